@@ -1,0 +1,92 @@
+# Cartograph's interface for people; `make` alone lists it.
+#
+# cargo builds for one host at a time; everything that loops over hosts, runs programs, inspects
+# files or installs them is here. Each host has its own directory under build/.
+
+HOSTS := mpich openmpi mpich5 abi openmpi5
+TOP := $(CURDIR)
+PREFIX ?= /usr/local
+
+# HOST is one of the hosts above; MPICC is the compiler wrapper of any MPI. With neither, `make lib`
+# takes the mpicc on the PATH, and `make test` takes all hosts.
+ifneq ($(HOST),)
+  ifeq ($(filter $(HOST),$(HOSTS)),)
+    $(error there is no host '$(HOST)'; HOST is one of $(HOSTS))
+  endif
+  ONE := $(HOST)
+  TESTED := $(HOST)
+  override MPICC := $(shell scripts/host.sh $(HOST) cc)
+else
+  ifeq ($(origin MPICC),undefined)
+    MPICC := $(if $(shell command -v mpicc),mpicc,mpicc.mpich)
+  endif
+  # mpicc.NAME is Debian's wrapper of the host NAME; any other wrapper gets a directory of its own.
+  ONE := $(or $(filter $(HOSTS),$(patsubst mpicc.%,%,$(filter mpicc.%,$(notdir $(MPICC))))),$(shell scripts/wrapper-name.sh $(MPICC)))
+  TESTED := $(HOSTS)
+endif
+KNOWN := $(filter $(ONE),$(HOSTS))
+OUT := $(TOP)/build/$(ONE)
+LIB := $(OUT)/lib
+PURE := CARGO_TARGET_DIR=$(TOP)/build/pure
+BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
+
+.PHONY: help demo test check hosts lib lib-path symbols install clean
+help:
+	@sed -n 's/^## //p' Makefile
+
+## make demo                        a Poisson solver in C and in Fortran, alone and under Cartograph
+demo:
+	@scripts/setup.sh $(or $(HOST),mpich)
+	@$(MAKE) -s --no-print-directory lib HOST=$(or $(HOST),mpich)
+	@scripts/demo.sh $(or $(HOST),mpich)
+
+## make test [HOST=]                everything, on all hosts or on one
+test: check
+	scripts/setup.sh $(TESTED)
+	set -e; for host in $(TESTED); do $(MAKE) --no-print-directory test-host HOST=$$host; done
+
+## make check                       format, lints and tests of the pure layers; needs no MPI
+check:
+	scripts/setup.sh
+	cargo fmt --check
+	$(PURE) cargo clippy --no-default-features --all-targets -- -D warnings
+	$(PURE) cargo test --no-default-features --lib
+	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --no-default-features
+
+## make hosts                       gets every host that is missing here
+hosts:
+	scripts/setup.sh $(HOSTS)
+
+## make lib [HOST=|MPICC=]          builds libcartograph.so and libcartograph.a
+lib:
+	$(if $(KNOWN),scripts/setup.sh $(ONE))
+	$(BOUND) cargo build --release --lib
+	scripts/finish-lib.sh $(OUT)
+
+## make -s lib-path [HOST=|MPICC=]  prints where that libcartograph.so is
+lib-path:
+	@echo $(LIB)/libcartograph.so
+
+## make symbols [HOST=]             compares what the library exports and needs with what it should
+symbols:
+	set -e; for host in $(TESTED); do $(MAKE) --no-print-directory lib HOST=$$host; scripts/symbols.sh $$host; done
+
+## make install HOST= [PREFIX= DESTDIR=]  the library under lib/cartograph/HOST, and a pkg-config file
+install: lib
+	install -d $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE) $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	install -m 755 $(LIB)/libcartograph.so.0 $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE)
+	ln -sf libcartograph.so.0 $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE)/libcartograph.so
+	install -m 644 $(LIB)/libcartograph.a $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE)
+	install -D -m 644 include/cartograph.h $(DESTDIR)$(PREFIX)/include/cartograph.h
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@HOST@|$(ONE)|' -e "s|@VERSION@|$$(scripts/version.sh)|" \
+	    scripts/cartograph.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/cartograph-$(ONE).pc
+
+## make clean                       removes what was built, but not the hosts
+clean:
+	for host in $(HOSTS) pure; do rm -rf $(TOP)/build/$$host; done
+
+# The tests of one host; HOST is set.
+.PHONY: test-host
+test-host: lib
+	$(BOUND) cargo clippy --release --lib -- -D warnings
+	$(PURE) CARTOGRAPH_TEST_HOST=$(HOST) cargo test --no-default-features --test hosts

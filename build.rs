@@ -1,0 +1,73 @@
+//! Binds exactly one host: the MPI whose compiler wrapper `MPICC` names (default `mpicc`).
+//! Without the `host` feature there is nothing to do.
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    #[cfg(feature = "host")]
+    host::bind();
+}
+
+#[cfg(feature = "host")]
+mod host {
+    use std::path::PathBuf;
+    use std::process::Command;
+    use std::{env, fs};
+
+    const HEADER: &str = "include/cartograph_host.h";
+    const SHIM: &str = "src/host/shim.c";
+
+    pub(crate) fn bind() {
+        for variable in ["MPICC", "CFLAGS", "BINDGEN_EXTRA_CLANG_ARGS"] {
+            println!("cargo:rerun-if-env-changed={variable}");
+        }
+        for file in [HEADER, SHIM] {
+            println!("cargo:rerun-if-changed={file}");
+        }
+        let mpicc = env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
+        compile_shim(&mpicc);
+        generate_bindings(&mpicc);
+        // A program that was linked with -lcartograph asks for this name at run time. The library
+        // must stay loaded once the host knows its callbacks.
+        for option in ["-soname,libcartograph.so.0", "-z,nodelete"] {
+            println!("cargo:rustc-cdylib-link-arg=-Wl,{option}");
+        }
+    }
+
+    fn compile_shim(mpicc: &str) {
+        cc::Build::new()
+            .compiler(mpicc)
+            .include("include")
+            .file(SHIM)
+            .warnings(true)
+            .extra_warnings(true)
+            .compile("cartograph_shim");
+    }
+
+    /// The shim's own names; MPI's types are those of mpi-sys.
+    fn generate_bindings(mpicc: &str) {
+        let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
+        let bindings = bindgen::builder()
+            .header(HEADER)
+            .clang_args(header_flags(mpicc))
+            .allowlist_item("(cg|CG)_.*")
+            .blocklist_type("MPI_.*")
+            .raw_line("use mpi_sys::*;")
+            .prepend_enum_name(false)
+            .generate()
+            .unwrap_or_else(|error| panic!("{HEADER} cannot be bound with {mpicc}: {error}"));
+        fs::write(out.join("shim.rs"), bindings.to_string()).expect("OUT_DIR can be written");
+    }
+
+    /// What the wrapper passes to the preprocessor.
+    fn header_flags(mpicc: &str) -> Vec<String> {
+        let shown = Command::new(mpicc)
+            .arg("-show")
+            .output()
+            .unwrap_or_else(|error| panic!("MPICC={mpicc} cannot be run: {error}"));
+        String::from_utf8_lossy(&shown.stdout)
+            .split_whitespace()
+            .filter(|flag| flag.starts_with("-I") || flag.starts_with("-D"))
+            .map(str::to_owned)
+            .collect()
+    }
+}

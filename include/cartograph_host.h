@@ -1,0 +1,77 @@
+/* What Cartograph needs of a host's mpi.h beyond prototypes, under one name and one type on every
+ * host. Private: src/host/shim.c defines it, build.rs binds it, only src/host uses it. */
+#ifndef CARTOGRAPH_HOST_H
+#define CARTOGRAPH_HOST_H
+
+#include <mpi.h>
+
+/* mpi-sys gives these constants different types from host to host. */
+enum {
+    CG_SUCCESS = MPI_SUCCESS,
+    CG_ERR_COMM = MPI_ERR_COMM,
+    CG_ERR_RANK = MPI_ERR_RANK,
+    CG_ERR_TOPOLOGY = MPI_ERR_TOPOLOGY,
+    CG_ERR_DIMS = MPI_ERR_DIMS,
+    CG_ERR_ARG = MPI_ERR_ARG,
+    CG_CART = MPI_CART,
+    CG_GRAPH = MPI_GRAPH,
+    CG_DIST_GRAPH = MPI_DIST_GRAPH,
+    CG_UNDEFINED = MPI_UNDEFINED,
+    CG_PROC_NULL = MPI_PROC_NULL,
+    CG_KEYVAL_INVALID = MPI_KEYVAL_INVALID,
+    /* Where an error is raised that belongs to no communicator: MPI_COMM_SELF since MPI-4. */
+    CG_ERRORS_ON_SELF = MPI_VERSION >= 4,
+    CG_MAX_LIBRARY_VERSION_STRING = MPI_MAX_LIBRARY_VERSION_STRING,
+    /* For the check that mpi-sys was made for this very host. */
+    CG_SIZEOF_COMM = sizeof(MPI_Comm)
+};
+
+/* The families of hosts that differ in their binary interface. */
+enum cg_family {
+    CG_FAMILY_UNKNOWN,
+    CG_FAMILY_MPICH,
+    CG_FAMILY_OPEN_MPI,
+    CG_FAMILY_ABI,
+    CG_FAMILY_SMPI
+};
+
+/* The family whose mpi.h this library was built with. */
+extern const enum cg_family cg_family_built;
+/* Writes what the MPI that answers calls itself. Returns an address inside of it, or null if it does
+ * not say. */
+const void *cg_library_version(char version[MPI_MAX_LIBRARY_VERSION_STRING]);
+
+/* In some headers these are casts or variables, of which bindgen makes nothing. */
+extern const MPI_Comm cg_comm_null;
+extern const MPI_Comm cg_comm_self;
+extern const MPI_Comm cg_comm_world;
+extern const MPI_Datatype cg_byte;
+extern const MPI_Datatype cg_int;
+extern const MPI_Datatype cg_int64;
+extern const MPI_Op cg_min;
+extern const MPI_Op cg_sum;
+void *cg_status_ignore(void);
+const int *cg_unweighted(void);
+const int *cg_weights_empty(void);
+
+/* Fortran's handles, sentinels (compared by address) and .TRUE. */
+MPI_Comm cg_comm_from_fortran(int comm);
+int cg_comm_to_fortran(MPI_Comm comm);
+MPI_Info cg_info_from_fortran(int info);
+int cg_is_fortran_unweighted(const int *weights);
+int cg_is_fortran_weights_empty(const int *weights);
+int cg_fortran_true(void);
+
+/* Optional functions of the host: what to do without them is said at each. */
+
+/* Whether MPI is between its initialization and its finalization; without the host's help: yes. */
+int cg_is_active(void);
+/* Whether this is an inter-communicator; a host that cannot tell has none. */
+int cg_is_inter(MPI_Comm comm);
+/* A fresh error code of this class; a host without such functions gives the class itself. */
+int cg_new_code(int error_class);
+/* Gives a code from cg_new_code a new text. The answer is the code to use: the same one or, where
+ * the host has trouble with it, another that has the right class and the text or the class alone. */
+int cg_code_with_text(int code, int error_class, const char *function, const char *text);
+
+#endif

@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# finish-lib.sh DIR: from cargo's DIR/release to what is shipped, in DIR/lib.
+#
+# The archive that rustc writes holds the standard library and gives all symbols away. Here it
+# becomes one object that defines the exported names only, the MPI_ names weakly: a profiling tool
+# that is linked with it may define them again.
+set -euo pipefail
+top=$(cd "$(dirname "$0")/.." && pwd)
+from=$1/release lib=$1/lib
+mkdir -p "$lib"
+# Only replaced where it changed, so that nothing that depends on it is made again.
+install -C -m 755 "$from/libcartograph.so" "$lib/libcartograph.so.0"
+ln -sf libcartograph.so.0 "$lib/libcartograph.so"
+
+if [ "$lib/libcartograph.a" -nt "$from/libcartograph.a" ]; then exit 0; fi
+work=$(mktemp -d "$1/archive.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+nm -D --defined-only --format=posix "$lib/libcartograph.so" | cut -d' ' -f1 >"$work/all"
+# Strong: what tools call. Weak: what tools define.
+grep -E '^(MPI_|mpi_)' "$work/all" >"$work/weak"
+ld -r --gc-sections $(sed 's/^/-u /' "$work/all") -o "$work/whole.o" "$from/libcartograph.a"
+# Without the last two objcopy leaves sections that binutils' LLVM plugin chokes on.
+objcopy --keep-global-symbols="$work/all" --weaken-symbols="$work/weak" --strip-debug \
+    -R .llvmbc -R .llvmcmd "$work/whole.o" "$work/cartograph.o"
+rm -f "$lib/libcartograph.a"
+ar rcs "$lib/libcartograph.a" "$work/cartograph.o"

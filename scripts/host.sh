@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# What is known of a host: host.sh HOST (cc|cxx|fc|exec|env|missing), one line on stdout.
+#
+#   cc cxx fc  its compiler wrappers; empty where it has none
+#   exec       how its programs are started; the number of processes and the program follow
+#   env        what cargo needs in its environment to bind this host
+#   missing    Debian and PyPI packages that it comes in and that are not here ("debian NAME..." or "pypi NAME==VERSION")
+set -euo pipefail
+top=$(cd "$(dirname "$0")/.." && pwd)
+host=$1 what=$2
+hosts=$top/build/hosts
+
+as_openmpi='--allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1'
+debian= pypi= cc= cxx= fc= exec= env=
+case $host in
+mpich)
+    debian='mpich libmpich-dev gfortran'
+    cc=mpicc.mpich cxx=mpicxx.mpich fc=mpif90.mpich exec='mpiexec.mpich -n' ;;
+openmpi)
+    debian='openmpi-bin libopenmpi-dev gfortran'
+    cc=mpicc.openmpi cxx=mpicxx.openmpi fc=mpif90.openmpi exec="mpiexec.openmpi $as_openmpi -n" ;;
+mpich5)
+    pypi='mpich==5.0.2'
+    cc=$hosts/mpich/bin/mpicc cxx=$hosts/mpich/bin/mpicxx exec="$hosts/mpich/bin/mpiexec -n" ;;
+abi)
+    # The same packages, by the standard ABI.
+    pypi='mpich==5.0.2'
+    cc=$hosts/mpich/bin/mpicc_abi cxx=$hosts/mpich/bin/mpicxx_abi exec="$hosts/mpich/bin/mpiexec -n"
+    header="-include $top/include/compat/mpi5abi.h"
+    env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=-DMPI_ABI $header" ;;
+openmpi5)
+    pypi='openmpi==5.0.11'
+    cc=$hosts/openmpi/bin/mpicc exec="$hosts/openmpi/bin/mpiexec $as_openmpi -n" ;;
+*)
+    echo "host.sh: no host '$host'; there are mpich openmpi mpich5 abi openmpi5" >&2
+    exit 2 ;;
+esac
+
+case $what in
+cc | cxx | fc | exec | env) echo "${!what}" ;;
+missing)
+    if command -v "$cc" >/dev/null && { [ -z "$fc" ] || command -v "$fc" >/dev/null; }; then
+        exit 0
+    fi
+    [ -z "$debian" ] || echo "debian $debian"
+    [ -z "$pypi" ] || echo "pypi $pypi" ;;
+*)
+    echo "host.sh: nothing is known as '$what'" >&2
+    exit 2 ;;
+esac

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# Gets what is missing on this machine for the hosts named as arguments, and nothing else.
+# Debian's packages need root; without it, or without apt, what is missing is said instead.
+set -euo pipefail
+top=$(cd "$(dirname "$0")/.." && pwd)
+
+debian=()
+pypi=()
+# A program that is there is not asked for, wherever it came from.
+need() { command -v "$1" >/dev/null || debian+=("$2"); }
+
+if ! command -v cargo >/dev/null; then
+    echo "Missing: Rust with cargo. Install it (https://rustup.rs) and run this again." >&2
+    exit 1
+fi
+need cc gcc
+if [ $# -gt 0 ]; then
+    need timeout coreutils
+    need objcopy binutils
+    need pkg-config pkg-config
+    need valgrind valgrind
+    # bindgen loads libclang when it runs.
+    if ! ldconfig -p | grep -q 'libclang[-.0-9]*\.so' && ! compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null; then
+        debian+=(libclang-dev)
+    fi
+fi
+for host in "$@"; do
+    read -r from packages <<<"$("$top/scripts/host.sh" "$host" missing)"
+    case ${from:-} in
+    debian) debian+=($packages) ;;
+    pypi)
+        need python3 python3
+        pypi+=($packages)
+        ;;
+    esac
+done
+
+if [ ${#debian[@]} -gt 0 ]; then
+    if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+        echo "Missing: ${debian[*]}" >&2
+        echo "Install them (on Debian, as root: apt-get install ${debian[*]}) and run this again." >&2
+        exit 1
+    fi
+    export DEBIAN_FRONTEND=noninteractive
+    apt-get update -q
+    apt-get install -y -q --no-install-recommends "${debian[@]}"
+fi
+
+for package in $(printf '%s\n' "${pypi[@]:-}" | sort -u); do
+    venv=$top/build/hosts/${package%%==*}
+    if ! python3 -m venv "$venv"; then
+        if [ "$(id -u)" != 0 ] || ! command -v apt-get >/dev/null; then
+            echo "Missing: Python's venv (on Debian, as root: apt-get install python3-venv). Install it and run this again." >&2
+            exit 1
+        fi
+        DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends python3-venv
+        python3 -m venv "$venv"
+    fi
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "$package"
+done

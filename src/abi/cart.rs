@@ -1,0 +1,227 @@
+//! Cartesian grids: `MPI_Cart_*` and `MPI_Cartdim_get`.
+
+use std::ffi::c_int;
+
+use super::edge::{carried, flags, input, length, out, output, publish};
+use crate::engine::Comm;
+use crate::engine::create::{self, CartArguments};
+use crate::host::sys::{self, MPI_Comm};
+use crate::host::{HostComm, Result, check_family, comm};
+use crate::mapping::place_cart;
+use crate::topology::{Cart, as_cart};
+
+export! {
+    /// Makes a communicator with a Cartesian grid. MPI 4.1, 8.5.1. Collective.
+    fn MPI_Cart_create(
+        comm_old: MPI_Comm,
+        ndims: c_int,
+        dims: *const c_int,
+        periods: *const c_int,
+        reorder: c_int,
+        comm_cart: *mut MPI_Comm,
+    ) = cart_create, raising on Some(comm_old);
+
+    /// Makes communicators of lower-dimensional parts of a grid. MPI 4.1, 8.5.8. Collective.
+    fn MPI_Cart_sub(comm: MPI_Comm, remain_dims: *const c_int, newcomm: *mut MPI_Comm)
+        = cart_sub, raising on Some(comm);
+
+    /// How many dimensions the grid has. MPI 4.1, 8.5.5. Local.
+    fn MPI_Cartdim_get(comm: MPI_Comm, ndims: *mut c_int) = cartdim_get, raising on Some(comm);
+
+    /// The grid and the caller's coordinates, as much as `maxdims` has room for.
+    /// MPI 4.1, 8.5.5. Local.
+    fn MPI_Cart_get(
+        comm: MPI_Comm,
+        maxdims: c_int,
+        dims: *mut c_int,
+        periods: *mut c_int,
+        coords: *mut c_int,
+    ) = cart_get, raising on Some(comm);
+
+    /// The rank at `coords`. MPI 4.1, 8.5.5. Local.
+    fn MPI_Cart_rank(comm: MPI_Comm, coords: *const c_int, rank: *mut c_int)
+        = cart_rank, raising on Some(comm);
+
+    /// The coordinates of `rank`, as many as `maxdims` has room for. MPI 4.1, 8.5.5. Local.
+    fn MPI_Cart_coords(comm: MPI_Comm, rank: c_int, maxdims: c_int, coords: *mut c_int)
+        = cart_coords, raising on Some(comm);
+
+    /// The ranks to receive from and to send to in a shift. MPI 4.1, 8.5.7. Local.
+    fn MPI_Cart_shift(
+        comm: MPI_Comm,
+        direction: c_int,
+        disp: c_int,
+        rank_source: *mut c_int,
+        rank_dest: *mut c_int,
+    ) = cart_shift, raising on Some(comm);
+
+    /// The rank that the caller would have in a reordered grid. MPI 4.1, 8.5.9. Local.
+    fn MPI_Cart_map(
+        comm: MPI_Comm,
+        ndims: c_int,
+        dims: *const c_int,
+        periods: *const c_int,
+        newrank: *mut c_int,
+    ) = cart_map, raising on Some(comm);
+}
+
+/// # Safety
+///
+/// The standard's: arrays of `ndims` ints, and a handle that can be written.
+pub(crate) unsafe fn cart_create(
+    comm_old: MPI_Comm,
+    ndims: c_int,
+    dims: *const c_int,
+    periods: *const c_int,
+    reorder: c_int,
+    comm_cart: *mut MPI_Comm,
+) -> Result {
+    let comm = comm::intra(comm_old)?;
+    check_family();
+    // SAFETY: the caller's arrays. What is wrong here must reach the agreement, not return early.
+    let arguments = unsafe {
+        length("ndims", ndims).and_then(|ndims| {
+            out("comm_cart", comm_cart)?;
+            Ok((input("dims", dims, ndims)?, flags("periods", periods, ndims)?))
+        })
+    };
+    let arguments = arguments.as_ref().map_err(Clone::clone).map(|(dims, periods)| CartArguments {
+        dims,
+        periods,
+        reorder: reorder != 0,
+    });
+    publish(create::cart_create(&comm, arguments)?, comm_cart)
+}
+
+/// # Safety
+///
+/// The standard's: an array of as many ints as the grid has dimensions, and a handle that can be
+/// written.
+pub(crate) unsafe fn cart_sub(
+    comm: MPI_Comm,
+    remain_dims: *const c_int,
+    newcomm: *mut MPI_Comm,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call. All its processes have
+    // the same topology, so all return here or none.
+    let grid = unsafe { carried(comm, as_cart)? };
+    // SAFETY: the caller's array.
+    let arguments = unsafe {
+        out("newcomm", newcomm).and_then(|_| flags("remain_dims", remain_dims, grid.ndims()))
+    };
+    let arguments = arguments.as_ref().map_err(Clone::clone).map(|remain| (grid, &remain[..]));
+    publish(create::cart_sub(&HostComm(comm), arguments)?, newcomm)
+}
+
+/// # Safety
+///
+/// The standard's: `ndims` can be written.
+pub(crate) unsafe fn cartdim_get(comm: MPI_Comm, ndims: *mut c_int) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let grid = unsafe { carried(comm, as_cart)? };
+    // SAFETY: the caller's place for the result.
+    *unsafe { out("ndims", ndims)? } = grid.ndims() as c_int;
+    Ok(())
+}
+
+/// # Safety
+///
+/// The standard's: arrays with room for `maxdims` ints.
+pub(crate) unsafe fn cart_get(
+    comm: MPI_Comm,
+    maxdims: c_int,
+    dims: *mut c_int,
+    periods: *mut c_int,
+    coords: *mut c_int,
+) -> Result<usize> {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let grid = unsafe { carried(comm, as_cart)? };
+    let room = length("maxdims", maxdims)?.min(grid.ndims());
+    // SAFETY: the caller's arrays have room for at least as many.
+    let (dims, periods, coords) = unsafe {
+        (
+            output("dims", dims, room)?,
+            output("periods", periods, room)?,
+            output("coords", coords, room)?,
+        )
+    };
+    grid.coords(HostComm(comm).rank()?, coords)?;
+    for (i, dimension) in grid.dimensions()[..room].iter().enumerate() {
+        dims[i] = dimension.size;
+        periods[i] = c_int::from(dimension.periodic);
+    }
+    Ok(room)
+}
+
+/// # Safety
+///
+/// The standard's: as many coordinates as the grid has dimensions, and `rank` can be written.
+pub(crate) unsafe fn cart_rank(comm: MPI_Comm, coords: *const c_int, rank: *mut c_int) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let grid = unsafe { carried(comm, as_cart)? };
+    // SAFETY: the caller's array.
+    let found = grid.rank(unsafe { input("coords", coords, grid.ndims())? })?;
+    // SAFETY: the caller's place for the result.
+    *unsafe { out("rank", rank)? } = found;
+    Ok(())
+}
+
+/// # Safety
+///
+/// The standard's: an array with room for `maxdims` ints.
+pub(crate) unsafe fn cart_coords(
+    comm: MPI_Comm,
+    rank: c_int,
+    maxdims: c_int,
+    coords: *mut c_int,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let grid = unsafe { carried(comm, as_cart)? };
+    let room = length("maxdims", maxdims)?.min(grid.ndims());
+    // SAFETY: the caller's array has room for at least as many.
+    grid.coords(rank, unsafe { output("coords", coords, room)? })?;
+    Ok(())
+}
+
+/// # Safety
+///
+/// The standard's: both results can be written.
+pub(crate) unsafe fn cart_shift(
+    comm: MPI_Comm,
+    direction: c_int,
+    disp: c_int,
+    rank_source: *mut c_int,
+    rank_dest: *mut c_int,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let grid = unsafe { carried(comm, as_cart)? };
+    let (source, dest) = grid.shift(HostComm(comm).rank()?, direction, disp)?;
+    let or_nobody = |rank: Option<i32>| rank.unwrap_or(sys::CG_PROC_NULL);
+    // SAFETY: the caller's places for the results.
+    let places = unsafe { (out("rank_source", rank_source)?, out("rank_dest", rank_dest)?) };
+    *places.0 = or_nobody(source);
+    *places.1 = or_nobody(dest);
+    Ok(())
+}
+
+/// # Safety
+///
+/// The standard's: arrays of `ndims` ints, and `newrank` can be written.
+pub(crate) unsafe fn cart_map(
+    comm: MPI_Comm,
+    ndims: c_int,
+    dims: *const c_int,
+    periods: *const c_int,
+    newrank: *mut c_int,
+) -> Result {
+    let comm = comm::intra(comm)?;
+    let ndims = length("ndims", ndims)?;
+    // SAFETY: the caller's arrays.
+    let (dims, periods) =
+        unsafe { (input("dims", dims, ndims)?, flags("periods", periods, ndims)?) };
+    let grid = Cart::new(dims, &periods, comm.size()?)?;
+    let found = place_cart(&grid).new_rank(comm.rank()?);
+    // SAFETY: the caller's place for the result.
+    *unsafe { out("newrank", newrank)? } = found.unwrap_or(sys::CG_UNDEFINED);
+    Ok(())
+}

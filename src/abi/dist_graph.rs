@@ -1,0 +1,204 @@
+//! Distributed graphs: `MPI_Dist_graph_*`.
+
+use std::ffi::c_int;
+
+use super::edge::{carried, input, length, out, output, publish, weights, weights_output};
+use crate::engine::dist_graph::{self, AdjacentArguments, EdgeArguments};
+use crate::host::sys::{MPI_Comm, MPI_Info};
+use crate::host::{Result, check_family, comm};
+use crate::topology::{Edges, Error, as_dist_graph, dist_graph::check_not_negative};
+
+export! {
+    /// Makes a communicator with a distributed graph of which every process gives its own edges.
+    /// MPI 4.1, 8.5.4. Collective.
+    fn MPI_Dist_graph_create_adjacent(
+        comm_old: MPI_Comm,
+        indegree: c_int,
+        sources: *const c_int,
+        sourceweights: *const c_int,
+        outdegree: c_int,
+        destinations: *const c_int,
+        destweights: *const c_int,
+        info: MPI_Info,
+        reorder: c_int,
+        comm_dist_graph: *mut MPI_Comm,
+    ) = dist_graph_create_adjacent, raising on Some(comm_old);
+
+    /// Makes a communicator with a distributed graph of which every process gives any edges.
+    /// MPI 4.1, 8.5.4. Collective.
+    fn MPI_Dist_graph_create(
+        comm_old: MPI_Comm,
+        n: c_int,
+        sources: *const c_int,
+        degrees: *const c_int,
+        destinations: *const c_int,
+        weights: *const c_int,
+        info: MPI_Info,
+        reorder: c_int,
+        comm_dist_graph: *mut MPI_Comm,
+    ) = dist_graph_create, raising on Some(comm_old);
+
+    /// How many edges lead here and away, and whether they have weights. MPI 4.1, 8.5.5. Local.
+    fn MPI_Dist_graph_neighbors_count(
+        comm: MPI_Comm,
+        indegree: *mut c_int,
+        outdegree: *mut c_int,
+        weighted: *mut c_int,
+    ) = dist_graph_neighbors_count, raising on Some(comm);
+
+    /// The other ends of the edges that lead here and away, as many as there is room for, and
+    /// their weights if they have any. MPI 4.1, 8.5.5. Local.
+    fn MPI_Dist_graph_neighbors(
+        comm: MPI_Comm,
+        maxindegree: c_int,
+        sources: *mut c_int,
+        sourceweights: *mut c_int,
+        maxoutdegree: c_int,
+        destinations: *mut c_int,
+        destweights: *mut c_int,
+    ) = dist_graph_neighbors, raising on Some(comm);
+}
+
+/// # Safety
+///
+/// The standard's: arrays of `indegree` and `outdegree` ints, or sentinels for the weights, and a
+/// handle that can be written.
+pub(crate) unsafe fn dist_graph_create_adjacent(
+    comm_old: MPI_Comm,
+    indegree: c_int,
+    sources: *const c_int,
+    sourceweights: *const c_int,
+    outdegree: c_int,
+    destinations: *const c_int,
+    destweights: *const c_int,
+    _info: MPI_Info,
+    reorder: c_int,
+    comm_dist_graph: *mut MPI_Comm,
+) -> Result {
+    let comm = comm::intra(comm_old)?;
+    check_family();
+    let arguments = || {
+        let indegree = length("indegree", indegree)?;
+        let outdegree = length("outdegree", outdegree)?;
+        // SAFETY: the caller's arrays.
+        unsafe {
+            out("comm_dist_graph", comm_dist_graph)?;
+            Ok(AdjacentArguments {
+                sources: input("sources", sources, indegree)?,
+                source_weights: weights("sourceweights", sourceweights, indegree)?,
+                destinations: input("destinations", destinations, outdegree)?,
+                dest_weights: weights("destweights", destweights, outdegree)?,
+                reorder: reorder != 0,
+            })
+        }
+    };
+    // What is wrong with the arguments must reach the agreement, not return early.
+    publish(dist_graph::dist_graph_create_adjacent(&comm, arguments())?, comm_dist_graph)
+}
+
+/// # Safety
+///
+/// The standard's: arrays of `n` ints, of as many as `degrees` add up to, or a sentinel for the
+/// weights, and a handle that can be written.
+pub(crate) unsafe fn dist_graph_create(
+    comm_old: MPI_Comm,
+    n: c_int,
+    sources: *const c_int,
+    degrees: *const c_int,
+    destinations: *const c_int,
+    edge_weights: *const c_int,
+    _info: MPI_Info,
+    reorder: c_int,
+    comm_dist_graph: *mut MPI_Comm,
+) -> Result {
+    let comm = comm::intra(comm_old)?;
+    check_family();
+    let arguments = || {
+        let n = length("n", n)?;
+        // SAFETY: the caller's arrays.
+        unsafe {
+            out("comm_dist_graph", comm_dist_graph)?;
+            let degrees = input("degrees", degrees, n)?;
+            let edges = total(degrees)?;
+            Ok(EdgeArguments {
+                sources: input("sources", sources, n)?,
+                degrees,
+                destinations: input("destinations", destinations, edges)?,
+                weights: weights("weights", edge_weights, edges)?,
+                reorder: reorder != 0,
+            })
+        }
+    };
+    // What is wrong with the arguments must reach the agreement, not return early.
+    publish(dist_graph::dist_graph_create(&comm, arguments())?, comm_dist_graph)
+}
+
+/// How many edges there are in all.
+fn total(degrees: &[c_int]) -> Result<usize, Error> {
+    check_not_negative("degrees", degrees)?;
+    let edges: i64 = degrees.iter().map(|degree| i64::from(*degree)).sum();
+    match c_int::try_from(edges) {
+        Ok(edges) => Ok(edges as usize),
+        Err(_) => Err(Error::TooManyEdges { edges }),
+    }
+}
+
+/// # Safety
+///
+/// The standard's: the results can be written.
+pub(crate) unsafe fn dist_graph_neighbors_count(
+    comm: MPI_Comm,
+    indegree: *mut c_int,
+    outdegree: *mut c_int,
+    weighted: *mut c_int,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let graph = unsafe { carried(comm, as_dist_graph)? };
+    // SAFETY: the caller's places for the results.
+    let (into, away, has_weights) = unsafe {
+        (out("indegree", indegree)?, out("outdegree", outdegree)?, out("weighted", weighted)?)
+    };
+    *into = graph.sources.degree();
+    *away = graph.destinations.degree();
+    *has_weights = c_int::from(graph.weighted);
+    Ok(())
+}
+
+/// # Safety
+///
+/// The standard's: arrays with room for `maxindegree` and `maxoutdegree` ints, or sentinels for
+/// the weights.
+pub(crate) unsafe fn dist_graph_neighbors(
+    comm: MPI_Comm,
+    maxindegree: c_int,
+    sources: *mut c_int,
+    sourceweights: *mut c_int,
+    maxoutdegree: c_int,
+    destinations: *mut c_int,
+    destweights: *mut c_int,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let graph = unsafe { carried(comm, as_dist_graph)? };
+    let into = length("maxindegree", maxindegree)?.min(graph.sources.ranks.len());
+    let away = length("maxoutdegree", maxoutdegree)?.min(graph.destinations.ranks.len());
+    // Weights that there are not are not written, so where they would go does not matter.
+    let (weights_into, weights_away) = if graph.weighted { (into, away) } else { (0, 0) };
+    // SAFETY: the caller's arrays have room for at least as many.
+    let (sources, sourceweights, destinations, destweights) = unsafe {
+        (
+            output("sources", sources, into)?,
+            weights_output("sourceweights", sourceweights, weights_into)?,
+            output("destinations", destinations, away)?,
+            weights_output("destweights", destweights, weights_away)?,
+        )
+    };
+    let copy = |edges: &Edges, ranks: &mut [c_int], weights: Option<&mut [c_int]>| {
+        ranks.copy_from_slice(&edges.ranks[..ranks.len()]);
+        if let Some(weights) = weights {
+            weights.copy_from_slice(&edges.weights[..weights.len()]);
+        }
+    };
+    copy(&graph.sources, sources, sourceweights);
+    copy(&graph.destinations, destinations, destweights);
+    Ok(())
+}

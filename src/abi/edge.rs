@@ -1,0 +1,161 @@
+//! From raw pointers to slices: the only place that makes a slice out of a caller's pointer.
+//!
+//! Sentinels are compared before a slice is made: in the MPI-5 ABI `MPI_UNWEIGHTED` is the address 10.
+
+use std::ffi::c_int;
+
+use crate::engine::create::Made;
+use crate::engine::dist_graph::Weights;
+use crate::host::sys::{self, MPI_Comm};
+use crate::host::{HostComm, Result, attr, comm};
+use crate::topology::{Error, Topology};
+
+type Checked<T> = core::result::Result<T, Error>;
+
+/// A length that a caller passed.
+pub(super) fn length(argument: &'static str, value: c_int) -> Checked<usize> {
+    usize::try_from(value).map_err(|_| Error::Negative { argument, value })
+}
+
+/// An array that a caller passed. Where nothing is to be read the pointer does not matter.
+///
+/// # Safety
+///
+/// `pointer` is null or has `length` ints for as long as the call lasts.
+pub(super) unsafe fn input<'a>(
+    argument: &'static str,
+    pointer: *const c_int,
+    length: usize,
+) -> Checked<&'a [c_int]> {
+    match length {
+        0 => Ok(&[]),
+        _ if pointer.is_null() => Err(Error::NullPointer { argument }),
+        // SAFETY: the caller's promise; ints of C are aligned.
+        _ => Ok(unsafe { std::slice::from_raw_parts(pointer, length) }),
+    }
+}
+
+/// An array of truth values that a caller passed. Any number but 0 is true, as in C, and as some
+/// Fortran compilers have it.
+///
+/// # Safety
+///
+/// As [`input`].
+pub(super) unsafe fn flags(
+    argument: &'static str,
+    pointer: *const c_int,
+    length: usize,
+) -> Checked<Vec<bool>> {
+    // SAFETY: as the caller promises.
+    Ok(unsafe { input(argument, pointer, length)? }.iter().map(|flag| *flag != 0).collect())
+}
+
+/// An array that a caller wants filled. Where nothing is to be written the pointer does not matter.
+///
+/// # Safety
+///
+/// `pointer` is null or has room for `length` ints, which nothing else uses during the call.
+pub(super) unsafe fn output<'a>(
+    argument: &'static str,
+    pointer: *mut c_int,
+    length: usize,
+) -> Checked<&'a mut [c_int]> {
+    match length {
+        0 => Ok(&mut []),
+        _ if pointer.is_null() => Err(Error::NullPointer { argument }),
+        // SAFETY: the caller's promise; ints of C are aligned, and any bits are an int.
+        _ => Ok(unsafe { std::slice::from_raw_parts_mut(pointer, length) }),
+    }
+}
+
+/// A place for one result.
+///
+/// # Safety
+///
+/// `pointer` is null or can be written, and nothing else uses it during the call.
+pub(super) unsafe fn out<'a, T>(argument: &'static str, pointer: *mut T) -> Checked<&'a mut T> {
+    // SAFETY: the caller's promise; results are ints and handles, for which any bits are valid.
+    unsafe { pointer.as_mut() }.ok_or(Error::NullPointer { argument })
+}
+
+/// The weights of `length` edges.
+///
+/// # Safety
+///
+/// As [`input`], or one of the sentinels.
+pub(super) unsafe fn weights<'a>(
+    argument: &'static str,
+    pointer: *const c_int,
+    length: usize,
+) -> Checked<Weights<'a>> {
+    // SAFETY: constants of the host.
+    let (unweighted, empty) = unsafe { (sys::cg_unweighted(), sys::cg_weights_empty()) };
+    match length {
+        _ if pointer == unweighted => Ok(Weights::Unweighted),
+        0 if pointer.is_null() => Ok(Weights::Either),
+        edges if edges > 0 && pointer == empty => Err(Error::EmptyWeights { argument, edges }),
+        // SAFETY: not a sentinel that must not be read, so the caller's promise holds.
+        _ => Ok(Weights::Given(unsafe { input(argument, pointer, length)? })),
+    }
+}
+
+/// Where weights are wanted; `None` for the sentinels, which ask for none.
+///
+/// # Safety
+///
+/// As [`output`], or one of the sentinels.
+pub(super) unsafe fn weights_output<'a>(
+    argument: &'static str,
+    pointer: *mut c_int,
+    length: usize,
+) -> Checked<Option<&'a mut [c_int]>> {
+    // SAFETY: constants of the host.
+    let sentinels = unsafe { [sys::cg_unweighted(), sys::cg_weights_empty()] };
+    if sentinels.contains(&pointer.cast_const()) {
+        return Ok(None);
+    }
+    // SAFETY: not a sentinel, so the caller's promise holds.
+    unsafe { output(argument, pointer, length) }.map(Some)
+}
+
+/// The topology that a communicator carries, as the kind that `pick` picks.
+///
+/// # Safety
+///
+/// As [`attr::get`]: the communicator stays for as long as the call lasts.
+#[inline]
+pub(super) unsafe fn carried<'a, T>(
+    comm: MPI_Comm,
+    pick: fn(Option<&'a Topology>) -> Checked<&'a T>,
+) -> Result<&'a T> {
+    // SAFETY: a constant of the host.
+    if comm == unsafe { sys::cg_comm_null } {
+        return Err(Error::NullComm.into());
+    }
+    // SAFETY: as the caller promises.
+    match pick(unsafe { attr::get(comm)? }) {
+        Ok(found) => Ok(found),
+        Err(error) => Err(refused(comm, error)),
+    }
+}
+
+/// A communicator without the wanted topology may be one that cannot have any.
+#[cold]
+fn refused(comm: MPI_Comm, error: Error) -> crate::host::Error {
+    comm::intra(comm).err().unwrap_or(error).into()
+}
+
+/// Hands a new communicator to the caller, with its topology cached.
+pub(super) fn publish(made: Made<HostComm>, place: *mut MPI_Comm) -> Result {
+    let handle = match made {
+        // SAFETY: a constant of the host.
+        None => unsafe { sys::cg_comm_null },
+        Some((comm, topology)) => {
+            attr::put(&comm, topology)?;
+            comm.0
+        }
+    };
+    // SAFETY: the constructor has found the place not to be null before it built anything.
+    unsafe { place.write(handle) };
+    Ok(())
+}

@@ -1,0 +1,48 @@
+//! Functions for any topology, and for none: `MPI_Topo_test` and `MPI_Dims_create`.
+
+use std::ffi::c_int;
+
+use super::edge::{length, out, output};
+use crate::host::sys::{self, MPI_Comm};
+use crate::host::{Result, attr};
+use crate::topology::{Error, Topology, dims_create as choose_dims};
+
+export! {
+    /// Which kind of topology `comm` has: `MPI_CART`, `MPI_GRAPH`, `MPI_DIST_GRAPH` or
+    /// `MPI_UNDEFINED`. MPI 4.1, 8.5.5. Local.
+    fn MPI_Topo_test(comm: MPI_Comm, status: *mut c_int) = topo_test, raising on Some(comm);
+
+    /// Chooses the dims that are 0 so that all multiply to `nnodes` and are as close to each other
+    /// as possible. MPI 4.1, 8.5.2. Local; needs no MPI to be initialized.
+    fn MPI_Dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) = dims_create, raising on None;
+}
+
+/// # Safety
+///
+/// The standard's: `status` can be written.
+pub(crate) unsafe fn topo_test(comm: MPI_Comm, status: *mut c_int) -> Result {
+    // SAFETY: a constant of the host.
+    if comm == unsafe { sys::cg_comm_null } {
+        return Err(Error::NullComm.into());
+    }
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let kind = match unsafe { attr::get(comm)? } {
+        Some(Topology::Cart(_)) => sys::CG_CART,
+        Some(Topology::Graph(_)) => sys::CG_GRAPH,
+        Some(Topology::DistGraph(_)) => sys::CG_DIST_GRAPH,
+        None => sys::CG_UNDEFINED,
+    };
+    // SAFETY: the caller's place for the result.
+    *unsafe { out("status", status)? } = kind;
+    Ok(())
+}
+
+/// # Safety
+///
+/// The standard's: `dims` has `ndims` ints.
+pub(crate) unsafe fn dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) -> Result {
+    let ndims = length("ndims", ndims)?;
+    // SAFETY: the caller's array.
+    choose_dims(nnodes, unsafe { output("dims", dims, ndims)? })?;
+    Ok(())
+}

@@ -1,0 +1,188 @@
+//! Graphs that every process knows whole: `MPI_Graph_*` and `MPI_Graphdims_get`.
+
+use std::ffi::c_int;
+
+use super::edge::{carried, input, length, out, output, publish};
+use crate::engine::Comm;
+use crate::engine::create::{self, GraphArguments};
+use crate::host::sys::{self, MPI_Comm};
+use crate::host::{Result, check_family, comm};
+use crate::mapping::place_graph;
+use crate::topology::{self, Error, Graph, as_graph};
+
+export! {
+    /// Makes a communicator with a graph. MPI 4.1, 8.5.3. Collective.
+    fn MPI_Graph_create(
+        comm_old: MPI_Comm,
+        nnodes: c_int,
+        index: *const c_int,
+        edges: *const c_int,
+        reorder: c_int,
+        comm_graph: *mut MPI_Comm,
+    ) = graph_create, raising on Some(comm_old);
+
+    /// How many nodes and edges the graph has. MPI 4.1, 8.5.5. Local.
+    fn MPI_Graphdims_get(comm: MPI_Comm, nnodes: *mut c_int, nedges: *mut c_int)
+        = graphdims_get, raising on Some(comm);
+
+    /// The graph as it was given, as much as there is room for. MPI 4.1, 8.5.5. Local.
+    fn MPI_Graph_get(
+        comm: MPI_Comm,
+        maxindex: c_int,
+        maxedges: c_int,
+        index: *mut c_int,
+        edges: *mut c_int,
+    ) = graph_get, raising on Some(comm);
+
+    /// How many neighbors `rank` has. MPI 4.1, 8.5.5. Local.
+    fn MPI_Graph_neighbors_count(comm: MPI_Comm, rank: c_int, nneighbors: *mut c_int)
+        = graph_neighbors_count, raising on Some(comm);
+
+    /// The neighbors of `rank` in the order given, as many as there is room for.
+    /// MPI 4.1, 8.5.5. Local.
+    fn MPI_Graph_neighbors(comm: MPI_Comm, rank: c_int, maxneighbors: c_int, neighbors: *mut c_int)
+        = graph_neighbors, raising on Some(comm);
+
+    /// The rank that the caller would have in a reordered graph. MPI 4.1, 8.5.9. Local.
+    fn MPI_Graph_map(
+        comm: MPI_Comm,
+        nnodes: c_int,
+        index: *const c_int,
+        edges: *const c_int,
+        newrank: *mut c_int,
+    ) = graph_map, raising on Some(comm);
+}
+
+/// The arrays of a graph for a communicator of `size` processes.
+///
+/// # Safety
+///
+/// `index` has `nnodes` ints, and `edges` as many as its last one says.
+unsafe fn arrays<'a>(
+    size: c_int,
+    nnodes: c_int,
+    index: *const c_int,
+    edges: *const c_int,
+) -> Result<(&'a [c_int], &'a [c_int]), topology::Error> {
+    let length = length("nnodes", nnodes)?;
+    if nnodes > size {
+        return Err(Error::GraphTooLarge { nnodes, size });
+    }
+    // SAFETY: as the caller promises.
+    unsafe {
+        let index = input("index", index, length)?;
+        Ok((index, input("edges", edges, Graph::nedges(index)?)?))
+    }
+}
+
+/// # Safety
+///
+/// The standard's: `index` has `nnodes` ints, `edges` as many as its last one says, and the handle
+/// can be written.
+pub(crate) unsafe fn graph_create(
+    comm_old: MPI_Comm,
+    nnodes: c_int,
+    index: *const c_int,
+    edges: *const c_int,
+    reorder: c_int,
+    comm_graph: *mut MPI_Comm,
+) -> Result {
+    let comm = comm::intra(comm_old)?;
+    check_family();
+    let size = comm.size()?;
+    // SAFETY: the caller's arrays. What is wrong here must reach the agreement, not return early.
+    let arguments =
+        unsafe { out("comm_graph", comm_graph).and_then(|_| arrays(size, nnodes, index, edges)) };
+    let reorder = reorder != 0;
+    let arguments = arguments.map(|(index, edges)| GraphArguments { index, edges, reorder });
+    publish(create::graph_create(&comm, arguments)?, comm_graph)
+}
+
+/// # Safety
+///
+/// The standard's: both results can be written.
+pub(crate) unsafe fn graphdims_get(
+    comm: MPI_Comm,
+    nnodes: *mut c_int,
+    nedges: *mut c_int,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let graph = unsafe { carried(comm, as_graph)? };
+    // SAFETY: the caller's places for the results.
+    let places = unsafe { (out("nnodes", nnodes)?, out("nedges", nedges)?) };
+    *places.0 = graph.nnodes();
+    *places.1 = graph.edges().len() as c_int;
+    Ok(())
+}
+
+/// # Safety
+///
+/// The standard's: arrays with room for `maxindex` and `maxedges` ints.
+pub(crate) unsafe fn graph_get(
+    comm: MPI_Comm,
+    maxindex: c_int,
+    maxedges: c_int,
+    index: *mut c_int,
+    edges: *mut c_int,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let graph = unsafe { carried(comm, as_graph)? };
+    let nodes = length("maxindex", maxindex)?.min(graph.index().len());
+    let nedges = length("maxedges", maxedges)?.min(graph.edges().len());
+    // SAFETY: the caller's arrays have room for at least as many.
+    let places = unsafe { (output("index", index, nodes)?, output("edges", edges, nedges)?) };
+    places.0.copy_from_slice(&graph.index()[..nodes]);
+    places.1.copy_from_slice(&graph.edges()[..nedges]);
+    Ok(())
+}
+
+/// # Safety
+///
+/// The standard's: `nneighbors` can be written.
+pub(crate) unsafe fn graph_neighbors_count(
+    comm: MPI_Comm,
+    rank: c_int,
+    nneighbors: *mut c_int,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let neighbors = unsafe { carried(comm, as_graph)? }.neighbors(rank)?;
+    // SAFETY: the caller's place for the result.
+    *unsafe { out("nneighbors", nneighbors)? } = neighbors.len() as c_int;
+    Ok(())
+}
+
+/// # Safety
+///
+/// The standard's: an array with room for `maxneighbors` ints.
+pub(crate) unsafe fn graph_neighbors(
+    comm: MPI_Comm,
+    rank: c_int,
+    maxneighbors: c_int,
+    neighbors: *mut c_int,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let found = unsafe { carried(comm, as_graph)? }.neighbors(rank)?;
+    let room = length("maxneighbors", maxneighbors)?.min(found.len());
+    // SAFETY: the caller's array has room for at least as many.
+    unsafe { output("neighbors", neighbors, room)? }.copy_from_slice(&found[..room]);
+    Ok(())
+}
+
+/// # Safety
+///
+/// The standard's: as [`graph_create`], and `newrank` can be written.
+pub(crate) unsafe fn graph_map(
+    comm: MPI_Comm,
+    nnodes: c_int,
+    index: *const c_int,
+    edges: *const c_int,
+    newrank: *mut c_int,
+) -> Result {
+    let comm = comm::intra(comm)?;
+    // SAFETY: the caller's arrays.
+    let (index, edges) = unsafe { arrays(comm.size()?, nnodes, index, edges)? };
+    let found = place_graph(&Graph::new(index, edges)?).new_rank(comm.rank()?);
+    // SAFETY: the caller's place for the result.
+    *unsafe { out("newrank", newrank)? } = found.unwrap_or(sys::CG_UNDEFINED);
+    Ok(())
+}

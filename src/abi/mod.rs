@@ -1,0 +1,16 @@
+//! The C names: the standard's signatures, raw pointers to slices, and the bodies that the
+//! Fortran names call as well.
+//!
+//! One private body per function. `MPI_X`, `PMPI_X` and the Fortran names all call that body and
+//! never each other: a call to an exported name can be interposed, and would go through a tool twice.
+
+#![allow(clippy::too_many_arguments, reason = "the standard's signatures")]
+
+#[macro_use]
+mod export;
+
+pub(crate) mod cart;
+pub(crate) mod dist_graph;
+mod edge;
+pub(crate) mod general;
+pub(crate) mod graph;

@@ -1,0 +1,145 @@
+//! The constructors of grids and graphs, and `MPI_Cart_sub`: agree, place, split.
+//!
+//! Each takes the result of looking at this rank's own arguments. A fault found there must take
+//! part in the agreement, so it is handed in instead of being returned early.
+
+use super::Comm;
+use super::agree::{Ballot, Shared, agree};
+use crate::mapping::{Placement, place_cart, place_graph};
+use crate::topology::{self, Cart, Graph, Topology};
+
+/// A communicator with its topology; `None` where this process has no place in it.
+pub type Made<C> = Option<(C, Topology)>;
+
+/// What a rank passed to `MPI_Cart_create`. Arrays have one entry a dimension.
+pub struct CartArguments<'a> {
+    /// Processes along each dimension.
+    pub dims: &'a [i32],
+    /// Whether each dimension is periodic.
+    pub periods: &'a [bool],
+    /// Whether ranks may be reordered.
+    pub reorder: bool,
+}
+
+/// What a rank passed to `MPI_Graph_create`. `edges` has as many entries as `index` speaks of.
+pub struct GraphArguments<'a> {
+    /// For each node the number of edges that leave it and the nodes before it.
+    pub index: &'a [i32],
+    /// Where the edges lead.
+    pub edges: &'a [i32],
+    /// Whether ranks may be reordered.
+    pub reorder: bool,
+}
+
+/// Truth values as numbers that can be compared between ranks.
+fn numbers(flags: &[bool]) -> Vec<i32> {
+    flags.iter().map(|flag| i32::from(*flag)).collect()
+}
+
+/// Agrees on arguments that all ranks must pass alike.
+fn agree_on<C: Comm>(
+    comm: &C,
+    function: &'static str,
+    fault: Option<topology::Error>,
+    arguments: &[(&'static str, &[i32])],
+) -> Result<(), C::Error> {
+    agree(comm, Ballot { fault, shared: Shared { function, arguments }, choice: None }).map(|_| ())
+}
+
+/// A value and no fault, or no value and the fault.
+fn parted<T>(result: Result<T, topology::Error>) -> (Option<T>, Option<topology::Error>) {
+    match result {
+        Ok(value) => (Some(value), None),
+        Err(fault) => (None, Some(fault)),
+    }
+}
+
+/// `MPI_Cart_create`: MPI 4.1, 8.5.1. Collective.
+///
+/// # Errors
+///
+/// The same on every rank: [`OnRank`](super::Error::OnRank) for a fault in anyone's arguments or for arguments
+/// that differ, or what the communicator's own methods return.
+pub fn cart_create<C: Comm>(
+    comm: &C,
+    arguments: Result<CartArguments<'_>, topology::Error>,
+) -> Result<Made<C>, C::Error> {
+    let size = comm.size()?;
+    let (checked, fault) =
+        parted(arguments.and_then(|a| Ok((Cart::new(a.dims, a.periods, size)?, a))));
+    let (ndims, periods, reorder) = match &checked {
+        Some((grid, a)) => ([grid.ndims() as i32], numbers(a.periods), [i32::from(a.reorder)]),
+        None => ([0], Vec::new(), [0]),
+    };
+    let dims = checked.as_ref().map_or(&[][..], |(_, a)| a.dims);
+    let shared: [(_, &[i32]); 4] =
+        [("ndims", &ndims), ("dims", dims), ("periods", &periods), ("reorder", &reorder)];
+    agree_on(comm, "MPI_Cart_create", fault, &shared)?;
+
+    let (grid, arguments) = checked.expect("a fault here would have ended the agreement");
+    let placement =
+        if arguments.reorder { place_cart(&grid) } else { Placement::identity(grid.size()) };
+    split(comm, &placement, || Topology::Cart(grid))
+}
+
+/// `MPI_Graph_create`: MPI 4.1, 8.5.3. Collective.
+///
+/// # Errors
+///
+/// As [`cart_create`].
+pub fn graph_create<C: Comm>(
+    comm: &C,
+    arguments: Result<GraphArguments<'_>, topology::Error>,
+) -> Result<Made<C>, C::Error> {
+    let (checked, fault) =
+        parted(arguments.and_then(|a| Ok((Graph::new(a.index, a.edges)?, a.reorder))));
+    let (nnodes, reorder) = match &checked {
+        Some((graph, reorder)) => ([graph.nnodes()], [i32::from(*reorder)]),
+        None => ([0], [0]),
+    };
+    let (index, edges) =
+        checked.as_ref().map_or((&[][..], &[][..]), |(graph, _)| (graph.index(), graph.edges()));
+    let shared: [(_, &[i32]); 4] =
+        [("nnodes", &nnodes), ("index", index), ("edges", edges), ("reorder", &reorder)];
+    agree_on(comm, "MPI_Graph_create", fault, &shared)?;
+
+    let (graph, reorder) = checked.expect("a fault here would have ended the agreement");
+    let placement = if reorder { place_graph(&graph) } else { Placement::identity(graph.nnodes()) };
+    if graph.nnodes() == 0 {
+        // Nobody has a place, so there is nothing to split.
+        return Ok(None);
+    }
+    split(comm, &placement, || Topology::Graph(graph))
+}
+
+/// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid that `comm` carries and
+/// which of its dimensions are kept.
+///
+/// # Errors
+///
+/// As [`cart_create`].
+pub fn cart_sub<C: Comm>(
+    comm: &C,
+    arguments: Result<(&Cart, &[bool]), topology::Error>,
+) -> Result<Made<C>, C::Error> {
+    let rank = comm.rank()?;
+    let (checked, fault) =
+        parted(arguments.and_then(|(grid, remain)| Ok((grid.sub(remain, rank)?, remain))));
+    let remain = checked.as_ref().map_or(Vec::new(), |(_, remain)| numbers(remain));
+    agree_on(comm, "MPI_Cart_sub", fault, &[("remain_dims", &remain)])?;
+
+    let (sub, _) = checked.expect("a fault here would have ended the agreement");
+    let made = comm.split(Some(sub.color), sub.rank)?;
+    Ok(made.map(|made| (made, Topology::Cart(sub.grid))))
+}
+
+/// Splits off the processes that have a place, in the order of their new ranks.
+pub(super) fn split<C: Comm>(
+    comm: &C,
+    placement: &Placement,
+    topology: impl FnOnce() -> Topology,
+) -> Result<Made<C>, C::Error> {
+    let new_rank = placement.new_rank(comm.rank()?);
+    let made = comm.split(new_rank.map(|_| 0), new_rank.unwrap_or(0))?;
+    Ok(made.map(|made| (made, topology())))
+}

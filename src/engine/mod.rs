@@ -1,0 +1,66 @@
+//! How a topology communicator comes to be, over any communicator that can do what [`Comm`] asks.
+//! Pure: no MPI, no I/O, no unsafe.
+#![forbid(unsafe_code)]
+
+pub mod agree;
+pub mod create;
+pub mod dist_graph;
+pub mod exchange;
+#[cfg(test)]
+mod sim;
+#[cfg(test)]
+mod tests;
+
+use crate::topology::{self, Class};
+
+/// What the engine needs of a communicator. Every method but `rank` and `size` is collective.
+pub trait Comm: Sized {
+    /// A failure of the host, or a fault that the engine found.
+    type Error: From<Error>;
+
+    /// The rank of the calling process.
+    fn rank(&self) -> Result<i32, Self::Error>;
+    /// The number of processes.
+    fn size(&self) -> Result<i32, Self::Error>;
+    /// `MPI_Comm_split`; no color is `MPI_UNDEFINED`, and gives no communicator.
+    fn split(&self, color: Option<i32>, key: i32) -> Result<Option<Self>, Self::Error>;
+    /// Gives back a communicator that [`Comm::split`] made.
+    fn free(self) -> Result<(), Self::Error>;
+    /// Replaces each word by its minimum over all processes.
+    fn min(&self, words: &mut [i64]) -> Result<(), Self::Error>;
+    /// Replaces each word by its sum over all processes, which must fit.
+    fn sum(&self, words: &mut [i64]) -> Result<(), Self::Error>;
+    /// Gives every process the bytes of `root`; the length is known everywhere.
+    fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<(), Self::Error>;
+    /// Sends `words` to one process and receives what another sends here. Only used on
+    /// communicators that the engine made itself: no message of ours meets one of the program's.
+    fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>, Self::Error>;
+}
+
+/// A fault that the engine found.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// In this process' own arguments, found without asking anyone.
+    #[error(transparent)]
+    Here(#[from] topology::Error),
+    /// In the arguments of one rank, agreed on by all.
+    #[error("on rank {rank}: {text}")]
+    OnRank {
+        /// The lowest rank that has the fault.
+        rank: i32,
+        /// The class of the fault.
+        class: Class,
+        /// The fault in words.
+        text: String,
+    },
+}
+
+impl Error {
+    /// The MPI error class of this fault.
+    pub fn class(&self) -> Class {
+        match self {
+            Self::Here(error) => error.class(),
+            Self::OnRank { class, .. } => *class,
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! A communicator made of threads, so that the engine's collective code runs under `cargo test`.
+
+use std::any::Any;
+use std::sync::{Arc, Barrier, Mutex};
+
+use super::{Comm, Error};
+
+type Slot = Option<Box<dyn Any + Send>>;
+
+/// One process' handle of a simulated communicator.
+pub(crate) struct Sim {
+    rank: i32,
+    group: Arc<Group>,
+}
+
+struct Group {
+    slots: Mutex<Vec<Slot>>,
+    barrier: Barrier,
+}
+
+impl Group {
+    fn new(size: usize) -> Arc<Self> {
+        let slots = Mutex::new((0..size).map(|_| None).collect());
+        Arc::new(Self { slots, barrier: Barrier::new(size) })
+    }
+}
+
+/// Runs `program` on `size` simulated processes; what each returned, by rank.
+pub(crate) fn run<T: Send>(size: i32, program: impl Fn(&Sim) -> T + Sync) -> Vec<T> {
+    let group = Group::new(size as usize);
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..size)
+            .map(|rank| {
+                let sim = Sim { rank, group: Arc::clone(&group) };
+                let program = &program;
+                scope.spawn(move || program(&sim))
+            })
+            .collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    })
+}
+
+impl Sim {
+    /// What every process contributed, by rank: every collective operation is made of this.
+    fn all<T: Clone + Send + 'static>(&self, own: T) -> Vec<T> {
+        self.group.slots.lock().unwrap()[self.rank as usize] = Some(Box::new(own));
+        self.group.barrier.wait();
+        let all = {
+            let slots = self.group.slots.lock().unwrap();
+            let value = |slot: &Slot| {
+                let value = slot.as_ref().and_then(|any| any.downcast_ref::<T>());
+                value.expect("all ranks are in the same call").clone()
+            };
+            slots.iter().map(value).collect()
+        };
+        self.group.barrier.wait();
+        all
+    }
+}
+
+impl Comm for Sim {
+    type Error = Error;
+
+    fn rank(&self) -> Result<i32, Error> {
+        Ok(self.rank)
+    }
+
+    fn size(&self) -> Result<i32, Error> {
+        Ok(self.group.slots.lock().unwrap().len() as i32)
+    }
+
+    fn split(&self, color: Option<i32>, key: i32) -> Result<Option<Self>, Error> {
+        let all = self.all((color, key));
+        let mut members: Vec<usize> = (0..all.len()).filter(|r| all[*r].0 == color).collect();
+        members.sort_by_key(|r| (all[*r].1, *r));
+        let rank = members.iter().position(|r| *r == self.rank as usize).unwrap();
+        let made = (rank == 0).then(|| Group::new(members.len()));
+        let group = self.all(made)[members[0]].clone().unwrap();
+        Ok(color.map(|_| Self { rank: rank as i32, group }))
+    }
+
+    fn free(self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn min(&self, words: &mut [i64]) -> Result<(), Error> {
+        for other in self.all(words.to_vec()) {
+            for (word, other) in words.iter_mut().zip(other) {
+                *word = other.min(*word);
+            }
+        }
+        Ok(())
+    }
+
+    fn sum(&self, words: &mut [i64]) -> Result<(), Error> {
+        let all = self.all(words.to_vec());
+        for (i, word) in words.iter_mut().enumerate() {
+            *word = all.iter().map(|other| other[i]).sum();
+        }
+        Ok(())
+    }
+
+    fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<(), Error> {
+        bytes.copy_from_slice(&self.all(bytes.to_vec())[root as usize]);
+        Ok(())
+    }
+
+    fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>, Error> {
+        let (receiver, words) = self.all((to, words.to_vec()))[from as usize].clone();
+        assert_eq!(receiver, self.rank);
+        Ok(words)
+    }
+}

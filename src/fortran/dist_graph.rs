@@ -1,0 +1,51 @@
+//! `MPI_DIST_GRAPH_*`.
+
+use super::edge::{Fint, Logical, comm_from, info_from, new_comm, to_logicals, weights_from};
+use crate::abi::dist_graph;
+
+fortran! {
+    fn mpi_dist_graph_create_adjacent | MPI_DIST_GRAPH_CREATE_ADJACENT | MPI_Dist_graph_create_adjacent(
+        comm_old: *const Fint, indegree: *const Fint, sources: *const Fint,
+        sourceweights: *const Fint, outdegree: *const Fint, destinations: *const Fint,
+        destweights: *const Fint, info: *const Fint, reorder: *const Logical,
+        comm_dist_graph: *mut Fint,
+    ) raising on Some(comm_from(comm_old)); {
+        new_comm(comm_dist_graph, |made| {
+            dist_graph::dist_graph_create_adjacent(
+                comm_from(comm_old), *indegree, sources, weights_from(sourceweights), *outdegree,
+                destinations, weights_from(destweights), info_from(info), *reorder, made,
+            )
+        })
+    }
+
+    fn mpi_dist_graph_create | MPI_DIST_GRAPH_CREATE | MPI_Dist_graph_create(
+        comm_old: *const Fint, n: *const Fint, sources: *const Fint, degrees: *const Fint,
+        destinations: *const Fint, weights: *const Fint, info: *const Fint,
+        reorder: *const Logical, comm_dist_graph: *mut Fint,
+    ) raising on Some(comm_from(comm_old)); {
+        new_comm(comm_dist_graph, |made| {
+            dist_graph::dist_graph_create(
+                comm_from(comm_old), *n, sources, degrees, destinations, weights_from(weights),
+                info_from(info), *reorder, made,
+            )
+        })
+    }
+
+    fn mpi_dist_graph_neighbors_count | MPI_DIST_GRAPH_NEIGHBORS_COUNT | MPI_Dist_graph_neighbors_count(
+        comm: *const Fint, indegree: *mut Fint, outdegree: *mut Fint, weighted: *mut Logical,
+    ) raising on Some(comm_from(comm)); {
+        dist_graph::dist_graph_neighbors_count(comm_from(comm), indegree, outdegree, weighted)?;
+        to_logicals(weighted, 1);
+        Ok(())
+    }
+
+    fn mpi_dist_graph_neighbors | MPI_DIST_GRAPH_NEIGHBORS | MPI_Dist_graph_neighbors(
+        comm: *const Fint, maxindegree: *const Fint, sources: *mut Fint, sourceweights: *mut Fint,
+        maxoutdegree: *const Fint, destinations: *mut Fint, destweights: *mut Fint,
+    ) raising on Some(comm_from(comm)); {
+        dist_graph::dist_graph_neighbors(
+            comm_from(comm), *maxindegree, sources, weights_from(sourceweights).cast_mut(),
+            *maxoutdegree, destinations, weights_from(destweights).cast_mut(),
+        )
+    }
+}

@@ -1,0 +1,88 @@
+//! Between Fortran's arguments and those of the bodies.
+
+use std::ffi::c_int;
+
+use crate::host::Result;
+use crate::host::sys::{self, MPI_Comm, MPI_Info};
+
+/// INTEGER, and the handles that are INTEGERs in Fortran.
+pub(crate) type Fint = c_int;
+/// LOGICAL.
+pub(crate) type Logical = c_int;
+
+/// The communicator that a handle stands for.
+///
+/// # Safety
+///
+/// `handle` can be read.
+pub(super) unsafe fn comm_from(handle: *const Fint) -> MPI_Comm {
+    // SAFETY: as the caller promises; the host checks the number itself.
+    unsafe { sys::cg_comm_from_fortran(*handle) }
+}
+
+/// The info object that a handle stands for.
+///
+/// # Safety
+///
+/// `handle` can be read.
+pub(super) unsafe fn info_from(handle: *const Fint) -> MPI_Info {
+    // SAFETY: as the caller promises; the host checks the number itself.
+    unsafe { sys::cg_info_from_fortran(*handle) }
+}
+
+/// Calls a constructor and hands its communicator to Fortran, if it made one.
+///
+/// # Safety
+///
+/// `place` can be written, or is null.
+pub(super) unsafe fn new_comm(
+    place: *mut Fint,
+    construct: impl FnOnce(*mut MPI_Comm) -> Result,
+) -> Result {
+    // SAFETY: a constant of the host.
+    let mut made = unsafe { sys::cg_comm_null };
+    // A null pointer goes on to the body, which has an error for it that all ranks agree on.
+    construct(if place.is_null() { std::ptr::null_mut() } else { &raw mut made })?;
+    // SAFETY: not null, or the constructor would have failed.
+    unsafe { place.write(sys::cg_comm_to_fortran(made)) };
+    Ok(())
+}
+
+/// Weights with Fortran's sentinels replaced by C's, which the bodies know.
+///
+/// # Safety
+///
+/// Nothing is read; this only asks the host for addresses.
+pub(super) unsafe fn weights_from(weights: *const Fint) -> *const Fint {
+    // SAFETY: compares addresses and reads constants of the host.
+    unsafe {
+        if sys::cg_is_fortran_unweighted(weights) != 0 {
+            sys::cg_unweighted()
+        } else if sys::cg_is_fortran_weights_empty(weights) != 0 {
+            sys::cg_weights_empty()
+        } else {
+            weights
+        }
+    }
+}
+
+/// Turns C's truth values, which a body has just written, into Fortran's.
+///
+/// # Safety
+///
+/// `values` has `count` entries that can be written.
+pub(super) unsafe fn to_logicals(values: *mut Logical, count: usize) {
+    // SAFETY: asks the host for a number.
+    let fortran_true = unsafe { sys::cg_fortran_true() };
+    if fortran_true == 1 {
+        return;
+    }
+    for i in 0..count {
+        // SAFETY: as the caller promises.
+        unsafe {
+            if *values.add(i) != 0 {
+                *values.add(i) = fortran_true;
+            }
+        }
+    }
+}

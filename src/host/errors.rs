@@ -1,0 +1,108 @@
+//! The one exit of every exported function, and how a fault reaches the program.
+
+use std::ffi::{CString, c_int};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+
+use super::sys::{self, MPI_Comm};
+use crate::engine;
+use crate::topology::{self, Class};
+
+/// Why a call failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    /// Cartograph's own finding. The error handler is yet to be called.
+    #[error(transparent)]
+    Ours(#[from] engine::Error),
+    /// The host failed, and has already called the error handler.
+    #[error("the host failed with error code {0}")]
+    Host(c_int),
+}
+
+impl From<topology::Error> for Error {
+    fn from(error: topology::Error) -> Self {
+        Self::Ours(error.into())
+    }
+}
+
+pub(crate) type Result<T = (), E = Error> = core::result::Result<T, E>;
+
+/// A return code of the host.
+#[inline]
+pub(crate) fn check(code: c_int) -> Result {
+    if code == sys::CG_SUCCESS { Ok(()) } else { Err(Error::Host(code)) }
+}
+
+/// The return code of a call of `function`, after the error handler of `comm` has been called for
+/// a fault that the host has not reported yet. `None` is a function without a communicator.
+#[inline]
+pub(crate) fn conclude<T>(
+    function: &'static str,
+    comm: Option<MPI_Comm>,
+    result: Result<T>,
+) -> c_int {
+    match result {
+        Ok(_) => sys::CG_SUCCESS,
+        Err(Error::Host(code)) => code,
+        Err(Error::Ours(error)) => raise(function, comm, &error),
+    }
+}
+
+#[cold]
+fn raise(function: &'static str, comm: Option<MPI_Comm>, error: &engine::Error) -> c_int {
+    super::check_family();
+    // SAFETY: asks the host for its state, which is allowed at any time.
+    if unsafe { sys::cg_is_active() } == 0 {
+        // No communicator has a handler now, and MPI's initial one ends the program.
+        eprintln!("cartograph: {function}: {error} (MPI is not active)");
+        std::process::abort();
+    }
+    // SAFETY: constants of the host.
+    let (null, fallback) = unsafe {
+        let on_self = sys::CG_ERRORS_ON_SELF != 0;
+        (sys::cg_comm_null, if on_self { sys::cg_comm_self } else { sys::cg_comm_world })
+    };
+    let comm = comm.filter(|comm| *comm != null).unwrap_or(fallback);
+    let code = error_code(function, error.class(), &error.to_string());
+    // SAFETY: a communicator, and a code that the host knows. What the handler returns is its own.
+    unsafe { sys::PMPI_Comm_call_errhandler(comm, code) };
+    code
+}
+
+/// How many codes of one class are in use before the oldest gets a new text. Codes are never given
+/// back to a host, so their number must not grow with the number of errors.
+const CODES: usize = 8;
+
+/// A code of the right class whose text is that of the fault.
+fn error_code(function: &'static str, class: Class, text: &str) -> c_int {
+    /// 0 stands for a code that is not there yet: it is `MPI_SUCCESS`, which no code is.
+    static CODE: [[AtomicI32; CODES]; Class::ALL.len()] =
+        [const { [const { AtomicI32::new(0) }; CODES] }; Class::ALL.len()];
+    static NEXT: [AtomicUsize; Class::ALL.len()] =
+        [const { AtomicUsize::new(0) }; Class::ALL.len()];
+
+    let error_class = error_class(class);
+    let turn = NEXT[class.index()].fetch_add(1, Ordering::Relaxed) % CODES;
+    let slot = &CODE[class.index()][turn];
+    let mut code = slot.load(Ordering::Acquire);
+    if code == 0 {
+        // SAFETY: a class of the host. Of two threads here at once one loses its code, once.
+        let made = unsafe { sys::cg_new_code(error_class) };
+        code = match slot.compare_exchange(0, made, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => made,
+            Err(other) => other,
+        };
+    }
+    let [function, text] = [function, text].map(|text| CString::new(text).unwrap_or_default());
+    // SAFETY: a code of `cg_new_code` with its class, and two strings.
+    unsafe { sys::cg_code_with_text(code, error_class, function.as_ptr(), text.as_ptr()) }
+}
+
+fn error_class(class: Class) -> c_int {
+    match class {
+        Class::Comm => sys::CG_ERR_COMM,
+        Class::Rank => sys::CG_ERR_RANK,
+        Class::Topology => sys::CG_ERR_TOPOLOGY,
+        Class::Dims => sys::CG_ERR_DIMS,
+        Class::Arg => sys::CG_ERR_ARG,
+    }
+}

@@ -1,0 +1,76 @@
+//! Whether the MPI that answers is of the kind that this library was built for.
+
+use std::ffi::{CStr, c_char, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::sys;
+
+/// Ends the process with a message if the MPI that answers is of another family than the one that
+/// this library was built for: with another size of handles every later call would crash.
+pub(crate) fn check_family() {
+    static CHECKED: AtomicBool = AtomicBool::new(false);
+    if CHECKED.load(Ordering::Relaxed) || CHECKED.swap(true, Ordering::Relaxed) {
+        return;
+    }
+    // SAFETY: a constant of the shim.
+    let (built, running) = (unsafe { sys::cg_family_built }, running());
+    if [built, running].contains(&sys::CG_FAMILY_UNKNOWN) || built == running {
+        return;
+    }
+    eprintln!(
+        "cartograph: this library was built for {}, but the program runs on {}; \
+         preload the library that `make lib HOST=...` builds for the program's MPI",
+        name(built),
+        name(running)
+    );
+    std::process::abort();
+}
+
+/// The family of the MPI that answers.
+fn running() -> sys::cg_family {
+    let mut version = [0 as c_char; sys::CG_MAX_LIBRARY_VERSION_STRING as usize];
+    // SAFETY: a buffer of the size that the standard asks for; allowed at any time.
+    let address = unsafe { sys::cg_library_version(version.as_mut_ptr()) };
+    if address.is_null() {
+        return sys::CG_FAMILY_UNKNOWN;
+    }
+    // SAFETY: the host has written a string, and the buffer was zero before.
+    let version = unsafe { CStr::from_ptr(version.as_ptr()) }.to_string_lossy();
+    let calls_itself = |names: &[&str]| names.iter().any(|name| version.contains(name));
+    if calls_itself(&["Open MPI"]) {
+        sys::CG_FAMILY_OPEN_MPI
+    } else if calls_itself(&["SMPI"]) {
+        sys::CG_FAMILY_SMPI
+    } else if calls_itself(&["MPICH", "Intel(R) MPI", "MVAPICH"]) {
+        // MPICH comes with its own binary interface and the standard one, in two libraries.
+        if file_of(address).contains("libmpi_abi") {
+            sys::CG_FAMILY_ABI
+        } else {
+            sys::CG_FAMILY_MPICH
+        }
+    } else {
+        sys::CG_FAMILY_UNKNOWN
+    }
+}
+
+/// The file that a function was loaded from; empty if nobody knows.
+fn file_of(address: *const c_void) -> String {
+    // SAFETY: all fields may be zero.
+    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: an address of a function, and a place for the answer.
+    if unsafe { libc::dladdr(address, &raw mut found) } == 0 || found.dli_fname.is_null() {
+        return String::new();
+    }
+    // SAFETY: the loader's own string, which stays while the library is loaded.
+    unsafe { CStr::from_ptr(found.dli_fname) }.to_string_lossy().into_owned()
+}
+
+fn name(family: sys::cg_family) -> &'static str {
+    match family {
+        sys::CG_FAMILY_MPICH => "the MPICH ABI (MPICH, Intel MPI, MVAPICH)",
+        sys::CG_FAMILY_OPEN_MPI => "Open MPI",
+        sys::CG_FAMILY_ABI => "the MPI-5 standard ABI",
+        sys::CG_FAMILY_SMPI => "SimGrid SMPI",
+        _ => "an unknown MPI",
+    }
+}

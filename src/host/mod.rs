@@ -1,0 +1,49 @@
+//! The only caller of the host MPI, and always by its `PMPI_` names: a tool in front of Cartograph
+//! does not see what Cartograph does underneath.
+
+pub(crate) mod attr;
+pub(crate) mod comm;
+pub(crate) mod errors;
+mod family;
+
+/// The host's types and functions: mpi-sys, and what our own shim adds.
+pub(crate) mod sys {
+    pub(crate) use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op};
+    pub(super) use mpi_sys::{
+        PMPI_Allreduce, PMPI_Bcast, PMPI_Comm_call_errhandler, PMPI_Comm_create_keyval,
+        PMPI_Comm_free, PMPI_Comm_free_keyval, PMPI_Comm_get_attr, PMPI_Comm_rank,
+        PMPI_Comm_set_attr, PMPI_Comm_size, PMPI_Comm_split, PMPI_Sendrecv,
+    };
+
+    /// The host's prototypes of the functions that Cartograph replaces, for the comparison of types
+    /// in `export!`. Never called.
+    pub(crate) use mpi_sys as prototypes;
+
+    #[allow(
+        dead_code,
+        missing_docs,
+        non_camel_case_types,
+        non_upper_case_globals,
+        unreachable_pub,
+        reason = "generated from include/cartograph_host.h"
+    )]
+    mod shim {
+        include!(concat!(env!("OUT_DIR"), "/shim.rs"));
+    }
+    pub(crate) use shim::*;
+
+    // mpi-sys does not notice a changed MPICC, and with half of the flags that the MPI-5 ABI needs
+    // it binds another ABI without a warning. The C shim is compiled anew each time; they must agree.
+    const _: () = assert!(
+        CG_SIZEOF_COMM as usize == size_of::<MPI_Comm>(),
+        "mpi-sys was built for another MPI than MPICC names: use one CARGO_TARGET_DIR for each"
+    );
+    const _: () = assert!(
+        CG_ERR_TOPOLOGY as i64 == mpi_sys::MPI_ERR_TOPOLOGY as i64,
+        "mpi-sys was built for another MPI than MPICC names: use one CARGO_TARGET_DIR for each"
+    );
+}
+
+pub(crate) use comm::HostComm;
+pub(crate) use errors::{Error, Result};
+pub(crate) use family::check_family;

@@ -1,0 +1,250 @@
+/* The part of the host layer that only C can say: constants that are macros, optional functions as
+ * weak references (a missing one must not stop the library from loading), and two host quirks. */
+#include "cartograph_host.h"
+
+#include <string.h>
+
+const MPI_Comm cg_comm_null = MPI_COMM_NULL;
+const MPI_Comm cg_comm_self = MPI_COMM_SELF;
+const MPI_Comm cg_comm_world = MPI_COMM_WORLD;
+const MPI_Datatype cg_byte = MPI_BYTE;
+const MPI_Datatype cg_int = MPI_INT;
+const MPI_Datatype cg_int64 = MPI_LONG_LONG_INT;
+const MPI_Op cg_min = MPI_MIN;
+const MPI_Op cg_sum = MPI_SUM;
+
+void *cg_status_ignore(void)
+{
+    return MPI_STATUS_IGNORE;
+}
+
+const int *cg_unweighted(void)
+{
+    return MPI_UNWEIGHTED;
+}
+
+const int *cg_weights_empty(void)
+{
+    return MPI_WEIGHTS_EMPTY;
+}
+
+/* ---- Which host ---- */
+
+#if defined(MPI_ABI)
+const enum cg_family cg_family_built = CG_FAMILY_ABI;
+#elif defined(OPEN_MPI)
+const enum cg_family cg_family_built = CG_FAMILY_OPEN_MPI;
+#elif defined(MPICH_VERSION) || defined(I_MPI_VERSION) || defined(MVAPICH2_VERSION)
+const enum cg_family cg_family_built = CG_FAMILY_MPICH;
+#elif defined(SMPI_H) || defined(SIMGRID_VERSION)
+const enum cg_family cg_family_built = CG_FAMILY_SMPI;
+#else
+const enum cg_family cg_family_built = CG_FAMILY_UNKNOWN;
+#endif
+
+#pragma weak PMPI_Get_library_version
+
+const void *cg_library_version(char version[MPI_MAX_LIBRARY_VERSION_STRING])
+{
+    int length;
+    if (PMPI_Get_library_version && PMPI_Get_library_version(version, &length) == MPI_SUCCESS)
+        return (const void *)PMPI_Get_library_version;
+    return NULL;
+}
+
+/* ---- Fortran ---- */
+
+/* A host without these conversions has no Fortran programs either: null stands for what they would
+ * give. MPICH has them as macros, which are always there. */
+#if defined(MPI_ABI)
+#pragma weak PMPI_Comm_fromint
+#pragma weak PMPI_Comm_toint
+#pragma weak PMPI_Info_fromint
+#define COMM_FROM_FORTRAN(comm) (PMPI_Comm_fromint ? PMPI_Comm_fromint(comm) : MPI_COMM_NULL)
+#define COMM_TO_FORTRAN(comm) (PMPI_Comm_toint ? PMPI_Comm_toint(comm) : 0)
+#define INFO_FROM_FORTRAN(info) (PMPI_Info_fromint ? PMPI_Info_fromint(info) : MPI_INFO_NULL)
+#elif defined(PMPI_Comm_f2c)
+#define COMM_FROM_FORTRAN(comm) PMPI_Comm_f2c(comm)
+#define COMM_TO_FORTRAN(comm) PMPI_Comm_c2f(comm)
+#define INFO_FROM_FORTRAN(info) PMPI_Info_f2c(info)
+#else
+#pragma weak PMPI_Comm_f2c
+#pragma weak PMPI_Comm_c2f
+#pragma weak PMPI_Info_f2c
+#define COMM_FROM_FORTRAN(comm) (PMPI_Comm_f2c ? PMPI_Comm_f2c(comm) : MPI_COMM_NULL)
+#define COMM_TO_FORTRAN(comm) (PMPI_Comm_c2f ? PMPI_Comm_c2f(comm) : 0)
+#define INFO_FROM_FORTRAN(info) (PMPI_Info_f2c ? PMPI_Info_f2c(info) : MPI_INFO_NULL)
+#endif
+
+MPI_Comm cg_comm_from_fortran(int comm)
+{
+    return COMM_FROM_FORTRAN(comm);
+}
+
+int cg_comm_to_fortran(MPI_Comm comm)
+{
+    return COMM_TO_FORTRAN(comm);
+}
+
+MPI_Info cg_info_from_fortran(int info)
+{
+    return INFO_FROM_FORTRAN(info);
+}
+
+#if defined(OPEN_MPI)
+
+/* Fortran's sentinels are common blocks, whose symbol depends on the compiler that built the host. */
+extern int mpi_fortran_unweighted, mpi_fortran_unweighted_, mpi_fortran_unweighted__,
+    MPI_FORTRAN_UNWEIGHTED;
+extern int mpi_fortran_weights_empty, mpi_fortran_weights_empty_, mpi_fortran_weights_empty__,
+    MPI_FORTRAN_WEIGHTS_EMPTY;
+#pragma weak mpi_fortran_unweighted
+#pragma weak mpi_fortran_unweighted_
+#pragma weak mpi_fortran_unweighted__
+#pragma weak MPI_FORTRAN_UNWEIGHTED
+#pragma weak mpi_fortran_weights_empty
+#pragma weak mpi_fortran_weights_empty_
+#pragma weak mpi_fortran_weights_empty__
+#pragma weak MPI_FORTRAN_WEIGHTS_EMPTY
+
+/* A sentinel that is not there has the address 0, which is what a null pointer has as well. */
+int cg_is_fortran_unweighted(const int *weights)
+{
+    return weights
+        && (weights == &mpi_fortran_unweighted_ || weights == &mpi_fortran_unweighted
+            || weights == &mpi_fortran_unweighted__ || weights == &MPI_FORTRAN_UNWEIGHTED);
+}
+
+int cg_is_fortran_weights_empty(const int *weights)
+{
+    return weights
+        && (weights == &mpi_fortran_weights_empty_ || weights == &mpi_fortran_weights_empty
+            || weights == &mpi_fortran_weights_empty__ || weights == &MPI_FORTRAN_WEIGHTS_EMPTY);
+}
+
+#else
+
+/* MPICH keeps the addresses in variables of its Fortran library, which its own wrappers fill in on
+ * first use; ours replace them, so it is done here in the same way. */
+extern int MPIR_F_NeedInit;
+extern void *MPIR_F_MPI_UNWEIGHTED;
+extern void *MPIR_F_MPI_WEIGHTS_EMPTY;
+extern void mpirinitf_(void);
+#pragma weak MPIR_F_NeedInit
+#pragma weak MPIR_F_MPI_UNWEIGHTED
+#pragma weak MPIR_F_MPI_WEIGHTS_EMPTY
+#pragma weak mpirinitf_
+
+static void find_sentinels(void)
+{
+    if (&MPIR_F_NeedInit && mpirinitf_ && MPIR_F_NeedInit) {
+        mpirinitf_();
+        MPIR_F_NeedInit = 0;
+    }
+}
+
+int cg_is_fortran_unweighted(const int *weights)
+{
+    find_sentinels();
+    return weights && &MPIR_F_MPI_UNWEIGHTED && weights == MPIR_F_MPI_UNWEIGHTED;
+}
+
+int cg_is_fortran_weights_empty(const int *weights)
+{
+    find_sentinels();
+    return weights && &MPIR_F_MPI_WEIGHTS_EMPTY && weights == MPIR_F_MPI_WEIGHTS_EMPTY;
+}
+
+#endif
+
+int cg_fortran_true(void)
+{
+#if defined(MPI_ABI)
+    /* The standard ABI is used with more than one Fortran compiler. */
+    int is_set = 0, fortran_true = 1, fortran_false = 0;
+    extern int PMPI_Abi_get_fortran_booleans(int, void *, void *, int *) __attribute__((weak));
+    if (PMPI_Abi_get_fortran_booleans
+        && PMPI_Abi_get_fortran_booleans(sizeof(int), &fortran_true, &fortran_false, &is_set)
+            == MPI_SUCCESS
+        && is_set)
+        return fortran_true;
+#endif
+    return 1;
+}
+
+/* ---- Optional functions ---- */
+
+#pragma weak PMPI_Initialized
+#pragma weak PMPI_Finalized
+#pragma weak PMPI_Comm_test_inter
+#pragma weak PMPI_Add_error_code
+#pragma weak PMPI_Add_error_string
+#pragma weak PMPI_Error_class
+#pragma weak PMPI_Error_string
+
+int cg_is_active(void)
+{
+    int initialized = 1, finalized = 0;
+    if (PMPI_Initialized)
+        PMPI_Initialized(&initialized);
+    if (PMPI_Finalized)
+        PMPI_Finalized(&finalized);
+    return initialized && !finalized;
+}
+
+int cg_is_inter(MPI_Comm comm)
+{
+    int inter = 0;
+    return PMPI_Comm_test_inter && PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter;
+}
+
+int cg_new_code(int error_class)
+{
+    int code;
+    if (PMPI_Add_error_code && PMPI_Add_error_string
+        && PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS)
+        return code;
+    return error_class;
+}
+
+/* Whether the host finds this class and these words under this code. */
+static int says(int code, int error_class, const char *text)
+{
+    char found[MPI_MAX_ERROR_STRING + 1] = "";
+    int length, found_class;
+    return PMPI_Error_class && PMPI_Error_string
+        && PMPI_Error_class(code, &found_class) == MPI_SUCCESS && found_class == error_class
+        && PMPI_Error_string(code, found, &length) == MPI_SUCCESS && strstr(found, text);
+}
+
+int cg_code_with_text(int code, int error_class, const char *function, const char *text)
+{
+    char whole[MPI_MAX_ERROR_STRING];
+    size_t used = strlen(function);
+
+    if (code == error_class)
+        return code;
+    /* "function: text", cut to what the host can hold. */
+    if (used > sizeof whole - 3)
+        used = sizeof whole - 3;
+    memcpy(whole, function, used);
+    memcpy(whole + used, ": ", 3);
+    strncat(whole, text, sizeof whole - 1 - strlen(whole));
+    if (PMPI_Add_error_string(code, whole) == MPI_SUCCESS && says(code, error_class, whole))
+        return code;
+#if !defined(OPEN_MPI) && !defined(MPI_ABI)
+    {
+        /* MPICH 4.0 loses the text of a code that was added to one of its own classes. Its internal
+         * maker of codes, the same through all of MPICH 3 and 4, takes class and text. */
+        extern int MPIR_Err_create_code(int, int, const char[], int, int, const char[],
+                                        const char[], ...) __attribute__((weak));
+        if (MPIR_Err_create_code) {
+            int made = MPIR_Err_create_code(MPI_SUCCESS, 0, function, 0, error_class, "**fail", "%s",
+                                            whole + used + 2);
+            if (says(made, error_class, whole + used + 2))
+                return made;
+        }
+    }
+#endif
+    return error_class;
+}

@@ -1,0 +1,35 @@
+//! Cartograph: the process-topology chapter of MPI as a library of its own.
+//!
+//! Layers, each importing only those before it:
+//!
+//! - [`topology`]: what a topology is and answers.
+//! - [`mapping`]: which process goes where.
+//! - [`engine`]: how a topology communicator comes to be, over any communicator.
+//! - `host`: the only caller of the host MPI.
+//! - `abi`: the C names.
+//! - `fortran`: the Fortran names.
+//!
+//! The first three are pure Rust and are all that is built with `--no-default-features`.
+
+pub mod engine;
+pub mod mapping;
+pub mod topology;
+
+#[cfg(feature = "host")]
+mod abi;
+#[cfg(feature = "host")]
+mod fortran;
+#[cfg(feature = "host")]
+mod host;
+
+#[cfg(all(feature = "host", not(panic = "abort"), not(test)))]
+compile_error!("build with panic = \"abort\": a panic must not unwind into C");
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_header_has_the_version_of_the_package() {
+        let header = include_str!("../include/cartograph.h");
+        assert!(header.contains(concat!("\"", env!("CARGO_PKG_VERSION"), "\"")));
+    }
+}

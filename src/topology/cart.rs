@@ -1,0 +1,186 @@
+//! Cartesian grids: MPI 4.1, 8.5.1 and 8.5.5 to 8.5.8.
+
+use super::Error;
+
+/// One dimension of a grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dimension {
+    /// How many processes lie along it, at least 1.
+    pub size: i32,
+    /// Whether its ends are neighbors.
+    pub periodic: bool,
+    /// How far apart the ranks of two neighbors along it are.
+    stride: i32,
+}
+
+/// A grid of processes. Ranks are row-major: the last coordinate varies fastest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cart {
+    dimensions: Box<[Dimension]>,
+    size: i32,
+}
+
+/// The part of a grid that a process keeps in `MPI_Cart_sub`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SubGrid {
+    /// The kept dimensions, in order.
+    pub grid: Cart,
+    /// Which of the sub-grids the process lies in: the row-major number of its dropped coordinates.
+    pub color: i32,
+    /// The rank of the process in its sub-grid.
+    pub rank: i32,
+}
+
+impl Cart {
+    /// A grid of `dims[i]` processes along dimension `i`, for a communicator of `comm_size` processes.
+    ///
+    /// No dimensions at all make a grid of one process.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DimNotPositive`], and [`Error::GridTooLarge`] if the communicator has fewer processes.
+    pub fn new(dims: &[i32], periods: &[bool], comm_size: i32) -> Result<Self, Error> {
+        debug_assert_eq!(dims.len(), periods.len());
+        if let Some((dimension, &value)) = dims.iter().enumerate().find(|(_, size)| **size < 1) {
+            return Err(Error::DimNotPositive { dimension, value });
+        }
+        let cells = dims.iter().fold(1u128, |cells, &size| cells.saturating_mul(size as u128));
+        if cells > comm_size as u128 {
+            return Err(Error::GridTooLarge { cells, size: comm_size });
+        }
+        let sides = dims.iter().zip(periods).map(|(&size, &periodic)| (size, periodic));
+        Ok(Self::from_sides(sides.collect()))
+    }
+
+    /// The product of the sides is known to fit an `i32`.
+    fn from_sides(sides: Vec<(i32, bool)>) -> Self {
+        let mut stride = 1;
+        let mut dimensions: Box<[Dimension]> = sides
+            .into_iter()
+            .map(|(size, periodic)| Dimension { size, periodic, stride: 0 })
+            .collect();
+        for dimension in dimensions.iter_mut().rev() {
+            dimension.stride = stride;
+            stride *= dimension.size;
+        }
+        Self { dimensions, size: stride }
+    }
+
+    /// The dimensions, in order.
+    pub fn dimensions(&self) -> &[Dimension] {
+        &self.dimensions
+    }
+
+    /// How many dimensions there are; 0 is allowed.
+    pub fn ndims(&self) -> usize {
+        self.dimensions.len()
+    }
+
+    /// How many processes the grid has, at least 1.
+    pub fn size(&self) -> i32 {
+        self.size
+    }
+
+    /// The rank at `coords`, one coordinate a dimension. Coordinates of a periodic dimension wrap
+    /// from any distance.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Coordinate`] for one outside a dimension that is not periodic.
+    #[inline]
+    pub fn rank(&self, coords: &[i32]) -> Result<i32, Error> {
+        debug_assert_eq!(coords.len(), self.ndims());
+        let mut rank = 0;
+        for (i, (dimension, &value)) in self.dimensions.iter().zip(coords).enumerate() {
+            let size = dimension.size;
+            let inside = if (0..size).contains(&value) {
+                value
+            } else if dimension.periodic {
+                value.rem_euclid(size)
+            } else {
+                return Err(Error::Coordinate { dimension: i, value, size });
+            };
+            rank += inside * dimension.stride;
+        }
+        Ok(rank)
+    }
+
+    /// Writes the coordinates of `rank`, as many as `coords` has room for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] for a rank that the grid does not have.
+    #[inline]
+    pub fn coords(&self, rank: i32, coords: &mut [i32]) -> Result<(), Error> {
+        self.check_rank(rank)?;
+        let mut rest = rank;
+        for (dimension, coordinate) in self.dimensions.iter().zip(coords) {
+            *coordinate = rest / dimension.stride;
+            rest -= *coordinate * dimension.stride;
+        }
+        Ok(())
+    }
+
+    /// Where `rank` receives from and sends to in a shift by `disp` along `direction`:
+    /// (source, destination). `None` is beyond the end of a dimension that is not periodic.
+    ///
+    /// A `disp` of 0 is the process itself, twice.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Direction`] if the grid has no such dimension, [`Error::Rank`].
+    #[inline]
+    pub fn shift(
+        &self,
+        rank: i32,
+        direction: i32,
+        disp: i32,
+    ) -> Result<(Option<i32>, Option<i32>), Error> {
+        let dimension = usize::try_from(direction)
+            .ok()
+            .and_then(|direction| self.dimensions.get(direction))
+            .ok_or(Error::Direction { direction, ndims: self.ndims() })?;
+        self.check_rank(rank)?;
+        let here = rank / dimension.stride % dimension.size;
+        let neighbor = |disp: i64| {
+            let size = i64::from(dimension.size);
+            let there = i64::from(here) + disp;
+            let inside = if dimension.periodic { there.rem_euclid(size) } else { there };
+            // The cast loses nothing: `inside` lies in 0..size.
+            (0..size).contains(&inside).then(|| rank + (inside as i32 - here) * dimension.stride)
+        };
+        Ok((neighbor(-i64::from(disp)), neighbor(i64::from(disp))))
+    }
+
+    /// The sub-grid that `rank` lies in when only the dimensions with `remain[i]` are kept.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`].
+    pub fn sub(&self, remain: &[bool], rank: i32) -> Result<SubGrid, Error> {
+        debug_assert_eq!(remain.len(), self.ndims());
+        self.check_rank(rank)?;
+        let (mut color, mut sub_rank) = (0, 0);
+        let mut sides = Vec::new();
+        for (dimension, &kept) in self.dimensions.iter().zip(remain) {
+            let coordinate = rank / dimension.stride % dimension.size;
+            let number = if kept { &mut sub_rank } else { &mut color };
+            *number = *number * dimension.size + coordinate;
+            if kept {
+                sides.push((dimension.size, dimension.periodic));
+            }
+        }
+        Ok(SubGrid { grid: Self::from_sides(sides), color, rank: sub_rank })
+    }
+
+    fn check_rank(&self, rank: i32) -> Result<(), Error> {
+        if (0..self.size).contains(&rank) {
+            Ok(())
+        } else {
+            Err(Error::Rank { rank, size: self.size })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

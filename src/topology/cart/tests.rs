@@ -1,0 +1,181 @@
+//! Every grid of up to 64 processes and 4 dimensions, against an oracle that walks the grid.
+
+use std::collections::{HashMap, HashSet};
+
+use super::*;
+
+/// All lists of `ndims` sides with a product of at most `limit`.
+fn grids(ndims: usize, limit: i32) -> Vec<Vec<i32>> {
+    if ndims == 0 {
+        return vec![vec![]];
+    }
+    (1..=limit)
+        .flat_map(|side| {
+            grids(ndims - 1, limit / side).into_iter().map(move |mut rest| {
+                rest.insert(0, side);
+                rest
+            })
+        })
+        .collect()
+}
+
+fn bits(pattern: u32, ndims: usize) -> Vec<bool> {
+    (0..ndims).map(|i| pattern >> i & 1 == 1).collect()
+}
+
+/// Coordinates of every rank, in rank order, by counting like an odometer.
+fn walk(dims: &[i32]) -> Vec<Vec<i32>> {
+    let mut all = vec![vec![]];
+    for &size in dims {
+        all = all
+            .into_iter()
+            .flat_map(|coords: Vec<i32>| (0..size).map(move |c| [coords.clone(), vec![c]].concat()))
+            .collect();
+    }
+    all
+}
+
+/// The rank of coordinates after wrapping, by looking it up in the walk.
+fn oracle_rank(dims: &[i32], periods: &[bool], walk: &[Vec<i32>], coords: &[i32]) -> Option<i32> {
+    let mut wrapped = coords.to_vec();
+    for i in 0..dims.len() {
+        if periods[i] {
+            while wrapped[i] < 0 {
+                wrapped[i] += dims[i];
+            }
+            while wrapped[i] >= dims[i] {
+                wrapped[i] -= dims[i];
+            }
+        }
+    }
+    walk.iter().position(|c| *c == wrapped).map(|r| r as i32)
+}
+
+fn every_grid(mut check: impl FnMut(&[i32], &[bool], &Cart, &[Vec<i32>])) {
+    for ndims in 0..=4 {
+        for dims in grids(ndims, 64) {
+            let walk = walk(&dims);
+            for pattern in 0..1 << ndims {
+                let periods = bits(pattern, ndims);
+                let cart = Cart::new(&dims, &periods, 64).unwrap();
+                assert_eq!(cart.size() as usize, walk.len());
+                check(&dims, &periods, &cart, &walk);
+            }
+        }
+    }
+}
+
+#[test]
+fn coords_and_rank_of_every_process() {
+    every_grid(|dims, _, cart, walk| {
+        let mut coords = vec![0; dims.len()];
+        for (rank, expected) in walk.iter().enumerate() {
+            cart.coords(rank as i32, &mut coords).unwrap();
+            assert_eq!(coords, *expected, "{dims:?}");
+            assert_eq!(cart.rank(expected), Ok(rank as i32), "{dims:?}");
+        }
+        for rank in [-1, cart.size(), i32::MAX] {
+            let wrong = Err(Error::Rank { rank, size: cart.size() });
+            assert_eq!(cart.coords(rank, &mut coords), wrong);
+        }
+    });
+}
+
+#[test]
+fn coordinates_outside_wrap_or_are_an_error() {
+    every_grid(|dims, periods, cart, walk| {
+        for dimension in 0..dims.len() {
+            let mut coords = walk[walk.len() / 2].clone();
+            for value in [-2 * dims[dimension] - 1, -1, dims[dimension], 3 * dims[dimension] + 2] {
+                coords[dimension] = value;
+                let expected = oracle_rank(dims, periods, walk, &coords);
+                let size = dims[dimension];
+                assert_eq!(
+                    cart.rank(&coords),
+                    expected.ok_or(Error::Coordinate { dimension, value, size })
+                );
+            }
+        }
+    });
+}
+
+#[test]
+fn shift_of_every_process() {
+    every_grid(|dims, periods, cart, walk| {
+        for (rank, coords) in walk.iter().enumerate() {
+            for direction in 0..dims.len() {
+                let size = dims[direction];
+                for disp in [0, 1, -1, 2, size - 1, size, -size, size + 1] {
+                    let at = |disp: i32| {
+                        let mut there = coords.clone();
+                        there[direction] += disp;
+                        oracle_rank(dims, periods, walk, &there)
+                    };
+                    assert_eq!(
+                        cart.shift(rank as i32, direction as i32, disp),
+                        Ok((at(-disp), at(disp))),
+                        "{dims:?} {periods:?} rank {rank} direction {direction} disp {disp}"
+                    );
+                }
+            }
+        }
+        for direction in [-1, dims.len() as i32, i32::MAX, i32::MIN] {
+            let ndims = dims.len();
+            assert_eq!(cart.shift(0, direction, 1), Err(Error::Direction { direction, ndims }));
+        }
+    });
+}
+
+#[test]
+fn shift_by_the_largest_steps_does_not_overflow() {
+    let cart = Cart::new(&[3, 5], &[true, false], 15).unwrap();
+    // 2^31 - 1 is 1 modulo 3; -2^31 is 1 modulo 3, and 2^31, the way back, is 2.
+    assert_eq!(cart.shift(0, 0, i32::MAX), Ok((Some(10), Some(5))));
+    assert_eq!(cart.shift(0, 0, i32::MIN), Ok((Some(10), Some(5))));
+    assert_eq!(cart.shift(0, 1, i32::MAX), Ok((None, None)));
+    assert_eq!(cart.shift(0, 1, i32::MIN), Ok((None, None)));
+    assert_eq!(cart.rank(&[i32::MIN, 0]), Ok(5));
+}
+
+#[test]
+fn sub_of_every_process() {
+    every_grid(|dims, periods, cart, walk| {
+        for pattern in 0..1 << dims.len() {
+            let remain = bits(pattern, dims.len());
+            let part = |coords: &[i32], keep: bool| -> Vec<i32> {
+                let kept = coords.iter().zip(&remain).filter(|(_, r)| **r == keep);
+                kept.map(|(c, _)| *c).collect()
+            };
+            let kept_periods: Vec<bool> =
+                periods.iter().zip(&remain).filter(|(_, r)| **r).map(|(p, _)| *p).collect();
+            let expected = Cart::new(&part(dims, true), &kept_periods, 64).unwrap();
+            // Members of one sub-grid are those with equal dropped coordinates, in rank order; no
+            // two sub-grids have the same color.
+            let mut subs: HashMap<Vec<i32>, (i32, i32)> = HashMap::new();
+            let mut colors = HashSet::new();
+            for (rank, coords) in walk.iter().enumerate() {
+                let sub = cart.sub(&remain, rank as i32).unwrap();
+                assert_eq!(sub.grid, expected);
+                let (color, members) = subs.entry(part(coords, false)).or_insert_with(|| {
+                    assert!(colors.insert(sub.color), "{dims:?} {remain:?}");
+                    (sub.color, 0)
+                });
+                assert_eq!((sub.color, sub.rank), (*color, *members), "{dims:?} {remain:?}");
+                *members += 1;
+            }
+            assert!(subs.values().all(|(_, members)| *members == expected.size()));
+        }
+    });
+}
+
+#[test]
+fn grids_that_do_not_fit_are_named_with_their_size() {
+    let error = |dims: &[i32], size| Cart::new(dims, &vec![false; dims.len()], size).unwrap_err();
+    assert_eq!(error(&[2, 0], 4), Error::DimNotPositive { dimension: 1, value: 0 });
+    assert_eq!(error(&[-1, 1], 4), Error::DimNotPositive { dimension: 0, value: -1 });
+    assert_eq!(error(&[2, 3], 5), Error::GridTooLarge { cells: 6, size: 5 });
+    assert_eq!(error(&[65536, 65536], 4), Error::GridTooLarge { cells: 1 << 32, size: 4 });
+    assert_eq!(error(&[i32::MAX; 9], 4), Error::GridTooLarge { cells: u128::MAX, size: 4 });
+    assert_eq!(Cart::new(&[], &[], 1).unwrap().size(), 1);
+    assert_eq!(Cart::new(&[], &[], 1).unwrap().rank(&[]), Ok(0));
+}

@@ -1,0 +1,58 @@
+//! Distributed graphs, of which a process knows its own edges: MPI 4.1, 8.5.4 and 8.5.5.
+
+use super::Error;
+
+/// The edges of one process in one direction.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Edges {
+    /// The ranks at the other ends. Loops and multiple edges count.
+    pub ranks: Box<[i32]>,
+    /// A weight an edge; empty where the graph is not weighted.
+    pub weights: Box<[i32]>,
+}
+
+impl Edges {
+    /// How many edges there are.
+    pub fn degree(&self) -> i32 {
+        self.ranks.len() as i32
+    }
+}
+
+/// What one process knows of a distributed graph: O(its own degree).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DistGraph {
+    /// Edges into this process.
+    pub sources: Edges,
+    /// Edges out of this process.
+    pub destinations: Edges,
+    /// Whether the graph has weights. An isolated process has none of its own and knows it all the same.
+    pub weighted: bool,
+}
+
+/// Checks that every entry is one of the nodes `0..nodes`.
+///
+/// # Errors
+///
+/// [`Error::NodeOutOfRange`], naming `argument` and the first entry that is not.
+pub fn check_nodes(argument: &'static str, entries: &[i32], nodes: i32) -> Result<(), Error> {
+    match entries.iter().position(|node| !(0..nodes).contains(node)) {
+        None => Ok(()),
+        Some(position) => {
+            Err(Error::NodeOutOfRange { argument, position, value: entries[position], nodes })
+        }
+    }
+}
+
+/// Checks that no entry is negative.
+///
+/// # Errors
+///
+/// [`Error::NegativeEntry`], naming `argument` and the first entry that is.
+pub fn check_not_negative(argument: &'static str, entries: &[i32]) -> Result<(), Error> {
+    match entries.iter().position(|entry| *entry < 0) {
+        None => Ok(()),
+        Some(position) => {
+            Err(Error::NegativeEntry { argument, position, value: entries[position] })
+        }
+    }
+}

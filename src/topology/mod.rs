@@ -1,0 +1,69 @@
+//! What a topology is and what it answers. Pure: no MPI, no I/O, no unsafe.
+//!
+//! Ranks, coordinates and weights are `i32`, MPI's `int`. Every topology is immutable once made.
+#![forbid(unsafe_code)]
+
+pub mod cart;
+pub mod dims;
+pub mod dist_graph;
+pub mod error;
+pub mod graph;
+
+pub use cart::Cart;
+pub use dims::dims_create;
+pub use dist_graph::{DistGraph, Edges};
+pub use error::{Class, Error};
+pub use graph::Graph;
+
+/// What a communicator carries.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Topology {
+    /// A grid (`MPI_CART`).
+    Cart(Cart),
+    /// A graph that every process knows whole (`MPI_GRAPH`).
+    Graph(Graph),
+    /// A graph of which a process knows its own edges (`MPI_DIST_GRAPH`).
+    DistGraph(DistGraph),
+}
+
+impl Topology {
+    const CART: &'static str = "a Cartesian topology";
+    const GRAPH: &'static str = "a graph topology";
+    const DIST_GRAPH: &'static str = "a distributed graph topology";
+
+    /// What kind of topology this is, in words for an error message.
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::Cart(_) => Self::CART,
+            Self::Graph(_) => Self::GRAPH,
+            Self::DistGraph(_) => Self::DIST_GRAPH,
+        }
+    }
+}
+
+/// Picks one kind out of what a communicator carries (`None`: nothing), or says what is there instead.
+macro_rules! picker {
+    ($(#[$doc:meta])* $name:ident, $variant:ident, $kind:ident) => {
+        $(#[$doc])*
+        pub fn $name(topology: Option<&Topology>) -> Result<&$variant, Error> {
+            match topology {
+                Some(Topology::$variant(found)) => Ok(found),
+                Some(other) => Err(Error::OtherTopology { wanted: Topology::$kind, found: other.kind() }),
+                None => Err(Error::NoTopology { wanted: Topology::$kind }),
+            }
+        }
+    };
+}
+
+picker! {
+    /// The grid, or [`Error::NoTopology`] or [`Error::OtherTopology`].
+    as_cart, Cart, CART
+}
+picker! {
+    /// The graph, or [`Error::NoTopology`] or [`Error::OtherTopology`].
+    as_graph, Graph, GRAPH
+}
+picker! {
+    /// The distributed graph, or [`Error::NoTopology`] or [`Error::OtherTopology`].
+    as_dist_graph, DistGraph, DIST_GRAPH
+}

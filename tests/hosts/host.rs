@@ -1,0 +1,176 @@
+//! One host: its compilers, its launcher, and the library that was built for it.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::testlist::top;
+
+/// How Cartograph comes into a program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Library {
+    None,
+    Preloaded,
+    Linked,
+    Static,
+}
+
+/// Seconds that a run may take. None takes a tenth of it; a run that ends here hangs.
+const SECONDS: &str = "120";
+
+pub(crate) struct Host {
+    pub(crate) name: String,
+    directory: PathBuf,
+    launcher: Vec<String>,
+}
+
+impl Host {
+    pub(crate) fn new(name: &str) -> Self {
+        let directory = top().join("build").join(name);
+        let launcher = ask(name, "exec").split_whitespace().map(str::to_owned).collect();
+        Self { name: name.into(), directory, launcher }
+    }
+
+    fn lib(&self) -> PathBuf {
+        self.directory.join("lib")
+    }
+
+    /// The wrapper that compiles a source; `None` if the host has none for its language.
+    pub(crate) fn compiler(&self, source: &Path) -> Option<String> {
+        let language = match source.extension()?.to_str()? {
+            "c" => "cc",
+            "cpp" => "cxx",
+            _ => "fc",
+        };
+        let wrapper = ask(&self.name, language);
+        // The MPI-2.2 C++ bindings are what our C++ programs are about; not every host has them.
+        let has_bindings = language != "cxx" || ["mpich", "openmpi"].contains(&self.name.as_str());
+        (!wrapper.is_empty() && has_bindings).then_some(wrapper)
+    }
+
+    /// Compiles and links a program.
+    pub(crate) fn build(&self, source: &Path, library: Library) -> Result<PathBuf, String> {
+        let programs = self.directory.join("programs");
+        std::fs::create_dir_all(&programs).map_err(|error| error.to_string())?;
+        let kind = match library {
+            Library::None | Library::Preloaded => "",
+            Library::Linked => ".linked",
+            Library::Static => ".static",
+        };
+        let name = source.file_name().expect("a file name").to_string_lossy();
+        let program = programs.join(format!("{name}{kind}"));
+        let lib = self.lib().display().to_string();
+        let mut command = Command::new(self.compiler(source).expect("asked for before"));
+        command.current_dir(top()).args(["-g", "-O1", "-Wall", "-o"]).arg(&program);
+        // Modules and include files of one program do not meet those of another.
+        if source.extension().is_some_and(|e| e.to_string_lossy().starts_with('f')) {
+            command.arg("-J").arg(&programs);
+        } else {
+            command.arg("-pthread");
+        }
+        command.arg(source);
+        match library {
+            Library::None | Library::Preloaded => {}
+            Library::Linked => {
+                command.args(["-Wl,--no-as-needed", "-L", &lib, "-lcartograph"]);
+                command.arg(format!("-Wl,-rpath,{lib}"));
+            }
+            Library::Static => {
+                command.arg(format!("{lib}/libcartograph.a"));
+            }
+        }
+        succeeded("the compiler", command.arg("-lm").output()).map(|_| program)
+    }
+
+    /// Asks the loader whose functions a program will call: all of the chapter must be ours.
+    pub(crate) fn check_bindings(&self, program: &Path, library: Library) -> Result<(), String> {
+        let mut command = Command::new(program);
+        // Loads and binds everything, then ends without running the program.
+        command.env("LD_TRACE_LOADED_OBJECTS", "1").env("LD_WARN", "1").env("LD_BIND_NOW", "1");
+        command.env("LD_DEBUG", "bindings");
+        if library == Library::Preloaded {
+            command.env("LD_PRELOAD", self.lib().join("libcartograph.so"));
+        }
+        let output = command.output().map_err(|error| error.to_string())?;
+        let bindings = String::from_utf8_lossy(&output.stderr);
+        let from_program = format!("binding file {} ", program.display());
+        let exports = std::fs::read_to_string(top().join("include/exports.txt"))
+            .map_err(|error| error.to_string())?;
+        let names: Vec<String> = exports.lines().map(str::to_lowercase).collect();
+        let mut ours = 0;
+        for line in bindings.lines().filter(|line| line.contains(&from_program)) {
+            let symbol = line.split('`').nth(1).and_then(|rest| rest.split('\'').next());
+            let plain = symbol.unwrap_or_default().to_lowercase();
+            let plain = plain.trim_end_matches('_').trim_start_matches('p').to_owned();
+            if !names.contains(&plain) {
+                continue;
+            }
+            if !line.contains("libcartograph.so") {
+                return Err(format!("the call is not ours: {}", line.trim()));
+            }
+            ours += 1;
+        }
+        // Of `use mpi_f08` and C++ programs the calls come out of the host's own libraries.
+        let text = std::fs::read_to_string(top().join(source_of(program))).unwrap_or_default();
+        if ours == 0 && !text.contains("mpi_f08") && !text.contains("MPI::") {
+            return Err("the program calls nothing of ours".into());
+        }
+        Ok(())
+    }
+
+    /// Runs a program; what it printed on stdout.
+    pub(crate) fn run(
+        &self,
+        program: &Path,
+        library: Library,
+        processes: u32,
+        arguments: &[String],
+    ) -> Result<String, String> {
+        let mut command = Command::new("timeout");
+        command.args(["-k", "5", SECONDS]).args(&self.launcher).arg(processes.to_string());
+        if library == Library::Preloaded {
+            // After mpiexec, so that the launcher itself is left alone.
+            let library = self.lib().join("libcartograph.so");
+            command.args(["env", &format!("LD_PRELOAD={}", library.display())]);
+        }
+        command.arg(program).args(arguments).current_dir(top());
+        let who = format!("{} on {processes} processes ({library:?})", program.display());
+        let output = succeeded(&who, command.output())?;
+        if library != Library::None && !output.stderr.is_empty() {
+            // Hosts may warn; what is ours must be quiet.
+            let text = String::from_utf8_lossy(&output.stderr);
+            if text.contains("cartograph") {
+                return Err(format!("{who} is not quiet: {text}"));
+            }
+        }
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+}
+
+/// Where a program's source is: its own name says it.
+fn source_of(program: &Path) -> PathBuf {
+    let name = program.file_name().expect("a file name").to_string_lossy();
+    let name = name.trim_end_matches(".linked");
+    let folder = if name.contains(".f") { "fortran" } else { "c_tests" };
+    Path::new(folder).join(name)
+}
+
+/// A fact of a host out of `scripts/host.sh`.
+fn ask(host: &str, what: &str) -> String {
+    let output = Command::new(top().join("scripts/host.sh")).args([host, what]).output();
+    let output = succeeded("scripts/host.sh", output).unwrap_or_else(|error| panic!("{error}"));
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+fn succeeded(who: &str, output: std::io::Result<Output>) -> Result<Output, String> {
+    let output = output.map_err(|error| format!("{who}: {error}"))?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    let hung = if output.status.code() == Some(124) { ": no end in sight, it hangs" } else { "" };
+    let text = [&output.stdout[..], &output.stderr[..]].concat();
+    let text = String::from_utf8_lossy(&text);
+    // The end is where the reason is.
+    let tail: Vec<&str> = text.lines().rev().take(60).collect();
+    let tail: Vec<&str> = tail.into_iter().rev().collect();
+    Err(format!("{who}: {}{hung}\n{}", output.status, tail.join("\n")))
+}

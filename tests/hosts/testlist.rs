@@ -1,0 +1,79 @@
+//! `c_tests/testlist`: which programs there are and how they are run.
+
+use std::path::{Path, PathBuf};
+
+/// How a program uses Cartograph and what is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Way {
+    /// Alone and with the library preloaded: what it prints must be the same.
+    Same,
+    /// With the library preloaded only: the program checks itself.
+    Preloaded,
+    /// Linked with the shared library: the program checks itself.
+    Linked,
+    /// Linked with the archive: the program checks itself.
+    Static,
+}
+
+/// A line of the list.
+#[derive(Debug, Clone)]
+pub(crate) struct Test {
+    pub(crate) source: PathBuf,
+    pub(crate) way: Way,
+    pub(crate) processes: Vec<u32>,
+    pub(crate) arguments: Vec<String>,
+}
+
+impl Test {
+    /// Source and way, and arguments if there are any: unique in the list.
+    pub(crate) fn name(&self) -> String {
+        let way = match self.way {
+            Way::Same => "same",
+            Way::Preloaded => "preloaded",
+            Way::Linked => "linked",
+            Way::Static => "static",
+        };
+        let words = [vec![self.source.display().to_string(), way.into()], self.arguments.clone()];
+        words.concat().join(" ")
+    }
+
+    /// The program's name, as the differences file has it.
+    pub(crate) fn program(&self) -> String {
+        self.source.file_stem().expect("a file name").to_string_lossy().into_owned()
+    }
+}
+
+/// The repository's top directory.
+pub(crate) fn top() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Reads the list.
+pub(crate) fn read() -> Vec<Test> {
+    let path = top().join("c_tests/testlist");
+    let text = std::fs::read_to_string(&path).expect("c_tests/testlist can be read");
+    text.lines()
+        .map(|line| line.split('#').next().unwrap_or_default().trim())
+        .filter(|line| !line.is_empty())
+        .map(|line| parse(line).unwrap_or_else(|| panic!("c_tests/testlist: bad line: {line}")))
+        .collect()
+}
+
+/// `source way processes [arguments]`, with processes as in `1,2,4-6`.
+fn parse(line: &str) -> Option<Test> {
+    let mut words = line.split_whitespace();
+    let source = PathBuf::from(words.next()?);
+    let way = match words.next()? {
+        "same" => Way::Same,
+        "preloaded" => Way::Preloaded,
+        "linked" => Way::Linked,
+        "static" => Way::Static,
+        _ => return None,
+    };
+    let mut processes = Vec::new();
+    for range in words.next()?.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        processes.extend(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?);
+    }
+    Some(Test { source, way, processes, arguments: words.map(str::to_owned).collect() })
+}
