@@ -89,4 +89,10 @@ clean:
 .PHONY: test-host
 test-host: lib
 	$(BOUND) cargo clippy --release --lib -- -D warnings
+	scripts/symbols.sh $(HOST)
 	$(PURE) CARTOGRAPH_TEST_HOST=$(HOST) cargo test --no-default-features --test hosts
+	scripts/test-tool.sh $(HOST)
+	scripts/test-fatal.sh $(HOST)
+	scripts/test-family.sh $(HOST)
+	scripts/test-valgrind.sh $(HOST)
+	scripts/test-install.sh $(HOST)

@@ -31,6 +31,12 @@ mod host {
         for option in ["-soname,libcartograph.so.0", "-z,nodelete"] {
             println!("cargo:rustc-cdylib-link-arg=-Wl,{option}");
         }
+        // Where the host itself is found, also in programs that do not bring it along.
+        for option in shown_flags(&mpicc).iter().filter(|flag| flag.starts_with("-Wl,")) {
+            if option.contains("rpath") || option.starts_with("-Wl,/") {
+                println!("cargo:rustc-cdylib-link-arg={option}");
+            }
+        }
     }
 
     fn compile_shim(mpicc: &str) {
@@ -60,14 +66,16 @@ mod host {
 
     /// What the wrapper passes to the preprocessor.
     fn header_flags(mpicc: &str) -> Vec<String> {
+        let all = shown_flags(mpicc);
+        all.into_iter().filter(|flag| flag.starts_with("-I") || flag.starts_with("-D")).collect()
+    }
+
+    /// What the wrapper passes to the compiler and to the linker.
+    fn shown_flags(mpicc: &str) -> Vec<String> {
         let shown = Command::new(mpicc)
             .arg("-show")
             .output()
             .unwrap_or_else(|error| panic!("MPICC={mpicc} cannot be run: {error}"));
-        String::from_utf8_lossy(&shown.stdout)
-            .split_whitespace()
-            .filter(|flag| flag.starts_with("-I") || flag.starts_with("-D"))
-            .map(str::to_owned)
-            .collect()
+        String::from_utf8_lossy(&shown.stdout).split_whitespace().map(str::to_owned).collect()
     }
 }

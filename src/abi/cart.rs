@@ -6,7 +6,7 @@ use super::edge::{carried, flags, input, length, out, output, publish};
 use crate::engine::Comm;
 use crate::engine::create::{self, CartArguments};
 use crate::host::sys::{self, MPI_Comm};
-use crate::host::{HostComm, Result, check_family, comm};
+use crate::host::{HostComm, Result, comm};
 use crate::mapping::place_cart;
 use crate::topology::{Cart, as_cart};
 
@@ -77,7 +77,6 @@ pub(crate) unsafe fn cart_create(
     comm_cart: *mut MPI_Comm,
 ) -> Result {
     let comm = comm::intra(comm_old)?;
-    check_family();
     // SAFETY: the caller's arrays. What is wrong here must reach the agreement, not return early.
     let arguments = unsafe {
         length("ndims", ndims).and_then(|ndims| {

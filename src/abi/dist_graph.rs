@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use super::edge::{carried, input, length, out, output, publish, weights, weights_output};
 use crate::engine::dist_graph::{self, AdjacentArguments, EdgeArguments};
 use crate::host::sys::{MPI_Comm, MPI_Info};
-use crate::host::{Result, check_family, comm};
+use crate::host::{Result, comm};
 use crate::topology::{Edges, Error, as_dist_graph, dist_graph::check_not_negative};
 
 export! {
@@ -76,7 +76,6 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
     comm_dist_graph: *mut MPI_Comm,
 ) -> Result {
     let comm = comm::intra(comm_old)?;
-    check_family();
     let arguments = || {
         let indegree = length("indegree", indegree)?;
         let outdegree = length("outdegree", outdegree)?;
@@ -112,7 +111,6 @@ pub(crate) unsafe fn dist_graph_create(
     comm_dist_graph: *mut MPI_Comm,
 ) -> Result {
     let comm = comm::intra(comm_old)?;
-    check_family();
     let arguments = || {
         let n = length("n", n)?;
         // SAFETY: the caller's arrays.

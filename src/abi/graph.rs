@@ -6,7 +6,7 @@ use super::edge::{carried, input, length, out, output, publish};
 use crate::engine::Comm;
 use crate::engine::create::{self, GraphArguments};
 use crate::host::sys::{self, MPI_Comm};
-use crate::host::{Result, check_family, comm};
+use crate::host::{Result, comm};
 use crate::mapping::place_graph;
 use crate::topology::{self, Error, Graph, as_graph};
 
@@ -88,7 +88,6 @@ pub(crate) unsafe fn graph_create(
     comm_graph: *mut MPI_Comm,
 ) -> Result {
     let comm = comm::intra(comm_old)?;
-    check_family();
     let size = comm.size()?;
     // SAFETY: the caller's arrays. What is wrong here must reach the agreement, not return early.
     let arguments =

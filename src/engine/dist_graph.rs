@@ -227,6 +227,7 @@ fn edges_match<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result<b
 /// A number that stands for an edge; the mixing steps are those of the splitmix64 generator.
 fn number((source, destination): (i32, i32), weight: i32) -> u64 {
     let mix = |x: u64| {
+        let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
         x ^ x >> 31

@@ -143,6 +143,8 @@ impl Comm for HostComm {
 ///
 /// Of class [`Class::Comm`](crate::topology::Class): null, or an inter-communicator.
 pub(crate) fn intra(comm: MPI_Comm) -> Result<HostComm, crate::topology::Error> {
+    // Before anything is asked of a host whose handles may be of another size.
+    super::check_family();
     // SAFETY: a constant of the host.
     if comm == unsafe { sys::cg_comm_null } {
         return Err(crate::topology::Error::NullComm);

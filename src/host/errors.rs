@@ -50,21 +50,21 @@ pub(crate) fn conclude<T>(
 #[cold]
 fn raise(function: &'static str, comm: Option<MPI_Comm>, error: &engine::Error) -> c_int {
     super::check_family();
-    // SAFETY: asks the host for its state, which is allowed at any time.
-    if unsafe { sys::cg_is_active() } == 0 {
-        // No communicator has a handler now, and MPI's initial one ends the program.
-        eprintln!("cartograph: {function}: {error} (MPI is not active)");
-        std::process::abort();
-    }
     // SAFETY: constants of the host.
     let (null, fallback) = unsafe {
         let on_self = sys::CG_ERRORS_ON_SELF != 0;
         (sys::cg_comm_null, if on_self { sys::cg_comm_self } else { sys::cg_comm_world })
     };
-    let comm = comm.filter(|comm| *comm != null).unwrap_or(fallback);
+    let comm = comm.filter(|comm| *comm != null);
+    // SAFETY: asks the host for its state, which is allowed at any time.
+    if comm.is_none() && unsafe { sys::cg_is_active() } == 0 {
+        // No communicator has a handler now, and MPI's initial one ends the program.
+        eprintln!("cartograph: {function}: {error} (MPI is not active)");
+        std::process::abort();
+    }
     let code = error_code(function, error.class(), &error.to_string());
     // SAFETY: a communicator, and a code that the host knows. What the handler returns is its own.
-    unsafe { sys::PMPI_Comm_call_errhandler(comm, code) };
+    unsafe { sys::PMPI_Comm_call_errhandler(comm.unwrap_or(fallback), code) };
     code
 }
 

@@ -75,7 +75,11 @@ impl Host {
                 command.arg(format!("-Wl,-rpath,{lib}"));
             }
             Library::Static => {
+                // A program of `use mpi_f08` names only the host's own wrappers, for whose sake the
+                // linker would take nothing out of an archive.
+                command.arg("-Wl,--whole-archive");
                 command.arg(format!("{lib}/libcartograph.a"));
+                command.arg("-Wl,--no-whole-archive");
             }
         }
         succeeded("the compiler", command.arg("-lm").output()).map(|_| program)

@@ -1,0 +1,148 @@
+/* Sessions: topologies on communicators that come from a session and not from MPI_COMM_WORLD, in a
+ * process that never calls MPI_Init. One session is open all the time, three others come and go. With
+ * the argument "again" there is no such one, so that the host ends with each session and begins anew:
+ * MPICH 4.0 and Open MPI 5.0 crash at the second one by themselves. Hosts without sessions have nothing
+ * to check. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Open MPI 5 has sessions and calls itself MPI 3.1. */
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
+
+static int rank, passed, failed;
+
+#define CHECK(condition) check_at((condition), #condition, __LINE__)
+
+static void check_at(int holds, const char *condition, int line)
+{
+    if (holds)
+        passed++;
+    else {
+        failed++;
+        fprintf(stderr, "rank %d: %s:%d: failed: %s\n", rank, __FILE__, line, condition);
+    }
+}
+
+static int wrong_copy, wrong_delete;
+
+/* The program's own attribute must stay the program's. */
+static int copy(MPI_Comm comm, int keyval, void *state, void *value, void *copied, int *flag)
+{
+    (void)comm, (void)keyval;
+    if (state != &wrong_copy || value != &passed)
+        wrong_copy++;
+    *(void **)copied = value;
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+static int delete(MPI_Comm comm, int keyval, void *value, void *state)
+{
+    (void)comm, (void)keyval;
+    if (state != &wrong_copy || value != &passed)
+        wrong_delete++;
+    return MPI_SUCCESS;
+}
+
+static void topologies(MPI_Comm comm, int round)
+{
+    int size, dims[2], periods[2] = { 1, 0 }, coords[2], kind = -1, found = -1, source, dest, from, to;
+    int got_dims[2], got_periods[2], weight = 9, in, out, weights[2];
+    MPI_Comm cart, dup, ring;
+
+    MPI_Comm_size(comm, &size);
+    MPI_Comm_rank(comm, &rank);
+    CHECK(MPI_Topo_test(comm, &kind) == MPI_SUCCESS && kind == MPI_UNDEFINED);
+    dims[0] = size, dims[1] = 1;
+    CHECK(MPI_Cart_create(comm, 2, dims, periods, 0, &cart) == MPI_SUCCESS);
+    CHECK(MPI_Topo_test(cart, &kind) == MPI_SUCCESS && kind == MPI_CART);
+    CHECK(MPI_Comm_dup(cart, &dup) == MPI_SUCCESS);
+    CHECK(MPI_Comm_free(&cart) == MPI_SUCCESS);
+    CHECK(MPI_Cart_get(dup, 2, got_dims, got_periods, coords) == MPI_SUCCESS);
+    CHECK(got_dims[0] == size && got_periods[0] == 1 && coords[0] == rank && coords[1] == 0);
+    coords[0] += 2 * size;
+    CHECK(MPI_Cart_rank(dup, coords, &found) == MPI_SUCCESS && found == rank);
+    CHECK(MPI_Cart_shift(dup, 0, 1, &source, &dest) == MPI_SUCCESS && dest == (rank + 1) % size);
+    CHECK(MPI_Comm_free(&dup) == MPI_SUCCESS);
+
+    from = (rank + size - 1) % size, to = (rank + 1) % size;
+    CHECK(MPI_Dist_graph_create_adjacent(comm, 1, &from, &weight, 1, &to, &weight, MPI_INFO_NULL, 0,
+                                         &ring)
+          == MPI_SUCCESS);
+    CHECK(MPI_Dist_graph_neighbors(ring, 1, &in, &weights[0], 1, &out, &weights[1]) == MPI_SUCCESS);
+    CHECK(in == from && out == to && weights[0] == 9 && weights[1] == 9);
+    CHECK(MPI_Comm_free(&ring) == MPI_SUCCESS);
+    printf("rank %d session %d: topologies are made, queried and freed\n", rank, round);
+}
+
+/* An error goes to the handler of the communicator, which is there without MPI_Init. */
+static void error(MPI_Comm comm, int round)
+{
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int dims[1] = { 1 << 20 }, periods[1] = { 0 }, class = -1, length;
+    MPI_Comm cart = MPI_COMM_NULL;
+    int code = MPI_Cart_create(comm, 1, dims, periods, 0, &cart);
+    CHECK(MPI_Error_class(code, &class) == MPI_SUCCESS && class == MPI_ERR_ARG);
+    CHECK(MPI_Error_string(code, text, &length) == MPI_SUCCESS && strstr(text, "1048576"));
+    CHECK(cart == MPI_COMM_NULL);
+    printf("rank %d session %d: an error is returned\n", rank, round);
+}
+
+static void session(int round)
+{
+    MPI_Session session;
+    MPI_Group group;
+    MPI_Comm comm, dup;
+    int keyval, found;
+    void *value;
+
+    CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+    CHECK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group) == MPI_SUCCESS);
+    CHECK(MPI_Comm_create_from_group(group, "cartograph.test", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm)
+          == MPI_SUCCESS);
+    MPI_Group_free(&group);
+
+    /* In the second session this may get the number that our key had in the first. */
+    CHECK(MPI_Comm_create_keyval(copy, delete, &keyval, &wrong_copy) == MPI_SUCCESS);
+    CHECK(MPI_Comm_set_attr(comm, keyval, &passed) == MPI_SUCCESS);
+    topologies(comm, round);
+    error(comm, round);
+    CHECK(MPI_Comm_dup(comm, &dup) == MPI_SUCCESS);
+    CHECK(MPI_Comm_get_attr(dup, keyval, &value, &found) == MPI_SUCCESS && found && value == &passed);
+    CHECK(MPI_Topo_test(dup, &found) == MPI_SUCCESS && found == MPI_UNDEFINED);
+    CHECK(MPI_Comm_free(&dup) == MPI_SUCCESS);
+    CHECK(MPI_Comm_free_keyval(&keyval) == MPI_SUCCESS);
+    CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS);
+    CHECK(wrong_copy == 0 && wrong_delete == 0);
+    CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+    int again = argc > 1 && !strcmp(argv[1], "again");
+    MPI_Session outer;
+    if (!again)
+        CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &outer) == MPI_SUCCESS);
+    for (int round = 1; round <= 3; round++)
+        session(round);
+    if (!again)
+        CHECK(MPI_Session_finalize(&outer) == MPI_SUCCESS);
+    printf("%d passed, %d failed\n", passed, failed);
+    return failed != 0;
+}
+
+#else
+
+int main(int argc, char **argv)
+{
+    int kind = -1;
+    MPI_Init(&argc, &argv);
+    MPI_Topo_test(MPI_COMM_WORLD, &kind);
+    printf("this host has no sessions\n");
+    MPI_Finalize();
+    return kind != MPI_UNDEFINED;
+}
+
+#endif

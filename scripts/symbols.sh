@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# symbols.sh HOST: the names that Cartograph exports and those that it needs, compared with
+# include/exports.txt, with what the host's mpi.h declares and with the README's lists. Prints what differs.
+set -euo pipefail
+export LC_ALL=C
+top=$(cd "$(dirname "$0")/.." && pwd)
+host=$1
+lib=$top/build/$host/lib
+cc=$("$top/scripts/host.sh" "$host" cc)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+passed=0 failed=0
+# same WHAT EXPECTED FOUND: compares two files with a name on each line.
+same() {
+    if diff <(sort -u "$2") <(sort -u "$3") >"$work/diff"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $1 ('<' should be and is not, '>' is and should not be)"
+        grep '^[<>]' "$work/diff"
+    fi
+}
+
+# What the host's header declares of the chapter. The neighborhood collectives are not exported yet.
+echo '#include <mpi.h>' | $cc -E -P -x c - | grep -oE '\bMPI_[A-Za-z_]+ *\(' | tr -d ' (' |
+    grep -E '^MPI_(Cart|Graph|Dist_graph|Dims|Topo)(_|dim)' | sort -u >"$work/declared"
+grep '^MPI_' "$top/include/exports.txt" | sort >"$work/listed"
+same "exports.txt has what mpi.h declares of the chapter" "$work/declared" "$work/listed"
+
+# Each function by all of its names: weak where a tool may define them again, strong where it calls.
+comm -12 "$work/declared" "$work/listed" | while read -r name; do
+    lower=${name,,} upper=${name^^}
+    printf '%s\n' "$name" "$lower" "${lower}_" "${lower}__" "$upper" >>"$work/weak"
+    printf '%s\n' "P$name" "p$lower" "p${lower}_" "p${lower}__" "P$upper" >>"$work/strong"
+done
+sort -u "$work/weak" "$work/strong" >"$work/all"
+nm -D --defined-only --format=posix "$lib/libcartograph.so" | cut -d' ' -f1 >"$work/exported"
+same "the shared library exports these names and no others" "$work/all" "$work/exported"
+
+nm -g --defined-only --format=posix "$lib/libcartograph.a" | awk 'NF > 1' >"$work/archive"
+awk '$2 == "W" { print $1 }' "$work/archive" >"$work/archive.weak"
+awk '$2 != "W" { print $1 }' "$work/archive" >"$work/archive.strong"
+same "the archive's weak names are the MPI_ names" "$work/weak" "$work/archive.weak"
+same "the archive's strong names are the PMPI_ names" "$work/strong" "$work/archive.strong"
+
+# listed HEADING: the names in backquotes below a heading of the README that hold for this host; a name
+# followed by hosts in parentheses holds for these only.
+listed() {
+    awk -v heading="### $1" '/^#/ { inside = ($0 == heading); next } inside' "$top/README.md" |
+        sed -nE 's/^- `(P?MPI_[A-Za-z0-9_]+)`( \(([a-z0-9, ]*)\))?.*/\1 \3/p' | tr -d ',' |
+        awk -v host="$host" '{ holds = NF == 1; for (i = 2; i <= NF; i++) if ($i == host) holds = 1 }
+                             holds { print $1 }' | sort -u
+}
+# MPI's own names; what lies inside of a host is not for others to offer.
+needed() {
+    nm -D --undefined-only "$lib/libcartograph.so" |
+        awk -v kind="$1" '$1 == kind && $2 ~ /^P?MPI_/ { print $2 }' | sed 's/@.*//' | sort -u
+}
+if [ -e "$top/README.md" ]; then
+    listed Required >"$work/required"
+    listed "Used if there" >"$work/optional"
+    listed "Constants of the host" >"$work/constants"
+else
+    echo "FAILED: there is no README.md that says what a host must offer"
+    failed=$((failed + 1))
+    : | tee "$work/required" "$work/optional" >"$work/constants"
+fi
+needed U | comm -23 - "$work/constants" >"$work/needed"
+needed w | comm -23 - "$work/constants" >"$work/used"
+{ needed U && needed w; } | sort -u | comm -12 - "$work/constants" >"$work/data"
+same "what the library cannot load without is under Required" "$work/required" "$work/needed"
+same "what it does without is under Used if there" "$work/optional" "$work/used"
+same "constants are under Constants of the host" "$work/constants" "$work/data"
+
+echo "$passed passed, $failed failed"
+test "$failed" = 0
