@@ -56,9 +56,9 @@ pub(super) unsafe fn new_comm(
 pub(super) unsafe fn weights_from(weights: *const Fint) -> *const Fint {
     // SAFETY: compares addresses and reads constants of the host.
     unsafe {
-        if sys::cg_is_fortran_unweighted(weights) != 0 {
+        if sys::cg_is_fortran_unweighted(weights.cast()) != 0 {
             sys::cg_unweighted()
-        } else if sys::cg_is_fortran_weights_empty(weights) != 0 {
+        } else if sys::cg_is_fortran_weights_empty(weights.cast()) != 0 {
             sys::cg_weights_empty()
         } else {
             weights
