@@ -26,6 +26,7 @@ mod host {
         let mpicc = env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
         compile_shim(&mpicc);
         generate_bindings(&mpicc);
+        find_optional_functions(&mpicc);
         // A program that was linked with -lcartograph asks for this name at run time. The library
         // must stay loaded once the host knows its callbacks.
         for option in ["-soname,libcartograph.so.0", "-z,nodelete"] {
@@ -47,6 +48,24 @@ mod host {
             .warnings(true)
             .extra_warnings(true)
             .compile("cartograph_shim");
+    }
+
+    /// Not every host declares the persistent functions and those with large counts, whatever MPI
+    /// version it says it has.
+    fn find_optional_functions(mpicc: &str) {
+        let header = cc::Build::new().compiler(mpicc).include("include").file(HEADER).expand();
+        let header = String::from_utf8_lossy(&header);
+        for (cfg, function) in [
+            ("mpi_neighbor_init", "MPI_Neighbor_alltoallw_init"),
+            ("mpi_large_count", "MPI_Neighbor_alltoallw_c"),
+            ("mpi_neighbor_init_large_count", "MPI_Neighbor_alltoallw_init_c"),
+        ] {
+            println!("cargo:rustc-check-cfg=cfg({cfg})");
+            let declares = |word: &str| word == function;
+            if header.split(|c: char| !c.is_alphanumeric() && c != '_').any(declares) {
+                println!("cargo:rustc-cfg={cfg}");
+            }
+        }
     }
 
     /// The shim's own names; MPI's types are those of mpi-sys.

@@ -13,6 +13,11 @@ enum {
     CG_ERR_TOPOLOGY = MPI_ERR_TOPOLOGY,
     CG_ERR_DIMS = MPI_ERR_DIMS,
     CG_ERR_ARG = MPI_ERR_ARG,
+    CG_ERR_IN_STATUS = MPI_ERR_IN_STATUS,
+    CG_ERR_PENDING = MPI_ERR_PENDING,
+    CG_ERR_UNSUPPORTED_OPERATION = MPI_ERR_UNSUPPORTED_OPERATION,
+    /* No code of any host: the host does not have the function. */
+    CG_ABSENT = -0x7fffffff - 1,
     CG_CART = MPI_CART,
     CG_GRAPH = MPI_GRAPH,
     CG_DIST_GRAPH = MPI_DIST_GRAPH,
@@ -48,9 +53,14 @@ extern const MPI_Comm cg_comm_world;
 extern const MPI_Datatype cg_byte;
 extern const MPI_Datatype cg_int;
 extern const MPI_Datatype cg_int64;
+extern const MPI_Errhandler cg_errors_return;
+extern const MPI_Info cg_info_null;
+extern const MPI_Request cg_request_null;
 extern const MPI_Op cg_min;
 extern const MPI_Op cg_sum;
 void *cg_status_ignore(void);
+const void *cg_in_place(void);
+const void *cg_bottom(void);
 const int *cg_unweighted(void);
 const int *cg_weights_empty(void);
 
@@ -58,14 +68,20 @@ const int *cg_weights_empty(void);
 MPI_Comm cg_comm_from_fortran(int comm);
 int cg_comm_to_fortran(MPI_Comm comm);
 MPI_Info cg_info_from_fortran(int info);
-int cg_is_fortran_unweighted(const int *weights);
-int cg_is_fortran_weights_empty(const int *weights);
+MPI_Datatype cg_type_from_fortran(int datatype);
+int cg_request_to_fortran(MPI_Request request);
+int cg_is_fortran_unweighted(const void *address);
+int cg_is_fortran_weights_empty(const void *address);
+int cg_is_fortran_in_place(const void *address);
+int cg_is_fortran_bottom(const void *address);
 int cg_fortran_true(void);
 
 /* Optional functions of the host: what to do without them is said at each. */
 
 /* Whether MPI is between its initialization and its finalization; without the host's help: yes. */
 int cg_is_active(void);
+/* Whether MPI_Init was called; without the host's help: yes. A program of sessions alone never does. */
+int cg_world_is_initialized(void);
 /* Whether this is an inter-communicator; a host that cannot tell has none. */
 int cg_is_inter(MPI_Comm comm);
 /* A fresh error code of this class; a host without such functions gives the class itself. */
@@ -73,5 +89,27 @@ int cg_new_code(int error_class);
 /* Gives a code from cg_new_code a new text. The answer is the code to use: the same one or, where
  * the host has trouble with it, another that has the right class and the text or the class alone. */
 int cg_code_with_text(int code, int error_class, const char *function, const char *text);
+
+/* As the host's functions of the same names; CG_ABSENT from a host without them. */
+int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[],
+                          const MPI_Datatype types[], MPI_Datatype *made);
+int cg_type_free(MPI_Datatype *datatype);
+/* Whether a type may be other than a named one. */
+int cg_type_is_derived(MPI_Datatype datatype);
+/* A key for values cached on datatypes; deleted is called when one is gone. CG_ABSENT as a code. */
+int cg_type_create_keyval(int (*deleted)(MPI_Datatype, int, void *, void *), int *keyval);
+/* Replaces a type by a duplicate of its own. */
+int cg_type_dup(MPI_Datatype *datatype);
+int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value);
+/* Cancels a request and frees it; without the host's help it is left alone. */
+void cg_give_up(MPI_Request *request);
+int cg_ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                  const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                  const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                  MPI_Request *request);
+int cg_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                      const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                      const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                      MPI_Info info, MPI_Request *request);
 
 #endif

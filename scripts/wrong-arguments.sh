@@ -85,10 +85,10 @@ done
 # Wrong arguments
 
 What comes of wrong calls on $processes processes, under Cartograph and on each host alone. A name is the
-error class that the call returned on all ranks. *hang* is a rank that had not returned after $seconds
-seconds, *abort* a host that ended the program although errors were to be returned. "On one rank" is a
-call that is wrong on the last rank only; n is the number of processes. Some of the calls are right,
-but fail on some host.
+error class that the call returned on all ranks, *success* a call that was accepted. *hang* is a rank
+that had not returned after $seconds seconds, *abort* a host that ended the program although errors were to
+be returned. "On one rank" is a call that is wrong on the last rank only; n is the number of processes.
+A few calls, marked as right, are here because some host fails in them.
 
 Under Cartograph every error reaches every rank that made the call, through the error handler of the
 communicator, with a text that names the function, the argument and the numbers, as in "MPI_Cart_create:

@@ -4,7 +4,7 @@
 
 use std::ffi::c_int;
 
-use crate::engine::create::Made;
+use crate::engine::create::{Built, Made};
 use crate::engine::dist_graph::Weights;
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result, attr, comm};
@@ -21,16 +21,16 @@ pub(super) fn length(argument: &'static str, value: c_int) -> Checked<usize> {
 ///
 /// # Safety
 ///
-/// `pointer` is null or has `length` ints for as long as the call lasts.
-pub(super) unsafe fn input<'a>(
+/// `pointer` is null or has `length` entries, plain numbers or handles, for as long as the call lasts.
+pub(super) unsafe fn input<'a, T>(
     argument: &'static str,
-    pointer: *const c_int,
+    pointer: *const T,
     length: usize,
-) -> Checked<&'a [c_int]> {
+) -> Checked<&'a [T]> {
     match length {
         0 => Ok(&[]),
         _ if pointer.is_null() => Err(Error::NullPointer { argument }),
-        // SAFETY: the caller's promise; ints of C are aligned.
+        // SAFETY: the caller's promise; arrays of C are aligned.
         _ => Ok(unsafe { std::slice::from_raw_parts(pointer, length) }),
     }
 }
@@ -150,8 +150,8 @@ pub(super) fn publish(made: Made<HostComm>, place: *mut MPI_Comm) -> Result {
     let handle = match made {
         // SAFETY: a constant of the host.
         None => unsafe { sys::cg_comm_null },
-        Some((comm, topology)) => {
-            attr::put(&comm, topology)?;
+        Some(Built { comm, topology, known_to_host }) => {
+            attr::put(&comm, topology, known_to_host)?;
             comm.0
         }
     };

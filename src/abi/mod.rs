@@ -14,3 +14,4 @@ pub(crate) mod dist_graph;
 mod edge;
 pub(crate) mod general;
 pub(crate) mod graph;
+pub(crate) mod neighbor;

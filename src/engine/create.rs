@@ -6,10 +6,20 @@
 use super::Comm;
 use super::agree::{Ballot, Shared, agree};
 use crate::mapping::{Placement, place_cart, place_graph};
-use crate::topology::{self, Cart, Graph, Topology};
+use crate::topology::{self, Cart, Direction, Graph, Topology};
 
-/// A communicator with its topology; `None` where this process has no place in it.
-pub type Made<C> = Option<(C, Topology)>;
+/// A communicator with its topology.
+pub struct Built<C> {
+    /// The new communicator.
+    pub comm: C,
+    /// What it carries.
+    pub topology: Topology,
+    /// Whether the host knows the neighbors of each process, each once.
+    pub known_to_host: bool,
+}
+
+/// What a constructor makes; `None` where this process has no place in it.
+pub type Made<C> = Option<Built<C>>;
 
 /// What a rank passed to `MPI_Cart_create`. Arrays have one entry a dimension.
 pub struct CartArguments<'a> {
@@ -79,7 +89,7 @@ pub fn cart_create<C: Comm>(
     let (grid, arguments) = checked.expect("a fault here would have ended the agreement");
     let placement =
         if arguments.reorder { place_cart(&grid) } else { Placement::identity(grid.size()) };
-    split(comm, &placement, || Topology::Cart(grid))
+    build(comm, &placement, Topology::Cart(grid))
 }
 
 /// `MPI_Graph_create`: MPI 4.1, 8.5.3. Collective.
@@ -109,7 +119,7 @@ pub fn graph_create<C: Comm>(
         // Nobody has a place, so there is nothing to split.
         return Ok(None);
     }
-    split(comm, &placement, || Topology::Graph(graph))
+    build(comm, &placement, Topology::Graph(graph))
 }
 
 /// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid that `comm` carries and
@@ -129,17 +139,47 @@ pub fn cart_sub<C: Comm>(
     agree_on(comm, "MPI_Cart_sub", fault, &[("remain_dims", &remain)])?;
 
     let (sub, _) = checked.expect("a fault here would have ended the agreement");
-    let made = comm.split(Some(sub.color), sub.rank)?;
-    Ok(made.map(|made| (made, Topology::Cart(sub.grid))))
+    match comm.split(Some(sub.color), sub.rank)? {
+        Some(made) => finish(made, Topology::Cart(sub.grid)).map(Some),
+        None => Ok(None),
+    }
 }
 
-/// Splits off the processes that have a place, in the order of their new ranks.
-pub(super) fn split<C: Comm>(
+/// Makes the communicator of the processes that have a place, in the order of their new ranks.
+pub(super) fn build<C: Comm>(
     comm: &C,
     placement: &Placement,
-    topology: impl FnOnce() -> Topology,
+    topology: Topology,
 ) -> Result<Made<C>, C::Error> {
+    // Where all stay as they are there is nothing to split, if the host has another way.
+    if placement.is_identity(comm.size()?)
+        && let Some(better) = with_neighbors(comm, &topology)?
+    {
+        return Ok(Some(Built { comm: better, topology, known_to_host: true }));
+    }
     let new_rank = placement.new_rank(comm.rank()?);
-    let made = comm.split(new_rank.map(|_| 0), new_rank.unwrap_or(0))?;
-    Ok(made.map(|made| (made, topology())))
+    match comm.split(new_rank.map(|_| 0), new_rank.unwrap_or(0))? {
+        Some(made) => finish(made, topology).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Replaces a communicator of our own by one whose neighbors the host knows, if it can.
+pub(super) fn finish<C: Comm>(made: C, topology: Topology) -> Result<Built<C>, C::Error> {
+    match with_neighbors(&made, &topology) {
+        Ok(Some(better)) => {
+            made.free()?;
+            Ok(Built { comm: better, topology, known_to_host: true })
+        }
+        Ok(None) => Ok(Built { comm: made, topology, known_to_host: false }),
+        Err(error) => made.free().and(Err(error)),
+    }
+}
+
+fn with_neighbors<C: Comm>(comm: &C, topology: &Topology) -> Result<Option<C>, C::Error> {
+    let rank = comm.rank()?;
+    let ranks = |direction| -> Vec<i32> {
+        topology.peers(rank, direction).into_iter().map(|peer| peer.rank).collect()
+    };
+    comm.with_neighbors(&ranks(Direction::Receive), &ranks(Direction::Send))
 }

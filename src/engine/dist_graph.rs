@@ -3,7 +3,7 @@
 //! Time and memory are O(degree + log P) here; what the split of the host costs comes on top.
 
 use super::agree::{Ballot, Choice, Shared, agree, first_fault};
-use super::create::{Made, split};
+use super::create::{Made, build, finish};
 use super::exchange::{Item, deliver};
 use super::{Comm, Error};
 use crate::mapping::{Placement, place_dist_graph};
@@ -114,7 +114,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
         destinations: edges(arguments.destinations, arguments.dest_weights),
         weighted,
     };
-    split(comm, &placement(reorder, size), || Topology::DistGraph(graph))
+    build(comm, &placement(reorder, size), Topology::DistGraph(graph))
 }
 
 /// `MPI_Dist_graph_create`. Collective. Every edge goes to its two ends, where lists are ordered
@@ -136,14 +136,13 @@ pub fn dist_graph_create<C: Comm>(
     let weighted = agree_on(comm, "MPI_Dist_graph_create", fault, reorder, "weights", weighted)?;
     let arguments = checked.map_err(Error::Here)?;
 
-    let Some((made, _)) =
-        split(comm, &placement(reorder, size), || Topology::DistGraph(DistGraph::default()))?
-    else {
+    // On a new communicator, where vertex i is rank i and no message of the program can be met.
+    let new_rank = placement(reorder, size).new_rank(comm.rank()?);
+    let Some(made) = comm.split(Some(0), new_rank.expect("all processes have a place"))? else {
         return Ok(None);
     };
-    // On the new communicator, where vertex i is rank i and no message of the program can be met.
     match deliver(&made, arguments.items(comm.rank()?, weighted)) {
-        Ok(items) => Ok(Some((made, Topology::DistGraph(collect(&items, weighted))))),
+        Ok(items) => finish(made, Topology::DistGraph(collect(&items, weighted))).map(Some),
         Err(error) => made.free().and(Err(error)),
     }
 }

@@ -1,9 +1,10 @@
 //! Between Fortran's arguments and those of the bodies.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
 use crate::host::Result;
-use crate::host::sys::{self, MPI_Comm, MPI_Info};
+use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
+use crate::topology::Error;
 
 /// INTEGER, and the handles that are INTEGERs in Fortran.
 pub(crate) type Fint = c_int;
@@ -28,6 +29,64 @@ pub(super) unsafe fn comm_from(handle: *const Fint) -> MPI_Comm {
 pub(super) unsafe fn info_from(handle: *const Fint) -> MPI_Info {
     // SAFETY: as the caller promises; the host checks the number itself.
     unsafe { sys::cg_info_from_fortran(*handle) }
+}
+
+/// The datatype that a handle stands for.
+///
+/// # Safety
+///
+/// `handle` can be read.
+pub(super) unsafe fn type_from(handle: *const Fint) -> MPI_Datatype {
+    // SAFETY: as the caller promises; the host checks the number itself.
+    unsafe { sys::cg_type_from_fortran(*handle) }
+}
+
+/// The datatypes that an array of handles stands for.
+///
+/// # Safety
+///
+/// `handles` is null or has `length` entries.
+pub(super) unsafe fn types_from(
+    argument: &'static str,
+    handles: *const Fint,
+    length: usize,
+) -> Result<Vec<MPI_Datatype>> {
+    if handles.is_null() && length > 0 {
+        return Err(Error::NullPointer { argument }.into());
+    }
+    // SAFETY: as the caller promises.
+    Ok((0..length).map(|i| unsafe { type_from(handles.add(i)) }).collect())
+}
+
+/// A buffer with Fortran's sentinels replaced by C's.
+pub(super) fn buffer_from(buffer: *const c_void) -> *const c_void {
+    // SAFETY: compares addresses and reads constants of the host.
+    unsafe {
+        if sys::cg_is_fortran_in_place(buffer) != 0 {
+            sys::cg_in_place()
+        } else if sys::cg_is_fortran_bottom(buffer) != 0 {
+            sys::cg_bottom()
+        } else {
+            buffer
+        }
+    }
+}
+
+/// Starts something and hands its request to Fortran.
+///
+/// # Safety
+///
+/// `place` can be written, or is null.
+pub(super) unsafe fn new_request(
+    place: *mut Fint,
+    start: impl FnOnce(*mut MPI_Request) -> Result,
+) -> Result {
+    // SAFETY: a constant of the host.
+    let mut made = unsafe { sys::cg_request_null };
+    start(if place.is_null() { std::ptr::null_mut() } else { &raw mut made })?;
+    // SAFETY: not null, or the start would have failed.
+    unsafe { place.write(sys::cg_request_to_fortran(made)) };
+    Ok(())
 }
 
 /// Calls a constructor and hands its communicator to Fortran, if it made one.
@@ -56,9 +115,9 @@ pub(super) unsafe fn new_comm(
 pub(super) unsafe fn weights_from(weights: *const Fint) -> *const Fint {
     // SAFETY: compares addresses and reads constants of the host.
     unsafe {
-        if sys::cg_is_fortran_unweighted(weights) != 0 {
+        if sys::cg_is_fortran_unweighted(weights.cast()) != 0 {
             sys::cg_unweighted()
-        } else if sys::cg_is_fortran_weights_empty(weights) != 0 {
+        } else if sys::cg_is_fortran_weights_empty(weights.cast()) != 0 {
             sys::cg_weights_empty()
         } else {
             weights

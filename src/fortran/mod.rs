@@ -18,3 +18,4 @@ mod dist_graph;
 mod edge;
 mod general;
 mod graph;
+mod neighbor;

@@ -1,53 +1,98 @@
 //! Topologies are cached on their communicators, by the host's own attributes.
 //!
-//! The value of the attribute is an `Arc<Topology>` turned into a pointer: the copy callback counts
-//! one more, so duplicates share it; the delete callback counts one less.
+//! The value of the attribute is a boxed [`Attached`]. The copy callback makes another one for a
+//! duplicate, which shares the topology; the delete callback drops it.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, Result, errors::check};
+use crate::engine::Comm;
 use crate::topology::Topology;
+
+/// How many communicators carry a topology of ours.
+static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 /// The key of our attribute, made with the first topology of the process.
 static KEYVAL: AtomicI32 = AtomicI32::new(sys::CG_KEYVAL_INVALID);
 
-/// The topology of a communicator, or `None` if it has none of ours.
+/// What a communicator carries.
+pub(crate) struct Attached {
+    /// Its topology, shared with its duplicates.
+    pub(crate) topology: Arc<Topology>,
+    /// A communicator of the same processes for our own messages, if there has been need of it. It
+    /// is not shared: calls on a communicator and on its duplicate may come in any order.
+    private: OnceLock<MPI_Comm>,
+    /// Whether the host knows the neighbors; so it does of the duplicates of such a communicator.
+    pub(super) neighborhood: bool,
+}
+
+impl Attached {
+    fn new(topology: Arc<Topology>, neighborhood: bool) -> Self {
+        Self { topology, private: OnceLock::new(), neighborhood }
+    }
+
+    /// The private communicator. Collective over `comm` when it is first asked for.
+    pub(crate) fn private(&self, comm: MPI_Comm) -> Result<HostComm> {
+        if let Some(private) = self.private.get() {
+            return Ok(HostComm(*private));
+        }
+        let comm = HostComm(comm);
+        let made = comm.private()?;
+        // Of the threads of a process only one may be in a collective call on a communicator.
+        Ok(HostComm(*self.private.get_or_init(|| made.0)))
+    }
+}
+
+/// What a communicator carries, or `None` if it has no topology of ours.
 ///
 /// # Safety
 ///
 /// The communicator is not freed by another thread while the reference lives. MPI forbids
 /// programs to free what they still use, so this holds for the time of one MPI call on it.
 #[inline]
-pub(crate) unsafe fn get<'a>(comm: MPI_Comm) -> Result<Option<&'a Topology>> {
+pub(crate) unsafe fn attached<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
     let keyval = KEYVAL.load(Ordering::Acquire);
     if keyval == sys::CG_KEYVAL_INVALID {
         return Ok(None);
     }
-    let mut value: *const Topology = ptr::null();
+    let mut value: *const Attached = ptr::null();
     let mut found = 0;
     // SAFETY: the host writes a pointer, which is what the attribute's values are, and a flag.
     let code = unsafe {
         sys::PMPI_Comm_get_attr(comm, keyval, (&raw mut value).cast::<c_void>(), &raw mut found)
     };
     check(code)?;
-    // SAFETY: a value of our key comes from `put` or `copy`, and the count that the attribute holds
-    // keeps it alive while the communicator is.
+    // SAFETY: a value of our key comes from `put` or `copy`, and lives until `delete`.
     Ok((found != 0).then(|| unsafe { &*value }))
 }
 
+/// The topology of a communicator, or `None` if it has none of ours.
+///
+/// # Safety
+///
+/// As [`attached`].
+#[inline]
+pub(crate) unsafe fn get<'a>(comm: MPI_Comm) -> Result<Option<&'a Topology>> {
+    // SAFETY: as the caller promises.
+    Ok(unsafe { attached(comm)? }.map(|attached: &'a Attached| &*attached.topology))
+}
+
 /// Gives a new communicator its topology. On failure the topology is dropped.
-pub(crate) fn put(comm: &HostComm, topology: Topology) -> Result {
+pub(crate) fn put(comm: &HostComm, topology: Topology, neighborhood: bool) -> Result {
     let keyval = keyval()?;
-    let value = Arc::into_raw(Arc::new(topology));
-    // SAFETY: the attribute now owns the count; `delete` gives it back.
-    let set = check(unsafe { sys::PMPI_Comm_set_attr(comm.0, keyval, value.cast_mut().cast()) });
-    if set.is_err() {
-        // SAFETY: the host refused the value, so the count is still ours.
-        drop(unsafe { Arc::from_raw(value) });
+    let value = Box::into_raw(Box::new(Attached::new(Arc::new(topology), neighborhood)));
+    // SAFETY: the attribute now owns the box; `delete` gives it back.
+    let set = check(unsafe { sys::PMPI_Comm_set_attr(comm.0, keyval, value.cast()) });
+    match set {
+        Ok(()) => {
+            LIVE.fetch_add(1, Ordering::Relaxed);
+        }
+        // SAFETY: the host refused the value, so the box is still ours.
+        Err(_) => drop(unsafe { Box::from_raw(value) }),
     }
     set
 }
@@ -84,13 +129,16 @@ unsafe extern "C" fn copy(
     copied: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    // SAFETY: `value` comes from `put` or from here, and its attribute holds a count. The standard
+    // SAFETY: `value` comes from `put` or from here, and its attribute still holds it. The standard
     // has `copied` point to a pointer, and `flag` to an int.
     unsafe {
-        Arc::increment_strong_count(value.cast::<Topology>());
-        copied.cast::<*mut c_void>().write(value);
+        let original = &*value.cast::<Attached>();
+        let duplicate = Attached::new(Arc::clone(&original.topology), original.neighborhood);
+        let duplicate = Box::into_raw(Box::new(duplicate));
+        copied.cast::<*mut Attached>().write(duplicate);
         flag.write(1);
     }
+    LIVE.fetch_add(1, Ordering::Relaxed);
     sys::CG_SUCCESS
 }
 
@@ -101,7 +149,32 @@ unsafe extern "C" fn delete(
     value: *mut c_void,
     _extra_state: *mut c_void,
 ) -> c_int {
-    // SAFETY: `value` comes from `put` or `copy`, and this is the count that its attribute held.
-    drop(unsafe { Arc::from_raw(value.cast::<Topology>()) });
-    sys::CG_SUCCESS
+    // SAFETY: `value` comes from `put` or `copy`, and its attribute is gone with this call.
+    let attached = unsafe { Box::from_raw(value.cast::<Attached>()) };
+    if LIVE.fetch_sub(1, Ordering::Relaxed) == 1 {
+        retire_key();
+    }
+    match attached.private.get() {
+        // All processes free the communicator, so all free the private one.
+        Some(private) => match HostComm(*private).free() {
+            Err(super::Error::Host(code)) => code,
+            _ => sys::CG_SUCCESS,
+        },
+        None => sys::CG_SUCCESS,
+    }
+}
+
+/// A program of sessions alone may end its last session and start another, and then the host may
+/// give the number of our key to someone else. All our communicators are gone before: so, without
+/// the world model, the key goes with the last of them, and the next topology makes another.
+fn retire_key() {
+    // SAFETY: asks the host for its state, which is allowed at any time.
+    if unsafe { sys::cg_world_is_initialized() } != 0 {
+        return;
+    }
+    let mut key = KEYVAL.swap(sys::CG_KEYVAL_INVALID, Ordering::AcqRel);
+    if key != sys::CG_KEYVAL_INVALID {
+        // SAFETY: a key of ours. The host keeps it until the callback that calls this is done.
+        unsafe { sys::PMPI_Comm_free_keyval(&raw mut key) };
+    }
 }

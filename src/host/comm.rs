@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::sys::{self, MPI_Comm};
-use super::{Error, Result, errors::check};
+use super::{Error, Result, errors::check, neighborhood};
 use crate::engine::Comm;
 
 /// A communicator of the host. It is the program's; nothing is freed when this is dropped.
@@ -16,6 +16,15 @@ const TAG: c_int = 0;
 const MOST_WORDS: usize = 1 << 28;
 
 impl HostComm {
+    /// A communicator of the same processes that only we know, for our own messages. Errors on it
+    /// come back as codes; the program's handler is called where they are concluded.
+    pub(super) fn private(&self) -> Result<Self> {
+        let made = self.split(Some(0), self.rank()?)?.expect("a color was given");
+        // SAFETY: a communicator that nobody else has seen, and a handler that every host has.
+        check(unsafe { sys::PMPI_Comm_set_errhandler(made.0, sys::cg_errors_return) })?;
+        Ok(made)
+    }
+
     /// Reduces words in place.
     fn all_reduce(&self, words: &mut [i64], op: sys::MPI_Op) -> Result {
         let mut reduced = vec![0i64; words.len()];
@@ -87,6 +96,10 @@ impl Comm for HostComm {
         // SAFETY: a handle to write to.
         check(unsafe { sys::PMPI_Comm_split(self.0, color, key, &raw mut made) })?;
         Ok((made != null).then_some(Self(made)))
+    }
+
+    fn with_neighbors(&self, sources: &[i32], destinations: &[i32]) -> Result<Option<Self>> {
+        neighborhood::create(self, sources, destinations)
     }
 
     fn free(self) -> Result<()> {

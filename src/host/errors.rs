@@ -13,6 +13,12 @@ pub(crate) enum Error {
     /// Cartograph's own finding. The error handler is yet to be called.
     #[error(transparent)]
     Ours(#[from] engine::Error),
+    /// The host failed on a communicator of ours, where nobody was told.
+    #[error("the host failed with error code {0}")]
+    Quiet(c_int),
+    /// The host does not have what is needed.
+    #[error("the host has no {0}, without which this cannot be done")]
+    Absent(&'static str),
     /// The host failed, and has already called the error handler.
     #[error("the host failed with error code {0}")]
     Host(c_int),
@@ -43,12 +49,26 @@ pub(crate) fn conclude<T>(
     match result {
         Ok(_) => sys::CG_SUCCESS,
         Err(Error::Host(code)) => code,
-        Err(Error::Ours(error)) => raise(function, comm, &error),
+        Err(Error::Quiet(code)) => raise(function, comm, Raised::Code(code)),
+        Err(Error::Ours(error)) => {
+            raise(function, comm, Raised::Fault(error.class(), error.to_string()))
+        }
+        Err(error @ Error::Absent(_)) => {
+            raise(function, comm, Raised::Fault(Class::Unsupported, error.to_string()))
+        }
     }
 }
 
+/// What is given to an error handler.
+enum Raised {
+    /// A code of the host.
+    Code(c_int),
+    /// A fault, for which there is no code yet.
+    Fault(Class, String),
+}
+
 #[cold]
-fn raise(function: &'static str, comm: Option<MPI_Comm>, error: &engine::Error) -> c_int {
+fn raise(function: &'static str, comm: Option<MPI_Comm>, what: Raised) -> c_int {
     super::check_family();
     // SAFETY: constants of the host.
     let (null, fallback) = unsafe {
@@ -56,13 +76,16 @@ fn raise(function: &'static str, comm: Option<MPI_Comm>, error: &engine::Error) 
         (sys::cg_comm_null, if on_self { sys::cg_comm_self } else { sys::cg_comm_world })
     };
     let comm = comm.filter(|comm| *comm != null);
-    // SAFETY: asks the host for its state, which is allowed at any time.
-    if comm.is_none() && unsafe { sys::cg_is_active() } == 0 {
-        // No communicator has a handler now, and MPI's initial one ends the program.
-        eprintln!("cartograph: {function}: {error} (MPI is not active)");
-        std::process::abort();
-    }
-    let code = error_code(function, error.class(), &error.to_string());
+    let code = match what {
+        Raised::Code(code) => code,
+        // SAFETY: asks the host for its state, which is allowed at any time.
+        Raised::Fault(_, text) if comm.is_none() && unsafe { sys::cg_is_active() } == 0 => {
+            // No communicator has a handler now, and MPI's initial one ends the program.
+            eprintln!("cartograph: {function}: {text} (MPI is not active)");
+            std::process::abort();
+        }
+        Raised::Fault(class, text) => error_code(function, class, &text),
+    };
     // SAFETY: a communicator, and a code that the host knows. What the handler returns is its own.
     unsafe { sys::PMPI_Comm_call_errhandler(comm.unwrap_or(fallback), code) };
     code
@@ -104,5 +127,6 @@ fn error_class(class: Class) -> c_int {
         Class::Topology => sys::CG_ERR_TOPOLOGY,
         Class::Dims => sys::CG_ERR_DIMS,
         Class::Arg => sys::CG_ERR_ARG,
+        Class::Unsupported => sys::CG_ERR_UNSUPPORTED_OPERATION,
     }
 }

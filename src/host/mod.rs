@@ -5,14 +5,21 @@ pub(crate) mod attr;
 pub(crate) mod comm;
 pub(crate) mod errors;
 mod family;
+pub(crate) mod neighbor;
+mod neighborhood;
 
 /// The host's types and functions: mpi-sys, and what our own shim adds.
 pub(crate) mod sys {
-    pub(crate) use mpi_sys::{MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op};
+    #[cfg(mpi_large_count)]
+    pub(crate) use mpi_sys::MPI_Count;
+    pub(crate) use mpi_sys::{
+        MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request, MPI_Status,
+    };
     pub(super) use mpi_sys::{
         PMPI_Allreduce, PMPI_Bcast, PMPI_Comm_call_errhandler, PMPI_Comm_create_keyval,
         PMPI_Comm_free, PMPI_Comm_free_keyval, PMPI_Comm_get_attr, PMPI_Comm_rank,
-        PMPI_Comm_set_attr, PMPI_Comm_size, PMPI_Comm_split, PMPI_Sendrecv,
+        PMPI_Comm_set_attr, PMPI_Comm_set_errhandler, PMPI_Comm_size, PMPI_Comm_split, PMPI_Irecv,
+        PMPI_Isend, PMPI_Sendrecv, PMPI_Type_get_extent, PMPI_Waitall,
     };
 
     /// The host's prototypes of the functions that Cartograph replaces, for the comparison of types

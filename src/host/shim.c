@@ -10,12 +10,25 @@ const MPI_Comm cg_comm_world = MPI_COMM_WORLD;
 const MPI_Datatype cg_byte = MPI_BYTE;
 const MPI_Datatype cg_int = MPI_INT;
 const MPI_Datatype cg_int64 = MPI_LONG_LONG_INT;
+const MPI_Errhandler cg_errors_return = MPI_ERRORS_RETURN;
+const MPI_Info cg_info_null = MPI_INFO_NULL;
+const MPI_Request cg_request_null = MPI_REQUEST_NULL;
 const MPI_Op cg_min = MPI_MIN;
 const MPI_Op cg_sum = MPI_SUM;
 
 void *cg_status_ignore(void)
 {
     return MPI_STATUS_IGNORE;
+}
+
+const void *cg_in_place(void)
+{
+    return MPI_IN_PLACE;
+}
+
+const void *cg_bottom(void)
+{
+    return MPI_BOTTOM;
 }
 
 const int *cg_unweighted(void)
@@ -63,10 +76,16 @@ const void *cg_library_version(char version[MPI_MAX_LIBRARY_VERSION_STRING])
 #define COMM_FROM_FORTRAN(comm) (PMPI_Comm_fromint ? PMPI_Comm_fromint(comm) : MPI_COMM_NULL)
 #define COMM_TO_FORTRAN(comm) (PMPI_Comm_toint ? PMPI_Comm_toint(comm) : 0)
 #define INFO_FROM_FORTRAN(info) (PMPI_Info_fromint ? PMPI_Info_fromint(info) : MPI_INFO_NULL)
+#pragma weak PMPI_Type_fromint
+#pragma weak PMPI_Request_toint
+#define TYPE_FROM_FORTRAN(type) (PMPI_Type_fromint ? PMPI_Type_fromint(type) : MPI_DATATYPE_NULL)
+#define REQUEST_TO_FORTRAN(request) (PMPI_Request_toint ? PMPI_Request_toint(request) : 0)
 #elif defined(PMPI_Comm_f2c)
 #define COMM_FROM_FORTRAN(comm) PMPI_Comm_f2c(comm)
 #define COMM_TO_FORTRAN(comm) PMPI_Comm_c2f(comm)
 #define INFO_FROM_FORTRAN(info) PMPI_Info_f2c(info)
+#define TYPE_FROM_FORTRAN(type) PMPI_Type_f2c(type)
+#define REQUEST_TO_FORTRAN(request) PMPI_Request_c2f(request)
 #else
 #pragma weak PMPI_Comm_f2c
 #pragma weak PMPI_Comm_c2f
@@ -74,6 +93,10 @@ const void *cg_library_version(char version[MPI_MAX_LIBRARY_VERSION_STRING])
 #define COMM_FROM_FORTRAN(comm) (PMPI_Comm_f2c ? PMPI_Comm_f2c(comm) : MPI_COMM_NULL)
 #define COMM_TO_FORTRAN(comm) (PMPI_Comm_c2f ? PMPI_Comm_c2f(comm) : 0)
 #define INFO_FROM_FORTRAN(info) (PMPI_Info_f2c ? PMPI_Info_f2c(info) : MPI_INFO_NULL)
+#pragma weak PMPI_Type_f2c
+#pragma weak PMPI_Request_c2f
+#define TYPE_FROM_FORTRAN(type) (PMPI_Type_f2c ? PMPI_Type_f2c(type) : MPI_DATATYPE_NULL)
+#define REQUEST_TO_FORTRAN(request) (PMPI_Request_c2f ? PMPI_Request_c2f(request) : 0)
 #endif
 
 MPI_Comm cg_comm_from_fortran(int comm)
@@ -91,69 +114,60 @@ MPI_Info cg_info_from_fortran(int info)
     return INFO_FROM_FORTRAN(info);
 }
 
+MPI_Datatype cg_type_from_fortran(int datatype)
+{
+    return TYPE_FROM_FORTRAN(datatype);
+}
+
+int cg_request_to_fortran(MPI_Request request)
+{
+    return REQUEST_TO_FORTRAN(request);
+}
+
 #if defined(OPEN_MPI)
 
-/* Fortran's sentinels are common blocks, whose symbol depends on the compiler that built the host. */
-extern int mpi_fortran_unweighted, mpi_fortran_unweighted_, mpi_fortran_unweighted__,
-    MPI_FORTRAN_UNWEIGHTED;
-extern int mpi_fortran_weights_empty, mpi_fortran_weights_empty_, mpi_fortran_weights_empty__,
-    MPI_FORTRAN_WEIGHTS_EMPTY;
-#pragma weak mpi_fortran_unweighted
-#pragma weak mpi_fortran_unweighted_
-#pragma weak mpi_fortran_unweighted__
-#pragma weak MPI_FORTRAN_UNWEIGHTED
-#pragma weak mpi_fortran_weights_empty
-#pragma weak mpi_fortran_weights_empty_
-#pragma weak mpi_fortran_weights_empty__
-#pragma weak MPI_FORTRAN_WEIGHTS_EMPTY
+/* Fortran's sentinels are common blocks, whose symbol depends on the compiler that built the host. One
+ * that is not there has the address 0, which is what a null pointer has as well. */
+#define WEAK_SYMBOL(name) extern int name __attribute__((weak))
+#define SENTINEL(function, lower, upper)                                                            \
+    WEAK_SYMBOL(lower);                                                                            \
+    WEAK_SYMBOL(lower##_);                                                                         \
+    WEAK_SYMBOL(lower##__);                                                                        \
+    WEAK_SYMBOL(upper);                                                                            \
+    int function(const void *address)                                                              \
+    {                                                                                              \
+        return address                                                                             \
+            && (address == &lower##_ || address == &lower || address == &lower##__                 \
+                || address == &upper);                                                             \
+    }
 
-/* A sentinel that is not there has the address 0, which is what a null pointer has as well. */
-int cg_is_fortran_unweighted(const int *weights)
-{
-    return weights
-        && (weights == &mpi_fortran_unweighted_ || weights == &mpi_fortran_unweighted
-            || weights == &mpi_fortran_unweighted__ || weights == &MPI_FORTRAN_UNWEIGHTED);
-}
-
-int cg_is_fortran_weights_empty(const int *weights)
-{
-    return weights
-        && (weights == &mpi_fortran_weights_empty_ || weights == &mpi_fortran_weights_empty
-            || weights == &mpi_fortran_weights_empty__ || weights == &MPI_FORTRAN_WEIGHTS_EMPTY);
-}
+SENTINEL(cg_is_fortran_unweighted, mpi_fortran_unweighted, MPI_FORTRAN_UNWEIGHTED)
+SENTINEL(cg_is_fortran_weights_empty, mpi_fortran_weights_empty, MPI_FORTRAN_WEIGHTS_EMPTY)
+SENTINEL(cg_is_fortran_in_place, mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
+SENTINEL(cg_is_fortran_bottom, mpi_fortran_bottom, MPI_FORTRAN_BOTTOM)
 
 #else
 
 /* MPICH keeps the addresses in variables of its Fortran library, which its own wrappers fill in on
  * first use; ours replace them, so it is done here in the same way. */
-extern int MPIR_F_NeedInit;
-extern void *MPIR_F_MPI_UNWEIGHTED;
-extern void *MPIR_F_MPI_WEIGHTS_EMPTY;
-extern void mpirinitf_(void);
-#pragma weak MPIR_F_NeedInit
-#pragma weak MPIR_F_MPI_UNWEIGHTED
-#pragma weak MPIR_F_MPI_WEIGHTS_EMPTY
-#pragma weak mpirinitf_
+extern int MPIR_F_NeedInit __attribute__((weak));
+extern void mpirinitf_(void) __attribute__((weak));
 
-static void find_sentinels(void)
-{
-    if (&MPIR_F_NeedInit && mpirinitf_ && MPIR_F_NeedInit) {
-        mpirinitf_();
-        MPIR_F_NeedInit = 0;
+#define SENTINEL(function, variable)                                                                \
+    extern void *variable __attribute__((weak));                                                   \
+    int function(const void *address)                                                              \
+    {                                                                                              \
+        if (&MPIR_F_NeedInit && mpirinitf_ && MPIR_F_NeedInit) {                                   \
+            mpirinitf_();                                                                          \
+            MPIR_F_NeedInit = 0;                                                                   \
+        }                                                                                          \
+        return address && &variable && address == variable;                                        \
     }
-}
 
-int cg_is_fortran_unweighted(const int *weights)
-{
-    find_sentinels();
-    return weights && &MPIR_F_MPI_UNWEIGHTED && weights == MPIR_F_MPI_UNWEIGHTED;
-}
-
-int cg_is_fortran_weights_empty(const int *weights)
-{
-    find_sentinels();
-    return weights && &MPIR_F_MPI_WEIGHTS_EMPTY && weights == MPIR_F_MPI_WEIGHTS_EMPTY;
-}
+SENTINEL(cg_is_fortran_unweighted, MPIR_F_MPI_UNWEIGHTED)
+SENTINEL(cg_is_fortran_weights_empty, MPIR_F_MPI_WEIGHTS_EMPTY)
+SENTINEL(cg_is_fortran_in_place, MPIR_F_MPI_IN_PLACE)
+SENTINEL(cg_is_fortran_bottom, MPIR_F_MPI_BOTTOM)
 
 #endif
 
@@ -182,14 +196,20 @@ int cg_fortran_true(void)
 #pragma weak PMPI_Error_class
 #pragma weak PMPI_Error_string
 
-int cg_is_active(void)
+int cg_world_is_initialized(void)
 {
-    int initialized = 1, finalized = 0;
+    int initialized = 1;
     if (PMPI_Initialized)
         PMPI_Initialized(&initialized);
+    return initialized;
+}
+
+int cg_is_active(void)
+{
+    int finalized = 0;
     if (PMPI_Finalized)
         PMPI_Finalized(&finalized);
-    return initialized && !finalized;
+    return cg_world_is_initialized() && !finalized;
 }
 
 int cg_is_inter(MPI_Comm comm)
@@ -247,4 +267,93 @@ int cg_code_with_text(int code, int error_class, const char *function, const cha
     }
 #endif
     return error_class;
+}
+
+/* ---- Optional functions of neighborhood collectives ---- */
+
+#pragma weak PMPI_Type_create_struct
+#pragma weak PMPI_Type_commit
+#pragma weak PMPI_Type_free
+#pragma weak PMPI_Cancel
+#pragma weak PMPI_Request_free
+#pragma weak PMPI_Ialltoallw
+
+int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[],
+                          const MPI_Datatype types[], MPI_Datatype *made)
+{
+    int code;
+    if (!PMPI_Type_create_struct || !PMPI_Type_commit || !PMPI_Type_free)
+        return CG_ABSENT;
+    code = PMPI_Type_create_struct(count, lengths, displs, types, made);
+    return code == MPI_SUCCESS ? PMPI_Type_commit(made) : code;
+}
+
+int cg_type_free(MPI_Datatype *datatype)
+{
+    return PMPI_Type_free(datatype);
+}
+
+#pragma weak PMPI_Type_get_envelope
+#pragma weak PMPI_Type_create_keyval
+#pragma weak PMPI_Type_dup
+#pragma weak PMPI_Type_set_attr
+
+int cg_type_is_derived(MPI_Datatype datatype)
+{
+    int integers, addresses, datatypes, combiner;
+    return !PMPI_Type_get_envelope
+        || PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner)
+            != MPI_SUCCESS
+        || combiner != MPI_COMBINER_NAMED;
+}
+
+int cg_type_create_keyval(int (*deleted)(MPI_Datatype, int, void *, void *), int *keyval)
+{
+    if (!PMPI_Type_create_keyval || !PMPI_Type_dup || !PMPI_Type_set_attr || !PMPI_Type_free)
+        return CG_ABSENT;
+    return PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, deleted, keyval, NULL);
+}
+
+int cg_type_dup(MPI_Datatype *datatype)
+{
+    return PMPI_Type_dup(*datatype, datatype);
+}
+
+int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value)
+{
+    return PMPI_Type_set_attr(datatype, keyval, value);
+}
+
+void cg_give_up(MPI_Request *request)
+{
+    if (PMPI_Cancel && PMPI_Request_free) {
+        PMPI_Cancel(request);
+        PMPI_Request_free(request);
+    }
+}
+
+int cg_ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                  const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                  const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                  MPI_Request *request)
+{
+    if (!PMPI_Ialltoallw)
+        return CG_ABSENT;
+    return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                           recvtypes, comm, request);
+}
+
+int cg_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                      const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                      const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                      MPI_Info info, MPI_Request *request)
+{
+    /* Not every header declares it; where one does, it is this. */
+    extern int PMPI_Alltoallw_init(const void *, const int[], const int[], const MPI_Datatype[],
+                                   void *, const int[], const int[], const MPI_Datatype[], MPI_Comm,
+                                   MPI_Info, MPI_Request *) __attribute__((weak));
+    if (!PMPI_Alltoallw_init)
+        return CG_ABSENT;
+    return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                               recvtypes, comm, info, request);
 }

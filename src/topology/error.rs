@@ -14,11 +14,14 @@ pub enum Class {
     Dims,
     /// `MPI_ERR_ARG`: any other argument.
     Arg,
+    /// `MPI_ERR_UNSUPPORTED_OPERATION`: the host lacks what is needed.
+    Unsupported,
 }
 
 impl Class {
     /// All classes, in the order of [`Class::index`].
-    pub const ALL: [Self; 5] = [Self::Comm, Self::Rank, Self::Topology, Self::Dims, Self::Arg];
+    pub const ALL: [Self; 6] =
+        [Self::Comm, Self::Rank, Self::Topology, Self::Dims, Self::Arg, Self::Unsupported];
 
     /// A small number that stands for the class, in messages between ranks and in tables.
     pub const fn index(self) -> usize {
@@ -39,6 +42,10 @@ pub enum Error {
     NoTopology { wanted: &'static str },
     #[error("comm has {found}; {wanted} is needed")]
     OtherTopology { wanted: &'static str, found: &'static str },
+    #[error("comm has no topology, and so no neighbors")]
+    NoNeighbors,
+    #[error("{argument} is MPI_IN_PLACE, which neighborhood collectives do not have")]
+    InPlace { argument: &'static str },
     #[error("{argument} is a null pointer")]
     NullPointer { argument: &'static str },
     #[error("{argument} is {value}; it must not be negative")]
@@ -91,7 +98,9 @@ impl Error {
     pub const fn class(&self) -> Class {
         match self {
             Self::NullComm | Self::InterComm => Class::Comm,
-            Self::NoTopology { .. } | Self::OtherTopology { .. } => Class::Topology,
+            Self::NoTopology { .. } | Self::OtherTopology { .. } | Self::NoNeighbors => {
+                Class::Topology
+            }
             Self::Rank { .. } => Class::Rank,
             Self::NnodesNotPositive { .. }
             | Self::NegativeDim { .. }

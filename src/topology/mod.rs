@@ -8,12 +8,14 @@ pub mod dims;
 pub mod dist_graph;
 pub mod error;
 pub mod graph;
+pub mod neighbors;
 
 pub use cart::Cart;
 pub use dims::dims_create;
 pub use dist_graph::{DistGraph, Edges};
 pub use error::{Class, Error};
 pub use graph::Graph;
+pub use neighbors::Direction;
 
 /// What a communicator carries.
 #[derive(Debug, Clone, PartialEq, Eq)]

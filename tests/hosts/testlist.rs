@@ -22,6 +22,8 @@ pub(crate) struct Test {
     pub(crate) way: Way,
     pub(crate) processes: Vec<u32>,
     pub(crate) arguments: Vec<String>,
+    /// The only hosts that it is for; empty: all.
+    pub(crate) hosts: Vec<String>,
 }
 
 impl Test {
@@ -59,7 +61,7 @@ pub(crate) fn read() -> Vec<Test> {
         .collect()
 }
 
-/// `source way processes [arguments]`, with processes as in `1,2,4-6`.
+/// `source way processes [arguments] [@hosts]`, with processes as in `1,2,4-6`.
 fn parse(line: &str) -> Option<Test> {
     let mut words = line.split_whitespace();
     let source = PathBuf::from(words.next()?);
@@ -75,5 +77,8 @@ fn parse(line: &str) -> Option<Test> {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         processes.extend(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?);
     }
-    Some(Test { source, way, processes, arguments: words.map(str::to_owned).collect() })
+    let (hosts, arguments): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('@'));
+    let hosts = hosts.iter().flat_map(|hosts| hosts[1..].split(',')).map(str::to_owned).collect();
+    let arguments = arguments.into_iter().map(str::to_owned).collect();
+    Some(Test { source, way, processes, arguments, hosts })
 }

@@ -1,0 +1,323 @@
+//! Neighborhood collectives: `MPI_Neighbor_*` and `MPI_Ineighbor_*`.
+//!
+//! Five bodies, one an operation. Each is run to its end, as a nonblocking or as a persistent
+//! request, with counts that are `int` or `MPI_Count`: up to six functions a body.
+
+use std::ffi::{c_int, c_void};
+
+use super::edge::input;
+use crate::host::Result;
+use crate::host::neighbor::{self, Block, Neighborhood, Run, Side, bytes, extent};
+use crate::host::sys::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Request};
+use crate::topology::Direction;
+
+/// The type of counts: `int`, or `MPI_Count` in functions whose names end in `_c`.
+pub(crate) trait Count: Copy {
+    /// The type of displacements that goes with it, in `v` operations.
+    type Displacement: Copy;
+
+    /// As a number of elements.
+    fn wide(self) -> i64;
+    /// As a number of elements.
+    fn distance(displacement: Self::Displacement) -> isize;
+}
+
+impl Count for c_int {
+    type Displacement = c_int;
+
+    fn wide(self) -> i64 {
+        self.into()
+    }
+
+    fn distance(displacement: c_int) -> isize {
+        displacement as isize
+    }
+}
+
+#[cfg(mpi_large_count)]
+impl Count for crate::host::sys::MPI_Count {
+    type Displacement = MPI_Aint;
+
+    fn wide(self) -> i64 {
+        self
+    }
+
+    fn distance(displacement: MPI_Aint) -> isize {
+        bytes(displacement)
+    }
+}
+
+/// Exports the functions of one body. `C` stands for the type of counts, and `D` for that of
+/// displacements.
+macro_rules! neighbor {
+    ($(
+        $(#[$doc:meta])*
+        $blocking:ident, $nonblocking:ident, $persistent:ident,
+        $blocking_c:ident, $nonblocking_c:ident, $persistent_c:ident
+        = $body:ident($($arg:ident: $ty:ty),* $(,)?);
+    )*) => { $(
+        neighbor! { @counts c_int, $(#[$doc])*
+            $blocking, $nonblocking, [#[cfg(mpi_neighbor_init)]] $persistent,
+            $body($($arg: $ty),*) }
+        #[cfg(mpi_large_count)]
+        neighbor! { @counts crate::host::sys::MPI_Count, $(#[$doc])*
+            $blocking_c, $nonblocking_c, [#[cfg(mpi_neighbor_init_large_count)]] $persistent_c,
+            $body($($arg: $ty),*) }
+    )* };
+    (@counts $count:ty, $(#[$doc:meta])*
+        $blocking:ident, $nonblocking:ident, [$($if_declared:tt)*] $persistent:ident,
+        $body:ident($($arg:ident: $ty:ty),*)
+    ) => {
+        const _: () = {
+            type C = $count;
+            #[allow(dead_code, reason = "only some operations have displacements")]
+            type D = <C as Count>::Displacement;
+
+            unsafe fn blocking($($arg: $ty,)* comm: MPI_Comm) -> Result {
+                // SAFETY: the caller keeps the standard's contract for this call.
+                unsafe { $body::<C>($($arg,)* comm, Run::Blocking) }
+            }
+            unsafe fn nonblocking(
+                $($arg: $ty,)* comm: MPI_Comm, request: *mut MPI_Request,
+            ) -> Result {
+                // SAFETY: as above.
+                unsafe { $body::<C>($($arg,)* comm, Run::Request(neighbor::Start::Now, request)) }
+            }
+            $($if_declared)*
+            unsafe fn persistent(
+                $($arg: $ty,)* comm: MPI_Comm, info: crate::host::sys::MPI_Info, request: *mut MPI_Request,
+            ) -> Result {
+                // SAFETY: as above.
+                unsafe { $body::<C>($($arg,)* comm, Run::Request(neighbor::Start::Later(info), request)) }
+            }
+            export! {
+                $(#[$doc])*
+                fn $blocking($($arg: $ty,)* comm: MPI_Comm) = blocking, raising on Some(comm);
+                $(#[$doc])*
+                fn $nonblocking($($arg: $ty,)* comm: MPI_Comm, request: *mut MPI_Request)
+                    = nonblocking, raising on Some(comm);
+            }
+            $($if_declared)*
+            export! {
+                $(#[$doc])*
+                fn $persistent(
+                    $($arg: $ty,)* comm: MPI_Comm, info: crate::host::sys::MPI_Info, request: *mut MPI_Request,
+                ) = persistent, raising on Some(comm);
+            }
+        };
+    };
+}
+
+neighbor! {
+    /// Every process sends one block to all its neighbors. MPI 4.1, 8.6.1. Collective.
+    MPI_Neighbor_allgather, MPI_Ineighbor_allgather, MPI_Neighbor_allgather_init,
+    MPI_Neighbor_allgather_c, MPI_Ineighbor_allgather_c, MPI_Neighbor_allgather_init_c
+    = allgather(
+        sendbuf: *const c_void, sendcount: C, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcount: C, recvtype: MPI_Datatype,
+    );
+
+    /// The same, with blocks of different sizes. MPI 4.1, 8.6.1. Collective.
+    MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, MPI_Neighbor_allgatherv_init,
+    MPI_Neighbor_allgatherv_c, MPI_Ineighbor_allgatherv_c, MPI_Neighbor_allgatherv_init_c
+    = allgatherv(
+        sendbuf: *const c_void, sendcount: C, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcounts: *const C, displs: *const D, recvtype: MPI_Datatype,
+    );
+
+    /// Every process sends a block to each neighbor. MPI 4.1, 8.6.2. Collective.
+    MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, MPI_Neighbor_alltoall_init,
+    MPI_Neighbor_alltoall_c, MPI_Ineighbor_alltoall_c, MPI_Neighbor_alltoall_init_c
+    = alltoall(
+        sendbuf: *const c_void, sendcount: C, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcount: C, recvtype: MPI_Datatype,
+    );
+
+    /// The same, with blocks of different sizes. MPI 4.1, 8.6.2. Collective.
+    MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, MPI_Neighbor_alltoallv_init,
+    MPI_Neighbor_alltoallv_c, MPI_Ineighbor_alltoallv_c, MPI_Neighbor_alltoallv_init_c
+    = alltoallv(
+        sendbuf: *const c_void, sendcounts: *const C, sdispls: *const D, sendtype: MPI_Datatype,
+        recvbuf: *mut c_void, recvcounts: *const C, rdispls: *const D, recvtype: MPI_Datatype,
+    );
+
+    /// The same, with blocks of different types, at displacements in bytes. MPI 4.1, 8.6.2.
+    /// Collective.
+    MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, MPI_Neighbor_alltoallw_init,
+    MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c, MPI_Neighbor_alltoallw_init_c
+    = alltoallw(
+        sendbuf: *const c_void, sendcounts: *const C, sdispls: *const MPI_Aint,
+        sendtypes: *const MPI_Datatype,
+        recvbuf: *mut c_void, recvcounts: *const C, rdispls: *const MPI_Aint,
+        recvtypes: *const MPI_Datatype,
+    );
+}
+
+/// Blocks of one size, one after the other.
+fn regular<C: Count>(
+    buffer: *mut c_void,
+    count: C,
+    datatype: MPI_Datatype,
+) -> Result<Side<impl Fn(usize) -> Block>> {
+    let count = count.wide();
+    let stride = count as isize * extent(datatype)?;
+    let block = move |i: usize| Block { offset: i as isize * stride, count, datatype };
+    Ok(Side { buffer, block })
+}
+
+/// Blocks of given sizes at given distances, both in elements.
+fn indexed<C: Count>(
+    buffer: *mut c_void,
+    counts: &[C],
+    displs: &[C::Displacement],
+    datatype: MPI_Datatype,
+) -> Result<Side<impl Fn(usize) -> Block>> {
+    let extent = extent(datatype)?;
+    let block = move |i: usize| Block {
+        offset: C::distance(displs[i]) * extent,
+        count: counts[i].wide(),
+        datatype,
+    };
+    Ok(Side { buffer, block })
+}
+
+/// # Safety
+///
+/// The standard's: buffers as large as the arguments say.
+pub(crate) unsafe fn allgather<C: Count>(
+    sendbuf: *const c_void,
+    sendcount: C,
+    sendtype: MPI_Datatype,
+    recvbuf: *mut c_void,
+    recvcount: C,
+    recvtype: MPI_Datatype,
+    comm: MPI_Comm,
+    run: Run,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let neighborhood = unsafe { Neighborhood::of(comm)? };
+    let all = Block { offset: 0, count: sendcount.wide(), datatype: sendtype };
+    let send = Side { buffer: sendbuf.cast_mut(), block: move |_| all };
+    neighborhood.run(send, regular(recvbuf, recvcount, recvtype)?, run)
+}
+
+/// # Safety
+///
+/// The standard's: arrays with an entry for each source, and buffers as large as the arguments say.
+pub(crate) unsafe fn allgatherv<C: Count>(
+    sendbuf: *const c_void,
+    sendcount: C,
+    sendtype: MPI_Datatype,
+    recvbuf: *mut c_void,
+    recvcounts: *const C,
+    displs: *const C::Displacement,
+    recvtype: MPI_Datatype,
+    comm: MPI_Comm,
+    run: Run,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let neighborhood = unsafe { Neighborhood::of(comm)? };
+    let sources = neighborhood.degree(Direction::Receive);
+    // SAFETY: the caller's arrays.
+    let (recvcounts, displs) =
+        unsafe { (input("recvcounts", recvcounts, sources)?, input("displs", displs, sources)?) };
+    let all = Block { offset: 0, count: sendcount.wide(), datatype: sendtype };
+    let send = Side { buffer: sendbuf.cast_mut(), block: move |_| all };
+    neighborhood.run(send, indexed(recvbuf, recvcounts, displs, recvtype)?, run)
+}
+
+/// # Safety
+///
+/// The standard's: buffers as large as the arguments say.
+pub(crate) unsafe fn alltoall<C: Count>(
+    sendbuf: *const c_void,
+    sendcount: C,
+    sendtype: MPI_Datatype,
+    recvbuf: *mut c_void,
+    recvcount: C,
+    recvtype: MPI_Datatype,
+    comm: MPI_Comm,
+    run: Run,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let neighborhood = unsafe { Neighborhood::of(comm)? };
+    let send = regular(sendbuf.cast_mut(), sendcount, sendtype)?;
+    neighborhood.run(send, regular(recvbuf, recvcount, recvtype)?, run)
+}
+
+/// # Safety
+///
+/// The standard's: arrays with an entry for each destination and for each source, and buffers as
+/// large as the arguments say.
+pub(crate) unsafe fn alltoallv<C: Count>(
+    sendbuf: *const c_void,
+    sendcounts: *const C,
+    sdispls: *const C::Displacement,
+    sendtype: MPI_Datatype,
+    recvbuf: *mut c_void,
+    recvcounts: *const C,
+    rdispls: *const C::Displacement,
+    recvtype: MPI_Datatype,
+    comm: MPI_Comm,
+    run: Run,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let neighborhood = unsafe { Neighborhood::of(comm)? };
+    let destinations = neighborhood.degree(Direction::Send);
+    let sources = neighborhood.degree(Direction::Receive);
+    // SAFETY: the caller's arrays.
+    let (sendcounts, sdispls, recvcounts, rdispls) = unsafe {
+        (
+            input("sendcounts", sendcounts, destinations)?,
+            input("sdispls", sdispls, destinations)?,
+            input("recvcounts", recvcounts, sources)?,
+            input("rdispls", rdispls, sources)?,
+        )
+    };
+    let send = indexed(sendbuf.cast_mut(), sendcounts, sdispls, sendtype)?;
+    neighborhood.run(send, indexed(recvbuf, recvcounts, rdispls, recvtype)?, run)
+}
+
+/// # Safety
+///
+/// As [`alltoallv`].
+pub(crate) unsafe fn alltoallw<C: Count>(
+    sendbuf: *const c_void,
+    sendcounts: *const C,
+    sdispls: *const MPI_Aint,
+    sendtypes: *const MPI_Datatype,
+    recvbuf: *mut c_void,
+    recvcounts: *const C,
+    rdispls: *const MPI_Aint,
+    recvtypes: *const MPI_Datatype,
+    comm: MPI_Comm,
+    run: Run,
+) -> Result {
+    // SAFETY: the communicator is the caller's for the time of the call.
+    let neighborhood = unsafe { Neighborhood::of(comm)? };
+    let destinations = neighborhood.degree(Direction::Send);
+    let sources = neighborhood.degree(Direction::Receive);
+    // SAFETY: the caller's arrays.
+    let (sendcounts, sdispls, sendtypes, recvcounts, rdispls, recvtypes) = unsafe {
+        (
+            input("sendcounts", sendcounts, destinations)?,
+            input("sdispls", sdispls, destinations)?,
+            input("sendtypes", sendtypes, destinations)?,
+            input("recvcounts", recvcounts, sources)?,
+            input("rdispls", rdispls, sources)?,
+            input("recvtypes", recvtypes, sources)?,
+        )
+    };
+    let block = |i: usize| Block {
+        offset: bytes(sdispls[i]),
+        count: sendcounts[i].wide(),
+        datatype: sendtypes[i],
+    };
+    let send = Side { buffer: sendbuf.cast_mut(), block };
+    let block = |i: usize| Block {
+        offset: bytes(rdispls[i]),
+        count: recvcounts[i].wide(),
+        datatype: recvtypes[i],
+    };
+    neighborhood.run(send, Side { buffer: recvbuf, block }, run)
+}

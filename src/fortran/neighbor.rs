@@ -1,0 +1,233 @@
+//! `MPI_NEIGHBOR_*` and `MPI_INEIGHBOR_*`. Fortran has no large counts but in `mpi_f08`, whose
+//! procedures call the C names.
+
+use std::ffi::c_void;
+
+use super::edge::{Fint, buffer_from, comm_from, new_request, type_from, types_from};
+use crate::abi::neighbor;
+use crate::host::Result;
+use crate::host::neighbor::{Neighborhood, Run, Start};
+use crate::host::sys::{MPI_Aint, MPI_Comm};
+use crate::topology::Direction;
+
+/// Exports the procedures of one body: blocking, nonblocking and, where the host has such, persistent.
+macro_rules! neighbor {
+    ($(
+        $lower:ident | $upper:ident | $name:ident, $ilower:ident | $iupper:ident | $iname:ident,
+        $plower:ident | $pupper:ident | $pname:ident
+        = $body:ident($($arg:ident: $ty:ty),* $(,)?);
+    )*) => { $(
+        fortran! {
+            fn $lower | $upper | $name($($arg: $ty,)* comm: *const Fint)
+                raising on Some(comm_from(comm)); {
+                $body($($arg,)* comm_from(comm), Run::Blocking)
+            }
+
+            fn $ilower | $iupper | $iname($($arg: $ty,)* comm: *const Fint, request: *mut Fint)
+                raising on Some(comm_from(comm)); {
+                new_request(request, |made| {
+                    $body($($arg,)* comm_from(comm), Run::Request(Start::Now, made))
+                })
+            }
+        }
+        #[cfg(mpi_neighbor_init)]
+        fortran! {
+            fn $plower | $pupper | $pname(
+                $($arg: $ty,)* comm: *const Fint, info: *const Fint, request: *mut Fint,
+            ) raising on Some(comm_from(comm)); {
+                new_request(request, |made| {
+                    let start = Start::Later(super::edge::info_from(info));
+                    $body($($arg,)* comm_from(comm), Run::Request(start, made))
+                })
+            }
+        }
+    )* };
+}
+
+neighbor! {
+    mpi_neighbor_allgather | MPI_NEIGHBOR_ALLGATHER | MPI_Neighbor_allgather,
+    mpi_ineighbor_allgather | MPI_INEIGHBOR_ALLGATHER | MPI_Ineighbor_allgather,
+    mpi_neighbor_allgather_init | MPI_NEIGHBOR_ALLGATHER_INIT | MPI_Neighbor_allgather_init
+    = allgather(
+        sendbuf: *const c_void, sendcount: *const Fint, sendtype: *const Fint,
+        recvbuf: *mut c_void, recvcount: *const Fint, recvtype: *const Fint,
+    );
+
+    mpi_neighbor_allgatherv | MPI_NEIGHBOR_ALLGATHERV | MPI_Neighbor_allgatherv,
+    mpi_ineighbor_allgatherv | MPI_INEIGHBOR_ALLGATHERV | MPI_Ineighbor_allgatherv,
+    mpi_neighbor_allgatherv_init | MPI_NEIGHBOR_ALLGATHERV_INIT | MPI_Neighbor_allgatherv_init
+    = allgatherv(
+        sendbuf: *const c_void, sendcount: *const Fint, sendtype: *const Fint,
+        recvbuf: *mut c_void, recvcounts: *const Fint, displs: *const Fint, recvtype: *const Fint,
+    );
+
+    mpi_neighbor_alltoall | MPI_NEIGHBOR_ALLTOALL | MPI_Neighbor_alltoall,
+    mpi_ineighbor_alltoall | MPI_INEIGHBOR_ALLTOALL | MPI_Ineighbor_alltoall,
+    mpi_neighbor_alltoall_init | MPI_NEIGHBOR_ALLTOALL_INIT | MPI_Neighbor_alltoall_init
+    = alltoall(
+        sendbuf: *const c_void, sendcount: *const Fint, sendtype: *const Fint,
+        recvbuf: *mut c_void, recvcount: *const Fint, recvtype: *const Fint,
+    );
+
+    mpi_neighbor_alltoallv | MPI_NEIGHBOR_ALLTOALLV | MPI_Neighbor_alltoallv,
+    mpi_ineighbor_alltoallv | MPI_INEIGHBOR_ALLTOALLV | MPI_Ineighbor_alltoallv,
+    mpi_neighbor_alltoallv_init | MPI_NEIGHBOR_ALLTOALLV_INIT | MPI_Neighbor_alltoallv_init
+    = alltoallv(
+        sendbuf: *const c_void, sendcounts: *const Fint, sdispls: *const Fint,
+        sendtype: *const Fint,
+        recvbuf: *mut c_void, recvcounts: *const Fint, rdispls: *const Fint,
+        recvtype: *const Fint,
+    );
+
+    mpi_neighbor_alltoallw | MPI_NEIGHBOR_ALLTOALLW | MPI_Neighbor_alltoallw,
+    mpi_ineighbor_alltoallw | MPI_INEIGHBOR_ALLTOALLW | MPI_Ineighbor_alltoallw,
+    mpi_neighbor_alltoallw_init | MPI_NEIGHBOR_ALLTOALLW_INIT | MPI_Neighbor_alltoallw_init
+    = alltoallw(
+        sendbuf: *const c_void, sendcounts: *const Fint, sdispls: *const MPI_Aint,
+        sendtypes: *const Fint,
+        recvbuf: *mut c_void, recvcounts: *const Fint, rdispls: *const MPI_Aint,
+        recvtypes: *const Fint,
+    );
+}
+
+/// # Safety
+///
+/// As [`neighbor::allgather`], by Fortran's conventions; so are those below.
+unsafe fn allgather(
+    sendbuf: *const c_void,
+    sendcount: *const Fint,
+    sendtype: *const Fint,
+    recvbuf: *mut c_void,
+    recvcount: *const Fint,
+    recvtype: *const Fint,
+    comm: MPI_Comm,
+    run: Run,
+) -> Result {
+    // SAFETY: as the caller promises.
+    unsafe {
+        neighbor::allgather(
+            buffer_from(sendbuf),
+            *sendcount,
+            type_from(sendtype),
+            buffer_from(recvbuf).cast_mut(),
+            *recvcount,
+            type_from(recvtype),
+            comm,
+            run,
+        )
+    }
+}
+
+unsafe fn allgatherv(
+    sendbuf: *const c_void,
+    sendcount: *const Fint,
+    sendtype: *const Fint,
+    recvbuf: *mut c_void,
+    recvcounts: *const Fint,
+    displs: *const Fint,
+    recvtype: *const Fint,
+    comm: MPI_Comm,
+    run: Run,
+) -> Result {
+    // SAFETY: as the caller promises.
+    unsafe {
+        neighbor::allgatherv(
+            buffer_from(sendbuf),
+            *sendcount,
+            type_from(sendtype),
+            buffer_from(recvbuf).cast_mut(),
+            recvcounts,
+            displs,
+            type_from(recvtype),
+            comm,
+            run,
+        )
+    }
+}
+
+unsafe fn alltoall(
+    sendbuf: *const c_void,
+    sendcount: *const Fint,
+    sendtype: *const Fint,
+    recvbuf: *mut c_void,
+    recvcount: *const Fint,
+    recvtype: *const Fint,
+    comm: MPI_Comm,
+    run: Run,
+) -> Result {
+    // SAFETY: as the caller promises.
+    unsafe {
+        neighbor::alltoall(
+            buffer_from(sendbuf),
+            *sendcount,
+            type_from(sendtype),
+            buffer_from(recvbuf).cast_mut(),
+            *recvcount,
+            type_from(recvtype),
+            comm,
+            run,
+        )
+    }
+}
+
+unsafe fn alltoallv(
+    sendbuf: *const c_void,
+    sendcounts: *const Fint,
+    sdispls: *const Fint,
+    sendtype: *const Fint,
+    recvbuf: *mut c_void,
+    recvcounts: *const Fint,
+    rdispls: *const Fint,
+    recvtype: *const Fint,
+    comm: MPI_Comm,
+    run: Run,
+) -> Result {
+    // SAFETY: as the caller promises.
+    unsafe {
+        neighbor::alltoallv(
+            buffer_from(sendbuf),
+            sendcounts,
+            sdispls,
+            type_from(sendtype),
+            buffer_from(recvbuf).cast_mut(),
+            recvcounts,
+            rdispls,
+            type_from(recvtype),
+            comm,
+            run,
+        )
+    }
+}
+
+unsafe fn alltoallw(
+    sendbuf: *const c_void,
+    sendcounts: *const Fint,
+    sdispls: *const MPI_Aint,
+    sendtypes: *const Fint,
+    recvbuf: *mut c_void,
+    recvcounts: *const Fint,
+    rdispls: *const MPI_Aint,
+    recvtypes: *const Fint,
+    comm: MPI_Comm,
+    run: Run,
+) -> Result {
+    // SAFETY: as the caller promises. Handles of datatypes are numbers in Fortran, so the arrays are
+    // converted; the body copies what a request needs longer.
+    unsafe {
+        let of = Neighborhood::of(comm)?;
+        let sendtypes = types_from("sendtypes", sendtypes, of.degree(Direction::Send))?;
+        let recvtypes = types_from("recvtypes", recvtypes, of.degree(Direction::Receive))?;
+        neighbor::alltoallw(
+            buffer_from(sendbuf),
+            sendcounts,
+            sdispls,
+            sendtypes.as_ptr(),
+            buffer_from(recvbuf).cast_mut(),
+            recvcounts,
+            rdispls,
+            recvtypes.as_ptr(),
+            comm,
+            run,
+        )
+    }
+}

@@ -1,0 +1,124 @@
+//! Neighborhood collectives over the host: MPI 4.1, 8.6 to 8.8.
+//!
+//! A collective is, on each side, a list of blocks of the program's buffer, one a neighbor. Blocks
+//! are only described here, never read or written: buffers may lie where only the host can reach.
+//!
+//! - [`blocking`]: messages on a private communicator.
+//! - [`request`]: nonblocking and persistent, by one request of the host on the communicator itself.
+
+mod blocking;
+mod keep;
+mod request;
+mod types;
+
+pub(crate) use request::Start;
+
+use std::ffi::c_void;
+
+use super::attr::{self, Attached};
+use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
+use super::{HostComm, Result, errors::check};
+use crate::engine::Comm;
+use crate::topology::{Direction, Error};
+
+/// One neighbor's part of a buffer.
+#[derive(Clone, Copy)]
+pub(crate) struct Block {
+    /// Bytes from the start of the buffer.
+    pub(crate) offset: isize,
+    /// Elements; may be more than an int can count. The host refuses a negative number.
+    pub(crate) count: i64,
+    /// The type of an element.
+    pub(crate) datatype: MPI_Datatype,
+}
+
+/// One side of a collective.
+pub(crate) struct Side<F: Fn(usize) -> Block> {
+    /// The start of the buffer, which may be `MPI_BOTTOM`.
+    pub(crate) buffer: *mut c_void,
+    /// The block of each neighbor.
+    pub(crate) block: F,
+}
+
+/// How a collective is to be run.
+#[derive(Clone, Copy)]
+pub(crate) enum Run {
+    /// To its end.
+    Blocking,
+    /// As a request, which is written here.
+    Request(Start, *mut MPI_Request),
+}
+
+/// A process among its neighbors.
+pub(crate) struct Neighborhood<'a> {
+    comm: MPI_Comm,
+    rank: i32,
+    attached: &'a Attached,
+}
+
+impl Neighborhood<'_> {
+    /// That of the calling process on a communicator.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoNeighbors`] if the communicator has no topology.
+    ///
+    /// # Safety
+    ///
+    /// As [`attr::attached`]: the communicator stays for as long as the call lasts.
+    pub(crate) unsafe fn of(comm: MPI_Comm) -> Result<Self> {
+        // SAFETY: a constant of the host.
+        if comm == unsafe { sys::cg_comm_null } {
+            return Err(Error::NullComm.into());
+        }
+        // SAFETY: as the caller promises.
+        let attached = unsafe { attr::attached(comm)? }.ok_or(Error::NoNeighbors)?;
+        Ok(Self { comm, rank: HostComm(comm).rank()?, attached })
+    }
+
+    /// How many blocks there are on one side.
+    pub(crate) fn degree(&self, direction: Direction) -> usize {
+        self.attached.topology.degree(self.rank, direction)
+    }
+
+    /// Runs a collective, or makes a request of it. Collective.
+    pub(crate) fn run(
+        &self,
+        send: Side<impl Fn(usize) -> Block>,
+        receive: Side<impl Fn(usize) -> Block>,
+        run: Run,
+    ) -> Result {
+        for (argument, buffer) in [("sendbuf", send.buffer), ("recvbuf", receive.buffer)] {
+            // SAFETY: a constant of the host.
+            if buffer.cast_const() == unsafe { sys::cg_in_place() } {
+                return Err(Error::InPlace { argument }.into());
+            }
+        }
+        match run {
+            Run::Blocking => blocking::exchange(self, &send, &receive),
+            Run::Request(_, place) if place.is_null() => {
+                Err(Error::NullPointer { argument: "request" }.into())
+            }
+            Run::Request(start, place) => {
+                let request = request::start(self, &send, &receive, start)?;
+                // SAFETY: the program's place for the handle.
+                unsafe { place.write(request) };
+                Ok(())
+            }
+        }
+    }
+}
+
+/// How far apart two elements of a type are, in bytes.
+pub(crate) fn extent(datatype: MPI_Datatype) -> Result<isize> {
+    let (mut lower, mut extent) = (0, 0);
+    // SAFETY: the program's datatype, which the host checks, and two places for the answer.
+    check(unsafe { sys::PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent) })?;
+    Ok(bytes(extent))
+}
+
+/// A distance in bytes.
+#[allow(clippy::unnecessary_cast, reason = "MPI_Aint is isize on some hosts and long on others")]
+pub(crate) fn bytes(distance: sys::MPI_Aint) -> isize {
+    distance as isize
+}
