@@ -26,7 +26,7 @@ static void dims_cases(void)
         code = dims_create(4, 3, 65536, 65536, 0);
     WRONG(NOWHERE, MPI_ERR_DIMS, "Dims_create(2, 0, {})", "nnodes is 2", "product is 1")
         code = dims_create(2, 0, FILL, FILL, FILL);
-    WRONG(NOWHERE, MPI_ERR_ARG, "Dims_create(4, -1, {0, 0})", "ndims is -1")
+    WRONG(NOWHERE, MPI_ERR_DIMS, "Dims_create(4, -1, {0, 0})", "ndims is -1")
         code = dims_create(4, -1, 0, 0, 0);
     WRONG(NOWHERE, MPI_ERR_ARG, "Dims_create(4, 2, null)", "dims is a null pointer")
         code = MPI_Dims_create(4, 2, NULL);

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::edge::{length, out, output};
+use super::edge::{out, output};
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{Result, attr};
 use crate::topology::{Error, Topology, dims_create as choose_dims};
@@ -41,7 +41,7 @@ pub(crate) unsafe fn topo_test(comm: MPI_Comm, status: *mut c_int) -> Result {
 ///
 /// The standard's: `dims` has `ndims` ints.
 pub(crate) unsafe fn dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) -> Result {
-    let ndims = length("ndims", ndims)?;
+    let ndims = usize::try_from(ndims).map_err(|_| Error::NegativeNdims { ndims })?;
     // SAFETY: the caller's array.
     choose_dims(nnodes, unsafe { output("dims", dims, ndims)? })?;
     Ok(())

@@ -52,6 +52,8 @@ pub enum Error {
     Negative { argument: &'static str, value: i32 },
     #[error("rank is {rank}, outside 0 to {}", size - 1)]
     Rank { rank: i32, size: i32 },
+    #[error("ndims is {ndims}; it must not be negative")]
+    NegativeNdims { ndims: i32 },
     #[error("nnodes is {nnodes}; it must be at least 1")]
     NnodesNotPositive { nnodes: i32 },
     #[error("dims[{dimension}] is {value}; it must be positive, or 0 to have it chosen")]
@@ -102,7 +104,8 @@ impl Error {
                 Class::Topology
             }
             Self::Rank { .. } => Class::Rank,
-            Self::NnodesNotPositive { .. }
+            Self::NegativeNdims { .. }
+            | Self::NnodesNotPositive { .. }
             | Self::NegativeDim { .. }
             | Self::NotAMultiple { .. }
             | Self::DimsProduct { .. } => Class::Dims,
