@@ -310,7 +310,9 @@ static void cylinder(MPI_Comm twelve)
 static void shifts(MPI_Comm fifteen)
 {
     static const int dims[] = { 3, 5 }, periods[] = { 0, 0 };
-    static const int table[3][3] = { { 7, 6, 8 }, { 5, MPI_PROC_NULL, 6 }, { 9, 8, MPI_PROC_NULL } };
+    static const int table[3][3] = { { 7, 6, 8 },
+                                     { 5, MPI_PROC_NULL, 6 },
+                                     { 9, 8, MPI_PROC_NULL } };
     int rank, source, dest;
     MPI_Comm cart = grid(fifteen, 2, dims, periods);
     if (cart == MPI_COMM_NULL)

@@ -4,7 +4,7 @@
 
 use std::ffi::c_int;
 
-use crate::engine::create::{Built, Made};
+use crate::engine::create::Made;
 use crate::engine::dist_graph::Weights;
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result, attr, comm};
@@ -150,8 +150,8 @@ pub(super) fn publish(made: Made<HostComm>, place: *mut MPI_Comm) -> Result {
     let handle = match made {
         // SAFETY: a constant of the host.
         None => unsafe { sys::cg_comm_null },
-        Some(Built { comm, topology, known_to_host }) => {
-            attr::put(&comm, topology, known_to_host)?;
+        Some((comm, topology)) => {
+            attr::put(&comm, topology)?;
             comm.0
         }
     };

@@ -6,20 +6,10 @@
 use super::Comm;
 use super::agree::{Ballot, Shared, agree};
 use crate::mapping::{Placement, place_cart, place_graph};
-use crate::topology::{self, Cart, Direction, Graph, Topology};
+use crate::topology::{self, Cart, Graph, Topology};
 
-/// A communicator with its topology.
-pub struct Built<C> {
-    /// The new communicator.
-    pub comm: C,
-    /// What it carries.
-    pub topology: Topology,
-    /// Whether the host knows the neighbors of each process, each once.
-    pub known_to_host: bool,
-}
-
-/// What a constructor makes; `None` where this process has no place in it.
-pub type Made<C> = Option<Built<C>>;
+/// A communicator with its topology; `None` where this process has no place in it.
+pub type Made<C> = Option<(C, Topology)>;
 
 /// What a rank passed to `MPI_Cart_create`. Arrays have one entry a dimension.
 pub struct CartArguments<'a> {
@@ -139,10 +129,8 @@ pub fn cart_sub<C: Comm>(
     agree_on(comm, "MPI_Cart_sub", fault, &[("remain_dims", &remain)])?;
 
     let (sub, _) = checked.expect("a fault here would have ended the agreement");
-    match comm.split(Some(sub.color), sub.rank)? {
-        Some(made) => finish(made, Topology::Cart(sub.grid)).map(Some),
-        None => Ok(None),
-    }
+    let made = comm.split(Some(sub.color), sub.rank)?;
+    Ok(made.map(|made| (made, Topology::Cart(sub.grid))))
 }
 
 /// Makes the communicator of the processes that have a place, in the order of their new ranks.
@@ -151,35 +139,7 @@ pub(super) fn build<C: Comm>(
     placement: &Placement,
     topology: Topology,
 ) -> Result<Made<C>, C::Error> {
-    // Where all stay as they are there is nothing to split, if the host has another way.
-    if placement.is_identity(comm.size()?)
-        && let Some(better) = with_neighbors(comm, &topology)?
-    {
-        return Ok(Some(Built { comm: better, topology, known_to_host: true }));
-    }
     let new_rank = placement.new_rank(comm.rank()?);
-    match comm.split(new_rank.map(|_| 0), new_rank.unwrap_or(0))? {
-        Some(made) => finish(made, topology).map(Some),
-        None => Ok(None),
-    }
-}
-
-/// Replaces a communicator of our own by one whose neighbors the host knows, if it can.
-pub(super) fn finish<C: Comm>(made: C, topology: Topology) -> Result<Built<C>, C::Error> {
-    match with_neighbors(&made, &topology) {
-        Ok(Some(better)) => {
-            made.free()?;
-            Ok(Built { comm: better, topology, known_to_host: true })
-        }
-        Ok(None) => Ok(Built { comm: made, topology, known_to_host: false }),
-        Err(error) => made.free().and(Err(error)),
-    }
-}
-
-fn with_neighbors<C: Comm>(comm: &C, topology: &Topology) -> Result<Option<C>, C::Error> {
-    let rank = comm.rank()?;
-    let ranks = |direction| -> Vec<i32> {
-        topology.peers(rank, direction).into_iter().map(|peer| peer.rank).collect()
-    };
-    comm.with_neighbors(&ranks(Direction::Receive), &ranks(Direction::Send))
+    let made = comm.split(new_rank.map(|_| 0), new_rank.unwrap_or(0))?;
+    Ok(made.map(|made| (made, topology)))
 }

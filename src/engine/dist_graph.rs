@@ -3,7 +3,7 @@
 //! Time and memory are O(degree + log P) here; what the split of the host costs comes on top.
 
 use super::agree::{Ballot, Choice, Shared, agree, first_fault};
-use super::create::{Made, build, finish};
+use super::create::{Made, build};
 use super::exchange::{Item, deliver};
 use super::{Comm, Error};
 use crate::mapping::{Placement, place_dist_graph};
@@ -142,7 +142,7 @@ pub fn dist_graph_create<C: Comm>(
         return Ok(None);
     };
     match deliver(&made, arguments.items(comm.rank()?, weighted)) {
-        Ok(items) => finish(made, Topology::DistGraph(collect(&items, weighted))).map(Some),
+        Ok(items) => Ok(Some((made, Topology::DistGraph(collect(&items, weighted))))),
         Err(error) => made.free().and(Err(error)),
     }
 }

@@ -24,13 +24,6 @@ pub trait Comm: Sized {
     fn size(&self) -> Result<i32, Self::Error>;
     /// `MPI_Comm_split`; no color is `MPI_UNDEFINED`, and gives no communicator.
     fn split(&self, color: Option<i32>, key: i32) -> Result<Option<Self>, Self::Error>;
-    /// A communicator of the same processes with the same ranks, of which the host knows the
-    /// neighbors, or `None` if the host has no such thing. Each process occurs once in the lists.
-    fn with_neighbors(
-        &self,
-        sources: &[i32],
-        destinations: &[i32],
-    ) -> Result<Option<Self>, Self::Error>;
     /// Gives back a communicator that [`Comm::split`] made.
     fn free(self) -> Result<(), Self::Error>;
     /// Replaces each word by its minimum over all processes.

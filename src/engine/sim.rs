@@ -79,16 +79,6 @@ impl Comm for Sim {
         Ok(color.map(|_| Self { rank: rank as i32, group }))
     }
 
-    fn with_neighbors(&self, sources: &[i32], _: &[i32]) -> Result<Option<Self>, Error> {
-        // Half of the simulated hosts can: those with an even number of processes.
-        let mut different = sources.to_vec();
-        different.sort_unstable();
-        different.dedup();
-        assert_eq!(different.len(), sources.len());
-        let even = self.size()? % 2 == 0;
-        Ok(if even { self.split(Some(0), self.rank)? } else { None })
-    }
-
     fn free(self) -> Result<(), Error> {
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::create::{Built, CartArguments, GraphArguments, cart_create, cart_sub, graph_create};
+use super::create::{CartArguments, GraphArguments, cart_create, cart_sub, graph_create};
 use super::dist_graph::{
     AdjacentArguments, EdgeArguments, Weights, dist_graph_create, dist_graph_create_adjacent,
 };
@@ -36,7 +36,7 @@ fn a_grid_leaves_out_who_is_too_many() {
         let periods = vec![true; dims.len()];
         let made = sim::run(size, |comm| {
             let made = cart(comm, &dims, &periods, true).unwrap();
-            made.map(|new| (new.comm.rank().unwrap(), new.comm.size().unwrap(), new.topology))
+            made.map(|(new, topology)| (new.rank().unwrap(), new.size().unwrap(), topology))
         });
         let grid = Cart::new(&dims, &periods, size).unwrap();
         for (rank, made) in (0..).zip(made) {
@@ -52,8 +52,7 @@ fn a_grid_splits_into_its_parts() {
     let grid = Cart::new(&[2, 3, 4], &[true, false, true], 24).unwrap();
     for (remain, parts, size) in [([true, false, true], 3, 8), ([false, false, true], 6, 4)] {
         let made = sim::run(24, |comm| {
-            let Built { comm: new, topology, .. } =
-                cart_sub(comm, Ok((&grid, &remain))).unwrap().unwrap();
+            let (new, topology) = cart_sub(comm, Ok((&grid, &remain))).unwrap().unwrap();
             assert_eq!(new.size().unwrap(), size);
             let Topology::Cart(sub) = topology else { panic!("a part of a grid is a grid") };
             let rank = new.rank().unwrap();
@@ -74,7 +73,7 @@ fn a_graph_leaves_out_who_is_too_many() {
     let made = sim::run(5, |comm| {
         graph(comm, &[1, 1, 3], &[2, 0, 0])
             .unwrap()
-            .map(|new| (new.comm.rank().unwrap(), new.topology))
+            .map(|(new, topology)| (new.rank().unwrap(), topology))
     });
     let expected = Topology::Graph(Graph::new(&[1, 1, 3], &[2, 0, 0]).unwrap());
     for (rank, made) in (0..).zip(made) {
@@ -198,7 +197,7 @@ fn every_edge_reaches_its_two_ends() {
                 weights: if weighted { Weights::Given(&weights) } else { Weights::Unweighted },
                 reorder: true,
             };
-            dist_graph_create(comm, Ok(arguments)).unwrap().unwrap().topology
+            dist_graph_create(comm, Ok(arguments)).unwrap().unwrap().1
         });
         let by_adjacent = sim::run(size, |comm| {
             let graph = expected(&edges, comm.rank().unwrap(), size, weighted);
@@ -214,7 +213,7 @@ fn every_edge_reaches_its_two_ends() {
                 dest_weights: weights(&graph.destinations),
                 reorder: false,
             };
-            dist_graph_create_adjacent(comm, Ok(arguments)).unwrap().unwrap().topology
+            dist_graph_create_adjacent(comm, Ok(arguments)).unwrap().unwrap().1
         });
         for rank in 0..size {
             let expected = Topology::DistGraph(expected(&edges, rank, size, weighted));
@@ -235,7 +234,7 @@ fn degrees_say_which_source_an_edge_has() {
             weights: if root { Weights::Given(&[5, 6, 7, 8]) } else { Weights::Either },
             reorder: false,
         };
-        dist_graph_create(comm, Ok(arguments)).unwrap().unwrap().topology
+        dist_graph_create(comm, Ok(arguments)).unwrap().unwrap().1
     });
     let edges = [[0, 2, 0, 5], [0, 0, 1, 6], [0, 0, 2, 7], [0, 2, 2, 8]];
     for (rank, made) in (0..).zip(made) {
@@ -303,7 +302,7 @@ fn weights_are_for_all_or_for_none() {
     };
     let weighted = |made: Vec<Result<Made, Error>>| -> Vec<bool> {
         made.into_iter()
-            .map(|made| match made.unwrap().unwrap().topology {
+            .map(|made| match made.unwrap().unwrap().1 {
                 Topology::DistGraph(graph) => graph.weighted,
                 _ => panic!("a distributed graph"),
             })

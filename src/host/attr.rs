@@ -3,10 +3,11 @@
 //! The value of the attribute is a boxed [`Attached`]. The copy callback makes another one for a
 //! duplicate, which shares the topology; the delete callback drops it.
 
+use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, Result, errors::check};
@@ -23,16 +24,22 @@ static KEYVAL: AtomicI32 = AtomicI32::new(sys::CG_KEYVAL_INVALID);
 pub(crate) struct Attached {
     /// Its topology, shared with its duplicates.
     pub(crate) topology: Arc<Topology>,
+    /// How many processes the communicator has that the topology was made for.
+    size: c_int,
+    /// Whether this communicator is known to have as many. Some hosts copy attributes to
+    /// communicators of other groups as well (Open MPI in `MPI_Comm_create_group`).
+    fits: AtomicBool,
     /// A communicator of the same processes for our own messages, if there has been need of it. It
     /// is not shared: calls on a communicator and on its duplicate may come in any order.
     private: OnceLock<MPI_Comm>,
-    /// Whether the host knows the neighbors; so it does of the duplicates of such a communicator.
-    pub(super) neighborhood: bool,
+    /// What persistent requests need for as long as the communicator lives.
+    kept: Mutex<Vec<Box<dyn Any>>>,
 }
 
 impl Attached {
-    fn new(topology: Arc<Topology>, neighborhood: bool) -> Self {
-        Self { topology, private: OnceLock::new(), neighborhood }
+    fn new(topology: Arc<Topology>, size: c_int, fits: bool) -> Self {
+        let (private, kept) = (OnceLock::new(), Mutex::new(Vec::new()));
+        Self { topology, size, fits: AtomicBool::new(fits), private, kept }
     }
 
     /// The private communicator. Collective over `comm` when it is first asked for.
@@ -44,6 +51,18 @@ impl Attached {
         let made = comm.private()?;
         // Of the threads of a process only one may be in a collective call on a communicator.
         Ok(HostComm(*self.private.get_or_init(|| made.0)))
+    }
+
+    /// Keeps something until the communicator is freed.
+    pub(super) fn keep(&self, what: Box<dyn Any>) {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(what);
+    }
+
+    #[cold]
+    fn check_fit(&self, comm: MPI_Comm) -> Result<bool> {
+        let fits = HostComm(comm).size()? == self.size;
+        self.fits.store(fits, Ordering::Relaxed);
+        Ok(fits)
     }
 }
 
@@ -66,8 +85,13 @@ pub(crate) unsafe fn attached<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>
         sys::PMPI_Comm_get_attr(comm, keyval, (&raw mut value).cast::<c_void>(), &raw mut found)
     };
     check(code)?;
+    if found == 0 {
+        return Ok(None);
+    }
     // SAFETY: a value of our key comes from `put` or `copy`, and lives until `delete`.
-    Ok((found != 0).then(|| unsafe { &*value }))
+    let attached = unsafe { &*value };
+    let fits = attached.fits.load(Ordering::Relaxed) || attached.check_fit(comm)?;
+    Ok(fits.then_some(attached))
 }
 
 /// The topology of a communicator, or `None` if it has none of ours.
@@ -82,9 +106,9 @@ pub(crate) unsafe fn get<'a>(comm: MPI_Comm) -> Result<Option<&'a Topology>> {
 }
 
 /// Gives a new communicator its topology. On failure the topology is dropped.
-pub(crate) fn put(comm: &HostComm, topology: Topology, neighborhood: bool) -> Result {
+pub(crate) fn put(comm: &HostComm, topology: Topology) -> Result {
     let keyval = keyval()?;
-    let value = Box::into_raw(Box::new(Attached::new(Arc::new(topology), neighborhood)));
+    let value = Box::into_raw(Box::new(Attached::new(Arc::new(topology), comm.size()?, true)));
     // SAFETY: the attribute now owns the box; `delete` gives it back.
     let set = check(unsafe { sys::PMPI_Comm_set_attr(comm.0, keyval, value.cast()) });
     match set {
@@ -133,7 +157,7 @@ unsafe extern "C" fn copy(
     // has `copied` point to a pointer, and `flag` to an int.
     unsafe {
         let original = &*value.cast::<Attached>();
-        let duplicate = Attached::new(Arc::clone(&original.topology), original.neighborhood);
+        let duplicate = Attached::new(Arc::clone(&original.topology), original.size, false);
         let duplicate = Box::into_raw(Box::new(duplicate));
         copied.cast::<*mut Attached>().write(duplicate);
         flag.write(1);

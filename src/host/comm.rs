@@ -3,7 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use super::sys::{self, MPI_Comm};
-use super::{Error, Result, errors::check, neighborhood};
+use super::{Error, Result, errors::check};
 use crate::engine::Comm;
 
 /// A communicator of the host. It is the program's; nothing is freed when this is dropped.
@@ -96,10 +96,6 @@ impl Comm for HostComm {
         // SAFETY: a handle to write to.
         check(unsafe { sys::PMPI_Comm_split(self.0, color, key, &raw mut made) })?;
         Ok((made != null).then_some(Self(made)))
-    }
-
-    fn with_neighbors(&self, sources: &[i32], destinations: &[i32]) -> Result<Option<Self>> {
-        neighborhood::create(self, sources, destinations)
     }
 
     fn free(self) -> Result<()> {

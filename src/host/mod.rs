@@ -6,7 +6,6 @@ pub(crate) mod comm;
 pub(crate) mod errors;
 mod family;
 pub(crate) mod neighbor;
-mod neighborhood;
 
 /// The host's types and functions: mpi-sys, and what our own shim adds.
 pub(crate) mod sys {

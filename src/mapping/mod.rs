@@ -19,11 +19,6 @@ impl Placement {
         Self { vertices }
     }
 
-    /// Whether all of `size` processes keep their ranks.
-    pub const fn is_identity(&self, size: i32) -> bool {
-        self.vertices == size
-    }
-
     /// The new rank of the process that has `old_rank`, or `None` if it is left out.
     pub fn new_rank(&self, old_rank: i32) -> Option<i32> {
         (old_rank < self.vertices).then_some(old_rank)

@@ -4,9 +4,8 @@
 //! Hosts pair blocks wrongly where two neighbors are one process, so here each process occurs once:
 //! blocks of the same one are merged into one datatype, in the order that both ends have.
 //!
-//! Where the constructor could make the host know the neighbors, the host's own
-//! `Ineighbor_alltoallw` does it in O(degree). Elsewhere its `Ialltoallw` does, with nothing for
-//! strangers, in O(P).
+//! It is the host's `Ialltoallw` or `Alltoallw_init`, with nothing for strangers: O(P) in time and
+//! memory, whatever the degree.
 
 use std::ffi::c_int;
 
@@ -14,8 +13,8 @@ use super::keep::Kept;
 use super::types::{Described, Temporary};
 use super::{Block, Neighborhood, Side};
 use crate::engine::Comm;
-use crate::host::sys::{self, MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
-use crate::host::{Error, HostComm, Result, errors::check, neighborhood};
+use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
+use crate::host::{Error, HostComm, Result, errors::check};
 use crate::topology::{Direction, neighbors::Peer};
 
 /// What becomes of a collective.
@@ -35,7 +34,6 @@ pub(super) fn start(
     receive: &Side<impl Fn(usize) -> Block>,
     start: Start,
 ) -> Result<MPI_Request> {
-    let comm = of.comm;
     let mut temporary = Temporary::default();
     let mut list = |direction, block: &dyn Fn(usize) -> Block| -> Result<Vec<(i32, Described)>> {
         let peers = of.attached.topology.peers(of.rank, direction).into_iter();
@@ -44,22 +42,28 @@ pub(super) fn start(
     let sending = list(Direction::Send, &send.block)?;
     let receiving = list(Direction::Receive, &receive.block)?;
     let buffers = Buffers { send: send.buffer, receive: receive.buffer };
-    if of.attached.neighborhood {
-        let tables = Tables { send: Table::of_peers(sending), receive: Table::of_peers(receiving) };
-        let kept = Kept::new(tables, Tables::datatypes)?;
-        let made = by_neighborhood(comm, buffers, kept.arguments(), start);
-        kept.release();
-        made
-    } else {
-        let size = HostComm(comm).size()? as usize;
-        let tables = Tables {
-            send: Table::of_all(size, sending, &mut temporary)?,
-            receive: Table::of_all(size, receiving, &mut temporary)?,
-        };
-        let kept = Kept::new(tables, Tables::datatypes)?;
-        let made = by_all_to_all(comm, buffers, kept.arguments(), start);
-        kept.release();
-        made
+    let size = HostComm(of.comm).size()? as usize;
+    let tables = Tables {
+        send: Table::new(size, sending, &mut temporary)?,
+        receive: Table::new(size, receiving, &mut temporary)?,
+    };
+    match start {
+        Start::Now => {
+            let kept = Kept::new(tables, Tables::datatypes)?;
+            let made = all_to_all(of.comm, buffers, kept.arguments(), start);
+            kept.release();
+            made
+        }
+        Start::Later(_) => {
+            let tables = Box::new(tables);
+            let made = all_to_all(of.comm, buffers, &tables, start)?;
+            // Nothing tells when a persistent request is freed, and Open MPI 5 does not see to it
+            // that its datatypes stay.
+            if !temporary.is_empty() {
+                of.attached.keep(Box::new((tables, temporary)));
+            }
+            Ok(made)
+        }
     }
 }
 
@@ -82,43 +86,28 @@ fn describe(
 }
 
 /// The arrays that the host's functions take, for both sides.
-struct Tables<D> {
-    send: Table<D>,
-    receive: Table<D>,
+struct Tables {
+    send: Table,
+    receive: Table,
 }
 
-impl<D> Tables<D> {
+impl Tables {
     fn datatypes(&mut self) -> [&mut [MPI_Datatype]; 2] {
         [&mut self.send.datatypes, &mut self.receive.datatypes]
     }
 }
 
-/// The arrays of one side, one entry a process.
-struct Table<D> {
+/// The arrays of one side, one entry a process: nothing for those that are no neighbors.
+struct Table {
     counts: Vec<c_int>,
-    displs: Vec<D>,
+    displs: Vec<c_int>,
     datatypes: Vec<MPI_Datatype>,
 }
 
-impl Table<MPI_Aint> {
-    /// For the peers alone.
-    fn of_peers(peers: Vec<(i32, Described)>) -> Self {
-        Self {
-            counts: peers.iter().map(|(_, block)| block.count).collect(),
-            displs: peers.iter().map(|(_, block)| block.offset as MPI_Aint).collect(),
-            datatypes: peers.iter().map(|(_, block)| block.datatype).collect(),
-        }
-    }
-}
-
-impl Table<c_int> {
-    /// For all `size` processes, with nothing for strangers. Displacements are ints here: what lies
-    /// farther away gets a datatype that has the distance in it.
-    fn of_all(
-        size: usize,
-        peers: Vec<(i32, Described)>,
-        temporary: &mut Temporary,
-    ) -> Result<Self> {
+impl Table {
+    /// Displacements are ints here: what lies farther away gets a datatype that has the distance
+    /// in it.
+    fn new(size: usize, peers: Vec<(i32, Described)>, temporary: &mut Temporary) -> Result<Self> {
         // SAFETY: a constant of the host.
         let byte = unsafe { sys::cg_byte };
         let mut table =
@@ -140,50 +129,10 @@ impl Table<c_int> {
     }
 }
 
-fn by_neighborhood(
+fn all_to_all(
     comm: MPI_Comm,
     buffers: Buffers,
-    tables: &Tables<MPI_Aint>,
-    start: Start,
-) -> Result<MPI_Request> {
-    // SAFETY: a constant of the host.
-    let mut request = unsafe { sys::cg_request_null };
-    macro_rules! call {
-        ($function:expr $(, $info:expr)?) => {
-            // SAFETY: arrays as long as the host knows this process to have neighbors; the program
-            // vouches for its buffers.
-            unsafe {
-                $function(
-                    buffers.send,
-                    tables.send.counts.as_ptr(),
-                    tables.send.displs.as_ptr(),
-                    tables.send.datatypes.as_ptr(),
-                    buffers.receive,
-                    tables.receive.counts.as_ptr(),
-                    tables.receive.displs.as_ptr(),
-                    tables.receive.datatypes.as_ptr(),
-                    comm,
-                    $($info,)?
-                    &raw mut request,
-                )
-            }
-        };
-    }
-    let functions = neighborhood::functions().expect("a communicator was made with them");
-    check(match start {
-        Start::Now => call!(functions.ineighbor_alltoallw),
-        Start::Later(info) => {
-            let absent = Error::Absent("MPI_Neighbor_alltoallw_init");
-            call!(functions.neighbor_alltoallw_init.ok_or(absent)?, info)
-        }
-    })?;
-    Ok(request)
-}
-
-fn by_all_to_all(
-    comm: MPI_Comm,
-    buffers: Buffers,
-    tables: &Tables<c_int>,
+    tables: &Tables,
     start: Start,
 ) -> Result<MPI_Request> {
     // SAFETY: a constant of the host.
