@@ -30,7 +30,7 @@ LIB := $(OUT)/lib
 PURE := CARGO_TARGET_DIR=$(TOP)/build/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: help demo test check hosts lib lib-path symbols install clean
+.PHONY: help demo test check hosts lib lib-path symbols bench install clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -70,6 +70,10 @@ lib-path:
 ## make symbols [HOST=]             compares what the library exports and needs with what it should
 symbols:
 	set -e; for host in $(TESTED); do $(MAKE) --no-print-directory lib HOST=$$host; scripts/symbols.sh $$host; done
+
+## make bench [HOST=]               neighborhood collectives of each host and of Cartograph, side by side
+bench:
+	set -e; for host in $(TESTED); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
 
 ## make install HOST= [PREFIX= DESTDIR=]  the library under lib/cartograph/HOST, and a pkg-config file
 install: lib
