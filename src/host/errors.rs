@@ -1,7 +1,7 @@
 //! The one exit of every exported function, and how a fault reaches the program.
 
 use std::ffi::{CString, c_int};
-use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::sys::{self, MPI_Comm};
 use crate::engine;
@@ -95,29 +95,32 @@ fn raise(function: &'static str, comm: Option<MPI_Comm>, what: Raised) -> c_int 
 /// back to a host, so their number must not grow with the number of errors.
 const CODES: usize = 8;
 
+/// The codes of each class, and which of them is next.
+struct Codes {
+    codes: [[c_int; CODES]; Class::ALL.len()],
+    next: [usize; Class::ALL.len()],
+}
+
 /// A code of the right class whose text is that of the fault.
 fn error_code(function: &'static str, class: Class, text: &str) -> c_int {
-    /// 0 stands for a code that is not there yet: it is `MPI_SUCCESS`, which no code is.
-    static CODE: [[AtomicI32; CODES]; Class::ALL.len()] =
-        [const { [const { AtomicI32::new(0) }; CODES] }; Class::ALL.len()];
-    static NEXT: [AtomicUsize; Class::ALL.len()] =
-        [const { AtomicUsize::new(0) }; Class::ALL.len()];
+    static ALL: Mutex<Option<Codes>> = Mutex::new(None);
 
-    let error_class = error_class(class);
-    let turn = NEXT[class.index()].fetch_add(1, Ordering::Relaxed) % CODES;
-    let slot = &CODE[class.index()][turn];
-    let mut code = slot.load(Ordering::Acquire);
-    if code == 0 {
-        // SAFETY: a class of the host. Of two threads here at once one loses its code, once.
-        let made = unsafe { sys::cg_new_code(error_class) };
-        code = match slot.compare_exchange(0, made, Ordering::AcqRel, Ordering::Acquire) {
-            Ok(_) => made,
-            Err(other) => other,
-        };
-    }
     let [function, text] = [function, text].map(|text| CString::new(text).unwrap_or_default());
+    // MPICH does not guard its tables of texts against its own threads. The lock is a leaf: what is
+    // called under it waits for nobody and calls nobody back.
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    let Codes { codes, next } = all.get_or_insert_with(|| Codes {
+        // All at once, so that the host's tables keep their shape while a program reads its texts.
+        // SAFETY: a class of the host.
+        codes: Class::ALL
+            .map(|class| [(); CODES].map(|()| unsafe { sys::cg_new_code(error_class(class)) })),
+        next: [0; Class::ALL.len()],
+    });
+    let turn = &mut next[class.index()];
+    let code = codes[class.index()][*turn];
+    *turn = (*turn + 1) % CODES;
     // SAFETY: a code of `cg_new_code` with its class, and two strings.
-    unsafe { sys::cg_code_with_text(code, error_class, function.as_ptr(), text.as_ptr()) }
+    unsafe { sys::cg_code_with_text(code, error_class(class), function.as_ptr(), text.as_ptr()) }
 }
 
 fn error_class(class: Class) -> c_int {

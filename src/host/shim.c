@@ -222,7 +222,8 @@ int cg_new_code(int error_class)
 {
     int code;
     if (PMPI_Add_error_code && PMPI_Add_error_string
-        && PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS)
+        && PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS
+        && PMPI_Add_error_string(code, "") == MPI_SUCCESS)
         return code;
     return error_class;
 }
