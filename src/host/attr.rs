@@ -190,12 +190,14 @@ unsafe extern "C" fn delete(
 
 /// A program of sessions alone may end its last session and start another, and then the host may
 /// give the number of our key to someone else. All our communicators are gone before: so, without
-/// the world model, the key goes with the last of them, and the next topology makes another.
+/// the world model, the key goes with the last of them, and the next topology makes another. So do
+/// error codes.
 fn retire_key() {
     // SAFETY: asks the host for its state, which is allowed at any time.
     if unsafe { sys::cg_world_is_initialized() } != 0 {
         return;
     }
+    super::errors::forget_codes();
     let mut key = KEYVAL.swap(sys::CG_KEYVAL_INVALID, Ordering::AcqRel);
     if key != sys::CG_KEYVAL_INVALID {
         // SAFETY: a key of ours. The host keeps it until the callback that calls this is done.

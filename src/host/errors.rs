@@ -101,20 +101,44 @@ struct Codes {
     next: [usize; Class::ALL.len()],
 }
 
+impl Codes {
+    /// All at once, so that the host's tables keep their shape while a program reads its texts.
+    fn new() -> Self {
+        let code = |class| {
+            // SAFETY: a class of the host.
+            unsafe { sys::cg_new_code(error_class(class)) }
+        };
+        let codes = Class::ALL.map(|class| [(); CODES].map(|()| code(class)));
+        Self { codes, next: [0; Class::ALL.len()] }
+    }
+}
+
+/// The codes in use, and how often such were made.
+///
+/// MPICH does not guard its tables of texts against its own threads, so this lock is held while
+/// they are used. It is a leaf: what is called under it waits for nobody and calls nobody back.
+static IN_USE: Mutex<(Option<Codes>, usize)> = Mutex::new((None, 0));
+
+/// How often codes are made in a program that starts its host again and again; then errors have
+/// their classes as codes, and the host's texts. A host has room for some thousand codes.
+const MOST_STARTS: usize = 64;
+
+/// The host may be gone, and its codes with it.
+pub(super) fn forget_codes() {
+    IN_USE.lock().unwrap_or_else(PoisonError::into_inner).0 = None;
+}
+
 /// A code of the right class whose text is that of the fault.
 fn error_code(function: &'static str, class: Class, text: &str) -> c_int {
-    static ALL: Mutex<Option<Codes>> = Mutex::new(None);
-
     let [function, text] = [function, text].map(|text| CString::new(text).unwrap_or_default());
-    // MPICH does not guard its tables of texts against its own threads. The lock is a leaf: what is
-    // called under it waits for nobody and calls nobody back.
-    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-    let Codes { codes, next } = all.get_or_insert_with(|| Codes {
-        // All at once, so that the host's tables keep their shape while a program reads its texts.
-        // SAFETY: a class of the host.
-        codes: Class::ALL
-            .map(|class| [(); CODES].map(|()| unsafe { sys::cg_new_code(error_class(class)) })),
-        next: [0; Class::ALL.len()],
+    let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+    let (all, starts) = &mut *in_use;
+    if all.is_none() && *starts == MOST_STARTS {
+        return error_class(class);
+    }
+    let Codes { codes, next } = all.get_or_insert_with(|| {
+        *starts += 1;
+        Codes::new()
     });
     let turn = &mut next[class.index()];
     let code = codes[class.index()][*turn];
