@@ -38,9 +38,14 @@ fatal() {
     # After mpiexec, so that the launcher itself is left alone.
     [ "$processes" = 0 ] || command=($launch "$processes")
     command+=(env "LD_PRELOAD=$lib" "$program" "$way")
-    status=0
-    # In a shell of its own, whose remark on an abort goes where the rest goes.
-    (timeout -k 5 60 "${command[@]}" || exit $?) >"$work/out" 2>"$work/err" || status=$?
+    # Open MPI's launcher now and then loses its own message about an abort, and says that it did:
+    # then it is asked again.
+    for attempt in 1 2 3; do
+        status=0
+        # In a shell of its own, whose remark on an abort goes where the rest goes.
+        (timeout -k 5 60 "${command[@]}" || exit $?) >"$work/out" 2>"$work/err" || status=$?
+        grep -q 'ORTE_ERROR_LOG: Data unpack' "$work/err" || break
+    done
     check "$way: ends with an error (got $status)" ended_itself
     check "$way: does not go on" is_silent
     for words in "$@"; do
