@@ -4,6 +4,18 @@
 //! decides is which process of the old communicator gets that rank.
 #![forbid(unsafe_code)]
 
+pub mod cost;
+pub mod csr;
+pub mod grid;
+pub mod layout;
+pub mod plan;
+
+pub use cost::{Adjacency, Cost, Objective};
+pub use csr::Csr;
+pub use grid::{Grid, Offset};
+pub use layout::{Layout, LayoutError};
+pub use plan::{Options, Plan, plan_cart, plan_graph};
+
 use crate::topology::{Cart, Graph};
 
 /// The new rank of every process of the old communicator.
