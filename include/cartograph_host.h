@@ -26,6 +26,12 @@ enum {
     CG_KEYVAL_INVALID = MPI_KEYVAL_INVALID,
     /* Where an error is raised that belongs to no communicator: MPI_COMM_SELF since MPI-4. */
     CG_ERRORS_ON_SELF = MPI_VERSION >= 4,
+    /* Whether PMPI_ functions call error handlers for what goes wrong in them; SMPI's MPI_ names do. */
+#if defined(SMPI_H)
+    CG_PMPI_CALLS_HANDLERS = 0,
+#else
+    CG_PMPI_CALLS_HANDLERS = 1,
+#endif
     CG_MAX_LIBRARY_VERSION_STRING = MPI_MAX_LIBRARY_VERSION_STRING,
     /* For the check that mpi-sys was made for this very host. */
     CG_SIZEOF_COMM = sizeof(MPI_Comm)
@@ -48,8 +54,6 @@ const void *cg_library_version(char version[MPI_MAX_LIBRARY_VERSION_STRING]);
 
 /* In some headers these are casts or variables, of which bindgen makes nothing. */
 extern const MPI_Comm cg_comm_null;
-extern const MPI_Comm cg_comm_self;
-extern const MPI_Comm cg_comm_world;
 extern const MPI_Datatype cg_byte;
 extern const MPI_Datatype cg_int;
 extern const MPI_Datatype cg_int64;
@@ -58,6 +62,9 @@ extern const MPI_Info cg_info_null;
 extern const MPI_Request cg_request_null;
 extern const MPI_Op cg_min;
 extern const MPI_Op cg_sum;
+/* SMPI answers these differently from rank to rank. */
+MPI_Comm cg_comm_self(void);
+MPI_Comm cg_comm_world(void);
 void *cg_status_ignore(void);
 const void *cg_in_place(void);
 const void *cg_bottom(void);
@@ -75,6 +82,11 @@ int cg_is_fortran_weights_empty(const void *address);
 int cg_is_fortran_in_place(const void *address);
 int cg_is_fortran_bottom(const void *address);
 int cg_fortran_true(void);
+
+/* Calls the handler of a communicator. The text is for a host that has none of its own for what is fatal. */
+void cg_call_errhandler(MPI_Comm comm, int code, const char *text);
+/* As MPI_Comm_split; what it makes has the error handler of the old one. */
+int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
 
 /* Optional functions of the host: what to do without them is said at each. */
 

@@ -94,7 +94,7 @@ impl Comm for HostComm {
         let null = unsafe { sys::cg_comm_null };
         let mut made = null;
         // SAFETY: a handle to write to.
-        check(unsafe { sys::PMPI_Comm_split(self.0, color, key, &raw mut made) })?;
+        check(unsafe { sys::cg_comm_split(self.0, color, key, &raw mut made) })?;
         Ok((made != null).then_some(Self(made)))
     }
 
