@@ -5,7 +5,7 @@ use std::ffi::c_int;
 use super::edge::{carried, input, length, out, output, publish, weights, weights_output};
 use crate::engine::dist_graph::{self, AdjacentArguments, EdgeArguments};
 use crate::host::sys::{MPI_Comm, MPI_Info};
-use crate::host::{Result, comm};
+use crate::host::{Result, comm, place};
 use crate::topology::{Edges, Error, as_dist_graph, dist_graph::check_not_negative};
 
 export! {
@@ -71,7 +71,7 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
     outdegree: c_int,
     destinations: *const c_int,
     destweights: *const c_int,
-    _info: MPI_Info,
+    info: MPI_Info,
     reorder: c_int,
     comm_dist_graph: *mut MPI_Comm,
 ) -> Result {
@@ -92,7 +92,8 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
         }
     };
     // What is wrong with the arguments must reach the agreement, not return early.
-    publish(dist_graph::dist_graph_create_adjacent(&comm, arguments())?, comm_dist_graph)
+    let made = dist_graph::dist_graph_create_adjacent(&comm, place::terms_with(info), arguments())?;
+    publish(made, comm_dist_graph)
 }
 
 /// # Safety
@@ -106,7 +107,7 @@ pub(crate) unsafe fn dist_graph_create(
     degrees: *const c_int,
     destinations: *const c_int,
     edge_weights: *const c_int,
-    _info: MPI_Info,
+    info: MPI_Info,
     reorder: c_int,
     comm_dist_graph: *mut MPI_Comm,
 ) -> Result {
@@ -128,7 +129,8 @@ pub(crate) unsafe fn dist_graph_create(
         }
     };
     // What is wrong with the arguments must reach the agreement, not return early.
-    publish(dist_graph::dist_graph_create(&comm, arguments())?, comm_dist_graph)
+    let made = dist_graph::dist_graph_create(&comm, place::terms_with(info), arguments())?;
+    publish(made, comm_dist_graph)
 }
 
 /// How many edges there are in all.

@@ -5,9 +5,9 @@ use std::ffi::c_int;
 use super::edge::{carried, input, length, out, output, publish};
 use crate::engine::Comm;
 use crate::engine::create::{self, GraphArguments};
-use crate::host::sys::{self, MPI_Comm};
-use crate::host::{Result, comm};
-use crate::mapping::place_graph;
+use crate::host::sys::MPI_Comm;
+use crate::host::{Result, comm, place};
+use crate::mapping::{Csr, plan_graph};
 use crate::topology::{self, Error, Graph, as_graph};
 
 export! {
@@ -94,7 +94,7 @@ pub(crate) unsafe fn graph_create(
         unsafe { out("comm_graph", comm_graph).and_then(|_| arrays(size, nnodes, index, edges)) };
     let reorder = reorder != 0;
     let arguments = arguments.map(|(index, edges)| GraphArguments { index, edges, reorder });
-    publish(create::graph_create(&comm, arguments)?, comm_graph)
+    publish(create::graph_create(&comm, place::terms(), arguments)?, comm_graph)
 }
 
 /// # Safety
@@ -180,8 +180,11 @@ pub(crate) unsafe fn graph_map(
     let comm = comm::intra(comm)?;
     // SAFETY: the caller's arrays.
     let (index, edges) = unsafe { arrays(comm.size()?, nnodes, index, edges)? };
-    let found = place_graph(&Graph::new(index, edges)?).new_rank(comm.rank()?);
+    let graph = Graph::new(index, edges)?;
+    let found = place::new_rank(&comm, nnodes, |layout, options| {
+        plan_graph(&Csr::from(&graph), layout, options)
+    })?;
     // SAFETY: the caller's place for the result.
-    *unsafe { out("newrank", newrank)? } = found.unwrap_or(sys::CG_UNDEFINED);
+    *unsafe { out("newrank", newrank)? } = found;
     Ok(())
 }

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::sync::OnceLock;
+use std::sync::{Once, OnceLock};
 
 use crate::engine::place::{Reorder, Terms};
 use crate::mapping::{Layout, Options};
@@ -72,10 +72,11 @@ impl Settings {
         self.reorder != Reorder::Off
     }
 
-    /// Says on stderr what was not understood.
+    /// Says on stderr what was not understood, once.
     pub(super) fn complain(&self) {
+        static SAID: Once = Once::new();
         if let Some(complaint) = &self.complaint {
-            eprintln!("{complaint}");
+            SAID.call_once(|| eprintln!("{complaint}"));
         }
     }
 
@@ -87,7 +88,9 @@ impl Settings {
             Err(_) => Layout::parse(text, ranks),
         };
         Some(layout.map_err(|error| {
-            format!("cartograph: CARTOGRAPH_LAYOUT: {error}; the layout is asked of the MPI instead")
+            format!(
+                "cartograph: CARTOGRAPH_LAYOUT: {error}; the layout is asked of the MPI instead"
+            )
         }))
     }
 }
