@@ -1,5 +1,5 @@
 /* What Cartograph needs of a host's mpi.h beyond prototypes, under one name and one type on every
- * host. Private: src/host/shim.c defines it, build.rs binds it, only src/host uses it. */
+ * host. Private: the C files of src/host define it, build.rs binds it, only src/host uses it. */
 #ifndef CARTOGRAPH_HOST_H
 #define CARTOGRAPH_HOST_H
 
