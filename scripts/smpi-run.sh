@@ -26,11 +26,11 @@ if [ ! -e "$hosts" ]; then
 <?xml version='1.0'?>
 <!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
 <platform version="4.1">
-  <cluster id="c" prefix="n" suffix="" radical="0-$nodes" speed="1Gf" core="8" bw="12.5GBps" lat="1us"
+  <cluster id="c" prefix="n" suffix="" radical="0-$((nodes - 1))" speed="1Gf" core="8" bw="12.5GBps" lat="1us"
            loopback_bw="50GBps" loopback_lat="200ns"/>
 </platform>
 XML
-    for ((node = 0; node < nodes; node++)); do echo "n$node:8"; done >"$hosts.$$"
+    for ((rank = 0; rank < 8 * nodes; rank++)); do echo "n$((rank / 8))"; done >"$hosts.$$"
     mv "$platform.$$" "$platform"
     mv "$hosts.$$" "$hosts"
 fi
