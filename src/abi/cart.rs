@@ -1,12 +1,13 @@
 //! Cartesian grids: `MPI_Cart_*` and `MPI_Cartdim_get`.
 
 use std::ffi::c_int;
+use std::time::Instant;
 
 use super::edge::{carried, flags, input, length, out, output, publish};
 use crate::engine::Comm;
 use crate::engine::create::{self, CartArguments};
 use crate::host::sys::{self, MPI_Comm};
-use crate::host::{HostComm, Result, comm, place};
+use crate::host::{HostComm, Result, comm, place, report};
 use crate::mapping::{Grid, plan_cart};
 use crate::topology::{Cart, as_cart};
 
@@ -89,7 +90,10 @@ pub(crate) unsafe fn cart_create(
         periods,
         reorder: reorder != 0,
     });
-    publish(create::cart_create(&comm, place::terms(), arguments)?, comm_cart)
+    let started = Instant::now();
+    let made = create::cart_create(&comm, place::terms(), arguments)?;
+    report::add("MPI_Cart_create", &comm, &made, started);
+    publish(made, comm_cart)
 }
 
 /// # Safety

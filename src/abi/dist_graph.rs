@@ -1,11 +1,12 @@
 //! Distributed graphs: `MPI_Dist_graph_*`.
 
 use std::ffi::c_int;
+use std::time::Instant;
 
 use super::edge::{carried, input, length, out, output, publish, weights, weights_output};
 use crate::engine::dist_graph::{self, AdjacentArguments, EdgeArguments};
 use crate::host::sys::{MPI_Comm, MPI_Info};
-use crate::host::{Result, comm, place};
+use crate::host::{Result, comm, place, report};
 use crate::topology::{Edges, Error, as_dist_graph, dist_graph::check_not_negative};
 
 export! {
@@ -92,7 +93,9 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
         }
     };
     // What is wrong with the arguments must reach the agreement, not return early.
+    let started = Instant::now();
     let made = dist_graph::dist_graph_create_adjacent(&comm, place::terms_with(info), arguments())?;
+    report::add("MPI_Dist_graph_create_adjacent", &comm, &made, started);
     publish(made, comm_dist_graph)
 }
 
@@ -129,7 +132,9 @@ pub(crate) unsafe fn dist_graph_create(
         }
     };
     // What is wrong with the arguments must reach the agreement, not return early.
+    let started = Instant::now();
     let made = dist_graph::dist_graph_create(&comm, place::terms_with(info), arguments())?;
+    report::add("MPI_Dist_graph_create", &comm, &made, started);
     publish(made, comm_dist_graph)
 }
 

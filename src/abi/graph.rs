@@ -1,12 +1,13 @@
 //! Graphs that every process knows whole: `MPI_Graph_*` and `MPI_Graphdims_get`.
 
 use std::ffi::c_int;
+use std::time::Instant;
 
 use super::edge::{carried, input, length, out, output, publish};
 use crate::engine::Comm;
 use crate::engine::create::{self, GraphArguments};
 use crate::host::sys::MPI_Comm;
-use crate::host::{Result, comm, place};
+use crate::host::{Result, comm, place, report};
 use crate::mapping::{Csr, plan_graph};
 use crate::topology::{self, Error, Graph, as_graph};
 
@@ -94,7 +95,10 @@ pub(crate) unsafe fn graph_create(
         unsafe { out("comm_graph", comm_graph).and_then(|_| arrays(size, nnodes, index, edges)) };
     let reorder = reorder != 0;
     let arguments = arguments.map(|(index, edges)| GraphArguments { index, edges, reorder });
-    publish(create::graph_create(&comm, place::terms(), arguments)?, comm_graph)
+    let started = Instant::now();
+    let made = create::graph_create(&comm, place::terms(), arguments)?;
+    report::add("MPI_Graph_create", &comm, &made, started);
+    publish(made, comm_graph)
 }
 
 /// # Safety

@@ -5,8 +5,8 @@
 
 use super::Comm;
 use super::agree::{Ballot, Shared, agree};
-use super::place::{Course, Placed, Seat, Terms, Wish, place};
-use crate::mapping::{Csr, Grid, plan_cart, plan_graph};
+use super::place::{Course, Placed, Planned, Seat, Terms, Wish, place};
+use crate::mapping::{Csr, Grid, plan_cart};
 use crate::topology::{self, Cart, Graph, Topology};
 
 /// What a constructor has made.
@@ -87,8 +87,9 @@ pub fn cart_create<C: Comm>(
     let course = agree_on(comm, "MPI_Cart_create", fault, &shared, Some(wish))?;
 
     let (grid, _) = checked.expect("a fault here would have ended the agreement");
-    let (seat, placed) = place(comm, course, grid.size(), |layout| {
-        Some(plan_cart(&Grid::from(&grid), layout, &terms.options))
+    let (seat, placed) = place(comm, course, (grid.size(), (&grid).into()), |layout| {
+        let plan = plan_cart(&Grid::from(&grid), layout, &terms.options);
+        Some(Planned { plan, traffic: None })
     })?;
     build(comm, seat, placed, Topology::Cart(grid))
 }
@@ -121,8 +122,8 @@ pub fn graph_create<C: Comm>(
         // Nobody has a place, so there is nothing to split.
         return Ok(Made { member: None, placed: None });
     }
-    let (seat, placed) = place(comm, course, graph.nnodes(), |layout| {
-        Some(plan_graph(&Csr::from(&graph), layout, &terms.options))
+    let (seat, placed) = place(comm, course, (graph.nnodes(), (&graph).into()), |layout| {
+        Some(Planned::of_graph(&Csr::from(&graph), layout, course, &terms.options))
     })?;
     build(comm, seat, placed, Topology::Graph(graph))
 }

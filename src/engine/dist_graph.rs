@@ -6,9 +6,10 @@
 use super::agree::{Ballot, Choice, Shared, agree, first_fault};
 use super::create::Made;
 use super::exchange::{Item, deliver};
-use super::place::{Course, Placed, Seat, Terms, Wish, place};
+use super::place::{Course, Placed, Planned, Seat, Terms, Wish, place};
 use super::{Comm, Error};
-use crate::mapping::{Csr, plan_graph};
+use crate::mapping::Csr;
+use crate::report::Shape;
 use crate::topology::{self, Class, DistGraph, Edges, Topology};
 
 /// Weights as a rank passed them.
@@ -112,7 +113,8 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     if !edges_match(comm, &arguments)? {
         return Err(name_mismatch(comm, &arguments)?.into());
     }
-    let (seat, placed) = place_edges(comm, course, terms, || arguments.leaving(rank, weighted))?;
+    let (seat, placed) =
+        place_edges(comm, course, (terms, weighted), || arguments.leaving(rank, weighted))?;
     let Some(made) = comm.split(Some(0), seat.new_rank.unwrap_or(0))? else {
         return Ok(Made { member: None, placed });
     };
@@ -144,7 +146,8 @@ pub fn dist_graph_create<C: Comm>(
     let (weighted, course) = agree_on(comm, function, fault, wish, "weights", weighted)?;
     let arguments = checked.map_err(Error::Here)?;
 
-    let (seat, placed) = place_edges(comm, course, terms, || arguments.given(weighted))?;
+    let (seat, placed) =
+        place_edges(comm, course, (terms, weighted), || arguments.given(weighted))?;
     // On a new communicator, where vertex i is rank i and no message of the program can be met.
     let Some(made) = comm.split(Some(0), seat.new_rank.unwrap_or(0))? else {
         return Ok(Made { member: None, placed });
@@ -170,23 +173,26 @@ fn finish<C: Comm>(
 fn place_edges<C: Comm>(
     comm: &C,
     course: Course,
-    terms: Terms,
+    (terms, weighted): (Terms, bool),
     edges: impl FnOnce() -> Vec<i32>,
 ) -> Result<(Seat, Option<Placed>), C::Error> {
     let size = comm.size()?;
-    let gathered = if course.planning {
+    let (mut total, mut gathered) = (None, None);
+    if course.planning {
         let own = edges();
-        let mut total = [own.len() as i64 / 3];
-        comm.sum(&mut total)?;
-        if total[0] <= MOST_EDGES { Some(comm.gather(&own)?) } else { None }
-    } else {
-        None
-    };
-    place(comm, course, size, |layout| {
+        let mut sum = [own.len() as i64 / 3];
+        comm.sum(&mut sum)?;
+        total = Some(sum[0]);
+        if sum[0] <= MOST_EDGES {
+            gathered = Some(comm.gather(&own)?);
+        }
+    }
+    let shape = Shape::DistGraph { edges: total, weighted };
+    place(comm, course, (size, shape), |layout| {
         let words = gathered?;
         let edges = words.chunks_exact(3).map(|e| (e[0] as u32, e[1] as u32, i64::from(e[2])));
         let graph = Csr::from_edges(size as usize, edges);
-        Some(plan_graph(&graph, layout, &terms.options))
+        Some(Planned::of_graph(&graph, layout, course, &terms.options))
     })
 }
 

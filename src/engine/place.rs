@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Comm, Knowledge};
-use crate::mapping::{Layout, Options, Plan};
+use crate::mapping::{Csr, Layout, Options, Plan, plan_graph};
+use crate::report::{Shape, Traffic};
 
 /// Whether processes may be moved at all: `CARTOGRAPH_REORDER`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,6 +123,10 @@ pub struct Placed {
     pub plan: Option<Plan>,
     /// Whether it was applied.
     pub verdict: Verdict,
+    /// What the graph sends from node to node, for graphs on not too many nodes.
+    pub traffic: Option<Traffic>,
+    /// What was created, also where rank 0 itself is left out.
+    pub shape: Shape,
     /// How long the planning took.
     pub seconds: f64,
 }
@@ -138,13 +143,37 @@ pub(super) struct Seat {
 /// "No rank", in a scattered pair.
 const NOBODY: i32 = -1;
 
+/// What rank 0 comes up with.
+pub(super) struct Planned {
+    pub(super) plan: Plan,
+    pub(super) traffic: Option<Traffic>,
+}
+
+/// On more nodes than these nobody draws what they send each other.
+const MOST_DRAWN_NODES: usize = 256;
+
+impl Planned {
+    /// A plan for a graph.
+    pub(super) fn of_graph(
+        graph: &Csr,
+        layout: &Layout,
+        course: Course,
+        options: &Options,
+    ) -> Self {
+        let plan = plan_graph(graph, layout, options);
+        let drawn = course.reporting && layout.node_sizes().len() <= MOST_DRAWN_NODES;
+        let traffic = drawn.then(|| Traffic::new(graph, layout, &plan));
+        Self { plan, traffic }
+    }
+}
+
 /// Finds every process its seat. Collective where `course` plans; `plan` is called on rank 0 alone,
 /// and gives nothing where the graph is too large.
 pub(super) fn place<C: Comm>(
     comm: &C,
     course: Course,
-    vertices: i32,
-    plan: impl FnOnce(&Layout) -> Option<Plan>,
+    (vertices, shape): (i32, Shape),
+    plan: impl FnOnce(&Layout) -> Option<Planned>,
 ) -> Result<(Seat, Option<Placed>), C::Error> {
     let rank = comm.rank()?;
     let stay = Seat { new_rank: (rank < vertices).then_some(rank), edges_from: rank };
@@ -154,7 +183,9 @@ pub(super) fn place<C: Comm>(
     let layout = comm.layout(course.known)?;
     let placed = (rank == 0).then(|| {
         let started = Instant::now();
-        let plan = layout.as_deref().and_then(plan);
+        let planned = layout.as_deref().and_then(plan);
+        let seconds = started.elapsed().as_secs_f64();
+        let (plan, traffic) = planned.map_or((None, None), |p| (Some(p.plan), p.traffic));
         let verdict = match (course.verdict, &layout, &plan) {
             (Verdict::Applied { .. }, None, _) => Verdict::NoLayout,
             (Verdict::Applied { .. }, _, None) => Verdict::TooLarge,
@@ -163,7 +194,7 @@ pub(super) fn place<C: Comm>(
             }
             (verdict, ..) => verdict,
         };
-        Placed { layout, plan, verdict, seconds: started.elapsed().as_secs_f64() }
+        Placed { layout, plan, verdict, traffic, shape, seconds }
     });
     let seat = if course.moving {
         let pairs = match &placed {

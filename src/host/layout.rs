@@ -10,7 +10,7 @@ use std::sync::{Arc, Once};
 use super::key::{Key, drop_arc, no_copy};
 use super::settings::Settings;
 use super::sys;
-use super::{HostComm, Result, domain, errors::check};
+use super::{HostComm, Result, domain, errors::check, report};
 use crate::engine::{Comm, Knowledge};
 use crate::mapping::Layout;
 
@@ -74,6 +74,7 @@ pub(crate) fn gather_world() -> Result {
     const NOTHING: u8 = 0;
     const ASK: u8 = 1;
     const WRITTEN: u8 = 2;
+    const REPORTED: u8 = 4;
     let world = HostComm::world();
     let mut written_layout = None;
     let mut what = [NOTHING];
@@ -83,11 +84,17 @@ pub(crate) fn gather_world() -> Result {
         if settings.terms().reporting || settings.may_move() {
             written_layout = written(&world)?;
             what = [if written_layout.is_some() { WRITTEN } else { ASK }];
+            if settings.report.is_some() {
+                what[0] |= REPORTED;
+            }
         }
     }
     // Settings may differ from rank to rank; what is collective must not depend on that.
     world.broadcast(0, &mut what)?;
-    match what[0] {
+    if what[0] & REPORTED != 0 {
+        report::start()?;
+    }
+    match what[0] & !REPORTED {
         ASK => gather(&world).map(|_| ()),
         WRITTEN => {
             let layout = written_layout.unwrap_or_else(|| Layout::one_node(0));
