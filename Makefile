@@ -57,10 +57,10 @@ check:
 hosts:
 	scripts/setup.sh $(HOSTS)
 
-## make lib [HOST=|MPICC=]          builds libcartograph.so and libcartograph.a
+## make lib [HOST=|MPICC=] [FEATURES=hwloc]  builds libcartograph.so and libcartograph.a
 lib:
 	$(if $(KNOWN),scripts/setup.sh $(ONE))
-	$(BOUND) cargo build --release --lib
+	$(BOUND) cargo build --release --lib $(if $(FEATURES),--features $(FEATURES))
 	scripts/finish-lib.sh $(OUT)
 
 ## make -s lib-path [HOST=|MPICC=]  prints where that libcartograph.so is
