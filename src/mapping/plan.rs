@@ -9,12 +9,11 @@ use super::layout::Layout;
 use super::refine::Budget;
 use super::seats::seats;
 
-/// What a grid gets to search for a better mapping, in seconds a cell, but no less than
-/// [`LEAST_SECONDS`]: 64 k cells 65 ms.
-const SECONDS_A_CELL: f64 = 1e-6;
-
-/// What the smallest grid gets, in seconds.
-const LEAST_SECONDS: f64 = 0.05;
+/// What a grid gets to search for a better mapping, in seconds: 20 us a cell up to 50 ms, and no less
+/// than 1 us a cell.
+fn worth(cells: usize) -> f64 {
+    (2e-5 * cells as f64).min(0.05).max(1e-6 * cells as f64)
+}
 
 /// What a caller may ask of a mapping.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -133,7 +132,7 @@ pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
     if cells < 2 || layout.is_flat() {
         return plan;
     }
-    let seconds = options.seconds.unwrap_or((SECONDS_A_CELL * cells as f64).max(LEAST_SECONDS));
+    let seconds = options.seconds.unwrap_or_else(|| worth(cells));
     let mut budget = Budget::seconds(seconds);
     let lattice = Lattice::symmetric(grid);
     let choices = cart::participants(&sizes, layout.nodes(), cells);

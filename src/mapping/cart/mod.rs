@@ -4,6 +4,8 @@ mod bisect;
 mod bound;
 mod brick;
 mod strips;
+#[cfg(test)]
+mod tests;
 
 pub(super) use self::bound::lower_bound;
 

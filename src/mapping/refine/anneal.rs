@@ -5,7 +5,7 @@ use super::partition::{Partition, Ties, changes};
 use crate::mapping::cost::{Adjacency, Objective};
 
 /// The temperatures at the start and at the end, in weights of an average edge.
-const WARM: f64 = 0.9;
+const WARM: f64 = 0.45;
 const COLD: f64 = 0.12;
 
 /// How many vertices of the other node are tried for one that touches this node.
