@@ -6,6 +6,7 @@
 
 pub mod cost;
 pub mod csr;
+pub mod graph;
 pub mod grid;
 pub mod layout;
 pub mod plan;

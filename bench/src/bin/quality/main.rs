@@ -1,0 +1,8 @@
+//! How good the mappings are, as tables.
+
+mod generate;
+mod graphs;
+
+fn main() {
+    graphs::run();
+}
