@@ -1,3 +1,5 @@
+mod generate;
+mod graphs;
 mod instances;
 use cartograph::mapping::*;
 use std::time::Instant;
@@ -7,7 +9,9 @@ fn main() {
         seconds: std::env::args().nth(2).map(|s| s.parse().unwrap()),
         ..Options::default()
     };
-    if arg == "listed" {
+    if arg == "graphs" {
+        graphs::run();
+    } else if arg == "listed" {
         for (instance, published) in instances::listed() {
             let t = Instant::now();
             let plan = plan_cart(&instance.grid(), &instance.layout, &options);
