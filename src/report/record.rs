@@ -29,10 +29,6 @@ pub enum Shape {
     },
     /// A distributed graph.
     DistGraph {
-        /// Edges into the process that reports.
-        indegree: i32,
-        /// Edges out of the process that reports.
-        outdegree: i32,
         /// Edges of all processes, where somebody counted them.
         edges: Option<i64>,
         /// Whether edges have weights.
@@ -82,6 +78,9 @@ impl Reason {
     pub const OFF: Self = Self(Cow::Borrowed("CARTOGRAPH_REORDER=off"));
     /// All processes share a node.
     pub const ONE_NODE: Self = Self(Cow::Borrowed("one node"));
+    /// The host cannot tell which processes share a node.
+    pub const NO_LAYOUT: Self =
+        Self(Cow::Borrowed("the MPI does not tell which ranks share a node"));
     /// The function has no such argument: `MPI_Cart_sub`.
     pub const NO_ARGUMENT: Self = Self(Cow::Borrowed("the function keeps the order"));
 
@@ -305,10 +304,9 @@ impl Record {
         }
     }
 
-    /// Every process kept its rank for another reason than what a plan for the order there is says.
+    /// Every process kept its rank for this reason. The effect stays what the plan would bring.
     #[must_use]
     pub fn kept(mut self, why: Reason) -> Self {
-        debug_assert!(self.places.as_ref().is_none_or(|places| places.old_rank.is_none()));
         self.kept = Some(why);
         self
     }

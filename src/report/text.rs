@@ -26,17 +26,10 @@ impl fmt::Display for Shape {
                 }
             }
             Self::Graph { nnodes, edges } => write!(f, "graph of {nnodes} nodes and {edges} edges"),
-            Self::DistGraph { indegree, outdegree, edges, weighted } => {
+            Self::DistGraph { edges, weighted } => {
                 let weights = if *weighted { "weighted " } else { "" };
-                match edges {
-                    Some(edges) => write!(f, "{weights}distributed graph of {edges} edges"),
-                    None => {
-                        write!(
-                            f,
-                            "{weights}distributed graph, here {indegree} edges in, {outdegree} out"
-                        )
-                    }
-                }
+                write!(f, "{weights}distributed graph")?;
+                edges.map_or(Ok(()), |edges| write!(f, " of {edges} edges"))
             }
         }
     }
