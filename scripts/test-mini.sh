@@ -154,13 +154,13 @@ done
 
 sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
 make -s -C c_tests/mini OUT="$work/sanitized" SANITIZE="$sanitize"
-for program in c_tests/mini/host c_tests/mini/required c_tests/mini/neighbor c_tests/errors_repeated c_tests/lifetime; do
+for program in c_tests/mini/host c_tests/mini/required c_tests/mini/neighbor c_tests/tool_calls c_tests/lifetime; do
     name=$(basename $program)
     cc $sanitize -g -O1 -w -I "$work/sanitized/include" -o "$work/$name.s" $program.c \
         $(static "$mini/lib") "$work/sanitized/lib/libmpi_abi.a" -pthread -ldl -lm
     arguments=()
     [ "$name" != lifetime ] || arguments=(500)
-    check "sanitizers: $program" $launch 2 env ASAN_OPTIONS=detect_leaks=1:quarantine_size_mb=1 "$work/$name.s" "${arguments[@]}"
+    check "sanitizers: $program" $launch 2 env ASAN_OPTIONS=detect_leaks=1 "$work/$name.s" "${arguments[@]}"
 done
 
 echo "test-mini: $passed passed, $failed failed"
