@@ -3,7 +3,7 @@
 # cargo builds for one host at a time; everything that loops over hosts, runs programs, inspects
 # files or installs them is here. Each host has its own directory under build/.
 
-HOSTS := mpich openmpi mpich5 abi openmpi5 smpi
+HOSTS := mpich openmpi mpich5 abi openmpi5 smpi mini
 TOP := $(CURDIR)
 PREFIX ?= /usr/local
 
@@ -43,7 +43,7 @@ demo:
 ## make test [HOST=]                everything, on all hosts or on one
 test: check
 	scripts/setup.sh $(TESTED)
-	set -e; for host in $(TESTED); do $(MAKE) --no-print-directory test-host HOST=$$host; done
+	set -e; for host in $(TESTED); do $(MAKE) --no-print-directory test-host$$(test $$host != mini || echo -mini) HOST=$$host; done
 
 ## make check                       format, lints and tests of the pure layers; needs no MPI
 check:
@@ -97,7 +97,7 @@ clean:
 	for host in $(HOSTS) pure bin; do rm -rf $(TOP)/build/$$host; done
 
 # The tests of one host; HOST is set.
-.PHONY: test-host
+.PHONY: test-host test-host-mini
 test-host: lib
 	$(BOUND) cargo clippy --release --lib -- -D warnings
 	scripts/symbols.sh $(HOST)
@@ -107,3 +107,10 @@ test-host: lib
 	scripts/test-family.sh $(HOST)
 	scripts/test-valgrind.sh $(HOST)
 	scripts/test-install.sh $(HOST)
+# mini, which is here for the sake of what it does not have.
+test-host-mini: lib
+	$(BOUND) cargo clippy --release --lib -- -D warnings
+	scripts/symbols.sh mini
+	$(PURE) CARTOGRAPH_TEST_HOST=mini cargo test --no-default-features --test hosts
+	scripts/test-fatal.sh mini
+	scripts/test-mini.sh
