@@ -20,13 +20,11 @@ export! {
 /// # Safety
 ///
 /// The standard's: `status` can be written.
+#[inline(always)]
 pub(crate) unsafe fn topo_test(comm: MPI_Comm, status: *mut c_int) -> Result {
-    // SAFETY: a constant of the host.
-    if comm == unsafe { sys::cg_comm_null } {
-        return Err(Error::NullComm.into());
-    }
     // SAFETY: the communicator is the caller's for the time of the call.
-    let kind = match unsafe { attr::get(comm)? } {
+    let attached = unsafe { attr::attached_or_noted(comm)? };
+    let kind = match attached.map(|attached| &*attached.topology) {
         Some(Topology::Cart(_)) => sys::CG_CART,
         Some(Topology::Graph(_)) => sys::CG_GRAPH,
         Some(Topology::DistGraph(_)) => sys::CG_DIST_GRAPH,
