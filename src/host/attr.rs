@@ -112,32 +112,13 @@ pub(crate) unsafe fn attached<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>
     }
 }
 
-/// As [`attached`], of a communicator that is expected to be asked about again, topology or not.
-///
-/// # Errors
-///
-/// As [`attached`].
-///
-/// # Safety
-///
-/// As [`attached`].
-#[inline(always)]
-pub(crate) unsafe fn attached_or_noted<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
-    // SAFETY: as the caller promises.
-    match unsafe { known(comm) } {
-        Some(found) => Ok(found),
-        // SAFETY: as the caller promises.
-        None => unsafe { look_up_and_note(comm) },
-    }
-}
-
 /// What the cache knows of a communicator, if anything.
 ///
 /// # Safety
 ///
 /// As [`attached`].
 #[inline(always)]
-unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a Attached>> {
+pub(crate) unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a Attached>> {
     let found = cache::find(comm);
     if found.is_null() {
         None
@@ -191,11 +172,17 @@ unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
     Ok(None)
 }
 
+/// Asks the host about a communicator that is expected to be asked about again, topology or not.
+///
+/// # Errors
+///
+/// As [`attached`].
+///
 /// # Safety
 ///
 /// As [`attached`].
 #[cold]
-unsafe fn look_up_and_note<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
+pub(crate) unsafe fn look_up_and_note<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
     // SAFETY: as the caller promises.
     let found = unsafe { look_up(comm)? };
     let keyval = KEYVAL.load(Ordering::Acquire);

@@ -19,6 +19,8 @@ pub use neighbors::Direction;
 
 /// What a communicator carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
+// Which one it is costs one load: every query begins with it.
+#[repr(u8)]
 pub enum Topology {
     /// A grid (`MPI_CART`).
     Cart(Cart),
