@@ -103,6 +103,9 @@ int cg_type_dup(MPI_Datatype *datatype);
 int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value);
 /* Cancels a request and frees it; without the host's help it is left alone. */
 void cg_give_up(MPI_Request *request);
+/* A request on a communicator, never started, that does nothing but keep it in memory; CG_ABSENT as a code. */
+int cg_hold(MPI_Comm comm, MPI_Request *request);
+void cg_release(MPI_Request *request);
 int cg_ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
                   const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
                   const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,

@@ -3,11 +3,10 @@
 //! The value of the attribute is a boxed [`Attached`]. The copy callback makes another one for a
 //! duplicate, which shares the topology; the delete callback drops it.
 
-use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, Result, errors::check};
@@ -32,14 +31,11 @@ pub(crate) struct Attached {
     /// A communicator of the same processes for our own messages, if there has been need of it. It
     /// is not shared: calls on a communicator and on its duplicate may come in any order.
     private: OnceLock<MPI_Comm>,
-    /// What persistent requests need for as long as the communicator lives.
-    kept: Mutex<Vec<Box<dyn Any>>>,
 }
 
 impl Attached {
     fn new(topology: Arc<Topology>, size: c_int, fits: bool) -> Self {
-        let (private, kept) = (OnceLock::new(), Mutex::new(Vec::new()));
-        Self { topology, size, fits: AtomicBool::new(fits), private, kept }
+        Self { topology, size, fits: AtomicBool::new(fits), private: OnceLock::new() }
     }
 
     /// The private communicator. Collective over `comm` when it is first asked for.
@@ -51,11 +47,6 @@ impl Attached {
         let made = comm.private()?;
         // Of the threads of a process only one may be in a collective call on a communicator.
         Ok(HostComm(*self.private.get_or_init(|| made.0)))
-    }
-
-    /// Keeps something until the communicator is freed.
-    pub(super) fn keep(&self, what: Box<dyn Any>) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(what);
     }
 
     #[cold]

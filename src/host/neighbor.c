@@ -10,6 +10,7 @@
 #pragma weak PMPI_Cancel
 #pragma weak PMPI_Request_free
 #pragma weak PMPI_Ialltoallw
+#pragma weak PMPI_Recv_init
 
 int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[],
                           const MPI_Datatype types[], MPI_Datatype *made)
@@ -63,6 +64,20 @@ void cg_give_up(MPI_Request *request)
         PMPI_Cancel(request);
         PMPI_Request_free(request);
     }
+}
+
+int cg_hold(MPI_Comm comm, MPI_Request *request)
+{
+    if (!PMPI_Recv_init || !PMPI_Request_free)
+        return CG_ABSENT;
+    /* Not from MPI_PROC_NULL: Open MPI does not hold the communicator then. */
+    return PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, 0, comm, request);
+}
+
+void cg_release(MPI_Request *request)
+{
+    if (*request != MPI_REQUEST_NULL)
+        PMPI_Request_free(request);
 }
 
 int cg_ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],

@@ -47,24 +47,10 @@ pub(super) fn start(
         send: Table::new(size, sending, &mut temporary)?,
         receive: Table::new(size, receiving, &mut temporary)?,
     };
-    match start {
-        Start::Now => {
-            let kept = Kept::new(tables, Tables::datatypes)?;
-            let made = all_to_all(of.comm, buffers, kept.arguments(), start);
-            kept.release();
-            made
-        }
-        Start::Later(_) => {
-            let tables = Box::new(tables);
-            let made = all_to_all(of.comm, buffers, &tables, start)?;
-            // Nothing tells when a persistent request is freed, and Open MPI 5 does not see to it
-            // that its datatypes stay.
-            if !temporary.is_empty() {
-                of.attached.keep(Box::new((tables, temporary)));
-            }
-            Ok(made)
-        }
-    }
+    let kept = Kept::new(of.comm, tables, Tables::datatypes)?;
+    let made = all_to_all(of.comm, buffers, kept.arguments(), start);
+    kept.release();
+    made
 }
 
 #[derive(Clone, Copy)]

@@ -34,11 +34,6 @@ impl Drop for Temporary {
 const PART: i64 = 1 << 30;
 
 impl Temporary {
-    /// Whether there are none.
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// A block with a count that fits an int.
     #[inline]
     pub(super) fn describe(&mut self, block: Block) -> Result<Described> {
