@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, errors::check};
+use super::{HostComm, Result, errors::check, neighbor};
 use crate::engine::Comm;
 use crate::topology::Topology;
 
@@ -31,11 +31,14 @@ pub(crate) struct Attached {
     /// A communicator of the same processes for our own messages, if there has been need of it. It
     /// is not shared: calls on a communicator and on its duplicate may come in any order.
     private: OnceLock<MPI_Comm>,
+    /// What neighborhood collectives have worked out, if there were any.
+    pub(super) neighbors: neighbor::Known,
 }
 
 impl Attached {
     fn new(topology: Arc<Topology>, size: c_int, fits: bool) -> Self {
-        Self { topology, size, fits: AtomicBool::new(fits), private: OnceLock::new() }
+        let (private, neighbors) = (OnceLock::new(), neighbor::Known::default());
+        Self { topology, size, fits: AtomicBool::new(fits), private, neighbors }
     }
 
     /// The private communicator. Collective over `comm` when it is first asked for.

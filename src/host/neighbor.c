@@ -2,7 +2,7 @@
  * library from loading. */
 #include "cartograph_host.h"
 
-#include <stddef.h>
+#include <string.h>
 
 #pragma weak PMPI_Type_create_struct
 #pragma weak PMPI_Type_commit
@@ -64,6 +64,21 @@ void cg_give_up(MPI_Request *request)
         PMPI_Cancel(request);
         PMPI_Request_free(request);
     }
+}
+
+int cg_requests_keep_datatypes(void)
+{
+#if defined(MPI_ABI)
+    /* Any host may be behind it. */
+    static _Atomic int known = -1;
+    if (known < 0) {
+        char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+        known = cg_library_version(version) && strstr(version, "MPICH");
+    }
+    return known;
+#else
+    return cg_family_built == CG_FAMILY_MPICH;
+#endif
 }
 
 int cg_hold(MPI_Comm comm, MPI_Request *request)

@@ -10,29 +10,33 @@
 //! Open MPI also asks the communicator then how long the arrays are, without having held it. So a
 //! communicator that the program frees before is held, until the arrays go, by a request on it.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use super::plan::Plan;
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::host::{Result, errors::check};
 
-/// The arguments of a collective, and the datatype that they hang on.
-pub(super) struct Kept<T: 'static> {
-    arguments: Box<T>,
-    /// None where no datatype is derived: hosts have no reason then to look at the arrays again.
-    guard: Option<Guard>,
+/// What one request needs.
+pub(super) struct Kept {
+    needed: Box<Needed>,
+    /// The datatype that it hangs on, and the key; none from a host without attributes on datatypes.
+    guard: Option<(MPI_Datatype, c_int)>,
 }
 
-struct Guard {
-    datatype: MPI_Datatype,
-    keyval: c_int,
-    hold: Hold,
+struct Needed {
+    /// The datatypes of the sends and of the receives: copies of the plan's, since the host writes
+    /// to them.
+    datatypes: [Vec<MPI_Datatype>; 2],
+    /// All other arrays.
+    _plan: Arc<Plan>,
+    _hold: Hold,
 }
 
 /// Keeps a communicator in the host's memory: a persistent receive that is never started.
-struct Hold(#[allow(dead_code, reason = "it is freed when dropped")] MPI_Request);
+struct Hold(MPI_Request);
 
 impl Hold {
     /// Holds a communicator; local.
@@ -55,56 +59,38 @@ impl Drop for Hold {
     }
 }
 
-impl<T: 'static> Kept<T> {
-    /// Gets arguments ready for a call on `comm`. `datatypes` gives those of the sends and of the
-    /// receives.
-    pub(super) fn new(
-        comm: MPI_Comm,
-        arguments: T,
-        datatypes: fn(&mut T) -> [&mut [MPI_Datatype]; 2],
-    ) -> Result<Self> {
-        let mut arguments = Box::new(arguments);
-        let [sends, receives] = datatypes(&mut arguments);
-        // SAFETY: asks the host about the program's datatypes.
-        let is_derived =
-            |datatype: &MPI_Datatype| unsafe { sys::cg_type_is_derived(*datatype) } != 0;
-        let any_derived = sends.iter().chain(receives.iter()).any(is_derived);
-        let keyval = if any_derived { keyval()? } else { None };
-        let last = if receives.is_empty() { sends.last_mut() } else { receives.last_mut() };
-        let guard = match (keyval, last) {
+impl Kept {
+    /// Gets the arguments of a plan with derived datatypes ready for one call on `comm`.
+    pub(super) fn new(comm: MPI_Comm, plan: Arc<Plan>) -> Result<Self> {
+        let mut datatypes = [plan.send.datatypes.clone(), plan.receive.datatypes.clone()];
+        let hold = Hold::new(comm)?;
+        let guard = match (keyval()?, datatypes[1].last_mut()) {
             (Some(keyval), Some(last)) => {
-                let hold = Hold::new(comm)?;
                 // SAFETY: a datatype of the program, or one made for this call.
                 check(unsafe { sys::cg_type_dup(last) })?;
-                Some(Guard { datatype: *last, keyval, hold })
+                Some((*last, keyval))
             }
             _ => None,
         };
-        Ok(Self { arguments, guard })
+        let needed = Needed { datatypes, _plan: plan, _hold: hold };
+        Ok(Self { needed: Box::new(needed), guard })
     }
 
-    /// The arguments, which stay where they are.
-    pub(super) fn arguments(&self) -> &T {
-        &self.arguments
+    /// The datatypes of the sends and of the receives, which stay where they are.
+    pub(super) fn datatypes(&self) -> [&[MPI_Datatype]; 2] {
+        [&self.needed.datatypes[0], &self.needed.datatypes[1]]
     }
 
-    /// After the call: leaves the arguments to the request.
+    /// After the call: leaves all to the request.
     pub(super) fn release(self) {
-        let Some(Guard { mut datatype, keyval, hold }) = self.guard else { return };
-        let left = Box::new(Left { arguments: self.arguments, hold });
+        let Some((mut datatype, keyval)) = self.guard else { return };
         // SAFETY: a datatype of our own; the attribute now owns the box, and `deleted` drops it. If
         // the host refuses it, all stays for ever, which is better than gone too early.
         unsafe {
-            sys::cg_type_set_attr(datatype, keyval, Box::into_raw(left).cast());
+            sys::cg_type_set_attr(datatype, keyval, Box::into_raw(self.needed).cast());
             sys::cg_type_free(&raw mut datatype);
         }
     }
-}
-
-/// What is left to a request.
-struct Left {
-    arguments: Box<dyn Any>,
-    hold: Hold,
 }
 
 /// The key for such values, made on first use; `None` from a host without attributes on datatypes.
@@ -128,8 +114,8 @@ fn keyval() -> Result<Option<c_int>> {
 }
 
 thread_local! {
-    /// The arguments whose end the host told this thread last.
-    static PARKED: Cell<Option<Box<dyn Any>>> = const { Cell::new(None) };
+    /// The arrays whose end the host told this thread last.
+    static PARKED: Cell<Option<[Vec<MPI_Datatype>; 2]>> = const { Cell::new(None) };
 }
 
 /// The host calls this when the datatype is gone.
@@ -140,12 +126,10 @@ unsafe extern "C" fn deleted(
     _extra_state: *mut c_void,
 ) -> c_int {
     // SAFETY: `value` comes from `release`.
-    let left = unsafe { Box::from_raw(value.cast::<Left>()) };
-    let Left { arguments, hold } = *left;
+    let needed = unsafe { Box::from_raw(value.cast::<Needed>()) };
     // Open MPI still writes to the entry of this very datatype when it comes back from here, so
-    // these arguments go when the next ones come, or with the thread.
-    let _ = PARKED.try_with(|parked| parked.set(Some(arguments)));
-    // It is done with the communicator.
-    drop(hold);
+    // these arrays go when the next ones come, or with the thread.
+    let _ = PARKED.try_with(|parked| parked.set(Some(needed.datatypes)));
+    // All else it is done with.
     sys::CG_SUCCESS
 }
