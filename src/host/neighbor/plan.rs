@@ -27,6 +27,11 @@ pub(super) struct Plan {
     _temporary: Temporary,
 }
 
+// SAFETY: the host's handles, which any thread of the process may use under MPI's rules.
+unsafe impl Send for Plan {}
+// SAFETY: as above; nothing in it changes.
+unsafe impl Sync for Plan {}
+
 /// The arrays of one side, one entry a process: nothing for those that are no neighbors.
 pub(super) struct Table {
     pub(super) counts: Vec<c_int>,
