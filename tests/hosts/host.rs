@@ -88,7 +88,7 @@ impl Host {
     /// Asks the loader whose functions a program will call: all of the chapter must be ours.
     pub(crate) fn check_bindings(&self, program: &Path, library: Library) -> Result<(), String> {
         let mut command = if self.loads_programs() {
-            self.command(program, library, 1)
+            self.command(program, library, &[], 1)
         } else {
             let mut command = Command::new(program);
             // Loads and binds everything, then ends without running the program.
