@@ -3,7 +3,7 @@
 # cargo builds for one host at a time; everything that loops over hosts, runs programs, inspects
 # files or installs them is here. Each host has its own directory under build/.
 
-HOSTS := mpich openmpi mpich5 abi openmpi5 mini
+HOSTS := mpich openmpi mpich5 abi openmpi5 smpi mini
 TOP := $(CURDIR)
 PREFIX ?= /usr/local
 
