@@ -70,6 +70,8 @@ const void *cg_in_place(void);
 const void *cg_bottom(void);
 const int *cg_unweighted(void);
 const int *cg_weights_empty(void);
+/* Whether this is one of these two. */
+int cg_is_weights_sentinel(const int *weights);
 
 /* Fortran's handles, sentinels (compared by address) and .TRUE. */
 MPI_Comm cg_comm_from_fortran(int comm);

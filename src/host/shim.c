@@ -58,6 +58,11 @@ const int *cg_weights_empty(void)
     return MPI_WEIGHTS_EMPTY;
 }
 
+int cg_is_weights_sentinel(const int *weights)
+{
+    return weights == MPI_UNWEIGHTED || weights == MPI_WEIGHTS_EMPTY;
+}
+
 /* ---- Which host ---- */
 
 #if defined(MPI_ABI)
