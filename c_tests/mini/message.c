@@ -152,7 +152,7 @@ MPI_Request mini_request(enum kind kind, struct mini_comm *comm)
 }
 
 MPI_Request mini_start_send(struct mini_comm *comm, int64_t context, const void *bytes,
-                              size_t count, unsigned char *packed, int to, int tag)
+                            size_t count, unsigned char *packed, int to, int tag)
 {
     MPI_Request request = mini_request(SEND, comm);
     request->envelope = (struct mini_envelope){ context, count, comm->rank, tag };
@@ -168,7 +168,7 @@ MPI_Request mini_start_send(struct mini_comm *comm, int64_t context, const void 
 }
 
 MPI_Request mini_start_receive(struct mini_comm *comm, int64_t context, void *buffer, int count,
-                                 struct mini_type *type, int from, int tag)
+                               struct mini_type *type, int from, int tag)
 {
     MPI_Request request = mini_request(RECEIVE, comm);
     request->envelope = (struct mini_envelope){ context, 0, from, tag };
@@ -200,8 +200,9 @@ void mini_send(struct mini_comm *comm, const void *bytes, size_t count, int to)
 
 int mini_receive(struct mini_comm *comm, void *bytes, size_t count, int from)
 {
+    struct mini_type *byte = mini_type(MPI_BYTE);
     MPI_Request request
-        = mini_start_receive(comm, comm->context + 1, bytes, (int)count, mini_type(MPI_BYTE), from, 0);
+        = mini_start_receive(comm, comm->context + 1, bytes, (int)count, byte, from, 0);
     mini_complete(request);
     int error = request->error;
     mini_request_end(request);
@@ -213,15 +214,14 @@ void mini_complete(MPI_Request request)
     UNTIL(request->done)
 }
 
-int mini_take_back(MPI_Request request)
+void mini_take_back(MPI_Request request)
 {
     for (MPI_Request *place = &receiving; *place; place = &(*place)->next)
         if (*place == request) {
             *place = request->next;
             complete(request);
-            return 1;
+            return;
         }
-    return 0;
 }
 
 void mini_flush(void)

@@ -32,8 +32,8 @@ MPI_Request mini_start_receive(struct mini_comm *comm, int64_t context, void *bu
                                struct mini_type *type, int from, int tag);
 /* Waits until a request is done. */
 void mini_complete(MPI_Request request);
-/* Ends the wait of a receive that nothing has come for; whether there was one. */
-int mini_take_back(MPI_Request request);
+/* Ends the wait of a receive, if nothing has come for it. */
+void mini_take_back(MPI_Request request);
 void mini_request_end(MPI_Request request);
 
 #endif
