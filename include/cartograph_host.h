@@ -1,5 +1,5 @@
 /* What Cartograph needs of a host's mpi.h beyond prototypes, under one name and one type on every
- * host. Private: src/host/shim.c defines it, build.rs binds it, only src/host uses it. */
+ * host. Private: the C files of src/host define it, build.rs binds it, only src/host uses it. */
 #ifndef CARTOGRAPH_HOST_H
 #define CARTOGRAPH_HOST_H
 
@@ -70,6 +70,8 @@ const void *cg_in_place(void);
 const void *cg_bottom(void);
 const int *cg_unweighted(void);
 const int *cg_weights_empty(void);
+/* Whether this is one of these two. */
+int cg_is_weights_sentinel(const int *weights);
 
 /* Fortran's handles, sentinels (compared by address) and .TRUE. */
 MPI_Comm cg_comm_from_fortran(int comm);
@@ -123,5 +125,18 @@ int cg_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdi
                       const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
                       const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                       MPI_Info info, MPI_Request *request);
+
+/* A number that the processes of a node share and no others of comm. Collective. CG_ABSENT from a
+ * host that cannot tell. */
+int cg_node_id(MPI_Comm comm, int rank, long long *id);
+/* The ranks in MPI_COMM_WORLD of all processes of comm, or MPI_UNDEFINED, in the first half of an array
+ * with room for twice as many. Local. */
+int cg_ranks_in_world(MPI_Comm comm, int size, int ranks[]);
+/* Whether info has the key; then its value is written, cut to what there is room for. */
+enum { CG_INFO_ROOM = 256 };
+int cg_info_get(MPI_Info info, const char *key, char value[CG_INFO_ROOM]);
+/* As the host's functions; CG_ABSENT from a host without them. */
+int cg_init(int *argc, char ***argv);
+int cg_init_thread(int *argc, char ***argv, int required, int *provided);
 
 #endif

@@ -8,7 +8,10 @@ cd "$top"
 lib=$top/build/$host/lib/libcartograph.so
 program=build/$host/programs/errors_fatal
 mkdir -p "build/$host/programs"
-$(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$program" c_tests/errors_fatal.c
+# mini has nothing of the chapter that a program could be linked with.
+link=()
+[ "$host" != mini ] || link=(-L "$(dirname "$lib")" -lcartograph)
+$(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$program" c_tests/errors_fatal.c "${link[@]}"
 launch=$(scripts/host.sh "$host" exec)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT

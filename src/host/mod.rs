@@ -2,10 +2,17 @@
 //! does not see what Cartograph does underneath.
 
 pub(crate) mod attr;
+mod cache;
 pub(crate) mod comm;
+mod domain;
 pub(crate) mod errors;
 mod family;
+mod key;
+pub(crate) mod layout;
 pub(crate) mod neighbor;
+pub(crate) mod place;
+pub(crate) mod report;
+pub(crate) mod settings;
 
 /// The host's types and functions: mpi-sys, and what our own shim adds.
 pub(crate) mod sys {
@@ -17,7 +24,8 @@ pub(crate) mod sys {
     pub(super) use mpi_sys::{
         PMPI_Allreduce, PMPI_Bcast, PMPI_Comm_create_keyval, PMPI_Comm_free, PMPI_Comm_free_keyval,
         PMPI_Comm_get_attr, PMPI_Comm_rank, PMPI_Comm_set_attr, PMPI_Comm_set_errhandler,
-        PMPI_Comm_size, PMPI_Irecv, PMPI_Isend, PMPI_Sendrecv, PMPI_Type_get_extent, PMPI_Waitall,
+        PMPI_Comm_size, PMPI_Gather, PMPI_Gatherv, PMPI_Irecv, PMPI_Isend, PMPI_Scatter,
+        PMPI_Sendrecv, PMPI_Type_get_extent, PMPI_Waitall,
     };
 
     /// The host's prototypes of the functions that Cartograph replaces, for the comparison of types

@@ -1,8 +1,10 @@
 //! What a mapping costs: edges between nodes.
 
+use serde::{Deserialize, Serialize};
+
 /// Edges that lead from one node to another. An edge counts as often as its weight says; both
 /// directions count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cost {
     /// All of them: J_sum.
     pub inter_node_edges: i64,

@@ -62,6 +62,26 @@ impl Layout {
         Ok(Self::blocks(&sizes))
     }
 
+    /// Reads a file's text: a word for each rank, in the order of ranks. Ranks with the same word
+    /// share a node.
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError::OtherSize`].
+    pub fn from_names(text: &str, ranks: usize) -> Result<Self, LayoutError> {
+        let places = text.split_whitespace().count();
+        if places != ranks {
+            let text = "one word a rank, from a file".to_owned();
+            return Err(LayoutError::OtherSize { text, places, ranks });
+        }
+        let mut known = std::collections::HashMap::new();
+        let ids = text.split_whitespace().map(|name| {
+            let next = known.len() as u64;
+            *known.entry(name).or_insert(next)
+        });
+        Ok(Self::from_ids(&ids.collect::<Vec<_>>()))
+    }
+
     /// Adds a level below the last: ranks of one of its groups with the same number share a group.
     #[must_use]
     pub fn with_level(mut self, ids: &[u64]) -> Self {
@@ -132,8 +152,9 @@ fn numbered(pairs: impl Iterator<Item = (u32, u64)>) -> Box<[u32]> {
         .collect()
 }
 
-/// Node sizes as written; no more of them than `ranks` allows, so that a typing error takes no memory.
-fn parse_sizes(text: &str, ranks: usize) -> Option<Vec<usize>> {
+/// Node sizes as [`Layout::parse`] reads them; `None` if they are malformed. No more of them than
+/// `ranks` allows and one, so that a typing error takes no memory.
+pub fn parse_sizes(text: &str, ranks: usize) -> Option<Vec<usize>> {
     let number = |word: &str| word.trim().parse::<usize>().ok().filter(|number| *number > 0);
     let mut sizes = Vec::new();
     for part in text.split(',') {
@@ -173,6 +194,8 @@ mod tests {
         assert_eq!(layout.nodes(), [0, 1, 0, 1]);
         // The 0 on node 7 and the 0 on node 3 are two groups.
         assert_eq!(layout.levels()[1][..], [0, 1, 2, 1]);
+        assert_eq!(Layout::from_names("b a\nb", 3).unwrap().nodes(), [0, 1, 0]);
+        assert!(Layout::from_names("b a\nb", 4).is_err());
         let part = layout.select([3, 2, 0].into_iter());
         assert_eq!(part.nodes(), [0, 1, 1]);
         assert_eq!(part.levels()[1][..], [0, 1, 2]);
