@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench.sh HOST: times the host's functions and Cartograph's in turn, in one run, and prints a table of
-# the medians and their ratios. Two busy cores make single figures noisy; read the ratios.
+# the least times and their ratios. Few busy cores make single figures noisy; read the ratios.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 host=${1:?usage: bench.sh HOST}
