@@ -14,17 +14,17 @@ mod host {
     use std::{env, fs};
 
     const HEADER: &str = "include/cartograph_host.h";
-    const SHIM: &str = "src/host/shim.c";
+    const SHIMS: [&str; 3] = ["src/host/shim.c", "src/host/neighbor.c", "src/host/place.c"];
 
     pub(crate) fn bind() {
         for variable in ["MPICC", "CFLAGS", "BINDGEN_EXTRA_CLANG_ARGS"] {
             println!("cargo:rerun-if-env-changed={variable}");
         }
-        for file in [HEADER, SHIM] {
+        for file in [&[HEADER][..], &SHIMS].concat() {
             println!("cargo:rerun-if-changed={file}");
         }
         let mpicc = env::var("MPICC").unwrap_or_else(|_| "mpicc".into());
-        compile_shim(&mpicc);
+        compile_shims(&mpicc);
         generate_bindings(&mpicc);
         find_optional_functions(&mpicc);
         // A program that was linked with -lcartograph asks for this name at run time. The library
@@ -40,11 +40,11 @@ mod host {
         }
     }
 
-    fn compile_shim(mpicc: &str) {
+    fn compile_shims(mpicc: &str) {
         cc::Build::new()
             .compiler(mpicc)
             .include("include")
-            .file(SHIM)
+            .files(SHIMS)
             .warnings(true)
             .extra_warnings(true)
             .compile("cartograph_shim");
@@ -68,7 +68,7 @@ mod host {
         }
     }
 
-    /// The shim's own names; MPI's types are those of mpi-sys.
+    /// The shims' own names; MPI's types are those of mpi-sys.
     fn generate_bindings(mpicc: &str) {
         let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
         let bindings = bindgen::builder()

@@ -1,13 +1,14 @@
 //! Cartesian grids: `MPI_Cart_*` and `MPI_Cartdim_get`.
 
 use std::ffi::c_int;
+use std::time::Instant;
 
 use super::edge::{carried, carried_and_rank, flags, input, length, out, output, publish};
 use crate::engine::Comm;
 use crate::engine::create::{self, CartArguments};
 use crate::host::sys::{self, MPI_Comm};
-use crate::host::{HostComm, Result, comm};
-use crate::mapping::place_cart;
+use crate::host::{HostComm, Result, comm, place, report};
+use crate::mapping::{Grid, plan_cart};
 use crate::topology::{Cart, as_cart};
 
 export! {
@@ -89,7 +90,10 @@ pub(crate) unsafe fn cart_create(
         periods,
         reorder: reorder != 0,
     });
-    publish(create::cart_create(&comm, arguments)?, comm_cart)
+    let started = Instant::now();
+    let made = create::cart_create(&comm, place::terms(), arguments)?;
+    report::add("MPI_Cart_create", &comm, &made, started);
+    publish(made, comm_cart)
 }
 
 /// # Safety
@@ -225,8 +229,10 @@ pub(crate) unsafe fn cart_map(
     let (dims, periods) =
         unsafe { (input("dims", dims, ndims)?, flags("periods", periods, ndims)?) };
     let grid = Cart::new(dims, &periods, comm.size()?)?;
-    let found = place_cart(&grid).new_rank(comm.rank()?);
+    let found = place::new_rank(&comm, grid.size(), |layout, options| {
+        plan_cart(&Grid::from(&grid), layout, options)
+    })?;
     // SAFETY: the caller's place for the result.
-    *unsafe { out("newrank", newrank)? } = found.unwrap_or(sys::CG_UNDEFINED);
+    *unsafe { out("newrank", newrank)? } = found;
     Ok(())
 }

@@ -188,7 +188,7 @@ fn refused(comm: MPI_Comm, error: Error) -> crate::host::Error {
 
 /// Hands a new communicator to the caller, with its topology cached.
 pub(super) fn publish(made: Made<HostComm>, place: *mut MPI_Comm) -> Result {
-    let handle = match made {
+    let handle = match made.member {
         // SAFETY: a constant of the host.
         None => unsafe { sys::cg_comm_null },
         Some((comm, topology)) => {

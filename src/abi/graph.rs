@@ -1,13 +1,14 @@
 //! Graphs that every process knows whole: `MPI_Graph_*` and `MPI_Graphdims_get`.
 
 use std::ffi::c_int;
+use std::time::Instant;
 
 use super::edge::{carried, copy, input, length, out, output, publish};
 use crate::engine::Comm;
 use crate::engine::create::{self, GraphArguments};
-use crate::host::sys::{self, MPI_Comm};
-use crate::host::{Result, comm};
-use crate::mapping::place_graph;
+use crate::host::sys::MPI_Comm;
+use crate::host::{Result, comm, place, report};
+use crate::mapping::{Csr, plan_graph};
 use crate::topology::{self, Error, Graph, as_graph};
 
 export! {
@@ -94,7 +95,10 @@ pub(crate) unsafe fn graph_create(
         unsafe { out("comm_graph", comm_graph).and_then(|_| arrays(size, nnodes, index, edges)) };
     let reorder = reorder != 0;
     let arguments = arguments.map(|(index, edges)| GraphArguments { index, edges, reorder });
-    publish(create::graph_create(&comm, arguments)?, comm_graph)
+    let started = Instant::now();
+    let made = create::graph_create(&comm, place::terms(), arguments)?;
+    report::add("MPI_Graph_create", &comm, &made, started);
+    publish(made, comm_graph)
 }
 
 /// # Safety
@@ -184,8 +188,11 @@ pub(crate) unsafe fn graph_map(
     let comm = comm::intra(comm)?;
     // SAFETY: the caller's arrays.
     let (index, edges) = unsafe { arrays(comm.size()?, nnodes, index, edges)? };
-    let found = place_graph(&Graph::new(index, edges)?).new_rank(comm.rank()?);
+    let graph = Graph::new(index, edges)?;
+    let found = place::new_rank(&comm, nnodes, |layout, options| {
+        plan_graph(&Csr::from(&graph), layout, options)
+    })?;
     // SAFETY: the caller's place for the result.
-    *unsafe { out("newrank", newrank)? } = found.unwrap_or(sys::CG_UNDEFINED);
+    *unsafe { out("newrank", newrank)? } = found;
     Ok(())
 }

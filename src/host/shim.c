@@ -2,11 +2,11 @@
  * weak references (a missing one must not stop the library from loading), and two host quirks. */
 #include "cartograph_host.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const MPI_Comm cg_comm_null = MPI_COMM_NULL;
-const MPI_Comm cg_comm_self = MPI_COMM_SELF;
-const MPI_Comm cg_comm_world = MPI_COMM_WORLD;
 const MPI_Datatype cg_byte = MPI_BYTE;
 const MPI_Datatype cg_int = MPI_INT;
 const MPI_Datatype cg_int64 = MPI_LONG_LONG_INT;
@@ -15,6 +15,23 @@ const MPI_Info cg_info_null = MPI_INFO_NULL;
 const MPI_Request cg_request_null = MPI_REQUEST_NULL;
 const MPI_Op cg_min = MPI_MIN;
 const MPI_Op cg_sum = MPI_SUM;
+
+#if defined(SMPI_H)
+/* The compatibility header has them as constants, for mpi-sys; here they are what they are. */
+#undef MPI_COMM_WORLD
+#undef MPI_COMM_SELF
+#define MPI_COMM_SELF smpi_process_comm_self()
+#endif
+
+MPI_Comm cg_comm_self(void)
+{
+    return MPI_COMM_SELF;
+}
+
+MPI_Comm cg_comm_world(void)
+{
+    return MPI_COMM_WORLD;
+}
 
 void *cg_status_ignore(void)
 {
@@ -54,7 +71,7 @@ const enum cg_family cg_family_built = CG_FAMILY_ABI;
 const enum cg_family cg_family_built = CG_FAMILY_OPEN_MPI;
 #elif defined(MPICH_VERSION) || defined(I_MPI_VERSION) || defined(MVAPICH2_VERSION)
 const enum cg_family cg_family_built = CG_FAMILY_MPICH;
-#elif defined(SMPI_H) || defined(SIMGRID_VERSION)
+#elif defined(SMPI_H)
 const enum cg_family cg_family_built = CG_FAMILY_SMPI;
 #else
 const enum cg_family cg_family_built = CG_FAMILY_UNKNOWN;
@@ -151,6 +168,31 @@ SENTINEL(cg_is_fortran_weights_empty, mpi_fortran_weights_empty, MPI_FORTRAN_WEI
 SENTINEL(cg_is_fortran_in_place, mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
 SENTINEL(cg_is_fortran_bottom, mpi_fortran_bottom, MPI_FORTRAN_BOTTOM)
 
+#elif defined(SMPI_H)
+
+/* SMPI's are variables of its own, and its mpif.h has none for weights. */
+#define SENTINEL(function, variable)                                                                \
+    extern int variable __attribute__((weak));                                                     \
+    int function(const void *address)                                                              \
+    {                                                                                              \
+        return address && address == &variable;                                                    \
+    }
+
+SENTINEL(cg_is_fortran_in_place, mpi_in_place_)
+SENTINEL(cg_is_fortran_bottom, mpi_bottom_)
+
+int cg_is_fortran_unweighted(const void *address)
+{
+    (void)address;
+    return 0;
+}
+
+int cg_is_fortran_weights_empty(const void *address)
+{
+    (void)address;
+    return 0;
+}
+
 #else
 
 /* MPICH keeps the addresses in variables of its Fortran library, which its own wrappers fill in on
@@ -191,6 +233,56 @@ int cg_fortran_true(void)
     return 1;
 }
 
+/* ---- Error handlers ---- */
+
+#if defined(SMPI_H)
+
+/* SMPI has no function behind its predefined handlers: to call one is to jump to null. */
+void cg_call_errhandler(MPI_Comm comm, int code, const char *text)
+{
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS || handler == MPI_ERRHANDLER_NULL
+        || handler == MPI_ERRORS_RETURN)
+        return;
+    if (handler == MPI_ERRORS_ARE_FATAL) {
+        fprintf(stderr, "cartograph: %s\n", text);
+        abort();
+    }
+    PMPI_Comm_call_errhandler(comm, code);
+    PMPI_Errhandler_free(&handler);
+}
+
+/* SMPI gives a new communicator its own initial handler. */
+int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
+{
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    int code = PMPI_Comm_split(comm, color, key, made);
+    if (code != MPI_SUCCESS || *made == MPI_COMM_NULL)
+        return code;
+    code = PMPI_Comm_get_errhandler(comm, &handler);
+    /* There is none where another rank has set one on MPI_COMM_WORLD and this rank has not. */
+    if (code != MPI_SUCCESS || handler == MPI_ERRHANDLER_NULL)
+        return code;
+    code = PMPI_Comm_set_errhandler(*made, handler);
+    PMPI_Errhandler_free(&handler);
+    return code;
+}
+
+#else
+
+void cg_call_errhandler(MPI_Comm comm, int code, const char *text)
+{
+    (void)text;
+    PMPI_Comm_call_errhandler(comm, code);
+}
+
+int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
+{
+    return PMPI_Comm_split(comm, color, key, made);
+}
+
+#endif
+
 /* ---- Optional functions ---- */
 
 #pragma weak PMPI_Initialized
@@ -225,11 +317,13 @@ int cg_is_inter(MPI_Comm comm)
 
 int cg_new_code(int error_class)
 {
+#if !defined(SMPI_H) /* which says that it succeeds, and does nothing */
     int code;
     if (PMPI_Add_error_code && PMPI_Add_error_string
         && PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS
         && PMPI_Add_error_string(code, "") == MPI_SUCCESS)
         return code;
+#endif
     return error_class;
 }
 
@@ -273,93 +367,4 @@ int cg_code_with_text(int code, int error_class, const char *function, const cha
     }
 #endif
     return error_class;
-}
-
-/* ---- Optional functions of neighborhood collectives ---- */
-
-#pragma weak PMPI_Type_create_struct
-#pragma weak PMPI_Type_commit
-#pragma weak PMPI_Type_free
-#pragma weak PMPI_Cancel
-#pragma weak PMPI_Request_free
-#pragma weak PMPI_Ialltoallw
-
-int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[],
-                          const MPI_Datatype types[], MPI_Datatype *made)
-{
-    int code;
-    if (!PMPI_Type_create_struct || !PMPI_Type_commit || !PMPI_Type_free)
-        return CG_ABSENT;
-    code = PMPI_Type_create_struct(count, lengths, displs, types, made);
-    return code == MPI_SUCCESS ? PMPI_Type_commit(made) : code;
-}
-
-int cg_type_free(MPI_Datatype *datatype)
-{
-    return PMPI_Type_free(datatype);
-}
-
-#pragma weak PMPI_Type_get_envelope
-#pragma weak PMPI_Type_create_keyval
-#pragma weak PMPI_Type_dup
-#pragma weak PMPI_Type_set_attr
-
-int cg_type_is_derived(MPI_Datatype datatype)
-{
-    int integers, addresses, datatypes, combiner;
-    return !PMPI_Type_get_envelope
-        || PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner)
-            != MPI_SUCCESS
-        || combiner != MPI_COMBINER_NAMED;
-}
-
-int cg_type_create_keyval(int (*deleted)(MPI_Datatype, int, void *, void *), int *keyval)
-{
-    if (!PMPI_Type_create_keyval || !PMPI_Type_dup || !PMPI_Type_set_attr || !PMPI_Type_free)
-        return CG_ABSENT;
-    return PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, deleted, keyval, NULL);
-}
-
-int cg_type_dup(MPI_Datatype *datatype)
-{
-    return PMPI_Type_dup(*datatype, datatype);
-}
-
-int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value)
-{
-    return PMPI_Type_set_attr(datatype, keyval, value);
-}
-
-void cg_give_up(MPI_Request *request)
-{
-    if (PMPI_Cancel && PMPI_Request_free) {
-        PMPI_Cancel(request);
-        PMPI_Request_free(request);
-    }
-}
-
-int cg_ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
-                  const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-                  const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                  MPI_Request *request)
-{
-    if (!PMPI_Ialltoallw)
-        return CG_ABSENT;
-    return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                           recvtypes, comm, request);
-}
-
-int cg_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
-                      const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
-                      const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
-                      MPI_Info info, MPI_Request *request)
-{
-    /* Not every header declares it; where one does, it is this. */
-    extern int PMPI_Alltoallw_init(const void *, const int[], const int[], const MPI_Datatype[],
-                                   void *, const int[], const int[], const MPI_Datatype[], MPI_Comm,
-                                   MPI_Info, MPI_Request *) __attribute__((weak));
-    if (!PMPI_Alltoallw_init)
-        return CG_ABSENT;
-    return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                               recvtypes, comm, info, request);
 }

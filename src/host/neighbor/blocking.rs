@@ -46,11 +46,12 @@ impl Pending {
         direction: Direction,
         side: &Side<impl Fn(usize) -> Block>,
     ) -> Result {
+        let (base, distance) = side.base(1);
         for number in 0..of.degree(direction) {
             let neighbor = of.attached.topology.neighbor(of.rank, direction, number);
             let Some(peer) = neighbor.rank else { continue };
             let block = self.temporary.describe((side.block)(number))?;
-            let address = side.buffer.wrapping_byte_offset(block.offset);
+            let address = base.wrapping_byte_offset(distance + block.offset);
             // SAFETY: a constant of the host.
             let mut request = unsafe { sys::cg_request_null };
             // SAFETY: the program vouches for its buffer, as far as count and datatype say.

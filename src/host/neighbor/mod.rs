@@ -14,6 +14,7 @@ mod types;
 pub(crate) use request::Start;
 
 use std::ffi::c_void;
+use std::ptr;
 
 use super::attr::{self, Attached};
 use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
@@ -38,6 +39,20 @@ pub(crate) struct Side<F: Fn(usize) -> Block> {
     pub(crate) buffer: *mut c_void,
     /// The block of each neighbor.
     pub(crate) block: F,
+}
+
+impl<F: Fn(usize) -> Block> Side<F> {
+    /// An address, and the distance from there of what is said to be at no distance from the buffer.
+    /// `MPI_BOTTOM` need not be address zero, and a null pointer is no buffer to some hosts: `mark`
+    /// stands for it.
+    fn base(&self, mark: usize) -> (*mut c_void, isize) {
+        // SAFETY: a constant of the host.
+        let bottom = unsafe { sys::cg_bottom() };
+        if !bottom.is_null() && self.buffer.cast_const() == bottom {
+            return (ptr::without_provenance_mut(mark), -(mark as isize));
+        }
+        (self.buffer, 0)
+    }
 }
 
 /// How a collective is to be run.

@@ -35,13 +35,20 @@ pub(super) fn start(
     start: Start,
 ) -> Result<MPI_Request> {
     let mut temporary = Temporary::default();
-    let mut list = |direction, block: &dyn Fn(usize) -> Block| -> Result<Vec<(i32, Described)>> {
+    let mut list = |direction, distance, block: &dyn Fn(usize) -> Block| -> Result<Vec<_>> {
         let peers = of.attached.topology.peers(of.rank, direction).into_iter();
-        peers.map(|peer| Ok((peer.rank, describe(&mut temporary, &peer, block)?))).collect()
+        let described = peers.map(|peer| {
+            let all = describe(&mut temporary, &peer, block)?;
+            Ok((peer.rank, if distance == 0 { all } else { temporary.shift(all, distance)? }))
+        });
+        described.collect()
     };
-    let sending = list(Direction::Send, &send.block)?;
-    let receiving = list(Direction::Receive, &receive.block)?;
-    let buffers = Buffers { send: send.buffer, receive: receive.buffer };
+    // SMPI copies nothing from a process to itself where both addresses are the same.
+    let ((send_base, send_distance), (receive_base, receive_distance)) =
+        (send.base(1), receive.base(2));
+    let sending = list(Direction::Send, send_distance, &send.block)?;
+    let receiving = list(Direction::Receive, receive_distance, &receive.block)?;
+    let buffers = Buffers { send: send_base, receive: receive_base };
     let size = HostComm(of.comm).size()? as usize;
     let tables = Tables {
         send: Table::new(size, sending, &mut temporary)?,
@@ -115,11 +122,7 @@ impl Table {
         for (rank, block) in peers {
             let (block, displ) = match c_int::try_from(block.offset) {
                 Ok(displ) => (block, displ),
-                Err(_) => {
-                    let Described { offset, count, datatype } = block;
-                    let block = Block { offset, count: count.into(), datatype };
-                    (temporary.merge([block].into_iter())?, 0)
-                }
+                Err(_) => (temporary.shift(block, 0)?, 0),
             };
             table.counts[rank as usize] = block.count;
             table.displs[rank as usize] = displ;

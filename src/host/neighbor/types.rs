@@ -56,10 +56,22 @@ impl Temporary {
 
     /// One element for several blocks of a buffer, in this order.
     pub(super) fn merge(&mut self, blocks: impl Iterator<Item = Block>) -> Result<Described> {
-        let described: Vec<Described> =
+        let mut described: Vec<Described> =
             blocks.map(|block| self.describe(block)).collect::<Result<_>>()?;
+        // SMPI divides by the size of what it copies.
+        described.retain(|block| block.count != 0);
+        if described.is_empty() {
+            // SAFETY: a constant of the host.
+            return Ok(Described { offset: 0, count: 0, datatype: unsafe { sys::cg_byte } });
+        }
         let datatype = self.structure(&described)?;
         Ok(Described { offset: 0, count: 1, datatype })
+    }
+
+    /// A block as one element at no distance from the buffer, `distance` bytes further on.
+    pub(super) fn shift(&mut self, block: Described, distance: isize) -> Result<Described> {
+        let Described { offset, count, datatype } = block;
+        self.merge([Block { offset: offset + distance, count: count.into(), datatype }].into_iter())
     }
 
     /// One element that holds more elements than an int can count.

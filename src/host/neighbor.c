@@ -1,0 +1,92 @@
+/* What neighborhood collectives take from the host, as weak references: a missing one must not stop the
+ * library from loading. */
+#include "cartograph_host.h"
+
+#include <stddef.h>
+
+#pragma weak PMPI_Type_create_struct
+#pragma weak PMPI_Type_commit
+#pragma weak PMPI_Type_free
+#pragma weak PMPI_Cancel
+#pragma weak PMPI_Request_free
+#pragma weak PMPI_Ialltoallw
+
+int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[],
+                          const MPI_Datatype types[], MPI_Datatype *made)
+{
+    int code;
+    if (!PMPI_Type_create_struct || !PMPI_Type_commit || !PMPI_Type_free)
+        return CG_ABSENT;
+    code = PMPI_Type_create_struct(count, lengths, displs, types, made);
+    return code == MPI_SUCCESS ? PMPI_Type_commit(made) : code;
+}
+
+int cg_type_free(MPI_Datatype *datatype)
+{
+    return PMPI_Type_free(datatype);
+}
+
+#pragma weak PMPI_Type_get_envelope
+#pragma weak PMPI_Type_create_keyval
+#pragma weak PMPI_Type_dup
+#pragma weak PMPI_Type_set_attr
+
+int cg_type_is_derived(MPI_Datatype datatype)
+{
+    int integers, addresses, datatypes, combiner;
+    return !PMPI_Type_get_envelope
+        || PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, &combiner)
+            != MPI_SUCCESS
+        || combiner != MPI_COMBINER_NAMED;
+}
+
+int cg_type_create_keyval(int (*deleted)(MPI_Datatype, int, void *, void *), int *keyval)
+{
+    if (!PMPI_Type_create_keyval || !PMPI_Type_dup || !PMPI_Type_set_attr || !PMPI_Type_free)
+        return CG_ABSENT;
+    return PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, deleted, keyval, NULL);
+}
+
+int cg_type_dup(MPI_Datatype *datatype)
+{
+    return PMPI_Type_dup(*datatype, datatype);
+}
+
+int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value)
+{
+    return PMPI_Type_set_attr(datatype, keyval, value);
+}
+
+void cg_give_up(MPI_Request *request)
+{
+    if (PMPI_Cancel && PMPI_Request_free) {
+        PMPI_Cancel(request);
+        PMPI_Request_free(request);
+    }
+}
+
+int cg_ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                  const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                  const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                  MPI_Request *request)
+{
+    if (!PMPI_Ialltoallw)
+        return CG_ABSENT;
+    return PMPI_Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                           recvtypes, comm, request);
+}
+
+int cg_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                      const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                      const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                      MPI_Info info, MPI_Request *request)
+{
+    /* Not every header declares it; where one does, it is this. */
+    extern int PMPI_Alltoallw_init(const void *, const int[], const int[], const MPI_Datatype[],
+                                   void *, const int[], const int[], const MPI_Datatype[], MPI_Comm,
+                                   MPI_Info, MPI_Request *) __attribute__((weak));
+    if (!PMPI_Alltoallw_init)
+        return CG_ABSENT;
+    return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                               recvtypes, comm, info, request);
+}
