@@ -5,14 +5,13 @@
 //! asked about and has no topology carries the address of [`NOTHING`] instead. What is found is
 //! kept in the [`cache`], which the delete callback keeps true.
 
-use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, cache, errors::check};
+use super::{HostComm, Result, cache, errors::check, neighbor};
 use crate::engine::Comm;
 use crate::topology::{self, Topology};
 
@@ -33,8 +32,8 @@ pub(crate) struct Attached {
     /// A communicator of the same processes for our own messages, if there has been need of it. It
     /// is not shared: calls on a communicator and on its duplicate may come in any order.
     private: OnceLock<MPI_Comm>,
-    /// What persistent requests need for as long as the communicator lives.
-    kept: Mutex<Vec<Box<dyn Any>>>,
+    /// What neighborhood collectives have worked out, if there were any.
+    pub(super) neighbors: neighbor::Known,
 }
 
 /// A rank that was not asked for yet.
@@ -54,8 +53,8 @@ fn nothing() -> *mut Attached {
 
 impl Attached {
     fn new(topology: Arc<Topology>, size: c_int, rank: c_int) -> Self {
-        let (private, kept) = (OnceLock::new(), Mutex::new(Vec::new()));
-        Self { topology, size, rank: AtomicI32::new(rank), private, kept }
+        let (private, neighbors) = (OnceLock::new(), neighbor::Known::default());
+        Self { topology, size, rank: AtomicI32::new(rank), private, neighbors }
     }
 
     /// The rank of this process in the communicator. Each process has its own `Attached`, also where
@@ -74,11 +73,6 @@ impl Attached {
         let made = comm.private()?;
         // Of the threads of a process only one may be in a collective call on a communicator.
         Ok(HostComm(*self.private.get_or_init(|| made.0)))
-    }
-
-    /// Keeps something until the communicator is freed.
-    pub(super) fn keep(&self, what: Box<dyn Any>) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(what);
     }
 
     /// Whether this is the topology of `comm`.

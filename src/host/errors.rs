@@ -57,8 +57,7 @@ pub(crate) fn conclude<T>(
 fn failed(function: &'static str, comm: Option<MPI_Comm>, error: Error) -> c_int {
     match error {
         Error::Host(code) if sys::CG_PMPI_CALLS_HANDLERS != 0 => code,
-        Error::Host(code) => raise(function, comm, Raised::Code(code)),
-        Error::Quiet(code) => raise(function, comm, Raised::Code(code)),
+        Error::Host(code) | Error::Quiet(code) => raise(function, comm, Raised::Code(code)),
         Error::Ours(error) => {
             raise(function, comm, Raised::Fault(error.class(), error.to_string()))
         }

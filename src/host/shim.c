@@ -38,6 +38,11 @@ void *cg_status_ignore(void)
     return MPI_STATUS_IGNORE;
 }
 
+void *cg_statuses_ignore(void)
+{
+    return MPI_STATUSES_IGNORE;
+}
+
 const void *cg_in_place(void)
 {
     return MPI_IN_PLACE;
