@@ -3,7 +3,7 @@
 # cargo builds for one host at a time; everything that loops over hosts, runs programs, inspects
 # files or installs them is here. Each host has its own directory under build/.
 
-HOSTS := mpich openmpi mpich5 abi openmpi5 smpi
+HOSTS := mpich openmpi mpich5 abi openmpi5 smpi mini
 TOP := $(CURDIR)
 PREFIX ?= /usr/local
 
@@ -58,10 +58,10 @@ check:
 hosts:
 	scripts/setup.sh $(HOSTS)
 
-## make lib [HOST=|MPICC=]          builds libcartograph.so and libcartograph.a
+## make lib [HOST=|MPICC=] [FEATURES=hwloc]  builds libcartograph.so and libcartograph.a
 lib:
 	$(if $(KNOWN),scripts/setup.sh $(ONE))
-	$(BOUND) cargo build --release --lib
+	$(BOUND) cargo build --release --lib $(if $(FEATURES),--features $(FEATURES))
 	scripts/finish-lib.sh $(OUT)
 
 ## make -s lib-path [HOST=|MPICC=]  prints where that libcartograph.so is
@@ -96,14 +96,14 @@ install: lib tool
 clean:
 	for host in $(HOSTS) pure bin; do rm -rf $(TOP)/build/$$host; done
 
-# The tests of one host; HOST is set.
+# The tests of one host; HOST is set. SMPI loads programs in its own way, and mini is here for the sake
+# of what it does not have.
+SCRIPTS := tool fatal family valgrind install
+SCRIPTS_smpi := fatal
+SCRIPTS_mini := fatal mini
 .PHONY: test-host
 test-host: lib
 	$(BOUND) cargo clippy --release --lib -- -D warnings
 	scripts/symbols.sh $(HOST)
 	$(PURE) CARTOGRAPH_TEST_HOST=$(HOST) cargo test --no-default-features --test hosts
-	scripts/test-tool.sh $(HOST)
-	scripts/test-fatal.sh $(HOST)
-	scripts/test-family.sh $(HOST)
-	scripts/test-valgrind.sh $(HOST)
-	scripts/test-install.sh $(HOST)
+	set -e; for test in $(or $(SCRIPTS_$(HOST)),$(SCRIPTS)); do scripts/test-$$test.sh $(HOST); done
