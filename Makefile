@@ -51,7 +51,7 @@ check:
 	cargo fmt --check
 	$(PURE) cargo clippy --no-default-features --features cli --all-targets -- -D warnings
 	$(PURE) cargo check --quiet --no-default-features --lib
-	$(PURE) cargo test --no-default-features --features cli --lib --bins --test cli
+	$(PURE) cargo test --profile unwind --no-default-features --features cli --lib --bins --test cli
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --no-default-features --features cli
 
 ## make hosts                       gets every host that is missing here
