@@ -30,7 +30,7 @@ LIB := $(OUT)/lib
 PURE := CARGO_TARGET_DIR=$(TOP)/build/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: help demo test check hosts lib lib-path symbols bench install clean
+.PHONY: help demo test check hosts lib lib-path symbols bench cluster install clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -74,6 +74,12 @@ symbols:
 ## make bench [HOST=]               neighborhood collectives of each host and of Cartograph, side by side
 bench:
 	set -e; for host in $(TESTED); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
+
+## make cluster                     exchanges on four nodes (network namespaces; root), with and without Cartograph
+cluster:
+	@scripts/setup.sh openmpi cluster
+	@$(MAKE) -s --no-print-directory lib HOST=openmpi
+	@scripts/cluster.sh
 
 ## make install HOST= [PREFIX= DESTDIR=]  the library under lib/cartograph/HOST, and a pkg-config file
 install: lib
