@@ -5,7 +5,7 @@ use crate::topology::Graph;
 
 /// A directed graph with weights. Edges between the same two vertices are one, with the sum of their
 /// weights; loops and edges of weight 0 are left out, since they never cost anything.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Csr {
     /// The edges of vertex `v` are `offsets[v]..offsets[v + 1]`.
     offsets: Vec<usize>,
@@ -54,6 +54,20 @@ impl Csr {
             graph.offsets.push(graph.targets.len());
         }
         graph
+    }
+
+    /// The edges of a graph between some of its vertices, which are given in ascending order: vertex
+    /// `i` here is `vertices[i]` there. O(edges of these vertices, times log(vertices)).
+    pub(super) fn induced(graph: &impl Adjacency, vertices: &[u32]) -> Self {
+        let mut edges = Vec::new();
+        for (from, vertex) in vertices.iter().enumerate() {
+            graph.for_each_edge(*vertex as usize, |to, weight| {
+                if let Ok(to) = vertices.binary_search(&(to as u32)) {
+                    edges.push((from as u32, to as u32, weight));
+                }
+            });
+        }
+        Self::from_edges(vertices.len(), edges.iter().copied())
     }
 
     /// The neighbors of a vertex, in ascending order, with weights.

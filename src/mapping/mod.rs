@@ -4,11 +4,16 @@
 //! decides is which process of the old communicator gets that rank: a [`Plan`].
 #![forbid(unsafe_code)]
 
+mod cart;
 pub mod cost;
 pub mod csr;
+pub mod graph;
 pub mod grid;
+mod lattice;
 pub mod layout;
 pub mod plan;
+mod refine;
+mod seats;
 
 pub use cost::{Adjacency, Cost, Objective};
 pub use csr::Csr;

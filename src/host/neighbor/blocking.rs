@@ -16,7 +16,7 @@ pub(super) fn exchange(
     receive: &Side<impl Fn(usize) -> Block>,
 ) -> Result {
     let private = of.attached.private(of.comm)?;
-    let room = of.degree(Direction::Receive) + of.degree(Direction::Send);
+    let room = of.ends.of(Direction::Receive).len() + of.ends.of(Direction::Send).len();
     let mut pending =
         Pending { requests: Vec::with_capacity(room), temporary: Temporary::default() };
     let posted = pending
@@ -38,7 +38,7 @@ struct Pending {
 }
 
 impl Pending {
-    /// Starts a message for each block of one side. Neighbors beyond an end have none.
+    /// Starts a message for each block of one side.
     fn post(
         &mut self,
         private: &HostComm,
@@ -47,16 +47,15 @@ impl Pending {
         side: &Side<impl Fn(usize) -> Block>,
     ) -> Result {
         let (base, distance) = side.base(1);
-        for number in 0..of.degree(direction) {
-            let neighbor = of.attached.topology.neighbor(of.rank, direction, number);
-            let Some(peer) = neighbor.rank else { continue };
-            let block = self.temporary.describe((side.block)(number))?;
+        for end in of.ends.of(direction) {
+            let block = self.temporary.describe((side.block)(end.number))?;
             let address = base.wrapping_byte_offset(distance + block.offset);
             // SAFETY: a constant of the host.
             let mut request = unsafe { sys::cg_request_null };
             // SAFETY: the program vouches for its buffer, as far as count and datatype say.
             let code = unsafe {
-                let (count, datatype, tag) = (block.count, block.datatype, neighbor.pairing);
+                let (count, datatype) = (block.count, block.datatype);
+                let (peer, tag) = (end.rank, end.pairing);
                 let request = &raw mut request;
                 match direction {
                     Direction::Receive => {
