@@ -30,7 +30,7 @@ LIB := $(OUT)/lib
 PURE := CARGO_TARGET_DIR=$(TOP)/build/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: help demo test check hosts lib lib-path tool symbols bench install clean
+.PHONY: help demo test check hosts lib lib-path tool symbols bench cluster install clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -80,6 +80,12 @@ symbols:
 ## make bench [HOST=]               neighborhood collectives of each host and of Cartograph, side by side
 bench:
 	set -e; for host in $(filter-out smpi mini,$(TESTED)); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
+
+## make cluster                     exchanges on four nodes with Open MPI alone and with Cartograph; needs root
+cluster:
+	@scripts/setup.sh openmpi cluster
+	@$(MAKE) -s --no-print-directory lib HOST=openmpi
+	@scripts/cluster.sh
 
 ## make install HOST= [PREFIX= DESTDIR=]  the library under lib/cartograph/HOST, a pkg-config file, the command
 install: lib tool
