@@ -104,11 +104,12 @@ clean:
 
 # The tests of one host; HOST is set. SMPI loads programs in its own way, and mini is here for the sake
 # of what it does not have.
-SCRIPTS := tool fatal family valgrind install
+SCRIPTS := reorder tool fatal family valgrind install
+SCRIPTS_mpich := $(SCRIPTS) domains
 SCRIPTS_smpi := fatal
 SCRIPTS_mini := fatal mini
 .PHONY: test-host
-test-host: lib
+test-host: lib tool
 	$(BOUND) cargo clippy --release --lib -- -D warnings
 	scripts/symbols.sh $(HOST)
 	$(PURE) CARTOGRAPH_TEST_HOST=$(HOST) cargo test --no-default-features --test hosts

@@ -32,6 +32,11 @@ for host in "$@"; do
         need tc iproute2
         continue
     fi
+    if [ "$host" = hwloc ]; then
+        pkg-config --exists hwloc || debian+=(libhwloc-dev)
+        pkg-config --exists libudev || debian+=(libudev-dev)
+        continue
+    fi
     read -r from packages <<<"$("$top/scripts/host.sh" "$host" missing)"
     case ${from:-} in
     debian) debian+=($packages) ;;
