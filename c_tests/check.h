@@ -64,6 +64,18 @@ static inline int check_at(int holds, const char *condition, const char *file, i
     return holds;
 }
 
+/* MPI_Comm_idup to its end. SMPI declares it and ends the program in it: MPI_Comm_dup there. */
+static inline int duplicate_later(MPI_Comm comm, MPI_Comm *copy)
+{
+#if defined(SMPI_H)
+    return MPI_Comm_dup(comm, copy);
+#else
+    MPI_Request request;
+    int code = MPI_Comm_idup(comm, copy, &request);
+    return code == MPI_SUCCESS ? MPI_Wait(&request, MPI_STATUS_IGNORE) : code;
+#endif
+}
+
 /* The class of a return code. */
 static inline int class_of(int code)
 {

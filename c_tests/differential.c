@@ -19,7 +19,6 @@ static int draw(int n)
 static void duplicate(int kind, const char *name, MPI_Comm comm, int sorted)
 {
     MPI_Comm copy;
-    MPI_Request request;
     char label[NAME_LENGTH];
     if (kind > 2)
         return;
@@ -27,10 +26,8 @@ static void duplicate(int kind, const char *name, MPI_Comm comm, int sorted)
         CHECK(MPI_Comm_dup(comm, &copy) == MPI_SUCCESS);
     if (kind == 1)
         CHECK(MPI_Comm_dup_with_info(comm, MPI_INFO_NULL, &copy) == MPI_SUCCESS);
-    if (kind == 2) {
-        CHECK(MPI_Comm_idup(comm, &copy, &request) == MPI_SUCCESS);
-        CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
-    }
+    if (kind == 2)
+        CHECK(duplicate_later(comm, &copy) == MPI_SUCCESS);
     snprintf(label, sizeof label, "%s duplicate", name);
     say_topology(label, copy, sorted);
     MPI_Comm_free(&copy);

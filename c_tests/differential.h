@@ -191,7 +191,6 @@ static inline void say_topology(const char *name, MPI_Comm comm, int sorted)
 static inline void say_duplicates(const char *name, MPI_Comm comm, int sorted)
 {
     MPI_Comm copy;
-    MPI_Request request;
     char label[NAME_LENGTH];
     CHECK(MPI_Comm_dup(comm, &copy) == MPI_SUCCESS);
     snprintf(label, sizeof label, "%s dup", name);
@@ -203,13 +202,13 @@ static inline void say_duplicates(const char *name, MPI_Comm comm, int sorted)
     say_topology(label, copy, sorted);
     CHECK(kind_of(copy) == kind_of(comm));
     MPI_Comm_free(&copy);
-    CHECK(MPI_Comm_idup(comm, &copy, &request) == MPI_SUCCESS);
-    CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+    CHECK(duplicate_later(comm, &copy) == MPI_SUCCESS);
     snprintf(label, sizeof label, "%s idup", name);
     say_topology(label, copy, sorted);
     CHECK(kind_of(copy) == kind_of(comm));
     MPI_Comm_free(&copy);
 #if MPI_VERSION >= 4
+    MPI_Request request;
     CHECK(MPI_Comm_idup_with_info(comm, MPI_INFO_NULL, &copy, &request) == MPI_SUCCESS);
     CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
     CHECK(kind_of(copy) == kind_of(comm));

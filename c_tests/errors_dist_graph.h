@@ -55,8 +55,8 @@ static void dist_graph_create_cases(int everywhere)
     WRONG(PLAIN, MPI_ERR_ARG, text("%s, MPI_WEIGHTS_EMPTY with edges%s", f, who), rank,
           "weights is MPI_WEIGHTS_EMPTY, but there are 1 edges")
         code = create(1, self, one, next, wrong ? weights_empty : one);
-    WRONG(PLAIN, MPI_ERR_ARG, text("%s, weights null with edges%s", f, who), rank,
-          "weights is a null")
+    WRONG_WEIGHTS(PLAIN, MPI_ERR_ARG, text("%s, weights null with edges%s", f, who), rank,
+                  "weights is a null")
         code = create(1, self, one, next, wrong ? NULL : one);
     WRONG(PLAIN, MPI_ERR_ARG, text("%s, comm_dist_graph null%s", f, who), rank,
           "comm_dist_graph is a")
@@ -203,11 +203,13 @@ static void dist_graph_query_cases(void)
         code = MPI_Dist_graph_neighbors(comm, 1, a, b, -1, c, d);
     WRONG(DIST_GRAPH, MPI_ERR_ARG, text("%s, sources null", f), "sources is a null pointer")
         code = MPI_Dist_graph_neighbors(comm, 1, NULL, b, 1, c, d);
-    WRONG(DIST_GRAPH, MPI_ERR_ARG, text("%s, sourceweights null", f), "sourceweights is a null")
+    WRONG_WEIGHTS(DIST_GRAPH, MPI_ERR_ARG, text("%s, sourceweights null", f),
+                  "sourceweights is a null")
         code = MPI_Dist_graph_neighbors(comm, 1, a, NULL, 1, c, d);
     WRONG(DIST_GRAPH, MPI_ERR_ARG, text("%s, destinations null", f), "destinations is a null")
         code = MPI_Dist_graph_neighbors(comm, 1, a, b, 1, NULL, d);
-    WRONG(DIST_GRAPH, MPI_ERR_ARG, text("%s, destweights null", f), "destweights is a null")
+    WRONG_WEIGHTS(DIST_GRAPH, MPI_ERR_ARG, text("%s, destweights null", f),
+                  "destweights is a null")
         code = MPI_Dist_graph_neighbors(comm, 1, a, b, 1, c, NULL);
     WRONG(DIST_GRAPH, MPI_ERR_ARG, text("%s, indegree null", count), "indegree is a null pointer")
         code = MPI_Dist_graph_neighbors_count(comm, NULL, a, b);

@@ -272,11 +272,8 @@ static void grids(void)
         snprintf(name, sizeof name, "dup of grid %d", (int)i);
         if (i % 2)
             CHECK(MPI_Comm_dup(cart, &dup) == MPI_SUCCESS);
-        else {
-            MPI_Request request;
-            CHECK(MPI_Comm_idup(cart, &dup, &request) == MPI_SUCCESS);
-            MPI_Wait(&request, MPI_STATUS_IGNORE);
-        }
+        else
+            CHECK(duplicate_later(cart, &dup) == MPI_SUCCESS);
         /* A duplicate does not need the original. */
         MPI_Comm_free(&cart);
         try(name, dup, &oracle, A_MODE_EACH);
@@ -290,14 +287,12 @@ static void with_duplicates(const char *name, MPI_Comm *comm, const struct oracl
 {
     char copy[80];
     MPI_Comm dup, again;
-    MPI_Request request;
     try(name, *comm, oracle, extent);
     snprintf(copy, sizeof copy, "dup of %s", name);
     CHECK(MPI_Comm_dup(*comm, &dup) == MPI_SUCCESS);
     try(copy, dup, oracle, A_MODE_EACH);
     snprintf(copy, sizeof copy, "idup of dup of %s", name);
-    CHECK(MPI_Comm_idup(dup, &again, &request) == MPI_SUCCESS);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(duplicate_later(dup, &again) == MPI_SUCCESS);
     MPI_Comm_free(comm);
     MPI_Comm_free(&dup);
     try(copy, again, oracle, A_MODE_EACH);

@@ -26,6 +26,12 @@ enum {
     CG_KEYVAL_INVALID = MPI_KEYVAL_INVALID,
     /* Where an error is raised that belongs to no communicator: MPI_COMM_SELF since MPI-4. */
     CG_ERRORS_ON_SELF = MPI_VERSION >= 4,
+    /* Whether PMPI_ functions call error handlers for what goes wrong in them; SMPI's MPI_ names do. */
+#if defined(SMPI_H)
+    CG_PMPI_CALLS_HANDLERS = 0,
+#else
+    CG_PMPI_CALLS_HANDLERS = 1,
+#endif
     CG_MAX_LIBRARY_VERSION_STRING = MPI_MAX_LIBRARY_VERSION_STRING,
     /* For the check that mpi-sys was made for this very host. */
     CG_SIZEOF_COMM = sizeof(MPI_Comm)
@@ -48,8 +54,6 @@ const void *cg_library_version(char version[MPI_MAX_LIBRARY_VERSION_STRING]);
 
 /* In some headers these are casts or variables, of which bindgen makes nothing. */
 extern const MPI_Comm cg_comm_null;
-extern const MPI_Comm cg_comm_self;
-extern const MPI_Comm cg_comm_world;
 extern const MPI_Datatype cg_byte;
 extern const MPI_Datatype cg_int;
 extern const MPI_Datatype cg_int64;
@@ -58,12 +62,17 @@ extern const MPI_Info cg_info_null;
 extern const MPI_Request cg_request_null;
 extern const MPI_Op cg_min;
 extern const MPI_Op cg_sum;
+/* SMPI answers these differently from rank to rank. */
+MPI_Comm cg_comm_self(void);
+MPI_Comm cg_comm_world(void);
 void *cg_status_ignore(void);
 void *cg_statuses_ignore(void);
 const void *cg_in_place(void);
 const void *cg_bottom(void);
 const int *cg_unweighted(void);
 const int *cg_weights_empty(void);
+/* Whether this is one of these two. */
+int cg_is_weights_sentinel(const int *weights);
 
 /* Fortran's handles, sentinels (compared by address) and .TRUE. */
 MPI_Comm cg_comm_from_fortran(int comm);
@@ -76,6 +85,11 @@ int cg_is_fortran_weights_empty(const void *address);
 int cg_is_fortran_in_place(const void *address);
 int cg_is_fortran_bottom(const void *address);
 int cg_fortran_true(void);
+
+/* Calls the handler of a communicator. The text is for a host that has none of its own for what is fatal. */
+void cg_call_errhandler(MPI_Comm comm, int code, const char *text);
+/* As MPI_Comm_split; what it makes has the error handler of the old one. */
+int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
 
 /* Optional functions of the host: what to do without them is said at each. */
 
@@ -118,5 +132,18 @@ int cg_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdi
                       const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
                       const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                       MPI_Info info, MPI_Request *request);
+
+/* A number that the processes of a node share and no others of comm. Collective. CG_ABSENT from a
+ * host that cannot tell. */
+int cg_node_id(MPI_Comm comm, int rank, long long *id);
+/* The ranks in MPI_COMM_WORLD of all processes of comm, or MPI_UNDEFINED, in the first half of an array
+ * with room for twice as many. Local. */
+int cg_ranks_in_world(MPI_Comm comm, int size, int ranks[]);
+/* Whether info has the key; then its value is written, cut to what there is room for. */
+enum { CG_INFO_ROOM = 256 };
+int cg_info_get(MPI_Info info, const char *key, char value[CG_INFO_ROOM]);
+/* As the host's functions; CG_ABSENT from a host without them. */
+int cg_init(int *argc, char ***argv);
+int cg_init_thread(int *argc, char ***argv, int required, int *provided);
 
 #endif

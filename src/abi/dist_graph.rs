@@ -1,11 +1,12 @@
 //! Distributed graphs: `MPI_Dist_graph_*`.
 
 use std::ffi::c_int;
+use std::time::Instant;
 
-use super::edge::{carried, input, length, out, output, publish, weights, weights_output};
+use super::edge::{carried, copy, input, length, out, output, publish, weights, weights_output};
 use crate::engine::dist_graph::{self, AdjacentArguments, EdgeArguments};
 use crate::host::sys::{MPI_Comm, MPI_Info};
-use crate::host::{Result, comm};
+use crate::host::{Result, comm, place, report};
 use crate::topology::{Edges, Error, as_dist_graph, dist_graph::check_not_negative};
 
 export! {
@@ -71,7 +72,7 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
     outdegree: c_int,
     destinations: *const c_int,
     destweights: *const c_int,
-    _info: MPI_Info,
+    info: MPI_Info,
     reorder: c_int,
     comm_dist_graph: *mut MPI_Comm,
 ) -> Result {
@@ -92,7 +93,10 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
         }
     };
     // What is wrong with the arguments must reach the agreement, not return early.
-    publish(dist_graph::dist_graph_create_adjacent(&comm, arguments())?, comm_dist_graph)
+    let started = Instant::now();
+    let made = dist_graph::dist_graph_create_adjacent(&comm, place::terms_with(info), arguments())?;
+    report::add("MPI_Dist_graph_create_adjacent", &comm, &made, started);
+    publish(made, comm_dist_graph)
 }
 
 /// # Safety
@@ -106,7 +110,7 @@ pub(crate) unsafe fn dist_graph_create(
     degrees: *const c_int,
     destinations: *const c_int,
     edge_weights: *const c_int,
-    _info: MPI_Info,
+    info: MPI_Info,
     reorder: c_int,
     comm_dist_graph: *mut MPI_Comm,
 ) -> Result {
@@ -128,7 +132,10 @@ pub(crate) unsafe fn dist_graph_create(
         }
     };
     // What is wrong with the arguments must reach the agreement, not return early.
-    publish(dist_graph::dist_graph_create(&comm, arguments())?, comm_dist_graph)
+    let started = Instant::now();
+    let made = dist_graph::dist_graph_create(&comm, place::terms_with(info), arguments())?;
+    report::add("MPI_Dist_graph_create", &comm, &made, started);
+    publish(made, comm_dist_graph)
 }
 
 /// How many edges there are in all.
@@ -144,6 +151,7 @@ fn total(degrees: &[c_int]) -> Result<usize, Error> {
 /// # Safety
 ///
 /// The standard's: the results can be written.
+#[inline(always)]
 pub(crate) unsafe fn dist_graph_neighbors_count(
     comm: MPI_Comm,
     indegree: *mut c_int,
@@ -166,6 +174,7 @@ pub(crate) unsafe fn dist_graph_neighbors_count(
 ///
 /// The standard's: arrays with room for `maxindegree` and `maxoutdegree` ints, or sentinels for
 /// the weights.
+#[inline(always)]
 pub(crate) unsafe fn dist_graph_neighbors(
     comm: MPI_Comm,
     maxindegree: c_int,
@@ -190,13 +199,13 @@ pub(crate) unsafe fn dist_graph_neighbors(
             weights_output("destweights", destweights, weights_away)?,
         )
     };
-    let copy = |edges: &Edges, ranks: &mut [c_int], weights: Option<&mut [c_int]>| {
-        ranks.copy_from_slice(&edges.ranks[..ranks.len()]);
+    let give = |edges: &Edges, ranks: &mut [c_int], weights: Option<&mut [c_int]>| {
+        copy(ranks, &edges.ranks[..ranks.len()]);
         if let Some(weights) = weights {
-            weights.copy_from_slice(&edges.weights[..weights.len()]);
+            copy(weights, &edges.weights[..weights.len()]);
         }
     };
-    copy(&graph.sources, sources, sourceweights);
-    copy(&graph.destinations, destinations, destweights);
+    give(&graph.sources, sources, sourceweights);
+    give(&graph.destinations, destinations, destweights);
     Ok(())
 }

@@ -1,13 +1,14 @@
 //! Graphs that every process knows whole: `MPI_Graph_*` and `MPI_Graphdims_get`.
 
 use std::ffi::c_int;
+use std::time::Instant;
 
-use super::edge::{carried, input, length, out, output, publish};
+use super::edge::{carried, copy, input, length, out, output, publish};
 use crate::engine::Comm;
 use crate::engine::create::{self, GraphArguments};
-use crate::host::sys::{self, MPI_Comm};
-use crate::host::{Result, comm};
-use crate::mapping::place_graph;
+use crate::host::sys::MPI_Comm;
+use crate::host::{Result, comm, place, report};
+use crate::mapping::{Csr, plan_graph};
 use crate::topology::{self, Error, Graph, as_graph};
 
 export! {
@@ -94,12 +95,16 @@ pub(crate) unsafe fn graph_create(
         unsafe { out("comm_graph", comm_graph).and_then(|_| arrays(size, nnodes, index, edges)) };
     let reorder = reorder != 0;
     let arguments = arguments.map(|(index, edges)| GraphArguments { index, edges, reorder });
-    publish(create::graph_create(&comm, arguments)?, comm_graph)
+    let started = Instant::now();
+    let made = create::graph_create(&comm, place::terms(), arguments)?;
+    report::add("MPI_Graph_create", &comm, &made, started);
+    publish(made, comm_graph)
 }
 
 /// # Safety
 ///
 /// The standard's: both results can be written.
+#[inline(always)]
 pub(crate) unsafe fn graphdims_get(
     comm: MPI_Comm,
     nnodes: *mut c_int,
@@ -117,6 +122,7 @@ pub(crate) unsafe fn graphdims_get(
 /// # Safety
 ///
 /// The standard's: arrays with room for `maxindex` and `maxedges` ints.
+#[inline(always)]
 pub(crate) unsafe fn graph_get(
     comm: MPI_Comm,
     maxindex: c_int,
@@ -130,14 +136,15 @@ pub(crate) unsafe fn graph_get(
     let nedges = length("maxedges", maxedges)?.min(graph.edges().len());
     // SAFETY: the caller's arrays have room for at least as many.
     let places = unsafe { (output("index", index, nodes)?, output("edges", edges, nedges)?) };
-    places.0.copy_from_slice(&graph.index()[..nodes]);
-    places.1.copy_from_slice(&graph.edges()[..nedges]);
+    copy(places.0, &graph.index()[..nodes]);
+    copy(places.1, &graph.edges()[..nedges]);
     Ok(())
 }
 
 /// # Safety
 ///
 /// The standard's: `nneighbors` can be written.
+#[inline(always)]
 pub(crate) unsafe fn graph_neighbors_count(
     comm: MPI_Comm,
     rank: c_int,
@@ -153,6 +160,7 @@ pub(crate) unsafe fn graph_neighbors_count(
 /// # Safety
 ///
 /// The standard's: an array with room for `maxneighbors` ints.
+#[inline(always)]
 pub(crate) unsafe fn graph_neighbors(
     comm: MPI_Comm,
     rank: c_int,
@@ -163,7 +171,7 @@ pub(crate) unsafe fn graph_neighbors(
     let found = unsafe { carried(comm, as_graph)? }.neighbors(rank)?;
     let room = length("maxneighbors", maxneighbors)?.min(found.len());
     // SAFETY: the caller's array has room for at least as many.
-    unsafe { output("neighbors", neighbors, room)? }.copy_from_slice(&found[..room]);
+    copy(unsafe { output("neighbors", neighbors, room)? }, &found[..room]);
     Ok(())
 }
 
@@ -180,8 +188,11 @@ pub(crate) unsafe fn graph_map(
     let comm = comm::intra(comm)?;
     // SAFETY: the caller's arrays.
     let (index, edges) = unsafe { arrays(comm.size()?, nnodes, index, edges)? };
-    let found = place_graph(&Graph::new(index, edges)?).new_rank(comm.rank()?);
+    let graph = Graph::new(index, edges)?;
+    let found = place::new_rank(&comm, nnodes, |layout, options| {
+        plan_graph(&Csr::from(&graph), layout, options)
+    })?;
     // SAFETY: the caller's place for the result.
-    *unsafe { out("newrank", newrank)? } = found.unwrap_or(sys::CG_UNDEFINED);
+    *unsafe { out("newrank", newrank)? } = found;
     Ok(())
 }

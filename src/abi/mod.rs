@@ -14,4 +14,5 @@ pub(crate) mod dist_graph;
 mod edge;
 pub(crate) mod general;
 pub(crate) mod graph;
+pub(crate) mod init;
 pub(crate) mod neighbor;

@@ -6,6 +6,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use super::place::{Course, Wish};
 use super::{Comm, Error};
 use crate::topology::{self, Class};
 
@@ -26,6 +27,8 @@ pub struct Ballot<'a> {
     pub fault: Option<topology::Error>,
     /// What all ranks must pass alike; not looked at where there is a fault.
     pub shared: Shared<'a>,
+    /// What this rank wants of a placement; `None` in functions that place nobody.
+    pub wish: Option<Wish>,
     /// Two ways to call of which all ranks must choose one, if the call has such.
     pub choice: Option<Choice>,
 }
@@ -40,13 +43,21 @@ pub struct Choice {
     pub chosen: Option<usize>,
 }
 
-/// Returns, on every rank alike, which of the choice's ways was taken (`None`: every rank's
-/// arguments fit both, or there was no choice), or the fault of the lowest rank that has one.
+/// What all ranks know once they agree.
+pub struct Agreed {
+    /// Which of the choice's ways was taken; `None` if every rank's arguments fit both, or there was
+    /// no choice.
+    pub way: Option<usize>,
+    /// How processes will be placed.
+    pub course: Course,
+}
+
+/// Returns, on every rank alike, what was agreed on, or the fault of the lowest rank that has one.
 ///
 /// # Errors
 ///
 /// [`Error::OnRank`], or what the communicator's own methods return.
-pub fn agree<C: Comm>(comm: &C, ballot: Ballot<'_>) -> Result<Option<usize>, C::Error> {
+pub fn agree<C: Comm>(comm: &C, ballot: Ballot<'_>) -> Result<Agreed, C::Error> {
     let rank = i64::from(comm.rank()?);
     let digest = ballot.shared.digest();
     let chose = |way| match &ballot.choice {
@@ -55,9 +66,12 @@ pub fn agree<C: Comm>(comm: &C, ballot: Ballot<'_>) -> Result<Option<usize>, C::
     };
     let at_fault = if ballot.fault.is_some() { rank } else { NOBODY };
     // The minimum of a number's complement is the complement of its maximum.
-    let mut words = [at_fault, digest, !digest, chose(0), chose(1)];
+    let wish = ballot.wish.unwrap_or_default();
+    let cautious = wish.terms.reorder as i64;
+    let root = if rank == 0 { wish.of_root(comm) } else { NOBODY };
+    let mut words = [at_fault, digest, !digest, chose(0), chose(1), cautious, root];
     comm.min(&mut words)?;
-    let [at_fault, least, complement_of_most, first, second] = words;
+    let [at_fault, least, complement_of_most, first, second, cautious, root] = words;
 
     if at_fault != NOBODY {
         let own = ballot.fault.map(|fault| (fault.class(), fault.to_string()));
@@ -81,7 +95,8 @@ pub fn agree<C: Comm>(comm: &C, ballot: Ballot<'_>) -> Result<Option<usize>, C::
         );
         return Err(Error::OnRank { rank: late as i32, class: Class::Arg, text }.into());
     }
-    Ok([first, second].iter().position(|who| *who != NOBODY))
+    let way = [first, second].iter().position(|who| *who != NOBODY);
+    Ok(Agreed { way, course: Course::agreed(wish.reorder, cautious, root) })
 }
 
 /// Gives every rank the words that `root` has for the fault that it found.

@@ -5,11 +5,17 @@
 
 use super::Comm;
 use super::agree::{Ballot, Shared, agree};
-use crate::mapping::{Placement, place_cart, place_graph};
+use super::place::{Course, Placed, Planned, Seat, Terms, Wish, place};
+use crate::mapping::{Csr, Grid, plan_cart};
 use crate::topology::{self, Cart, Graph, Topology};
 
-/// A communicator with its topology; `None` where this process has no place in it.
-pub type Made<C> = Option<(C, Topology)>;
+/// What a constructor has made.
+pub struct Made<C> {
+    /// A communicator with its topology; `None` where this process has no place in it.
+    pub member: Option<(C, Topology)>,
+    /// How processes were placed, where somebody wants to know.
+    pub placed: Option<Placed>,
+}
 
 /// What a rank passed to `MPI_Cart_create`. Arrays have one entry a dimension.
 pub struct CartArguments<'a> {
@@ -42,8 +48,10 @@ fn agree_on<C: Comm>(
     function: &'static str,
     fault: Option<topology::Error>,
     arguments: &[(&'static str, &[i32])],
-) -> Result<(), C::Error> {
-    agree(comm, Ballot { fault, shared: Shared { function, arguments }, choice: None }).map(|_| ())
+    wish: Option<Wish>,
+) -> Result<Course, C::Error> {
+    let shared = Shared { function, arguments };
+    agree(comm, Ballot { fault, shared, wish, choice: None }).map(|agreed| agreed.course)
 }
 
 /// A value and no fault, or no value and the fault.
@@ -62,6 +70,7 @@ fn parted<T>(result: Result<T, topology::Error>) -> (Option<T>, Option<topology:
 /// that differ, or what the communicator's own methods return.
 pub fn cart_create<C: Comm>(
     comm: &C,
+    terms: Terms,
     arguments: Result<CartArguments<'_>, topology::Error>,
 ) -> Result<Made<C>, C::Error> {
     let size = comm.size()?;
@@ -74,12 +83,15 @@ pub fn cart_create<C: Comm>(
     let dims = checked.as_ref().map_or(&[][..], |(_, a)| a.dims);
     let shared: [(_, &[i32]); 4] =
         [("ndims", &ndims), ("dims", dims), ("periods", &periods), ("reorder", &reorder)];
-    agree_on(comm, "MPI_Cart_create", fault, &shared)?;
+    let wish = Wish { reorder: reorder != [0], terms };
+    let course = agree_on(comm, "MPI_Cart_create", fault, &shared, Some(wish))?;
 
-    let (grid, arguments) = checked.expect("a fault here would have ended the agreement");
-    let placement =
-        if arguments.reorder { place_cart(&grid) } else { Placement::identity(grid.size()) };
-    build(comm, &placement, Topology::Cart(grid))
+    let (grid, _) = checked.expect("a fault here would have ended the agreement");
+    let (seat, placed) = place(comm, course, (grid.size(), (&grid).into()), |layout| {
+        let plan = plan_cart(&Grid::from(&grid), layout, &terms.options);
+        Some(Planned { plan, traffic: None })
+    })?;
+    build(comm, seat, placed, Topology::Cart(grid))
 }
 
 /// `MPI_Graph_create`: MPI 4.1, 8.5.3. Collective.
@@ -89,6 +101,7 @@ pub fn cart_create<C: Comm>(
 /// As [`cart_create`].
 pub fn graph_create<C: Comm>(
     comm: &C,
+    terms: Terms,
     arguments: Result<GraphArguments<'_>, topology::Error>,
 ) -> Result<Made<C>, C::Error> {
     let (checked, fault) =
@@ -101,15 +114,18 @@ pub fn graph_create<C: Comm>(
         checked.as_ref().map_or((&[][..], &[][..]), |(graph, _)| (graph.index(), graph.edges()));
     let shared: [(_, &[i32]); 4] =
         [("nnodes", &nnodes), ("index", index), ("edges", edges), ("reorder", &reorder)];
-    agree_on(comm, "MPI_Graph_create", fault, &shared)?;
+    let wish = Wish { reorder: reorder != [0], terms };
+    let course = agree_on(comm, "MPI_Graph_create", fault, &shared, Some(wish))?;
 
-    let (graph, reorder) = checked.expect("a fault here would have ended the agreement");
-    let placement = if reorder { place_graph(&graph) } else { Placement::identity(graph.nnodes()) };
+    let (graph, _) = checked.expect("a fault here would have ended the agreement");
     if graph.nnodes() == 0 {
         // Nobody has a place, so there is nothing to split.
-        return Ok(None);
+        return Ok(Made { member: None, placed: None });
     }
-    build(comm, &placement, Topology::Graph(graph))
+    let (seat, placed) = place(comm, course, (graph.nnodes(), (&graph).into()), |layout| {
+        Some(Planned::of_graph(&Csr::from(&graph), layout, course, &terms.options))
+    })?;
+    build(comm, seat, placed, Topology::Graph(graph))
 }
 
 /// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid that `comm` carries and
@@ -126,20 +142,20 @@ pub fn cart_sub<C: Comm>(
     let (checked, fault) =
         parted(arguments.and_then(|(grid, remain)| Ok((grid.sub(remain, rank)?, remain))));
     let remain = checked.as_ref().map_or(Vec::new(), |(_, remain)| numbers(remain));
-    agree_on(comm, "MPI_Cart_sub", fault, &[("remain_dims", &remain)])?;
+    agree_on(comm, "MPI_Cart_sub", fault, &[("remain_dims", &remain)], None)?;
 
     let (sub, _) = checked.expect("a fault here would have ended the agreement");
     let made = comm.split(Some(sub.color), sub.rank)?;
-    Ok(made.map(|made| (made, Topology::Cart(sub.grid))))
+    Ok(Made { member: made.map(|made| (made, Topology::Cart(sub.grid))), placed: None })
 }
 
 /// Makes the communicator of the processes that have a place, in the order of their new ranks.
 pub(super) fn build<C: Comm>(
     comm: &C,
-    placement: &Placement,
+    seat: Seat,
+    placed: Option<Placed>,
     topology: Topology,
 ) -> Result<Made<C>, C::Error> {
-    let new_rank = placement.new_rank(comm.rank()?);
-    let made = comm.split(new_rank.map(|_| 0), new_rank.unwrap_or(0))?;
-    Ok(made.map(|made| (made, topology)))
+    let made = comm.split(seat.new_rank.map(|_| 0), seat.new_rank.unwrap_or(0))?;
+    Ok(Made { member: made.map(|made| (made, topology)), placed })
 }

@@ -1,12 +1,15 @@
 //! The constructors of distributed graphs: MPI 4.1, 8.5.4.
 //!
-//! Time and memory are O(degree + log P) here; what the split of the host costs comes on top.
+//! Time and memory are O(degree + log P) here; what the split of the host costs comes on top. Only
+//! where processes may be moved does rank 0 look at the whole graph, up to [`MOST_EDGES`].
 
 use super::agree::{Ballot, Choice, Shared, agree, first_fault};
-use super::create::{Made, build};
+use super::create::Made;
 use super::exchange::{Item, deliver};
+use super::place::{Course, Placed, Planned, Seat, Terms, Wish, place};
 use super::{Comm, Error};
-use crate::mapping::{Placement, place_dist_graph};
+use crate::mapping::Csr;
+use crate::report::Shape;
 use crate::topology::{self, Class, DistGraph, Edges, Topology};
 
 /// Weights as a rank passed them.
@@ -66,22 +69,25 @@ pub struct EdgeArguments<'a> {
     pub reorder: bool,
 }
 
+/// How many edges rank 0 gathers to plan a mapping: 12 bytes each on the way, 40 while it plans.
+pub const MOST_EDGES: i64 = 1 << 24;
+
 /// Agrees that all ranks are in `function`, reorder alike, and have weights or have none.
-/// Returns whether the graph is weighted.
+/// Returns whether the graph is weighted, and how processes will be placed.
 fn agree_on<C: Comm>(
     comm: &C,
     function: &'static str,
     fault: Option<topology::Error>,
-    reorder: bool,
+    wish: Wish,
     argument: &'static str,
     weighted: Option<bool>,
-) -> Result<bool, C::Error> {
-    let shared = Shared { function, arguments: &[("reorder", &[i32::from(reorder)])] };
+) -> Result<(bool, Course), C::Error> {
+    let shared = Shared { function, arguments: &[("reorder", &[i32::from(wish.reorder)])] };
     let chosen = weighted.map(usize::from);
     let choice = Some(Choice { argument, ways: ["MPI_UNWEIGHTED", "given"], chosen });
-    let way = agree(comm, Ballot { fault, shared, choice })?;
+    let agreed = agree(comm, Ballot { fault, shared, wish: Some(wish), choice })?;
     // Where no rank says, there are no edges, and no weights are as many weights as edges.
-    Ok(way != Some(0))
+    Ok((agreed.way != Some(0), agreed.course))
 }
 
 /// `MPI_Dist_graph_create_adjacent`. Collective. Each rank's lists keep their order.
@@ -92,29 +98,31 @@ fn agree_on<C: Comm>(
 /// that their two ends do not give alike; or what the communicator's own methods return.
 pub fn dist_graph_create_adjacent<C: Comm>(
     comm: &C,
+    terms: Terms,
     arguments: Result<AdjacentArguments<'_>, topology::Error>,
 ) -> Result<Made<C>, C::Error> {
-    let size = comm.size()?;
+    let (rank, size) = (comm.rank()?, comm.size()?);
     let checked = arguments.and_then(|a| a.check(size));
     let (reorder, weighted) = checked.as_ref().map_or((false, None), |(a, w)| (a.reorder, *w));
     let fault = checked.as_ref().err().cloned();
     let function = "MPI_Dist_graph_create_adjacent";
-    let weighted = agree_on(comm, function, fault, reorder, "sourceweights", weighted)?;
+    let wish = Wish { reorder, terms };
+    let (weighted, course) = agree_on(comm, function, fault, wish, "sourceweights", weighted)?;
     let (arguments, _) = checked.map_err(Error::Here)?;
 
     if !edges_match(comm, &arguments)? {
         return Err(name_mismatch(comm, &arguments)?.into());
     }
-    let edges = |ranks: &[i32], weights: Weights<'_>| Edges {
-        ranks: ranks.into(),
-        weights: weights.entries().into(),
+    let (seat, placed) =
+        place_edges(comm, course, (terms, weighted), || arguments.leaving(rank, weighted))?;
+    let Some(made) = comm.split(Some(0), seat.new_rank.unwrap_or(0))? else {
+        return Ok(Made { member: None, placed });
     };
-    let graph = DistGraph {
-        sources: edges(arguments.sources, arguments.source_weights),
-        destinations: edges(arguments.destinations, arguments.dest_weights),
-        weighted,
+    let graph = match course.moving {
+        true => fetch_lists(&made, rank, seat, &arguments.lists(weighted)),
+        false => Ok(arguments.lists(weighted)),
     };
-    build(comm, &placement(reorder, size), Topology::DistGraph(graph))
+    finish(made, graph, placed)
 }
 
 /// `MPI_Dist_graph_create`. Collective. Every edge goes to its two ends, where lists are ordered
@@ -126,29 +134,95 @@ pub fn dist_graph_create_adjacent<C: Comm>(
 /// As [`dist_graph_create_adjacent`].
 pub fn dist_graph_create<C: Comm>(
     comm: &C,
+    terms: Terms,
     arguments: Result<EdgeArguments<'_>, topology::Error>,
 ) -> Result<Made<C>, C::Error> {
-    let size = comm.size()?;
+    let (rank, size) = (comm.rank()?, comm.size()?);
     let checked = arguments.and_then(|a| a.check(size));
     let (reorder, weighted) =
         checked.as_ref().map_or((false, None), |a| (a.reorder, a.weights.weighted()));
-    let fault = checked.as_ref().err().cloned();
-    let weighted = agree_on(comm, "MPI_Dist_graph_create", fault, reorder, "weights", weighted)?;
+    let (fault, wish) = (checked.as_ref().err().cloned(), Wish { reorder, terms });
+    let function = "MPI_Dist_graph_create";
+    let (weighted, course) = agree_on(comm, function, fault, wish, "weights", weighted)?;
     let arguments = checked.map_err(Error::Here)?;
 
+    let (seat, placed) =
+        place_edges(comm, course, (terms, weighted), || arguments.given(weighted))?;
     // On a new communicator, where vertex i is rank i and no message of the program can be met.
-    let new_rank = placement(reorder, size).new_rank(comm.rank()?);
-    let Some(made) = comm.split(Some(0), new_rank.expect("all processes have a place"))? else {
-        return Ok(None);
+    let Some(made) = comm.split(Some(0), seat.new_rank.unwrap_or(0))? else {
+        return Ok(Made { member: None, placed });
     };
-    match deliver(&made, arguments.items(comm.rank()?, weighted)) {
-        Ok(items) => Ok(Some((made, Topology::DistGraph(collect(&items, weighted))))),
+    let items = deliver(&made, arguments.items(rank, weighted));
+    finish(made, items.map(|items| collect(&items, weighted)), placed)
+}
+
+/// A new communicator with its graph, or given back if there was an error.
+fn finish<C: Comm>(
+    made: C,
+    graph: Result<DistGraph, C::Error>,
+    placed: Option<Placed>,
+) -> Result<Made<C>, C::Error> {
+    match graph {
+        Ok(graph) => Ok(Made { member: Some((made, Topology::DistGraph(graph))), placed }),
         Err(error) => made.free().and(Err(error)),
     }
 }
 
-fn placement(reorder: bool, size: i32) -> Placement {
-    if reorder { place_dist_graph(size) } else { Placement::identity(size) }
+/// Finds every process its seat, by the whole graph, whose edges rank 0 gathers: each as
+/// (from, to, weight), given once by any rank.
+fn place_edges<C: Comm>(
+    comm: &C,
+    course: Course,
+    (terms, weighted): (Terms, bool),
+    edges: impl FnOnce() -> Vec<i32>,
+) -> Result<(Seat, Option<Placed>), C::Error> {
+    let size = comm.size()?;
+    let (mut total, mut gathered) = (None, None);
+    if course.planning {
+        let own = edges();
+        let mut sum = [own.len() as i64 / 3];
+        comm.sum(&mut sum)?;
+        total = Some(sum[0]);
+        if sum[0] <= MOST_EDGES {
+            gathered = Some(comm.gather(&own)?);
+        }
+    }
+    let shape = Shape::DistGraph { edges: total, weighted };
+    place(comm, course, (size, shape), |layout| {
+        let words = gathered?;
+        let edges = words.chunks_exact(3).map(|e| (e[0] as u32, e[1] as u32, i64::from(e[2])));
+        let graph = Csr::from_edges(size as usize, edges);
+        Some(Planned::of_graph(&graph, layout, course, &terms.options))
+    })
+}
+
+/// After a reorder new rank i has vertex i, whose lists the process with old rank i passed: every
+/// process hands its lists on, and gets those of its vertex.
+fn fetch_lists<C: Comm>(
+    made: &C,
+    old_rank: i32,
+    seat: Seat,
+    own: &DistGraph,
+) -> Result<DistGraph, C::Error> {
+    let (into, away) = (&own.sources, &own.destinations);
+    let head = [into.degree(), away.degree()];
+    let words = [&head[..], &into.ranks, &away.ranks, &into.weights, &away.weights].concat();
+    let words = made.send_receive(old_rank, &words, seat.edges_from)?;
+    let (head, mut rest) = words.split_at(2);
+    let mut take = |length: i32| -> Box<[i32]> {
+        let (taken, left) = rest.split_at((length as usize).min(rest.len()));
+        rest = left;
+        taken.into()
+    };
+    let ranks = [take(head[0]), take(head[1])];
+    let weights = [take(head[0]), take(head[1])];
+    let [into, away] = ranks;
+    let [weights_into, weights_away] = weights;
+    Ok(DistGraph {
+        sources: Edges { ranks: into, weights: weights_into },
+        destinations: Edges { ranks: away, weights: weights_away },
+        weighted: own.weighted,
+    })
 }
 
 impl<'a> AdjacentArguments<'a> {
@@ -166,6 +240,25 @@ impl<'a> AdjacentArguments<'a> {
             (one, other) => Ok((self, one.or(other))),
         }
     }
+
+    /// The lists as they were passed.
+    fn lists(&self, weighted: bool) -> DistGraph {
+        let edges = |ranks: &[i32], weights: Weights<'_>| Edges {
+            ranks: ranks.into(),
+            weights: weights.entries().into(),
+        };
+        DistGraph {
+            sources: edges(self.sources, self.source_weights),
+            destinations: edges(self.destinations, self.dest_weights),
+            weighted,
+        }
+    }
+
+    /// The edges that leave this process: (from, to, weight).
+    fn leaving(&self, rank: i32, weighted: bool) -> Vec<i32> {
+        let weight = |i: usize| if weighted { self.dest_weights.entries()[i] } else { 1 };
+        self.destinations.iter().enumerate().flat_map(|(i, to)| [rank, *to, weight(i)]).collect()
+    }
 }
 
 impl EdgeArguments<'_> {
@@ -178,13 +271,24 @@ impl EdgeArguments<'_> {
         Ok(self)
     }
 
+    /// The edges that this rank gives: (from, to, weight).
+    fn edges(&self, weighted: bool) -> impl Iterator<Item = [i32; 3]> + '_ {
+        let starts = self.sources.iter().zip(self.degrees);
+        let starts = starts.flat_map(|(source, degree)| (0..*degree).map(move |_| *source));
+        starts.zip(self.destinations).enumerate().map(move |(i, (source, destination))| {
+            [source, *destination, if weighted { self.weights.entries()[i] } else { 1 }]
+        })
+    }
+
+    /// The same, one after the other.
+    fn given(&self, weighted: bool) -> Vec<i32> {
+        self.edges(weighted).flatten().collect()
+    }
+
     /// Every edge twice, addressed to its two ends: (whether it leaves the receiver, the other end, weight).
     fn items(&self, from: i32, weighted: bool) -> Vec<Item<3>> {
         let mut items = Vec::with_capacity(2 * self.destinations.len());
-        let starts = self.sources.iter().zip(self.degrees);
-        let starts = starts.flat_map(|(source, degree)| (0..*degree).map(move |_| *source));
-        for (i, (source, &destination)) in starts.zip(self.destinations).enumerate() {
-            let weight = if weighted { self.weights.entries()[i] } else { 0 };
+        for [source, destination, weight] in self.edges(weighted) {
             items.push(Item { to: source, from, words: [1, destination, weight] });
             items.push(Item { to: destination, from, words: [0, source, weight] });
         }

@@ -6,14 +6,31 @@ pub mod agree;
 pub mod create;
 pub mod dist_graph;
 pub mod exchange;
+pub mod place;
 #[cfg(test)]
 mod sim;
 #[cfg(test)]
 mod tests;
 
+use std::sync::Arc;
+
+use crate::mapping::Layout;
 use crate::topology::{self, Class};
 
-/// What the engine needs of a communicator. Every method but `rank` and `size` is collective.
+/// What a process knows, without asking others, of where the processes of a communicator run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Knowledge {
+    /// Nothing.
+    #[default]
+    Unknown,
+    /// On which node each is.
+    Known,
+    /// They all share one node, and whatever lies below it.
+    OneNode,
+}
+
+/// What the engine needs of a communicator. Every method but `rank`, `size` and `knowledge` is
+/// collective.
 pub trait Comm: Sized {
     /// A failure of the host, or a fault that the engine found.
     type Error: From<Error>;
@@ -32,6 +49,16 @@ pub trait Comm: Sized {
     fn sum(&self, words: &mut [i64]) -> Result<(), Self::Error>;
     /// Gives every process the bytes of `root`; the length is known everywhere.
     fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<(), Self::Error>;
+    /// Gives every process what rank 0 has for it, and rank 0 alone passes.
+    fn scatter(&self, pairs: &[[i32; 2]]) -> Result<[i32; 2], Self::Error>;
+    /// What all processes pass, one after the other, on rank 0; nothing elsewhere. All of it is at
+    /// most `i32::MAX` words.
+    fn gather(&self, words: &[i32]) -> Result<Vec<i32>, Self::Error>;
+    /// What is known here of where the processes run. Only asked for on rank 0.
+    fn knowledge(&self) -> Knowledge;
+    /// Where the processes run, on rank 0; `None` elsewhere, and where nobody can tell. Collective
+    /// only if it is not `known` to rank 0.
+    fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>, Self::Error>;
     /// Sends `words` to one process and receives what another sends here. Only used on
     /// communicators that the engine made itself: no message of ours meets one of the program's.
     fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>, Self::Error>;

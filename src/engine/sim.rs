@@ -3,7 +3,8 @@
 use std::any::Any;
 use std::sync::{Arc, Barrier, Mutex};
 
-use super::{Comm, Error};
+use super::{Comm, Error, Knowledge};
+use crate::mapping::Layout;
 
 type Slot = Option<Box<dyn Any + Send>>;
 
@@ -16,18 +17,28 @@ pub(crate) struct Sim {
 struct Group {
     slots: Mutex<Vec<Slot>>,
     barrier: Barrier,
+    layout: Option<Arc<Layout>>,
 }
 
 impl Group {
-    fn new(size: usize) -> Arc<Self> {
+    fn new(size: usize, layout: Option<Layout>) -> Arc<Self> {
         let slots = Mutex::new((0..size).map(|_| None).collect());
-        Arc::new(Self { slots, barrier: Barrier::new(size) })
+        Arc::new(Self { slots, barrier: Barrier::new(size), layout: layout.map(Arc::new) })
     }
 }
 
 /// Runs `program` on `size` simulated processes; what each returned, by rank.
 pub(crate) fn run<T: Send>(size: i32, program: impl Fn(&Sim) -> T + Sync) -> Vec<T> {
-    let group = Group::new(size as usize);
+    run_on(None, size, program)
+}
+
+/// The same, on processes that run somewhere.
+pub(crate) fn run_on<T: Send>(
+    layout: Option<Layout>,
+    size: i32,
+    program: impl Fn(&Sim) -> T + Sync,
+) -> Vec<T> {
+    let group = Group::new(size as usize, layout);
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..size)
             .map(|rank| {
@@ -74,7 +85,7 @@ impl Comm for Sim {
         let mut members: Vec<usize> = (0..all.len()).filter(|r| all[*r].0 == color).collect();
         members.sort_by_key(|r| (all[*r].1, *r));
         let rank = members.iter().position(|r| *r == self.rank as usize).unwrap();
-        let made = (rank == 0).then(|| Group::new(members.len()));
+        let made = (rank == 0).then(|| Group::new(members.len(), None));
         let group = self.all(made)[members[0]].clone().unwrap();
         Ok(color.map(|_| Self { rank: rank as i32, group }))
     }
@@ -103,6 +114,31 @@ impl Comm for Sim {
     fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<(), Error> {
         bytes.copy_from_slice(&self.all(bytes.to_vec())[root as usize]);
         Ok(())
+    }
+
+    fn scatter(&self, pairs: &[[i32; 2]]) -> Result<[i32; 2], Error> {
+        assert!(self.rank == 0 || pairs.is_empty());
+        Ok(self.all(pairs.to_vec())[0][self.rank as usize])
+    }
+
+    fn gather(&self, words: &[i32]) -> Result<Vec<i32>, Error> {
+        let all = self.all(words.to_vec());
+        Ok(if self.rank == 0 { all.concat() } else { Vec::new() })
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        match &self.group.layout {
+            None => Knowledge::Unknown,
+            Some(layout) if layout.is_flat() => Knowledge::OneNode,
+            Some(_) => Knowledge::Known,
+        }
+    }
+
+    fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>, Error> {
+        if !known {
+            self.all(());
+        }
+        Ok(self.group.layout.clone().filter(|_| self.rank == 0))
     }
 
     fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>, Error> {

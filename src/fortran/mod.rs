@@ -18,4 +18,5 @@ mod dist_graph;
 mod edge;
 mod general;
 mod graph;
+mod init;
 mod neighbor;

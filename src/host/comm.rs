@@ -1,10 +1,12 @@
 //! The host's communicators as the engine sees them.
 
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 
 use super::sys::{self, MPI_Comm};
-use super::{Error, Result, errors::check};
-use crate::engine::Comm;
+use super::{Error, Result, errors::check, layout};
+use crate::engine::{Comm, Knowledge};
+use crate::mapping::Layout;
 
 /// A communicator of the host. It is the program's; nothing is freed when this is dropped.
 pub(crate) struct HostComm(pub(crate) MPI_Comm);
@@ -16,6 +18,12 @@ const TAG: c_int = 0;
 const MOST_WORDS: usize = 1 << 28;
 
 impl HostComm {
+    /// `MPI_COMM_WORLD`.
+    pub(super) fn world() -> Self {
+        // SAFETY: a constant of the host.
+        Self(unsafe { sys::cg_comm_world() })
+    }
+
     /// A communicator of the same processes that only we know, for our own messages. Errors on it
     /// come back as codes; the program's handler is called where they are concluded.
     pub(super) fn private(&self) -> Result<Self> {
@@ -94,7 +102,7 @@ impl Comm for HostComm {
         let null = unsafe { sys::cg_comm_null };
         let mut made = null;
         // SAFETY: a handle to write to.
-        check(unsafe { sys::PMPI_Comm_split(self.0, color, key, &raw mut made) })?;
+        check(unsafe { sys::cg_comm_split(self.0, color, key, &raw mut made) })?;
         Ok((made != null).then_some(Self(made)))
     }
 
@@ -123,6 +131,78 @@ impl Comm for HostComm {
             })?;
         }
         Ok(())
+    }
+
+    fn scatter(&self, pairs: &[[i32; 2]]) -> Result<[i32; 2]> {
+        let mut own = [0; 2];
+        // SAFETY: on rank 0 a pair for each process, which is not looked at elsewhere, and room for one.
+        check(unsafe {
+            sys::PMPI_Scatter(
+                pairs.as_ptr().cast(),
+                2,
+                sys::cg_int,
+                own.as_mut_ptr().cast(),
+                2,
+                sys::cg_int,
+                0,
+                self.0,
+            )
+        })?;
+        Ok(own)
+    }
+
+    fn gather(&self, words: &[i32]) -> Result<Vec<i32>> {
+        let own = words.len() as c_int;
+        let processes = if self.rank()? == 0 { self.size()? as usize } else { 0 };
+        let mut counts = vec![0 as c_int; processes];
+        // SAFETY: one int from each process, with room for all on rank 0.
+        check(unsafe {
+            sys::PMPI_Gather(
+                (&raw const own).cast(),
+                1,
+                sys::cg_int,
+                counts.as_mut_ptr().cast(),
+                1,
+                sys::cg_int,
+                0,
+                self.0,
+            )
+        })?;
+        let mut total = 0;
+        let mut starts = Vec::with_capacity(processes);
+        for count in &counts {
+            starts.push(total);
+            total += count;
+        }
+        let mut all = vec![0i32; total as usize];
+        // SAFETY: as many words as was just said, one process' after the other's.
+        check(unsafe {
+            sys::PMPI_Gatherv(
+                words.as_ptr().cast(),
+                own,
+                sys::cg_int,
+                all.as_mut_ptr().cast(),
+                counts.as_ptr(),
+                starts.as_ptr(),
+                sys::cg_int,
+                0,
+                self.0,
+            )
+        })?;
+        Ok(all)
+    }
+
+    fn knowledge(&self) -> Knowledge {
+        layout::knowledge(self)
+    }
+
+    fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>> {
+        let is_root = self.rank()? == 0;
+        match known {
+            true if is_root => layout::known(self),
+            true => Ok(None),
+            false => Ok(layout::gather(self)?.filter(|_| is_root)),
+        }
     }
 
     fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>> {

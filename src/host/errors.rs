@@ -19,7 +19,7 @@ pub(crate) enum Error {
     /// The host does not have what is needed.
     #[error("the host has no {0}, without which this cannot be done")]
     Absent(&'static str),
-    /// The host failed, and has already called the error handler.
+    /// The host failed, and has already called the error handler if its `PMPI_` functions do that.
     #[error("the host failed with error code {0}")]
     Host(c_int),
 }
@@ -39,21 +39,29 @@ pub(crate) fn check(code: c_int) -> Result {
 }
 
 /// The return code of a call of `function`, after the error handler of `comm` has been called for
-/// a fault that the host has not reported yet. `None` is a function without a communicator.
-#[inline]
+/// a fault that the host has not reported yet. `comm` is only asked then; `None` is a function
+/// without a communicator.
+#[inline(always)]
 pub(crate) fn conclude<T>(
     function: &'static str,
-    comm: Option<MPI_Comm>,
+    comm: impl FnOnce() -> Option<MPI_Comm>,
     result: Result<T>,
 ) -> c_int {
     match result {
         Ok(_) => sys::CG_SUCCESS,
-        Err(Error::Host(code)) => code,
-        Err(Error::Quiet(code)) => raise(function, comm, Raised::Code(code)),
-        Err(Error::Ours(error)) => {
+        Err(error) => failed(function, comm(), error),
+    }
+}
+
+#[cold]
+fn failed(function: &'static str, comm: Option<MPI_Comm>, error: Error) -> c_int {
+    match error {
+        Error::Host(code) if sys::CG_PMPI_CALLS_HANDLERS != 0 => code,
+        Error::Host(code) | Error::Quiet(code) => raise(function, comm, Raised::Code(code)),
+        Error::Ours(error) => {
             raise(function, comm, Raised::Fault(error.class(), error.to_string()))
         }
-        Err(error @ Error::Absent(_)) => {
+        Error::Absent(_) => {
             raise(function, comm, Raised::Fault(Class::Unsupported, error.to_string()))
         }
     }
@@ -67,27 +75,27 @@ enum Raised {
     Fault(Class, String),
 }
 
-#[cold]
 fn raise(function: &'static str, comm: Option<MPI_Comm>, what: Raised) -> c_int {
     super::check_family();
     // SAFETY: constants of the host.
     let (null, fallback) = unsafe {
         let on_self = sys::CG_ERRORS_ON_SELF != 0;
-        (sys::cg_comm_null, if on_self { sys::cg_comm_self } else { sys::cg_comm_world })
+        (sys::cg_comm_null, if on_self { sys::cg_comm_self() } else { sys::cg_comm_world() })
     };
     let comm = comm.filter(|comm| *comm != null);
-    let code = match what {
-        Raised::Code(code) => code,
+    let (code, text) = match what {
+        Raised::Code(code) => (code, format!("the host failed with error code {code}")),
         // SAFETY: asks the host for its state, which is allowed at any time.
         Raised::Fault(_, text) if comm.is_none() && unsafe { sys::cg_is_active() } == 0 => {
             // No communicator has a handler now, and MPI's initial one ends the program.
             eprintln!("cartograph: {function}: {text} (MPI is not active)");
             std::process::abort();
         }
-        Raised::Fault(class, text) => error_code(function, class, &text),
+        Raised::Fault(class, text) => (error_code(function, class, &text), text),
     };
-    // SAFETY: a communicator, and a code that the host knows. What the handler returns is its own.
-    unsafe { sys::PMPI_Comm_call_errhandler(comm.unwrap_or(fallback), code) };
+    let text = CString::new(format!("{function}: {text}")).unwrap_or_default();
+    // SAFETY: a communicator, a code that the host knows, and a string.
+    unsafe { sys::cg_call_errhandler(comm.unwrap_or(fallback), code, text.as_ptr()) };
     code
 }
 

@@ -26,16 +26,32 @@ pub(crate) fn check_family() {
     std::process::abort();
 }
 
-/// The family of the MPI that answers.
-fn running() -> sys::cg_family {
-    let mut version = [0 as c_char; sys::CG_MAX_LIBRARY_VERSION_STRING as usize];
-    // SAFETY: a buffer of the size that the standard asks for; allowed at any time.
+/// What the MPI that answers calls itself, and an address inside of it.
+fn library_version() -> Option<(String, *const c_void)> {
+    // Another MPI than the one built for may have longer texts.
+    const ROOM: usize = 16384;
+    const { assert!(sys::CG_MAX_LIBRARY_VERSION_STRING as usize <= ROOM) };
+    let mut version = vec![0 as c_char; ROOM];
+    // SAFETY: a buffer that is large enough; allowed at any time.
     let address = unsafe { sys::cg_library_version(version.as_mut_ptr()) };
     if address.is_null() {
-        return sys::CG_FAMILY_UNKNOWN;
+        return None;
     }
     // SAFETY: the host has written a string, and the buffer was zero before.
-    let version = unsafe { CStr::from_ptr(version.as_ptr()) }.to_string_lossy();
+    let version = unsafe { CStr::from_ptr(version.as_ptr()) };
+    Some((version.to_string_lossy().into_owned(), address))
+}
+
+/// What the MPI that answers calls itself, in a line; empty if it does not say.
+pub(super) fn version() -> String {
+    let version = library_version().map_or(String::new(), |(version, _)| version);
+    let line = version.lines().next().unwrap_or_default();
+    line.split(", ").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The family of the MPI that answers.
+fn running() -> sys::cg_family {
+    let Some((version, address)) = library_version() else { return sys::CG_FAMILY_UNKNOWN };
     let calls_itself = |names: &[&str]| names.iter().any(|name| version.contains(name));
     if calls_itself(&["Open MPI"]) {
         sys::CG_FAMILY_OPEN_MPI

@@ -2,10 +2,17 @@
 //! does not see what Cartograph does underneath.
 
 pub(crate) mod attr;
+mod cache;
 pub(crate) mod comm;
+mod domain;
 pub(crate) mod errors;
 mod family;
+mod key;
+pub(crate) mod layout;
 pub(crate) mod neighbor;
+pub(crate) mod place;
+pub(crate) mod report;
+pub(crate) mod settings;
 
 /// The host's types and functions: mpi-sys, and what our own shim adds.
 pub(crate) mod sys {
@@ -15,10 +22,10 @@ pub(crate) mod sys {
         MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request, MPI_Status,
     };
     pub(super) use mpi_sys::{
-        PMPI_Allreduce, PMPI_Bcast, PMPI_Comm_call_errhandler, PMPI_Comm_create_keyval,
-        PMPI_Comm_free, PMPI_Comm_free_keyval, PMPI_Comm_get_attr, PMPI_Comm_rank,
-        PMPI_Comm_set_attr, PMPI_Comm_set_errhandler, PMPI_Comm_size, PMPI_Comm_split, PMPI_Irecv,
-        PMPI_Isend, PMPI_Sendrecv, PMPI_Type_get_extent, PMPI_Waitall,
+        PMPI_Allreduce, PMPI_Bcast, PMPI_Comm_create_keyval, PMPI_Comm_free, PMPI_Comm_free_keyval,
+        PMPI_Comm_get_attr, PMPI_Comm_rank, PMPI_Comm_set_attr, PMPI_Comm_set_errhandler,
+        PMPI_Comm_size, PMPI_Gather, PMPI_Gatherv, PMPI_Irecv, PMPI_Isend, PMPI_Scatter,
+        PMPI_Sendrecv, PMPI_Type_get_extent, PMPI_Waitall,
     };
 
     /// The host's prototypes of the functions that Cartograph replaces, for the comparison of types
@@ -45,7 +52,7 @@ pub(crate) mod sys {
         "mpi-sys was built for another MPI than MPICC names: use one CARGO_TARGET_DIR for each"
     );
     const _: () = assert!(
-        CG_ERR_TOPOLOGY as i64 == mpi_sys::MPI_ERR_TOPOLOGY as i64,
+        CG_PROC_NULL as i64 == mpi_sys::MPI_PROC_NULL as i64,
         "mpi-sys was built for another MPI than MPICC names: use one CARGO_TARGET_DIR for each"
     );
 }

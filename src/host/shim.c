@@ -2,11 +2,11 @@
  * weak references (a missing one must not stop the library from loading), and two host quirks. */
 #include "cartograph_host.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 const MPI_Comm cg_comm_null = MPI_COMM_NULL;
-const MPI_Comm cg_comm_self = MPI_COMM_SELF;
-const MPI_Comm cg_comm_world = MPI_COMM_WORLD;
 const MPI_Datatype cg_byte = MPI_BYTE;
 const MPI_Datatype cg_int = MPI_INT;
 const MPI_Datatype cg_int64 = MPI_LONG_LONG_INT;
@@ -15,6 +15,23 @@ const MPI_Info cg_info_null = MPI_INFO_NULL;
 const MPI_Request cg_request_null = MPI_REQUEST_NULL;
 const MPI_Op cg_min = MPI_MIN;
 const MPI_Op cg_sum = MPI_SUM;
+
+#if defined(SMPI_H)
+/* The compatibility header has them as constants, for mpi-sys; here they are what they are. */
+#undef MPI_COMM_WORLD
+#undef MPI_COMM_SELF
+#define MPI_COMM_SELF smpi_process_comm_self()
+#endif
+
+MPI_Comm cg_comm_self(void)
+{
+    return MPI_COMM_SELF;
+}
+
+MPI_Comm cg_comm_world(void)
+{
+    return MPI_COMM_WORLD;
+}
 
 void *cg_status_ignore(void)
 {
@@ -46,6 +63,11 @@ const int *cg_weights_empty(void)
     return MPI_WEIGHTS_EMPTY;
 }
 
+int cg_is_weights_sentinel(const int *weights)
+{
+    return weights == MPI_UNWEIGHTED || weights == MPI_WEIGHTS_EMPTY;
+}
+
 /* ---- Which host ---- */
 
 #if defined(MPI_ABI)
@@ -54,7 +76,7 @@ const enum cg_family cg_family_built = CG_FAMILY_ABI;
 const enum cg_family cg_family_built = CG_FAMILY_OPEN_MPI;
 #elif defined(MPICH_VERSION) || defined(I_MPI_VERSION) || defined(MVAPICH2_VERSION)
 const enum cg_family cg_family_built = CG_FAMILY_MPICH;
-#elif defined(SMPI_H) || defined(SIMGRID_VERSION)
+#elif defined(SMPI_H)
 const enum cg_family cg_family_built = CG_FAMILY_SMPI;
 #else
 const enum cg_family cg_family_built = CG_FAMILY_UNKNOWN;
@@ -151,6 +173,31 @@ SENTINEL(cg_is_fortran_weights_empty, mpi_fortran_weights_empty, MPI_FORTRAN_WEI
 SENTINEL(cg_is_fortran_in_place, mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
 SENTINEL(cg_is_fortran_bottom, mpi_fortran_bottom, MPI_FORTRAN_BOTTOM)
 
+#elif defined(SMPI_H)
+
+/* SMPI's are variables of its own, and its mpif.h has none for weights. */
+#define SENTINEL(function, variable)                                                                \
+    extern int variable __attribute__((weak));                                                     \
+    int function(const void *address)                                                              \
+    {                                                                                              \
+        return address && address == &variable;                                                    \
+    }
+
+SENTINEL(cg_is_fortran_in_place, mpi_in_place_)
+SENTINEL(cg_is_fortran_bottom, mpi_bottom_)
+
+int cg_is_fortran_unweighted(const void *address)
+{
+    (void)address;
+    return 0;
+}
+
+int cg_is_fortran_weights_empty(const void *address)
+{
+    (void)address;
+    return 0;
+}
+
 #else
 
 /* MPICH keeps the addresses in variables of its Fortran library, which its own wrappers fill in on
@@ -191,6 +238,56 @@ int cg_fortran_true(void)
     return 1;
 }
 
+/* ---- Error handlers ---- */
+
+#if defined(SMPI_H)
+
+/* SMPI has no function behind its predefined handlers: to call one is to jump to null. */
+void cg_call_errhandler(MPI_Comm comm, int code, const char *text)
+{
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS || handler == MPI_ERRHANDLER_NULL
+        || handler == MPI_ERRORS_RETURN)
+        return;
+    if (handler == MPI_ERRORS_ARE_FATAL) {
+        fprintf(stderr, "cartograph: %s\n", text);
+        abort();
+    }
+    PMPI_Comm_call_errhandler(comm, code);
+    PMPI_Errhandler_free(&handler);
+}
+
+/* SMPI gives a new communicator its own initial handler. */
+int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
+{
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    int code = PMPI_Comm_split(comm, color, key, made);
+    if (code != MPI_SUCCESS || *made == MPI_COMM_NULL)
+        return code;
+    code = PMPI_Comm_get_errhandler(comm, &handler);
+    /* There is none where another rank has set one on MPI_COMM_WORLD and this rank has not. */
+    if (code != MPI_SUCCESS || handler == MPI_ERRHANDLER_NULL)
+        return code;
+    code = PMPI_Comm_set_errhandler(*made, handler);
+    PMPI_Errhandler_free(&handler);
+    return code;
+}
+
+#else
+
+void cg_call_errhandler(MPI_Comm comm, int code, const char *text)
+{
+    (void)text;
+    PMPI_Comm_call_errhandler(comm, code);
+}
+
+int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
+{
+    return PMPI_Comm_split(comm, color, key, made);
+}
+
+#endif
+
 /* ---- Optional functions ---- */
 
 #pragma weak PMPI_Initialized
@@ -225,11 +322,13 @@ int cg_is_inter(MPI_Comm comm)
 
 int cg_new_code(int error_class)
 {
+#if !defined(SMPI_H) /* which says that it succeeds, and does nothing */
     int code;
     if (PMPI_Add_error_code && PMPI_Add_error_string
         && PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS
         && PMPI_Add_error_string(code, "") == MPI_SUCCESS)
         return code;
+#endif
     return error_class;
 }
 

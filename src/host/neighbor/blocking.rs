@@ -70,9 +70,10 @@ impl Pending<'_> {
         direction: Direction,
         side: &Side<impl Fn(usize) -> Block>,
     ) -> Result {
+        let (base, distance) = side.base(1);
         for end in of.ends.of(direction) {
             let block = self.temporary.describe((side.block)(end.number))?;
-            let address = side.buffer.wrapping_byte_offset(block.offset);
+            let address = base.wrapping_byte_offset(distance + block.offset);
             let request = &raw mut self.requests[self.posted];
             // SAFETY: the program vouches for its buffer, as far as count and datatype say.
             let code = unsafe {

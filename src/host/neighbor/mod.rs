@@ -16,6 +16,7 @@ mod types;
 pub(crate) use request::Start;
 
 use std::ffi::c_void;
+use std::ptr;
 use std::sync::OnceLock;
 
 use ends::Ends;
@@ -23,8 +24,7 @@ use plan::Plans;
 
 use super::attr::{self, Attached};
 use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
-use super::{HostComm, Result, errors::check};
-use crate::engine::Comm;
+use super::{Result, errors::check, report};
 use crate::topology::{Direction, Error};
 
 /// One neighbor's part of a buffer.
@@ -38,12 +38,33 @@ pub(crate) struct Block {
     pub(crate) datatype: MPI_Datatype,
 }
 
+impl Block {
+    /// The same, so many bytes further on.
+    fn moved(self, distance: isize) -> Self {
+        Self { offset: self.offset + distance, ..self }
+    }
+}
+
 /// One side of a collective.
 pub(crate) struct Side<F: Fn(usize) -> Block> {
     /// The start of the buffer, which may be `MPI_BOTTOM`.
     pub(crate) buffer: *mut c_void,
     /// The block of each neighbor.
     pub(crate) block: F,
+}
+
+impl<F: Fn(usize) -> Block> Side<F> {
+    /// An address, and the distance from there of what is said to be at no distance from the buffer.
+    /// `MPI_BOTTOM` need not be address zero, and a null pointer is no buffer to some hosts: `mark`
+    /// stands for it.
+    fn base(&self, mark: usize) -> (*mut c_void, isize) {
+        // SAFETY: a constant of the host.
+        let bottom = unsafe { sys::cg_bottom() };
+        if !bottom.is_null() && self.buffer.cast_const() == bottom {
+            return (ptr::without_provenance_mut(mark), -(mark as isize));
+        }
+        (self.buffer, 0)
+    }
 }
 
 /// How a collective is to be run.
@@ -90,8 +111,8 @@ impl Neighborhood<'_> {
         let ends = match known.get() {
             Some(ends) => ends,
             None => {
-                let rank = HostComm(comm).rank()?;
-                known.get_or_init(|| Ends::new(&attached.topology, rank))
+                report::note_neighbors(&attached.topology);
+                known.get_or_init(|| Ends::new(&attached.topology, attached.rank()))
             }
         };
         Ok(Self { comm, attached, ends })

@@ -37,8 +37,13 @@ pub(super) fn start(
     let host_keeps = unsafe { sys::cg_requests_keep_datatypes() } != 0;
     // Nothing tells when a persistent request is freed: what it needs stays with the communicator.
     let pin = !host_keeps && matches!(start, Start::Later(_));
-    let plan = of.attached.neighbors.plans.get(of, &send.block, &receive.block, pin)?;
-    let call = Call { comm: of.comm, send: send.buffer, receive: receive.buffer, start };
+    // SMPI copies nothing from a process to itself where both addresses are the same.
+    let ((send_base, send_distance), (receive_base, receive_distance)) =
+        (send.base(1), receive.base(2));
+    let sent = |number| (send.block)(number).moved(send_distance);
+    let received = |number| (receive.block)(number).moved(receive_distance);
+    let plan = of.attached.neighbors.plans.get(of, &sent, &received, pin)?;
+    let call = Call { comm: of.comm, send: send_base, receive: receive_base, start };
     if plan.receive.counts.len() == 1 && matches!(start, Start::Now) {
         return call.to_itself(&plan, &of.attached.private(of.comm)?);
     }

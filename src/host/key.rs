@@ -1,0 +1,122 @@
+//! Keys of attributes, made when first needed.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, Ordering};
+
+use super::sys::{self, MPI_Comm};
+use super::{Result, errors::check};
+
+/// Called by the host when an attribute goes: communicator, key, value, extra state.
+pub(super) type Delete = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
+/// Called by the host when a communicator is duplicated.
+pub(super) type Copy = unsafe extern "C" fn(
+    MPI_Comm,
+    c_int,
+    *mut c_void,
+    *mut c_void,
+    *mut c_void,
+    *mut c_int,
+) -> c_int;
+
+/// A key of attributes of communicators.
+pub(super) struct Key {
+    number: AtomicI32,
+    copy: Copy,
+    delete: Delete,
+}
+
+impl Key {
+    pub(super) const fn new(copy: Copy, delete: Delete) -> Self {
+        Self { number: AtomicI32::new(sys::CG_KEYVAL_INVALID), copy, delete }
+    }
+
+    /// The key's number, if it was made already.
+    #[inline]
+    pub(super) fn made(&self) -> Option<c_int> {
+        let number = self.number.load(Ordering::Acquire);
+        (number != sys::CG_KEYVAL_INVALID).then_some(number)
+    }
+
+    /// The key's number. Two threads may both make one; the second gives its own back.
+    fn make(&self) -> Result<c_int> {
+        if let Some(number) = self.made() {
+            return Ok(number);
+        }
+        let mut made = sys::CG_KEYVAL_INVALID;
+        // SAFETY: the callbacks have the standard's signatures and live as long as the process: the
+        // library is linked with -z nodelete.
+        check(unsafe {
+            sys::PMPI_Comm_create_keyval(
+                Some(self.copy),
+                Some(self.delete),
+                &raw mut made,
+                ptr::null_mut(),
+            )
+        })?;
+        let invalid = sys::CG_KEYVAL_INVALID;
+        match self.number.compare_exchange(invalid, made, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Ok(made),
+            Err(other) => {
+                // SAFETY: `made` is a key of ours that nothing uses.
+                check(unsafe { sys::PMPI_Comm_free_keyval(&raw mut made) })?;
+                Ok(other)
+            }
+        }
+    }
+
+    /// Caches a value. The attribute owns it from then on; `delete` gives it back.
+    pub(super) fn put(&self, comm: MPI_Comm, value: *mut c_void) -> Result {
+        let number = self.make()?;
+        // SAFETY: a key of ours, whose values are of the kind that its callbacks expect.
+        check(unsafe { sys::PMPI_Comm_set_attr(comm, number, value) })
+    }
+
+    /// The value that a communicator carries.
+    #[inline]
+    pub(super) fn get(&self, comm: MPI_Comm) -> Result<Option<*mut c_void>> {
+        let Some(number) = self.made() else { return Ok(None) };
+        let (mut value, mut found): (*mut c_void, c_int) = (ptr::null_mut(), 0);
+        // SAFETY: the host writes a pointer, which is what the values of our keys are, and a flag.
+        check(unsafe {
+            sys::PMPI_Comm_get_attr(comm, number, (&raw mut value).cast(), &raw mut found)
+        })?;
+        Ok((found != 0).then_some(value))
+    }
+
+    /// Gives the key back; whoever needs one makes another.
+    pub(super) fn retire(&self) {
+        let mut number = self.number.swap(sys::CG_KEYVAL_INVALID, Ordering::AcqRel);
+        if number != sys::CG_KEYVAL_INVALID {
+            // SAFETY: a key of ours. The host keeps it until the last callback of it is done.
+            unsafe { sys::PMPI_Comm_free_keyval(&raw mut number) };
+        }
+    }
+}
+
+/// A copy callback for what belongs to one communicator alone.
+pub(super) unsafe extern "C" fn no_copy(
+    _comm: MPI_Comm,
+    _keyval: c_int,
+    _extra_state: *mut c_void,
+    _value: *mut c_void,
+    _copied: *mut c_void,
+    flag: *mut c_int,
+) -> c_int {
+    // SAFETY: the standard has `flag` point to an int.
+    unsafe { flag.write(0) };
+    sys::CG_SUCCESS
+}
+
+/// A delete callback for values that come from [`Arc::into_raw`] of a `T`.
+pub(super) unsafe extern "C" fn drop_arc<T>(
+    _comm: MPI_Comm,
+    _keyval: c_int,
+    value: *mut c_void,
+    _extra_state: *mut c_void,
+) -> c_int {
+    // SAFETY: the value of a key with this callback, and its attribute is gone with this call.
+    drop(unsafe { Arc::from_raw(value.cast_const().cast::<T>()) });
+    sys::CG_SUCCESS
+}

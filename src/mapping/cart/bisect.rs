@@ -1,0 +1,143 @@
+//! Bisection: nodes and cells are cut in two until one node is left.
+
+use crate::mapping::lattice::Lattice;
+
+/// How nodes are divided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cut {
+    /// In halves; where the plane between them is not full, it has a step.
+    Half,
+    /// In halves, and of dimensions that are equally good the last.
+    HalfLast,
+    /// So that the plane between them is full, if that is possible.
+    Plane,
+}
+
+/// Which of the nodes in `sequence`, of the sizes given, each cell is on.
+pub(super) fn bisect(lattice: &Lattice, sizes: &[u32], sequence: &[u32], cut: Cut) -> Vec<u32> {
+    let cells: u32 = sizes.iter().sum();
+    let mut order: Vec<u32> = (0..cells).collect();
+    let mut node_of = vec![0; cells as usize];
+    let mut bisection = Bisection { lattice, sizes, cut, node_of: &mut node_of };
+    bisection.divide(&mut order, sequence);
+    node_of
+}
+
+struct Bisection<'a> {
+    lattice: &'a Lattice,
+    sizes: &'a [u32],
+    cut: Cut,
+    node_of: &'a mut [u32],
+}
+
+impl Bisection<'_> {
+    /// Puts cells on nodes that have as many places together.
+    fn divide(&mut self, cells: &mut [u32], nodes: &[u32]) {
+        if let [node] = nodes {
+            cells.iter().for_each(|cell| self.node_of[*cell as usize] = *node);
+            return;
+        }
+        let (axis, split, size) = self.choose(cells, nodes);
+        let lattice = self.lattice;
+        // Cells of one plane in the order of their numbers.
+        cells.select_nth_unstable_by_key(size, |cell| (lattice.coordinate(*cell, axis), *cell));
+        let (first, second) = cells.split_at_mut(size);
+        self.divide(first, &nodes[..split]);
+        self.divide(second, &nodes[split..]);
+    }
+
+    /// The dimension to cut, how many of the nodes come first, and how many cells they have.
+    fn choose(&self, cells: &[u32], nodes: &[u32]) -> (usize, usize, usize) {
+        let axes = self.lattice.axes();
+        let mut low = vec![u32::MAX; axes.len()];
+        let mut high = vec![0; axes.len()];
+        for cell in cells {
+            for (i, axis) in axes.iter().enumerate() {
+                let coordinate = cell / axis.stride % axis.size;
+                low[i] = low[i].min(coordinate);
+                high[i] = high[i].max(coordinate);
+            }
+        }
+        let extent = |i: usize| high[i] - low[i] + 1;
+        // What a plane across the middle costs; a dimension that closes on itself is cut twice.
+        let price = |i: usize| {
+            let twice = if axes[i].periodic && extent(i) == axes[i].size { 2 } else { 1 };
+            twice * axes[i].weight * 1024 * cells.len() as i64 / i64::from(extent(i))
+        };
+        let mut order: Vec<usize> = (0..axes.len()).filter(|i| extent(*i) > 1).collect();
+        if self.cut == Cut::HalfLast {
+            order.reverse();
+        }
+        order.sort_by_key(|i| price(*i));
+        let half = self.half(nodes);
+        let volume = (0..axes.len()).fold(1u64, |volume, i| volume * u64::from(extent(i)));
+        if self.cut == Cut::Plane && volume == cells.len() as u64 {
+            for &i in &order {
+                let plane = cells.len() / extent(i) as usize;
+                if let Some((split, size)) = self.full_plane(nodes, plane, cells.len()) {
+                    return (i, split, size);
+                }
+            }
+        }
+        (order[0], half.0, half.1)
+    }
+
+    /// The first nodes that have about half of all places.
+    fn half(&self, nodes: &[u32]) -> (usize, usize) {
+        let size = |node: &u32| self.sizes[*node as usize] as usize;
+        if nodes.iter().all(|node| size(node) == size(&nodes[0])) {
+            return (nodes.len() / 2, nodes.len() / 2 * size(&nodes[0]));
+        }
+        let all: usize = nodes.iter().map(size).sum();
+        let mut sum = 0;
+        let mut best = (usize::MAX, (0, 0));
+        for (i, node) in nodes[..nodes.len() - 1].iter().enumerate() {
+            sum += size(node);
+            best = best.min((all.abs_diff(2 * sum), (i + 1, sum)));
+        }
+        best.1
+    }
+
+    /// The first nodes that fill whole planes, as near to half of all places as possible.
+    fn full_plane(&self, nodes: &[u32], plane: usize, all: usize) -> Option<(usize, usize)> {
+        let mut sum = 0;
+        let mut best: Option<(usize, (usize, usize))> = None;
+        for (i, node) in nodes[..nodes.len() - 1].iter().enumerate() {
+            sum += self.sizes[*node as usize] as usize;
+            let off = all.abs_diff(2 * sum);
+            if sum % plane == 0 && best.is_none_or(|(least, _)| off < least) {
+                best = Some((off, (i + 1, sum)));
+            }
+        }
+        best.map(|(_, split)| split)
+    }
+}
+
+/// All cells, in the order of a tree that halves the dimension with the most cells for what a cut
+/// through it costs: cells that are near each other are mostly near in it.
+pub(super) fn tree_order(lattice: &Lattice) -> Vec<u32> {
+    let mut order = Vec::with_capacity(lattice.axes().iter().map(|a| a.size as usize).product());
+    let mut sides: Vec<u32> = lattice.axes().iter().map(|axis| axis.size).collect();
+    halve(lattice, 0, &mut sides, &mut order);
+    order
+}
+
+fn halve(lattice: &Lattice, first: u32, sides: &mut [u32], order: &mut Vec<u32>) {
+    let axes = lattice.axes();
+    let widest = (0..sides.len()).filter(|i| sides[*i] > 1).max_by(|i, j| {
+        // As fractions: the size for the weight of a cut.
+        let left = i64::from(sides[*i]) * axes[*j].weight;
+        let right = i64::from(sides[*j]) * axes[*i].weight;
+        left.cmp(&right).then(j.cmp(i))
+    });
+    let Some(i) = widest else {
+        order.push(first);
+        return;
+    };
+    let side = sides[i];
+    sides[i] = side / 2;
+    halve(lattice, first, sides, order);
+    sides[i] = side - side / 2;
+    halve(lattice, first + side / 2 * axes[i].stride, sides, order);
+    sides[i] = side;
+}

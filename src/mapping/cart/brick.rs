@@ -1,0 +1,58 @@
+//! Bricks: every node the same box, the boxes tiling the grid.
+
+use crate::mapping::lattice::Lattice;
+
+/// More bricks than these are not looked at: grids of very many dimensions have too many.
+const MOST: usize = 20_000;
+
+/// How many bricks are returned.
+const BEST: usize = 3;
+
+/// The sides of the bricks of `size` cells that tile the grid at least cost, best first.
+pub(super) fn bricks(lattice: &Lattice, size: u32) -> Vec<Vec<u32>> {
+    let mut found = Vec::new();
+    let mut sides = Vec::new();
+    extend(lattice, size, &mut sides, &mut found);
+    found.sort();
+    found.truncate(BEST);
+    found.into_iter().map(|(_, sides)| sides).collect()
+}
+
+/// Adds all bricks that begin with these sides and have `rest` cells in the other dimensions.
+fn extend(lattice: &Lattice, rest: u32, sides: &mut Vec<u32>, found: &mut Vec<(i64, Vec<u32>)>) {
+    if found.len() >= MOST {
+        return;
+    }
+    let axes = lattice.axes();
+    let Some(axis) = axes.get(sides.len()) else {
+        if rest == 1 {
+            found.push((lattice.tiled(sides), sides.clone()));
+        }
+        return;
+    };
+    // What the dimensions after this one can take at most.
+    let room: u64 = axes[sides.len() + 1..].iter().map(|axis| u64::from(axis.size)).product();
+    for side in (1..=axis.size.min(rest)).rev() {
+        if axis.size.is_multiple_of(side)
+            && rest.is_multiple_of(side)
+            && u64::from(rest / side) <= room
+        {
+            sides.push(side);
+            extend(lattice, rest / side, sides, found);
+            sides.pop();
+        }
+    }
+}
+
+/// Which of the nodes in `sequence` each cell is on, if they are bricks of these sides.
+pub(super) fn fill(lattice: &Lattice, sides: &[u32], sequence: &[u32]) -> Vec<u32> {
+    let cells = lattice.axes().iter().map(|axis| axis.size).product::<u32>();
+    (0..cells)
+        .map(|cell| {
+            let brick = lattice.axes().iter().zip(sides).fold(0, |brick, (axis, side)| {
+                brick * (axis.size / side) + cell / axis.stride % axis.size / side
+            });
+            sequence[brick as usize]
+        })
+        .collect()
+}

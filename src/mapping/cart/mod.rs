@@ -1,0 +1,227 @@
+//! Mapping grids: the best of several constructions, made better by exchanges.
+
+mod bisect;
+mod bound;
+mod brick;
+mod strips;
+#[cfg(test)]
+mod tests;
+
+pub(super) use self::bound::lower_bound;
+
+use self::bisect::{Cut, bisect, tree_order};
+use self::strips::Strips;
+use super::cost::{Adjacency, Objective};
+use super::lattice::Lattice;
+use super::refine::{Budget, Partition, anneal, swap_pairs};
+
+/// A construction.
+#[derive(Debug, Clone)]
+enum Shape {
+    Brick(Vec<u32>),
+    Strips(Strips),
+    Bisection(Cut),
+    Tree,
+}
+
+impl Shape {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Brick(_) => "bricks",
+            Self::Strips(_) => "strips",
+            Self::Bisection(_) => "bisection",
+            Self::Tree => "tree",
+        }
+    }
+
+    /// Which of the nodes in `sequence` each cell is on.
+    fn build(&self, lattice: &Lattice, sizes: &[u32], sequence: &[u32]) -> Vec<u32> {
+        let mut fill = Fill { sizes, sequence, left: 0, node_of: vec![0; lattice.vertices()] };
+        match self {
+            Self::Brick(sides) => return brick::fill(lattice, sides, sequence),
+            Self::Bisection(cut) => return bisect(lattice, sizes, sequence, *cut),
+            Self::Strips(strips) => strips.walk(lattice, |cell| fill.put(cell)),
+            Self::Tree => tree_order(lattice).into_iter().for_each(|cell| fill.put(cell)),
+        }
+        fill.node_of
+    }
+}
+
+/// Fills nodes one after the other.
+struct Fill<'a> {
+    sizes: &'a [u32],
+    /// The node that is being filled, and those after it.
+    sequence: &'a [u32],
+    left: u32,
+    node_of: Vec<u32>,
+}
+
+impl Fill<'_> {
+    fn put(&mut self, cell: u32) {
+        if self.left == 0 {
+            self.left = self.sizes[self.sequence[0] as usize];
+        }
+        self.node_of[cell as usize] = self.sequence[0];
+        self.left -= 1;
+        if self.left == 0 {
+            self.sequence = &self.sequence[1..];
+        }
+    }
+}
+
+/// A mapping that was found.
+pub(super) struct Found {
+    /// The node of each cell.
+    pub(super) node_of: Vec<u32>,
+    /// By what it compares, smaller is better; edges of both directions count.
+    pub(super) key: (i64, i64),
+    /// What constructed it.
+    pub(super) algorithm: &'static str,
+}
+
+/// What of the budget constructions may take at most.
+const CONSTRUCTIONS: i64 = 3;
+
+/// How many constructions are made better by exchanges.
+const REFINED: usize = 4;
+
+/// Annealing pays only with so many steps for each cell.
+const ANNEALING_STEPS: i64 = 300;
+
+/// Maps the cells of a grid to nodes of exactly these sizes, none of them 0, which are as many
+/// places as there are cells. The lattice is symmetric.
+pub(super) fn map(
+    lattice: &Lattice,
+    sizes: &[u32],
+    objective: Objective,
+    budget: &mut Budget,
+) -> Option<Found> {
+    if lattice.axes().is_empty() || sizes.len() < 2 {
+        return None;
+    }
+    let mut found = construct(lattice, sizes, objective, budget);
+    let mut best: Option<Found> = None;
+    let count = found.len() as i64;
+    for (i, start) in found.drain(..).enumerate() {
+        let mut share = budget.split((count - i as i64).max(2));
+        let mut partition = Partition::new(lattice, start.node_of, sizes.len());
+        swap_pairs(&mut partition, objective, &mut share);
+        budget.put_back(share);
+        let key = partition.cost().key(objective);
+        if best.as_ref().is_none_or(|best| key < best.key) {
+            best = Some(Found { node_of: partition.into_node_of(), key, ..start });
+        }
+    }
+    let mut best = best?;
+    if budget.left() >= ANNEALING_STEPS * lattice.vertices() as i64 {
+        let mut partition = Partition::new(lattice, best.node_of, sizes.len());
+        anneal(&mut partition, objective, 1, budget);
+        let mut rest = Budget::seconds(1.0);
+        swap_pairs(&mut partition, objective, &mut rest);
+        best.key = partition.cost().key(objective);
+        best.node_of = partition.into_node_of();
+    }
+    Some(best)
+}
+
+/// The best constructions, best first.
+fn construct(
+    lattice: &Lattice,
+    sizes: &[u32],
+    objective: Objective,
+    budget: &mut Budget,
+) -> Vec<Found> {
+    let even = sizes.iter().all(|size| *size == sizes[0]);
+    let mean = (lattice.vertices() / sizes.len()).max(1) as u32;
+    let mut shapes = Vec::new();
+    if even {
+        shapes.extend(brick::bricks(lattice, sizes[0]).into_iter().map(Shape::Brick));
+    }
+    let mut strips = strips::strips(lattice, mean).into_iter().map(Shape::Strips);
+    shapes.extend(strips.by_ref().take(2));
+    shapes.extend([Cut::Plane, Cut::Half].map(Shape::Bisection));
+    shapes.extend(strips.by_ref().take(2));
+    shapes.extend([Shape::Bisection(Cut::HalfLast), Shape::Tree]);
+    shapes.extend(strips);
+    let by_id: Vec<u32> = (0..sizes.len() as u32).collect();
+    let mut by_size = by_id.clone();
+    by_size.sort_by_key(|node| std::cmp::Reverse(sizes[*node as usize]));
+    let sequences = if even || by_id == by_size { vec![by_id] } else { vec![by_id, by_size] };
+
+    let cells = lattice.vertices();
+    let keep = if cells > 100_000 { 1 } else { REFINED };
+    let mut allowed = budget.split(CONSTRUCTIONS);
+    let mut found: Vec<Found> = Vec::new();
+    'shapes: for (i, shape) in shapes.iter().enumerate() {
+        for sequence in &sequences {
+            if i > 3 && allowed.is_spent() {
+                break 'shapes;
+            }
+            let node_of = shape.build(lattice, sizes, sequence);
+            let work = match shape {
+                Shape::Bisection(_) => 4 * sizes.len().ilog2() as usize + lattice.degree(),
+                _ => 4 + lattice.degree(),
+            };
+            allowed.spend(cells * work);
+            let key = cost(lattice, &node_of, sizes.len()).key(objective);
+            let at = found.partition_point(|other| other.key <= key);
+            if at < keep && !found[..at].iter().any(|other| other.node_of == node_of) {
+                found.insert(at, Found { node_of, key, algorithm: shape.name() });
+                found.truncate(keep);
+            }
+        }
+    }
+    budget.put_back(allowed);
+    found
+}
+
+/// What a mapping to so many nodes costs.
+fn cost(lattice: &Lattice, node_of: &[u32], nodes: usize) -> super::Cost {
+    debug_assert!(node_of.iter().all(|node| (*node as usize) < nodes));
+    lattice.cost(node_of)
+}
+
+/// The nodes that take part and with how many processes each: one choice if all processes are needed,
+/// else several that are worth trying.
+pub(super) fn participants(sizes: &[usize], nodes: &[u32], cells: usize) -> Vec<Vec<(u32, u32)>> {
+    let used = |count: &dyn Fn(usize) -> usize| -> Vec<(u32, u32)> {
+        let counts = (0..sizes.len()).map(|node| (node as u32, count(node) as u32));
+        counts.filter(|(_, count)| *count > 0).collect()
+    };
+    if nodes.len() == cells {
+        return vec![used(&|node| sizes[node])];
+    }
+    // The largest nodes whole.
+    let mut by_size: Vec<usize> = (0..sizes.len()).collect();
+    by_size.sort_by_key(|node| std::cmp::Reverse(sizes[*node]));
+    let mut largest = vec![0; sizes.len()];
+    let mut left = cells;
+    let mut count = 0;
+    for &node in &by_size {
+        largest[node] = sizes[node].min(left);
+        left -= largest[node];
+        count += usize::from(largest[node] > 0);
+    }
+    // As many nodes, of sizes as equal as possible.
+    let mut level = vec![0; sizes.len()];
+    let mut left = cells;
+    for (i, &node) in by_size[..count].iter().enumerate().rev() {
+        level[node] = sizes[node].min(left.div_ceil(i + 1));
+        left -= level[node];
+    }
+    // The first processes.
+    let mut first = vec![0; sizes.len()];
+    nodes[..cells].iter().for_each(|node| first[*node as usize] += 1);
+    let mut choices: Vec<Vec<usize>> = Vec::new();
+    for choice in [largest, level, first] {
+        let sorted = |choice: &[usize]| {
+            let mut sorted = choice.to_vec();
+            sorted.sort_unstable();
+            sorted
+        };
+        if !choices.iter().any(|other| sorted(other) == sorted(&choice)) {
+            choices.push(choice);
+        }
+    }
+    choices.iter().map(|choice| used(&|node| choice[node])).collect()
+}

@@ -1,0 +1,210 @@
+//! Every small grid on every small machine: what must hold for any plan.
+
+use crate::mapping::{Adjacency, Cost, Grid, Layout, Objective, Offset, Options, Plan, plan_cart};
+
+/// The edges between groups, counted edge by edge from coordinates.
+fn count(grid: &Grid, group_of: &[u32]) -> Cost {
+    let cells: usize = grid.dims().iter().product();
+    let groups = group_of.iter().max().map_or(0, |most| *most as usize + 1);
+    let mut leaving = vec![0; groups];
+    for cell in 0..cells {
+        'offsets: for Offset { by, weight } in grid.stencil() {
+            let mut to = 0;
+            let mut rest = cell;
+            let mut stride = cells;
+            for (i, side) in grid.dims().iter().enumerate() {
+                stride /= side;
+                let mut there = (rest / stride) as i64 + i64::from(by[i]);
+                rest %= stride;
+                if grid.periodic()[i] {
+                    there = there.rem_euclid(*side as i64);
+                } else if there < 0 || there >= *side as i64 {
+                    continue 'offsets;
+                }
+                to += there as usize * stride;
+            }
+            if group_of[to] != group_of[cell] {
+                leaving[group_of[cell] as usize] += weight;
+            }
+        }
+    }
+    Cost {
+        inter_node_edges: leaving.iter().sum(),
+        max_node_edges: leaving.iter().copied().max().unwrap_or(0),
+    }
+}
+
+/// What must hold for a plan of any grid, layout and objective.
+fn check(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
+    let plan = plan_cart(grid, layout, options);
+    let what = || {
+        let (dims, periodic, sizes) = (grid.dims(), grid.periodic(), layout.node_sizes());
+        format!("{dims:?} {periodic:?} on {sizes:?}: {plan:?}")
+    };
+    let cells = grid.vertices();
+    assert_eq!(plan.vertices as usize, cells);
+    let ranks: Vec<usize> = plan.old_ranks().map(|rank| rank as usize).collect();
+    let mut seen = vec![false; layout.ranks()];
+    ranks.iter().for_each(|rank| assert!(!std::mem::replace(&mut seen[*rank], true), "{}", what()));
+    if layout.ranks() == cells {
+        assert!(seen.iter().all(|seen| *seen), "{}", what());
+    }
+    for (level, groups) in layout.levels().iter().enumerate() {
+        let costs =
+            |before: &Cost, inner: &[Cost]| *[&[*before], inner].concat().get(level).unwrap();
+        let (before, after) =
+            (costs(&plan.before, &plan.inner_before), costs(&plan.after, &plan.inner_after));
+        assert_eq!(count(grid, &groups[..cells]), before, "{}", what());
+        let planned: Vec<u32> = ranks.iter().map(|rank| groups[*rank]).collect();
+        assert_eq!(count(grid, &planned), after, "{}", what());
+    }
+    let key = |cost: Cost| cost.key(options.objective);
+    let before = (key(plan.before), plan.inner_before.iter().map(|c| key(*c)).collect::<Vec<_>>());
+    let after = (key(plan.after), plan.inner_after.iter().map(|c| key(*c)).collect::<Vec<_>>());
+    match plan.old_rank {
+        Some(_) => assert!(after < before, "{}", what()),
+        None => assert_eq!((after, plan.algorithm), (before, "none"), "{}", what()),
+    }
+    assert!(plan.after.inter_node_edges >= plan.lower_bound, "{}", what());
+    plan
+}
+
+/// A grid of nearest neighbors.
+fn nearest(dims: &[usize], periodic: &[bool]) -> Grid {
+    let stencil = Grid::nearest_neighbors(&vec![1; dims.len()]);
+    Grid::new(dims.to_vec(), periodic.to_vec(), stencil)
+}
+
+/// All ways to write a number as a product, the factors in every order.
+fn products(number: usize, longest: usize, visit: &mut impl FnMut(&[usize])) {
+    fn go(rest: usize, room: usize, dims: &mut Vec<usize>, visit: &mut impl FnMut(&[usize])) {
+        if rest == 1 {
+            visit(dims);
+        }
+        if room > 0 {
+            for side in 2..=rest {
+                if rest.is_multiple_of(side) {
+                    dims.push(side);
+                    go(rest / side, room - 1, dims, visit);
+                    dims.pop();
+                }
+            }
+        }
+    }
+    go(number, longest, &mut Vec::new(), visit);
+}
+
+/// Little time for each plan: there are many.
+fn briefly(objective: Objective) -> Options {
+    Options { objective, seconds: Some(3e-5) }
+}
+
+#[test]
+fn every_grid_of_up_to_64_cells_on_every_machine() {
+    for cells in 1..=64usize {
+        let mut machines: Vec<Vec<usize>> = (1..=cells)
+            .filter(|size| cells.is_multiple_of(*size))
+            .map(|size| vec![size; cells / size])
+            .collect();
+        if cells > 3 {
+            machines.push(vec![cells / 2, cells - cells / 2 - 1, 1]);
+            machines.push(vec![1, cells / 3, cells - cells / 3 - 1]);
+            machines.push(vec![cells / 4 + 1; 4]);
+            machines.push(vec![cells - 1, 3]);
+        }
+        products(cells, 4, &mut |dims| {
+            for kind in 0..3 {
+                let periodic: Vec<bool> =
+                    (0..dims.len()).map(|i| kind == 1 || (kind == 2 && i % 2 == 0)).collect();
+                let grid = nearest(dims, &periodic);
+                for machine in &machines {
+                    let objective = if kind == 2 { Objective::Max } else { Objective::Sum };
+                    check(&grid, &Layout::blocks(machine), &briefly(objective));
+                }
+            }
+        });
+    }
+}
+
+/// The least sum over all mappings to nodes of these sizes.
+fn least(grid: &Grid, sizes: &mut [usize], node_of: &mut Vec<u32>) -> i64 {
+    if node_of.len() == grid.vertices() {
+        return count(grid, node_of).inter_node_edges;
+    }
+    let mut best = i64::MAX;
+    for node in 0..sizes.len() {
+        // Empty nodes of one size are alike: only the first is tried.
+        let size = sizes[node];
+        let used = node_of.contains(&(node as u32));
+        let alike =
+            (0..node).any(|other| sizes[other] == size && !node_of.contains(&(other as u32)));
+        if size > 0 && (used || !alike) {
+            sizes[node] -= 1;
+            node_of.push(node as u32);
+            best = best.min(least(grid, sizes, node_of));
+            node_of.pop();
+            sizes[node] += 1;
+        }
+    }
+    best
+}
+
+#[test]
+fn no_mapping_of_a_tiny_grid_is_below_the_bound() {
+    let mut exact = 0;
+    let mut all = 0;
+    for cells in 2..=8usize {
+        let machines = [
+            vec![2; cells / 2 + cells % 2],
+            vec![3; cells.div_ceil(3)],
+            vec![cells - 1, 1],
+            vec![1; cells],
+            vec![cells / 2, cells - cells / 2],
+        ];
+        products(cells, 3, &mut |dims| {
+            for kind in 0..3 {
+                let periodic: Vec<bool> =
+                    (0..dims.len()).map(|i| kind == 1 || (kind == 2 && i % 2 == 0)).collect();
+                let nearest = nearest(dims, &periodic);
+                let mut longer = nearest.stencil().to_vec();
+                for by in [2, -2, 3] {
+                    let along = |i: usize| if i == 0 { by } else { 0 };
+                    longer.push(Offset { by: (0..dims.len()).map(along).collect(), weight: 2 });
+                }
+                longer.push(Offset { by: vec![1; dims.len()], weight: 3 });
+                let longer = Grid::new(dims.to_vec(), periodic.clone(), longer);
+                for machine in &machines {
+                    for grid in [&nearest, &longer] {
+                        let options = Options { seconds: Some(0.001), ..Options::default() };
+                        let plan = check(grid, &Layout::blocks(machine), &options);
+                        let least = least(grid, &mut machine.clone(), &mut Vec::new());
+                        assert!(
+                            plan.lower_bound <= least,
+                            "{grid:?} {machine:?}: {} {least}",
+                            plan.lower_bound
+                        );
+                        assert!(plan.after.inter_node_edges >= least);
+                        exact += usize::from(plan.after.inter_node_edges == least);
+                        all += 1;
+                    }
+                }
+            }
+        });
+    }
+    // On grids as small as this, the search finds the optimum.
+    assert_eq!(exact, all);
+}
+
+#[test]
+fn the_published_instances_are_at_least_as_good_as_published() {
+    let plan = |dims: &[usize], periodic: bool, sizes: &[usize]| {
+        let grid = nearest(dims, &vec![periodic; dims.len()]);
+        let plan = check(&grid, &Layout::blocks(sizes), &Options::default());
+        assert_eq!(plan, plan_cart(&grid, &Layout::blocks(sizes), &Options::default()));
+        (plan.lower_bound, plan.after.inter_node_edges, plan.after.max_node_edges)
+    };
+    assert!(plan(&[50, 48], false, &[48; 50]) <= (1204, 1224, 30));
+    assert!(plan(&[75, 64], true, &[48; 100]) <= (2800, 2840, 38));
+    assert_eq!(plan(&[12, 8, 8], false, &[48; 16]), (768, 768, 56));
+    assert!(plan(&[16, 15, 10], false, &[48; 50]) <= (2900, 2988, 80));
+}

@@ -1,0 +1,120 @@
+//! Grids and their stencils, for mapping.
+
+use super::cost::{Adjacency, Cost};
+use super::lattice::Lattice;
+use crate::topology::Cart;
+
+/// One vector of a stencil: where a cell sends to, and how much it weighs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offset {
+    /// One entry a dimension.
+    pub by: Vec<i32>,
+    /// What an edge along it counts.
+    pub weight: i64,
+}
+
+/// A grid of cells, each of which sends along every vector of a stencil. Cells are numbered
+/// row-major: the last coordinate varies fastest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grid {
+    dims: Vec<usize>,
+    periodic: Vec<bool>,
+    stencil: Vec<Offset>,
+}
+
+impl Grid {
+    /// A grid with any stencil. A vector that leads out of a dimension that is not periodic is no edge.
+    pub fn new(dims: Vec<usize>, periodic: Vec<bool>, stencil: Vec<Offset>) -> Self {
+        debug_assert_eq!(dims.len(), periodic.len());
+        debug_assert!(stencil.iter().all(|offset| offset.by.len() == dims.len()));
+        Self { dims, periodic, stencil }
+    }
+
+    /// The sides, in cells.
+    pub fn dims(&self) -> &[usize] {
+        &self.dims
+    }
+
+    /// Whether the ends of each dimension are neighbors.
+    pub fn periodic(&self) -> &[bool] {
+        &self.periodic
+    }
+
+    /// The vectors of the stencil.
+    pub fn stencil(&self) -> &[Offset] {
+        &self.stencil
+    }
+
+    /// A step of one, forth and back, along each dimension: what MPI's own neighbors are.
+    pub fn nearest_neighbors(weights: &[i64]) -> Vec<Offset> {
+        let ndims = weights.len();
+        let step = |i: usize, by: i32| Offset {
+            by: (0..ndims).map(|j| if i == j { by } else { 0 }).collect(),
+            weight: weights[i],
+        };
+        (0..ndims).flat_map(|i| [step(i, -1), step(i, 1)]).collect()
+    }
+}
+
+impl From<&Cart> for Grid {
+    fn from(cart: &Cart) -> Self {
+        let sides = cart.dimensions();
+        Self::new(
+            sides.iter().map(|side| side.size as usize).collect(),
+            sides.iter().map(|side| side.periodic).collect(),
+            Self::nearest_neighbors(&vec![1; sides.len()]),
+        )
+    }
+}
+
+impl Adjacency for Grid {
+    fn vertices(&self) -> usize {
+        self.dims.iter().product()
+    }
+
+    fn for_each_edge(&self, vertex: usize, mut visit: impl FnMut(usize, i64)) {
+        'offsets: for offset in &self.stencil {
+            let (mut rest, mut stride, mut to) = (vertex, 1, 0);
+            for i in (0..self.dims.len()).rev() {
+                let side = self.dims[i];
+                let there = (rest % side) as i64 + i64::from(offset.by[i]);
+                rest /= side;
+                let inside = if self.periodic[i] { there.rem_euclid(side as i64) } else { there };
+                if !(0..side as i64).contains(&inside) {
+                    continue 'offsets;
+                }
+                to += inside as usize * stride;
+                stride *= side;
+            }
+            visit(to, offset.weight);
+        }
+    }
+
+    fn cost(&self, node_of: &[u32]) -> Cost {
+        // The same edges, read faster.
+        Lattice::directed(self).cost(node_of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn costs_are_those_of_the_published_tables() {
+        let grid = |dims: &[i32], periodic| {
+            Grid::from(&Cart::new(dims, &vec![periodic; dims.len()], i32::MAX).unwrap())
+        };
+        let cost = |grid: &Grid, size: usize| {
+            let node_of: Vec<u32> = (0..grid.vertices()).map(|v| (v / size) as u32).collect();
+            let cost = grid.cost(&node_of);
+            (cost.inter_node_edges, cost.max_node_edges)
+        };
+        assert_eq!(cost(&grid(&[50, 48], false), 48), (4704, 96));
+        assert_eq!(cost(&grid(&[75, 64], true), 48), (9900, 100));
+        assert_eq!(cost(&grid(&[12, 8, 8], false), 48), (1600, 112));
+        // Both neighbors along a periodic dimension of 2 count, loops along one of 1 do not.
+        assert_eq!(cost(&grid(&[2], true), 1), (4, 2));
+        assert_eq!(cost(&grid(&[1, 2], true), 1), (4, 2));
+    }
+}

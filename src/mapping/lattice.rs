@@ -1,0 +1,205 @@
+//! Grids made ready for searching: no dimension of size 1, no edge that never counts.
+
+use super::cost::Adjacency;
+use super::grid::Grid;
+
+/// No grid whose cells an `i32` can number has more dimensions of size 2 or more.
+const MAX_NDIMS: usize = 31;
+
+/// One dimension, of at least two cells.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Axis {
+    /// How many cells.
+    pub(super) size: u32,
+    /// How far apart the numbers of neighbors along it are.
+    pub(super) stride: u32,
+    /// Whether its ends are neighbors.
+    pub(super) periodic: bool,
+    /// What the vectors along it weigh, each as often as it is long: the cost of a cut, per line cut.
+    pub(super) weight: i64,
+}
+
+/// One vector: the axes along which it leads, how far, and the difference in cell numbers.
+#[derive(Debug, Clone)]
+struct Vector {
+    steps: Vec<(u8, i32)>,
+    flat: i64,
+    weight: i64,
+}
+
+/// A grid without its dimensions of size 1. Cells have the same numbers as in the [`Grid`].
+#[derive(Debug, Clone)]
+pub(super) struct Lattice {
+    axes: Vec<Axis>,
+    vectors: Vec<Vector>,
+    cells: usize,
+}
+
+impl Lattice {
+    /// The edges of the grid as they are.
+    pub(super) fn directed(grid: &Grid) -> Self {
+        Self::new(grid, false)
+    }
+
+    /// Every edge in both directions, each with what the two weigh together.
+    pub(super) fn symmetric(grid: &Grid) -> Self {
+        Self::new(grid, true)
+    }
+
+    fn new(grid: &Grid, symmetric: bool) -> Self {
+        let cells = grid.vertices();
+        let mut axes = Vec::new();
+        let mut axis_of = vec![None; grid.dims().len()];
+        let mut stride = cells;
+        for (i, (&size, &periodic)) in grid.dims().iter().zip(grid.periodic()).enumerate() {
+            stride /= size.max(1);
+            if size > 1 {
+                axis_of[i] = Some(axes.len());
+                axes.push(Axis { size: size as u32, stride: stride as u32, periodic, weight: 0 });
+            }
+        }
+        let mut lattice = Self { axes, vectors: Vec::new(), cells };
+        for offset in grid.stencil() {
+            let mut by = vec![0; lattice.axes.len()];
+            let mut leads_out = false;
+            for (i, &step) in offset.by.iter().enumerate() {
+                match axis_of[i] {
+                    Some(axis) => by[axis] = step,
+                    None => leads_out |= step != 0 && !grid.periodic()[i],
+                }
+            }
+            if !leads_out {
+                lattice.add(&by, offset.weight);
+                if symmetric {
+                    by.iter_mut().for_each(|step| *step = -*step);
+                    lattice.add(&by, offset.weight);
+                }
+            }
+        }
+        lattice
+    }
+
+    /// Adds a vector, unless it leads nowhere.
+    fn add(&mut self, by: &[i32], weight: i64) {
+        let mut vector = Vector { steps: Vec::new(), flat: 0, weight };
+        for (i, (axis, &step)) in self.axes.iter().zip(by).enumerate() {
+            let size = axis.size as i32;
+            let mut step = step;
+            if axis.periodic {
+                step = step.rem_euclid(size);
+                step -= if step > size / 2 { size } else { 0 };
+            } else if step.unsigned_abs() >= axis.size {
+                return;
+            }
+            if step != 0 {
+                vector.steps.push((i as u8, step));
+                vector.flat += i64::from(step) * i64::from(axis.stride);
+            }
+        }
+        if vector.steps.is_empty() || weight == 0 {
+            return;
+        }
+        for &(i, step) in &vector.steps {
+            self.axes[i as usize].weight += i64::from(step.unsigned_abs()) * weight;
+        }
+        match self.vectors.iter_mut().find(|other| other.steps == vector.steps) {
+            Some(same) => same.weight += weight,
+            None => self.vectors.push(vector),
+        }
+    }
+
+    /// The dimensions.
+    pub(super) fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// How many vectors lead from a cell that is far from all walls.
+    pub(super) fn degree(&self) -> usize {
+        self.vectors.len()
+    }
+
+    /// The coordinate of a cell along an axis.
+    pub(super) fn coordinate(&self, cell: u32, axis: usize) -> u32 {
+        cell / self.axes[axis].stride % self.axes[axis].size
+    }
+
+    /// What the vectors along one axis weigh that are longer than `t`, for each `t`: what leaves a row
+    /// of cells on both sides together because of its `t`-th cell from the end. Longer ones count no
+    /// more than shorter ones do, since otherwise a row with gaps could have less; in a ring only
+    /// steps of one count.
+    pub(super) fn hops(&self, axis: usize) -> Vec<i64> {
+        let mut lengths = vec![0; self.axes[axis].size as usize];
+        for vector in &self.vectors {
+            if let [(i, step)] = vector.steps[..]
+                && i as usize == axis
+            {
+                lengths[step.unsigned_abs() as usize - 1] += vector.weight;
+            }
+        }
+        let longest = if self.axes[axis].periodic { 1 } else { lengths.len() };
+        lengths.truncate(longest);
+        for k in 1..lengths.len() {
+            lengths[k] = lengths[k].min(lengths[k - 1]);
+        }
+        for k in (1..lengths.len()).rev() {
+            lengths[k - 1] += lengths[k];
+        }
+        while lengths.last() == Some(&0) {
+            lengths.pop();
+        }
+        lengths
+    }
+
+    /// The edges between boxes of these sides, which divide those of the grid, if such boxes tile it.
+    pub(super) fn tiled(&self, sides: &[u32]) -> i64 {
+        let mut sum = 0;
+        for vector in &self.vectors {
+            let mut all = self.cells as i64;
+            let mut inside = all;
+            for &(i, step) in &vector.steps {
+                let axis = self.axes[i as usize];
+                let (size, step) = (i64::from(axis.size), i64::from(step.unsigned_abs()));
+                let side = i64::from(sides[i as usize]);
+                if !axis.periodic {
+                    all = all / size * (size - step);
+                }
+                if side < size || !axis.periodic {
+                    inside = inside / side * (side - step).max(0);
+                }
+            }
+            sum += vector.weight * (all - inside);
+        }
+        sum
+    }
+}
+
+impl Adjacency for Lattice {
+    fn vertices(&self) -> usize {
+        self.cells
+    }
+
+    #[inline]
+    fn for_each_edge(&self, vertex: usize, mut visit: impl FnMut(usize, i64)) {
+        let mut coordinates = [0; MAX_NDIMS];
+        let mut rest = vertex as u32;
+        for (coordinate, axis) in coordinates.iter_mut().zip(&self.axes) {
+            *coordinate = (rest / axis.stride) as i32;
+            rest %= axis.stride;
+        }
+        'vectors: for vector in &self.vectors {
+            let mut to = vertex as i64 + vector.flat;
+            for &(i, step) in &vector.steps {
+                let axis = &self.axes[i as usize];
+                let there = coordinates[i as usize] + step;
+                if there < 0 || there >= axis.size as i32 {
+                    if !axis.periodic {
+                        continue 'vectors;
+                    }
+                    let around = i64::from(axis.size) * i64::from(axis.stride);
+                    to += if there < 0 { around } else { -around };
+                }
+            }
+            visit(to as usize, vector.weight);
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! Plans: which process of a communicator takes which vertex, and what that brings.
+
+use super::cart;
+use super::cost::{Adjacency, Cost, Objective};
+use super::csr::Csr;
+use super::grid::Grid;
+use super::lattice::Lattice;
+use super::layout::Layout;
+use super::refine::Budget;
+use super::seats::seats;
+
+/// What a grid gets to search for a better mapping, in seconds: 20 us a cell up to 50 ms, and no less
+/// than 1 us a cell.
+fn worth(cells: usize) -> f64 {
+    (2e-5 * cells as f64).min(0.05).max(1e-6 * cells as f64)
+}
+
+/// What a caller may ask of a mapping.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Options {
+    /// Which figure comes first.
+    pub objective: Objective,
+    /// How many seconds the search may take, on a machine of today. It is counted in steps, not by
+    /// a clock, so that the same question always has the same answer. `None`: what is worth it.
+    pub seconds: Option<f64>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { objective: Objective::Sum, seconds: None }
+    }
+}
+
+/// Which process takes which vertex of a grid or graph.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Plan {
+    /// `old_rank[v]` is the rank of the old communicator whose process takes vertex `v`, which
+    /// becomes rank `v`; `None` where every process keeps its rank, because nothing else is better.
+    pub old_rank: Option<Box<[i32]>>,
+    /// How many vertices there are; processes of the old communicator may be more.
+    pub vertices: i32,
+    /// No mapping has fewer edges between nodes.
+    pub lower_bound: i64,
+    /// With every process keeping its rank.
+    pub before: Cost,
+    /// As planned.
+    pub after: Cost,
+    /// The same as `before` at each level below the nodes: edges between different groups of that level,
+    /// whether or not on one node, and those that leave the worst group.
+    pub inner_before: Vec<Cost>,
+    /// The same as `after` at each level below the nodes.
+    pub inner_after: Vec<Cost>,
+    /// What found it, in a word or two.
+    pub algorithm: &'static str,
+}
+
+impl Plan {
+    /// Every process keeps its rank; those beyond the last vertex are left out.
+    pub fn identity(graph: &impl Adjacency, layout: &Layout, lower_bound: i64) -> Self {
+        let vertices = graph.vertices();
+        let mut costs = layout.levels().iter().map(|level| graph.cost(&level[..vertices]));
+        let cost = costs.next().unwrap_or_default();
+        let inner: Vec<Cost> = costs.collect();
+        Self {
+            old_rank: None,
+            vertices: vertices as i32,
+            lower_bound,
+            before: cost,
+            after: cost,
+            inner_before: inner.clone(),
+            inner_after: inner,
+            algorithm: "none",
+        }
+    }
+
+    /// This plan, or the mapping that was found where that is better: nodes first, then level by level.
+    ///
+    /// `node_of` is the node of each vertex, or `None` where none was found that is better than the
+    /// nodes they are on. `symmetric` has the edges of `graph` in both directions, each with what the
+    /// two weigh together.
+    #[must_use]
+    pub(super) fn or_better(
+        self,
+        graph: &impl Adjacency,
+        symmetric: &impl Adjacency,
+        layout: &Layout,
+        objective: Objective,
+        found: Option<(Vec<u32>, &'static str)>,
+    ) -> Self {
+        let better = |found: &(Vec<u32>, _)| {
+            graph.cost(&found.0).key(objective) < self.before.key(objective)
+        };
+        let (node_of, algorithm) = match found.filter(better) {
+            Some(found) => found,
+            None if layout.levels().len() == 1 => return self,
+            None => (layout.nodes()[..graph.vertices()].to_vec(), "inside nodes"),
+        };
+        let old_rank = seats(symmetric, &node_of, layout, objective);
+        drop(node_of);
+        let mut costs = layout.levels().iter().map(|level| {
+            let groups: Vec<u32> = old_rank.iter().map(|rank| level[*rank as usize]).collect();
+            graph.cost(&groups)
+        });
+        let after = costs.next().unwrap_or_default();
+        let inner_after: Vec<Cost> = costs.collect();
+        let keys = |nodes: Cost, inner: &[Cost]| -> Vec<(i64, i64)> {
+            std::iter::once(&nodes).chain(inner).map(|cost| cost.key(objective)).collect()
+        };
+        if keys(after, &inner_after) >= keys(self.before, &self.inner_before) {
+            return self;
+        }
+        Self { old_rank: Some(old_rank), after, inner_after, algorithm, ..self }
+    }
+
+    /// The rank of the old communicator whose process takes each vertex.
+    pub fn old_ranks(&self) -> impl Iterator<Item = i32> + '_ {
+        (0..self.vertices).map(|v| self.old_rank.as_ref().map_or(v, |old| old[v as usize]))
+    }
+}
+
+/// Plans a grid. What `MPI_Cart_map` answers and `MPI_Cart_create` does. Deterministic.
+///
+/// `layout` has at least as many ranks as the grid has cells. Of more ranks, those take part that need
+/// few nodes. Time: about a second for a million cells, unless [`Options::seconds`] says otherwise, of
+/// which a third goes into constructions and the rest into making them better. Memory: 32 bytes a cell
+/// beyond the layout.
+pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
+    let cells = grid.vertices();
+    let sizes = layout.node_sizes();
+    let bound = cart::lower_bound(&Lattice::directed(grid), &sizes);
+    let plan = Plan::identity(grid, layout, bound);
+    if cells < 2 || layout.is_flat() {
+        return plan;
+    }
+    let seconds = options.seconds.unwrap_or_else(|| worth(cells));
+    let mut budget = Budget::seconds(seconds);
+    let lattice = Lattice::symmetric(grid);
+    let choices = cart::participants(&sizes, layout.nodes(), cells);
+    let mut best: Option<cart::Found> = None;
+    for (i, nodes) in choices.iter().enumerate() {
+        let mut share = budget.split((choices.len() - i) as i64);
+        let sizes: Vec<u32> = nodes.iter().map(|(_, size)| *size).collect();
+        if let Some(mut found) = cart::map(&lattice, &sizes, options.objective, &mut share)
+            && best.as_ref().is_none_or(|best| found.key < best.key)
+        {
+            found.node_of.iter_mut().for_each(|node| *node = nodes[*node as usize].0);
+            best = Some(found);
+        }
+        budget.put_back(share);
+    }
+    let found = best.map(|found| (found.node_of, found.algorithm));
+    plan.or_better(grid, &lattice, layout, options.objective, found)
+}
+
+/// Plans a graph. What `MPI_Graph_map` answers and the constructors of graphs do. Deterministic.
+///
+/// `layout` has at least as many ranks as the graph has vertices.
+pub fn plan_graph(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
+    super::graph::plan(graph, layout, options)
+}

@@ -1,0 +1,45 @@
+//! How long a search may take, in steps that are counted, so that no clock decides an answer.
+
+/// Steps that a machine of today makes in a second: a step is a look at one edge.
+const STEPS_PER_SECOND: f64 = 3e8;
+
+/// What is left of the steps that a search may take.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::mapping) struct Budget {
+    left: i64,
+}
+
+impl Budget {
+    /// As many steps as take about so many seconds.
+    pub(in crate::mapping) fn seconds(seconds: f64) -> Self {
+        Self { left: (seconds.max(0.0) * STEPS_PER_SECOND) as i64 }
+    }
+
+    /// Takes steps.
+    pub(in crate::mapping) fn spend(&mut self, steps: usize) {
+        self.left = self.left.saturating_sub(steps as i64);
+    }
+
+    /// How many steps are left.
+    pub(in crate::mapping) fn left(self) -> i64 {
+        self.left.max(0)
+    }
+
+    /// Whether all steps are taken.
+    pub(in crate::mapping) fn is_spent(self) -> bool {
+        self.left <= 0
+    }
+
+    /// Takes a share of what is left, in `parts` parts, to be spent on its own.
+    #[must_use]
+    pub(in crate::mapping) fn split(&mut self, parts: i64) -> Self {
+        let share = self.left() / parts;
+        self.left -= share;
+        Self { left: share }
+    }
+
+    /// Puts back what a share did not need.
+    pub(in crate::mapping) fn put_back(&mut self, rest: Self) {
+        self.left = self.left.saturating_add(rest.left());
+    }
+}

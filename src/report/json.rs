@@ -1,0 +1,153 @@
+//! The report as a document, and its form for programs.
+
+use serde::{Deserialize, Serialize};
+
+use super::collect::Job;
+use super::record::Record;
+
+/// The version of the form. It grows when a field changes its meaning or goes; fields may be added.
+pub const SCHEMA: u32 = 1;
+
+/// A report as `docs/report-schema.md` describes it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Document {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The version of the library that wrote it.
+    pub cartograph: String,
+    /// The job, where it is known.
+    pub job: Option<Job>,
+    /// What was created, in the order of first times.
+    pub topologies: Vec<Record>,
+    /// How many more topologies there were, of too many kinds to keep them all.
+    pub not_recorded: u64,
+    /// What the user should know.
+    pub warnings: Vec<Warning>,
+}
+
+/// Something that the user should know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Warning {
+    /// One line.
+    pub text: String,
+    /// How often it was given.
+    pub count: u64,
+}
+
+/// Why something is no report.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// Not JSON, or not of this form.
+    #[error("it is no report in JSON ({0})")]
+    Malformed(#[from] serde_json::Error),
+    /// Written by a later version.
+    #[error("it has version {0} of the form, and this Cartograph knows version {SCHEMA} only")]
+    OtherSchema(u32),
+}
+
+impl Default for Document {
+    fn default() -> Self {
+        Self {
+            schema: SCHEMA,
+            cartograph: env!("CARGO_PKG_VERSION").to_owned(),
+            job: None,
+            topologies: Vec::new(),
+            not_recorded: 0,
+            warnings: Vec::new(),
+        }
+    }
+}
+
+impl Document {
+    /// The document in JSON, on one line.
+    pub fn json(&self) -> String {
+        serde_json::to_string(self).expect("all keys are strings")
+    }
+
+    /// Reads what [`json`](Self::json) wrote.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`].
+    pub fn read(json: &str) -> Result<Self, ReadError> {
+        /// What all versions have.
+        #[derive(Deserialize)]
+        struct Head {
+            schema: u32,
+        }
+        let head: Head = serde_json::from_str(json)?;
+        if head.schema != SCHEMA {
+            return Err(ReadError::OtherSchema(head.schema));
+        }
+        Ok(serde_json::from_str(json)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::{Csr, Grid, Layout, Plan};
+    use crate::report::{Reason, Record, Reorder, Report, Shape, Traffic};
+    use crate::topology::Cart;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let report = Report::new();
+        report.job(Job { mpi: "An \"MPI\"\n".into(), nodes: [2, 2, 1].into_iter().collect() });
+        let grid = Cart::new(&[2, 2], &[true, false], 5).unwrap();
+        let layout = Layout::parse("2,2,1", 5).unwrap();
+        let plan = Plan {
+            old_rank: Some([0, 2, 1, 3].into()),
+            ..Plan::identity(&Grid::from(&grid), &layout, 2)
+        };
+        report.add(
+            Record::planned("MPI_Cart_create", &grid, Reorder::Forced, &layout, &plan)
+                .took(0.5, 1.0),
+        );
+        let graph = Csr::from_edges(5, [(0, 4, 3)].into_iter());
+        let plan = Plan::identity(&graph, &layout, 0);
+        let shape = Shape::DistGraph { edges: None, weighted: true };
+        report.add(
+            Record::planned("MPI_Dist_graph_create", shape, Reorder::Asked, &layout, &plan)
+                .kept(Reason::too_large("9 edges, at most 8"))
+                .traffic(Traffic::new(&graph, &layout, &plan)),
+        );
+        report.warn("careful");
+        let json = report.json();
+        let read = Document::read(&json).unwrap();
+        assert_eq!(read.json(), json);
+        assert_eq!(read.to_string(), report.text());
+        assert_eq!(read.topologies[0].places.as_ref().unwrap().after(4).unwrap(), [0, 1, 0, 1]);
+
+        // What docs/report-schema.md shows is what is written.
+        let shown = include_str!("../../docs/report-schema.md");
+        let shown = shown.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+        let keys = |value: &serde_json::Value| -> Vec<String> {
+            let mut keys = Vec::new();
+            let mut stack = vec![(String::new(), value)];
+            while let Some((path, value)) = stack.pop() {
+                match value {
+                    serde_json::Value::Object(fields) => stack
+                        .extend(fields.iter().map(|(key, value)| (format!("{path}.{key}"), value))),
+                    serde_json::Value::Array(items) => {
+                        stack.extend(items.iter().map(|item| (format!("{path}[]"), item)));
+                    }
+                    _ => keys.push(path),
+                }
+            }
+            keys.sort_unstable();
+            keys.dedup();
+            keys
+        };
+        let written = serde_json::from_str(&json).unwrap();
+        assert_eq!(keys(&serde_json::from_str(shown).unwrap()), keys(&written));
+    }
+
+    #[test]
+    fn other_forms_are_refused() {
+        let refused = |json: &str| Document::read(json).unwrap_err().to_string();
+        assert!(refused("{\"schema\": 2}").contains("version 2"));
+        assert!(refused("{}").contains("no report"));
+        assert!(refused("").contains("no report"));
+    }
+}

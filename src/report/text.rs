@@ -1,0 +1,185 @@
+//! The report for people: lines of at most about 100 columns.
+
+use std::fmt;
+
+use super::json::Document;
+use super::record::{Effect, Record, Reorder, Shape};
+
+/// "8 x 4", or "50 x 48, periodic along 0 and 1".
+impl fmt::Display for Shape {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cart { dims, .. } if dims.is_empty() => f.write_str("grid without dimensions"),
+            Self::Cart { dims, periodic } => {
+                let sides: Vec<String> = dims.iter().map(i32::to_string).collect();
+                write!(f, "grid {}", sides.join(" x "))?;
+                let along: Vec<String> = periodic
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, periodic)| **periodic)
+                    .map(|(i, _)| i.to_string())
+                    .collect();
+                match along.len() {
+                    0 => Ok(()),
+                    all if all == dims.len() => f.write_str(", periodic"),
+                    _ => write!(f, ", periodic along {}", along.join(" and ")),
+                }
+            }
+            Self::Graph { nnodes, edges } => write!(f, "graph of {nnodes} nodes and {edges} edges"),
+            Self::DistGraph { edges, weighted } => {
+                let weights = if *weighted { "weighted " } else { "" };
+                write!(f, "{weights}distributed graph")?;
+                edges.map_or(Ok(()), |edges| write!(f, " of {edges} edges"))
+            }
+        }
+    }
+}
+
+/// Seconds with a unit and two to three digits.
+struct Seconds(f64);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, unit) = match self.0 {
+            seconds if seconds >= 1.0 => (seconds, "s"),
+            seconds if seconds >= 1e-3 => (seconds * 1e3, "ms"),
+            seconds => (seconds * 1e6, "us"),
+        };
+        let digits = if value >= 100.0 { 0 } else { 1 };
+        write!(f, "{value:.digits$} {unit}")
+    }
+}
+
+/// "4704 -> 1224 (26 %)", or the number alone where nothing changed.
+struct Change(i64, i64);
+
+impl fmt::Display for Change {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(before, after) = *self;
+        if before == after {
+            return write!(f, "{after}");
+        }
+        write!(f, "{before} -> {after}")?;
+        if before > 0 {
+            write!(f, " ({:.0} %)", after as f64 * 100.0 / before as f64)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Effect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (before, after) = (self.before, self.after);
+        let (sum, max) = (
+            Change(before.inter_node_edges, after.inter_node_edges),
+            Change(before.max_node_edges, after.max_node_edges),
+        );
+        write!(
+            f,
+            "edges between nodes {sum}, at least {}; of the worst node {max}",
+            self.lower_bound
+        )
+    }
+}
+
+impl fmt::Display for Record {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.function)?;
+        if self.count > 1 {
+            write!(f, ", {} times", self.count)?;
+        }
+        write!(f, ": {}, {} of {} processes", self.topology, self.vertices(), self.comm_size)?;
+        match &self.nodes {
+            Some(nodes) => writeln!(f, " on {nodes}")?,
+            None => writeln!(f)?,
+        }
+        match (&self.kept, &self.effect) {
+            (Some(why), _) => write!(f, "  ranks kept: {why}")?,
+            (None, Some(effect)) => write!(f, "  ranks reordered by {}", effect.algorithm)?,
+            (None, None) => write!(f, "  ranks reordered")?,
+        }
+        if self.reorder == Reorder::Forced {
+            write!(f, " (reorder = 0, CARTOGRAPH_REORDER=always)")?;
+        }
+        let times = self.count as f64;
+        write!(f, "; {}", Seconds(self.seconds / times))?;
+        if self.mapping_seconds > 0.0 {
+            write!(f, ", {} of it to map", Seconds(self.mapping_seconds / times))?;
+        }
+        writeln!(f)?;
+        match &self.effect {
+            Some(effect) => writeln!(f, "  {effect}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Cartograph {}", self.cartograph)?;
+        match &self.job {
+            Some(job) => {
+                writeln!(f, ": {} processes on {}, {}", job.nodes.ranks(), job.nodes, job.mpi)?
+            }
+            None => writeln!(f)?,
+        }
+        for record in &self.topologies {
+            write!(f, "{record}")?;
+        }
+        match (self.topologies.is_empty(), self.not_recorded) {
+            (true, _) => writeln!(f, "no topology was created")?,
+            (_, 0) => {}
+            (_, more) => writeln!(f, "and {more} more topologies, of too many kinds to tell")?,
+        }
+        for warning in &self.warnings {
+            write!(f, "warning: {}", warning.text)?;
+            match warning.count {
+                1 => writeln!(f)?,
+                times => writeln!(f, " ({times} times)")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::{Cost, Grid, Layout, Plan};
+    use crate::report::{Job, Reason, Report};
+    use crate::topology::Cart;
+
+    #[test]
+    fn people_read_this() {
+        let report = Report::new();
+        let layout = Layout::parse("50x48", 2400).unwrap();
+        report.job(Job { mpi: "MPICH 4.0.2".into(), nodes: (&layout).into() });
+        let grid = Cart::new(&[50, 48], &[true, false], 2400).unwrap();
+        let plan = Plan {
+            old_rank: Some((0..2400).collect()),
+            after: Cost { inter_node_edges: 1224, max_node_edges: 30 },
+            algorithm: "strips",
+            ..Plan::identity(&Grid::from(&grid), &layout, 1204)
+        };
+        for _ in 0..3 {
+            let made = Record::planned("MPI_Cart_create", &grid, Reorder::Forced, &layout, &plan);
+            report.add(made.took(0.0012, 0.0034));
+        }
+        let small = Cart::new(&[2, 2], &[true, true], 4).unwrap();
+        let kept = Record::new("MPI_Cart_sub", &small, 6, Reorder::No, Reason::NO_ARGUMENT);
+        report.add(kept.took(0.0, 0.0000123));
+        report.warn("careful");
+        report.warn("careful");
+        let expected = "\
+Cartograph VERSION: 2400 processes on 50 nodes of 48, MPICH 4.0.2
+MPI_Cart_create, 3 times: grid 50 x 48, periodic along 0, 2400 of 2400 processes on 50 nodes of 48
+  ranks reordered by strips (reorder = 0, CARTOGRAPH_REORDER=always); 3.4 ms, 1.2 ms of it to map
+  edges between nodes 4800 -> 1224 (26 %), at least 1204; of the worst node 96 -> 30 (31 %)
+MPI_Cart_sub: grid 2 x 2, periodic, 4 of 6 processes
+  ranks kept: the function keeps the order; 12.3 us
+warning: careful (2 times)
+";
+        assert_eq!(report.text(), expected.replace("VERSION", env!("CARGO_PKG_VERSION")));
+        assert!(Report::new().text().ends_with("no topology was created\n"));
+    }
+}
