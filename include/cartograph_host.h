@@ -82,6 +82,8 @@ MPI_Datatype cg_type_from_fortran(int datatype);
 int cg_request_to_fortran(MPI_Request request);
 int cg_is_fortran_unweighted(const void *address);
 int cg_is_fortran_weights_empty(const void *address);
+/* Weights, or the sentinel of C that stands for the one of Fortran that was passed. */
+const int *cg_weights_from_fortran(const int *weights);
 int cg_is_fortran_in_place(const void *address);
 int cg_is_fortran_bottom(const void *address);
 int cg_fortran_true(void);
@@ -90,6 +92,8 @@ int cg_fortran_true(void);
 void cg_call_errhandler(MPI_Comm comm, int code, const char *text);
 /* As MPI_Comm_split; what it makes has the error handler of the old one. */
 int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
+/* A communicator of the same group, without its attributes; CG_ABSENT from a host that cannot. */
+int cg_comm_same(MPI_Comm comm, MPI_Comm *made);
 
 /* Optional functions of the host: what to do without them is said at each. */
 

@@ -114,15 +114,7 @@ pub(super) unsafe fn new_comm(
 /// Nothing is read; this only asks the host for addresses.
 pub(super) unsafe fn weights_from(weights: *const Fint) -> *const Fint {
     // SAFETY: compares addresses and reads constants of the host.
-    unsafe {
-        if sys::cg_is_fortran_unweighted(weights.cast()) != 0 {
-            sys::cg_unweighted()
-        } else if sys::cg_is_fortran_weights_empty(weights.cast()) != 0 {
-            sys::cg_weights_empty()
-        } else {
-            weights
-        }
-    }
+    unsafe { sys::cg_weights_from_fortran(weights) }
 }
 
 /// Turns C's truth values, which a body has just written, into Fortran's.

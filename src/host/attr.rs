@@ -10,9 +10,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::key::Key;
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, cache, neighbor};
+use super::{HostComm, Result, cache, key::Key, neighbor};
 use crate::engine::Comm;
 use crate::topology::{self, Topology};
 
@@ -136,10 +135,9 @@ unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
     if comm == unsafe { sys::cg_comm_null } {
         return Err(topology::Error::NullComm.into());
     }
-    let Some(value) = KEY.get(comm)? else {
+    let Some(value) = KEY.get(comm)?.map(<*mut c_void>::cast::<Attached>) else {
         return Ok(None);
     };
-    let value = value.cast::<Attached>();
     if value != nothing() {
         // SAFETY: this value comes from `put` or `copy`, and lives until `delete`.
         let attached = unsafe { &*value };
@@ -196,7 +194,6 @@ fn note_nothing(comm: MPI_Comm) -> Result {
 pub(crate) fn put(comm: &HostComm, topology: Topology) -> Result {
     let attached = Attached::new(Arc::new(topology), comm.size()?, comm.rank()?);
     let value = Box::into_raw(Box::new(attached));
-    // The attribute now owns the box; `delete` gives it back.
     let set = KEY.put(comm.0, value.cast());
     match set {
         Ok(()) => {
