@@ -30,7 +30,7 @@ LIB := $(OUT)/lib
 PURE := CARGO_TARGET_DIR=$(TOP)/build/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: help demo test check hosts lib lib-path symbols bench install clean
+.PHONY: help demo test check hosts lib lib-path symbols bench quality install clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -74,6 +74,11 @@ symbols:
 ## make bench [HOST=]               neighborhood collectives of each host and of Cartograph, side by side
 bench:
 	set -e; for host in $(TESTED); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
+
+## make quality                     how good mappings are: measures and writes docs/quality.md
+quality:
+	mkdir -p docs
+	$(PURE) cargo run --release -p cartograph-bench --bin quality -- docs/quality.md
 
 ## make install HOST= [PREFIX= DESTDIR=]  the library under lib/cartograph/HOST, and a pkg-config file
 install: lib
