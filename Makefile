@@ -30,7 +30,7 @@ LIB := $(OUT)/lib
 PURE := CARGO_TARGET_DIR=$(TOP)/build/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: help demo test check hosts lib lib-path tool symbols bench cluster install clean
+.PHONY: help demo test check hosts lib lib-path tool symbols bench cluster quality install clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -86,6 +86,11 @@ cluster:
 	@scripts/setup.sh openmpi cluster
 	@$(MAKE) -s --no-print-directory lib HOST=openmpi
 	@scripts/cluster.sh
+
+## make quality                     how good mappings are: measures and writes docs/quality.md
+quality:
+	mkdir -p docs
+	$(PURE) cargo run --release -p cartograph-bench --bin quality -- docs/quality.md
 
 ## make install HOST= [PREFIX= DESTDIR=]  the library under lib/cartograph/HOST, a pkg-config file, the command
 install: lib tool

@@ -215,7 +215,7 @@ impl State {
             (bits >> 32, bits & 0xffff_ffff)
         };
         let u = ((upper * self.node_of.len() as u64) >> 32) as usize;
-        let (targets, weights) = graph.row(u);
+        let (targets, _) = graph.row(u);
         if targets.is_empty() {
             return STEPS;
         }
