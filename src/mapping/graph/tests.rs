@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::lower_bound;
-use super::work::Rng;
+use super::rng::Rng;
 use crate::mapping::{Csr, Layout, Objective, Options, Plan, plan_graph};
 
 const SUM: Options = Options { objective: Objective::Sum, seconds: None };
