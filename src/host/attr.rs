@@ -10,8 +10,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::key::Key;
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, cache, errors::check, neighbor};
+use super::{HostComm, Result, cache, neighbor};
 use crate::engine::Comm;
 use crate::topology::{self, Topology};
 
@@ -19,7 +20,7 @@ use crate::topology::{self, Topology};
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 /// The key of our attribute, made with the first topology of the process.
-static KEYVAL: AtomicI32 = AtomicI32::new(sys::CG_KEYVAL_INVALID);
+static KEY: Key = Key::new(copy, delete);
 
 /// What a communicator carries.
 pub(crate) struct Attached {
@@ -124,18 +125,6 @@ pub(crate) unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a Attached>> {
     }
 }
 
-/// The value of our attribute.
-fn value(comm: MPI_Comm, keyval: c_int) -> Result<Option<*mut Attached>> {
-    let mut value: *mut Attached = ptr::null_mut();
-    let mut found = 0;
-    // SAFETY: the host writes a pointer, which is what the attribute's values are, and a flag.
-    let code = unsafe {
-        sys::PMPI_Comm_get_attr(comm, keyval, (&raw mut value).cast::<c_void>(), &raw mut found)
-    };
-    check(code)?;
-    Ok((found != 0).then_some(value))
-}
-
 /// Asks the host.
 ///
 /// # Safety
@@ -147,13 +136,10 @@ unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
     if comm == unsafe { sys::cg_comm_null } {
         return Err(topology::Error::NullComm.into());
     }
-    let keyval = KEYVAL.load(Ordering::Acquire);
-    if keyval == sys::CG_KEYVAL_INVALID {
-        return Ok(None);
-    }
-    let Some(value) = value(comm, keyval)? else {
+    let Some(value) = KEY.get(comm)? else {
         return Ok(None);
     };
+    let value = value.cast::<Attached>();
     if value != nothing() {
         // SAFETY: this value comes from `put` or `copy`, and lives until `delete`.
         let attached = unsafe { &*value };
@@ -179,26 +165,24 @@ unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
 pub(crate) unsafe fn look_up_and_note<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
     // SAFETY: as the caller promises.
     let found = unsafe { look_up(comm)? };
-    let keyval = KEYVAL.load(Ordering::Acquire);
-    if found.is_none() && keyval != sys::CG_KEYVAL_INVALID {
-        note_nothing(comm, keyval)?;
+    if found.is_none() && KEY.made().is_some() {
+        note_nothing(comm)?;
     }
     Ok(found)
 }
 
 /// Gives a communicator without an attribute one that says that it has no topology. Without it,
 /// nobody would say when the handle goes to another communicator.
-fn note_nothing(comm: MPI_Comm, keyval: c_int) -> Result {
+fn note_nothing(comm: MPI_Comm) -> Result {
     // The attribute must not be set twice: its first value would be deleted, and the communicator
     // forgotten while it is in use. Who comes second does not wait; it has its answer without.
     static NOTING: AtomicBool = AtomicBool::new(false);
     if NOTING.swap(true, Ordering::Acquire) {
         return Ok(());
     }
-    let noted = value(comm, keyval).and_then(|value| {
+    let noted = KEY.get(comm).and_then(|value| {
         if value.is_none() {
-            // SAFETY: `delete` and `copy` know this value.
-            check(unsafe { sys::PMPI_Comm_set_attr(comm, keyval, nothing().cast()) })?;
+            KEY.put(comm, nothing().cast())?;
             LIVE.fetch_add(1, Ordering::Relaxed);
             cache::insert(comm, nothing());
         }
@@ -210,11 +194,10 @@ fn note_nothing(comm: MPI_Comm, keyval: c_int) -> Result {
 
 /// Gives a new communicator its topology. On failure the topology is dropped.
 pub(crate) fn put(comm: &HostComm, topology: Topology) -> Result {
-    let keyval = keyval()?;
     let attached = Attached::new(Arc::new(topology), comm.size()?, comm.rank()?);
     let value = Box::into_raw(Box::new(attached));
-    // SAFETY: the attribute now owns the box; `delete` gives it back.
-    let set = check(unsafe { sys::PMPI_Comm_set_attr(comm.0, keyval, value.cast()) });
+    // The attribute now owns the box; `delete` gives it back.
+    let set = KEY.put(comm.0, value.cast());
     match set {
         Ok(()) => {
             LIVE.fetch_add(1, Ordering::Relaxed);
@@ -223,29 +206,6 @@ pub(crate) fn put(comm: &HostComm, topology: Topology) -> Result {
         Err(_) => drop(unsafe { Box::from_raw(value) }),
     }
     set
-}
-
-/// The key, made if there is none. Two threads may both make one; the second gives its own back.
-fn keyval() -> Result<c_int> {
-    const INVALID: i32 = sys::CG_KEYVAL_INVALID;
-    let known = KEYVAL.load(Ordering::Acquire);
-    if known != INVALID {
-        return Ok(known);
-    }
-    let mut made = INVALID;
-    // SAFETY: the callbacks have the standard's signatures and live as long as the process: the
-    // library is linked with -z nodelete.
-    check(unsafe {
-        sys::PMPI_Comm_create_keyval(Some(copy), Some(delete), &raw mut made, ptr::null_mut())
-    })?;
-    match KEYVAL.compare_exchange(INVALID, made, Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => Ok(made),
-        Err(other) => {
-            // SAFETY: `made` is a key of ours that nothing uses.
-            check(unsafe { sys::PMPI_Comm_free_keyval(&raw mut made) })?;
-            Ok(other)
-        }
-    }
 }
 
 /// The host calls this when a communicator is duplicated.
@@ -312,9 +272,5 @@ fn retire_key() {
         return;
     }
     super::errors::forget_codes();
-    let mut key = KEYVAL.swap(sys::CG_KEYVAL_INVALID, Ordering::AcqRel);
-    if key != sys::CG_KEYVAL_INVALID {
-        // SAFETY: a key of ours. The host keeps it until the callback that calls this is done.
-        unsafe { sys::PMPI_Comm_free_keyval(&raw mut key) };
-    }
+    KEY.retire();
 }

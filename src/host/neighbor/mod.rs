@@ -24,7 +24,7 @@ use plan::Plans;
 
 use super::attr::{self, Attached};
 use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
-use super::{HostComm, Result, errors::check};
+use super::{HostComm, Result, errors::check, report};
 use crate::engine::Comm;
 use crate::topology::{Direction, Error};
 
@@ -113,6 +113,7 @@ impl Neighborhood<'_> {
             Some(ends) => ends,
             None => {
                 let rank = HostComm(comm).rank()?;
+                report::note_neighbors(&attached.topology);
                 known.get_or_init(|| Ends::new(&attached.topology, rank))
             }
         };

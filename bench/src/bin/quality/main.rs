@@ -13,6 +13,12 @@ fn main() {
         graphs::run();
     } else if arg == "listed" {
         for (instance, published) in instances::listed() {
+            if std::env::args()
+                .nth(3)
+                .is_some_and(|f| !f.split(';').any(|f| instance.name.starts_with(f)))
+            {
+                continue;
+            }
             let t = Instant::now();
             let plan = plan_cart(&instance.grid(), &instance.layout, &options);
             println!(
