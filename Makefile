@@ -30,7 +30,7 @@ LIB := $(OUT)/lib
 PURE := CARGO_TARGET_DIR=$(TOP)/build/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: help demo test check hosts lib lib-path tool symbols bench install clean
+.PHONY: help demo test check hosts lib lib-path tool symbols bench simulate install clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -80,6 +80,11 @@ symbols:
 ## make bench [HOST=]               neighborhood collectives of each host and of Cartograph, side by side
 bench:
 	set -e; for host in $(TESTED); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
+
+## make simulate                    halo exchanges on 1,024 and 4,096 simulated processes; writes docs/simulate.*
+simulate:
+	$(MAKE) --no-print-directory lib HOST=smpi
+	$(PURE) cargo run --release -p cartograph-bench --bin simulate
 
 ## make install HOST= [PREFIX= DESTDIR=]  the library under lib/cartograph/HOST, a pkg-config file, the command
 install: lib tool
