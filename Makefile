@@ -30,7 +30,7 @@ LIB := $(OUT)/lib
 PURE := CARGO_TARGET_DIR=$(TOP)/build/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: help demo test check hosts lib lib-path tool symbols bench cluster quality install clean
+.PHONY: help demo test check hosts lib lib-path tool symbols bench cluster quality simulate install clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -91,6 +91,11 @@ cluster:
 quality:
 	mkdir -p docs
 	$(PURE) cargo run --release -p cartograph-bench --bin quality -- docs/quality.md
+
+## make simulate                    halo exchanges on 1,024 and 4,096 simulated processes; writes docs/simulate.*
+simulate:
+	$(MAKE) --no-print-directory lib HOST=smpi
+	$(PURE) cargo run --release -p cartograph-bench --bin simulate
 
 ## make install HOST= [PREFIX= DESTDIR=]  the library under lib/cartograph/HOST, a pkg-config file, the command
 install: lib tool
