@@ -66,10 +66,13 @@ extern const MPI_Op cg_sum;
 MPI_Comm cg_comm_self(void);
 MPI_Comm cg_comm_world(void);
 void *cg_status_ignore(void);
+void *cg_statuses_ignore(void);
 const void *cg_in_place(void);
 const void *cg_bottom(void);
 const int *cg_unweighted(void);
 const int *cg_weights_empty(void);
+/* Whether this is one of these two. */
+int cg_is_weights_sentinel(const int *weights);
 
 /* Fortran's handles, sentinels (compared by address) and .TRUE. */
 MPI_Comm cg_comm_from_fortran(int comm);
@@ -115,6 +118,12 @@ int cg_type_dup(MPI_Datatype *datatype);
 int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value);
 /* Cancels a request and frees it; without the host's help it is left alone. */
 void cg_give_up(MPI_Request *request);
+/* Whether requests of the host's collectives hold the datatypes that they need, and look at no array
+ * once they are made. This is what MPICH and its kin do. */
+int cg_requests_keep_datatypes(void);
+/* A request on a communicator, never started, that does nothing but keep it in memory; CG_ABSENT as a code. */
+int cg_hold(MPI_Comm comm, MPI_Request *request);
+void cg_release(MPI_Request *request);
 int cg_ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
                   const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
                   const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,

@@ -21,8 +21,10 @@ nm -D --defined-only --format=posix "$lib/libcartograph.so" | cut -d' ' -f1 |
 # Strong: what tools call. Weak: what tools define.
 grep -E '^(MPI_|mpi_)' "$work/all" >"$work/weak"
 ld -r --gc-sections $(sed 's/^/-u /' "$work/all") -o "$work/whole.o" "$from/libcartograph.a"
+# Names of functions that libc may lack stay behind from what --gc-sections took away: --strip-unneeded
+# drops them, or a shared library that takes the archive in would ask for them.
 # Without the last two objcopy leaves sections that binutils' LLVM plugin chokes on.
-objcopy --keep-global-symbols="$work/all" --weaken-symbols="$work/weak" --strip-debug \
+objcopy --keep-global-symbols="$work/all" --weaken-symbols="$work/weak" --strip-unneeded \
     -R .llvmbc -R .llvmcmd "$work/whole.o" "$work/cartograph.o"
 rm -f "$lib/libcartograph.a"
 ar rcs "$lib/libcartograph.a" "$work/cartograph.o"

@@ -36,8 +36,13 @@ smpi)
     cc=smpicc cxx=smpicxx fc=smpif90 exec="$top/scripts/smpi-run.sh"
     header="-include $top/include/compat/smpi.h"
     env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=$header" ;;
+mini)
+    # Of our own, for tests; its wrapper builds it.
+    cc=$top/c_tests/mini/mpicc exec="$top/build/mini/host/bin/mpiexec -n"
+    header="-include $top/include/compat/mpi5abi.h"
+    env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=$header" ;;
 *)
-    echo "host.sh: no host '$host'; there are mpich openmpi mpich5 abi openmpi5 smpi" >&2
+    echo "host.sh: no host '$host'; there are mpich openmpi mpich5 abi openmpi5 smpi mini" >&2
     exit 2 ;;
 esac
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Gets what is missing on this machine for the hosts named as arguments, and nothing else.
+# Gets what is missing on this machine for the hosts named as arguments, and nothing else; "cluster" among
+# them is what scripts/cluster.sh needs.
 # Debian's packages need root; without it, or without apt, what is missing is said instead.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -25,6 +26,12 @@ if [ $# -gt 0 ]; then
     fi
 fi
 for host in "$@"; do
+    if [ "$host" = cluster ]; then
+        [ "$(id -u)" = 0 ] || { echo "Root is needed to make network namespaces." >&2; exit 1; }
+        need ip iproute2
+        need tc iproute2
+        continue
+    fi
     read -r from packages <<<"$("$top/scripts/host.sh" "$host" missing)"
     case ${from:-} in
     debian) debian+=($packages) ;;

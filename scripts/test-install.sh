@@ -25,6 +25,7 @@ check() {
 }
 
 cat >"$work/files" <<END
+bin/cartograph
 include/cartograph.h
 lib/cartograph/$host/libcartograph.a
 lib/cartograph/$host/libcartograph.so

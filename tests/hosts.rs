@@ -27,8 +27,7 @@ fn main() {
     };
     let host: &'static Host = Box::leak(Box::new(Host::new(&name)));
     let trials = testlist::read().into_iter().map(|test| {
-        let elsewhere = !test.hosts.is_empty() && !test.hosts.contains(&name);
-        let ignored = elsewhere || host.compiler(&test.source).is_none();
+        let ignored = !test.is_for(&name) || host.compiler(&test.source).is_none();
         Trial::test(format!("{name}/{}", test.name()), move || run(host, &test))
             .with_ignored_flag(ignored)
     });
@@ -53,11 +52,12 @@ fn run(host: &Host, test: &Test) -> Result<(), Failed> {
     };
     let mut differences = None;
     for processes in &test.processes {
-        let ours = host.run(&program, library, *processes, &test.arguments)?;
+        let how = (&test.arguments[..], &test.settings[..]);
+        let ours = host.run(&program, library, *processes, how)?;
         if let Some((program, known)) = &alone {
             // A bare host may hang by itself: Open MPI does, at random, in MPI_Dist_graph_create
             // (open-mpi/ompi issue 13918).
-            let alone = || host.run(program, Library::None, *processes, &test.arguments);
+            let alone = || host.run(program, Library::None, *processes, how);
             let theirs = alone().or_else(|_| alone()).or_else(|_| alone())?;
             differences.get_or_insert_with(|| known.clone()).compare(*processes, &theirs, &ours)?;
         }

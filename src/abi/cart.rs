@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::time::Instant;
 
-use super::edge::{carried, flags, input, length, out, output, publish};
+use super::edge::{carried, carried_and_rank, flags, input, length, out, output, publish};
 use crate::engine::Comm;
 use crate::engine::create::{self, CartArguments};
 use crate::host::sys::{self, MPI_Comm};
@@ -119,6 +119,7 @@ pub(crate) unsafe fn cart_sub(
 /// # Safety
 ///
 /// The standard's: `ndims` can be written.
+#[inline(always)]
 pub(crate) unsafe fn cartdim_get(comm: MPI_Comm, ndims: *mut c_int) -> Result {
     // SAFETY: the communicator is the caller's for the time of the call.
     let grid = unsafe { carried(comm, as_cart)? };
@@ -130,6 +131,7 @@ pub(crate) unsafe fn cartdim_get(comm: MPI_Comm, ndims: *mut c_int) -> Result {
 /// # Safety
 ///
 /// The standard's: arrays with room for `maxdims` ints.
+#[inline(always)]
 pub(crate) unsafe fn cart_get(
     comm: MPI_Comm,
     maxdims: c_int,
@@ -138,7 +140,7 @@ pub(crate) unsafe fn cart_get(
     coords: *mut c_int,
 ) -> Result<usize> {
     // SAFETY: the communicator is the caller's for the time of the call.
-    let grid = unsafe { carried(comm, as_cart)? };
+    let (grid, own_rank) = unsafe { carried_and_rank(comm, as_cart)? };
     let room = length("maxdims", maxdims)?.min(grid.ndims());
     // SAFETY: the caller's arrays have room for at least as many.
     let (dims, periods, coords) = unsafe {
@@ -148,10 +150,11 @@ pub(crate) unsafe fn cart_get(
             output("coords", coords, room)?,
         )
     };
-    grid.coords(HostComm(comm).rank()?, coords)?;
-    for (i, dimension) in grid.dimensions()[..room].iter().enumerate() {
-        dims[i] = dimension.size;
-        periods[i] = c_int::from(dimension.periodic);
+    let places = dims.iter_mut().zip(periods).zip(coords);
+    for ((dimension, own), ((size, period), coordinate)) in grid.position(own_rank)?.zip(places) {
+        *size = dimension.size;
+        *period = c_int::from(dimension.periodic);
+        *coordinate = own;
     }
     Ok(room)
 }
@@ -159,6 +162,7 @@ pub(crate) unsafe fn cart_get(
 /// # Safety
 ///
 /// The standard's: as many coordinates as the grid has dimensions, and `rank` can be written.
+#[inline(always)]
 pub(crate) unsafe fn cart_rank(comm: MPI_Comm, coords: *const c_int, rank: *mut c_int) -> Result {
     // SAFETY: the communicator is the caller's for the time of the call.
     let grid = unsafe { carried(comm, as_cart)? };
@@ -172,6 +176,7 @@ pub(crate) unsafe fn cart_rank(comm: MPI_Comm, coords: *const c_int, rank: *mut 
 /// # Safety
 ///
 /// The standard's: an array with room for `maxdims` ints.
+#[inline(always)]
 pub(crate) unsafe fn cart_coords(
     comm: MPI_Comm,
     rank: c_int,
@@ -189,6 +194,7 @@ pub(crate) unsafe fn cart_coords(
 /// # Safety
 ///
 /// The standard's: both results can be written.
+#[inline(always)]
 pub(crate) unsafe fn cart_shift(
     comm: MPI_Comm,
     direction: c_int,
@@ -197,8 +203,8 @@ pub(crate) unsafe fn cart_shift(
     rank_dest: *mut c_int,
 ) -> Result {
     // SAFETY: the communicator is the caller's for the time of the call.
-    let grid = unsafe { carried(comm, as_cart)? };
-    let (source, dest) = grid.shift(HostComm(comm).rank()?, direction, disp)?;
+    let (grid, own_rank) = unsafe { carried_and_rank(comm, as_cart)? };
+    let (source, dest) = grid.shift(own_rank, direction, disp)?;
     let or_nobody = |rank: Option<i32>| rank.unwrap_or(sys::CG_PROC_NULL);
     // SAFETY: the caller's places for the results.
     let places = unsafe { (out("rank_source", rank_source)?, out("rank_dest", rank_dest)?) };

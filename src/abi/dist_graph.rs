@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::time::Instant;
 
-use super::edge::{carried, input, length, out, output, publish, weights, weights_output};
+use super::edge::{carried, copy, input, length, out, output, publish, weights, weights_output};
 use crate::engine::dist_graph::{self, AdjacentArguments, EdgeArguments};
 use crate::host::sys::{MPI_Comm, MPI_Info};
 use crate::host::{Result, comm, place, report};
@@ -151,6 +151,7 @@ fn total(degrees: &[c_int]) -> Result<usize, Error> {
 /// # Safety
 ///
 /// The standard's: the results can be written.
+#[inline(always)]
 pub(crate) unsafe fn dist_graph_neighbors_count(
     comm: MPI_Comm,
     indegree: *mut c_int,
@@ -173,6 +174,7 @@ pub(crate) unsafe fn dist_graph_neighbors_count(
 ///
 /// The standard's: arrays with room for `maxindegree` and `maxoutdegree` ints, or sentinels for
 /// the weights.
+#[inline(always)]
 pub(crate) unsafe fn dist_graph_neighbors(
     comm: MPI_Comm,
     maxindegree: c_int,
@@ -197,13 +199,13 @@ pub(crate) unsafe fn dist_graph_neighbors(
             weights_output("destweights", destweights, weights_away)?,
         )
     };
-    let copy = |edges: &Edges, ranks: &mut [c_int], weights: Option<&mut [c_int]>| {
-        ranks.copy_from_slice(&edges.ranks[..ranks.len()]);
+    let give = |edges: &Edges, ranks: &mut [c_int], weights: Option<&mut [c_int]>| {
+        copy(ranks, &edges.ranks[..ranks.len()]);
         if let Some(weights) = weights {
-            weights.copy_from_slice(&edges.weights[..weights.len()]);
+            copy(weights, &edges.weights[..weights.len()]);
         }
     };
-    copy(&graph.sources, sources, sourceweights);
-    copy(&graph.destinations, destinations, destweights);
+    give(&graph.sources, sources, sourceweights);
+    give(&graph.destinations, destinations, destweights);
     Ok(())
 }

@@ -6,13 +6,15 @@ use std::ffi::c_int;
 
 use crate::engine::create::Made;
 use crate::engine::dist_graph::Weights;
+use crate::host::attr::{self, Attached};
 use crate::host::sys::{self, MPI_Comm};
-use crate::host::{HostComm, Result, attr, comm};
+use crate::host::{HostComm, Result, comm};
 use crate::topology::{Error, Topology};
 
 type Checked<T> = core::result::Result<T, Error>;
 
 /// A length that a caller passed.
+#[inline]
 pub(super) fn length(argument: &'static str, value: c_int) -> Checked<usize> {
     usize::try_from(value).map_err(|_| Error::Negative { argument, value })
 }
@@ -22,6 +24,7 @@ pub(super) fn length(argument: &'static str, value: c_int) -> Checked<usize> {
 /// # Safety
 ///
 /// `pointer` is null or has `length` entries, plain numbers or handles, for as long as the call lasts.
+#[inline]
 pub(super) unsafe fn input<'a, T>(
     argument: &'static str,
     pointer: *const T,
@@ -55,6 +58,7 @@ pub(super) unsafe fn flags(
 /// # Safety
 ///
 /// `pointer` is null or has room for `length` ints, which nothing else uses during the call.
+#[inline(always)]
 pub(super) unsafe fn output<'a>(
     argument: &'static str,
     pointer: *mut c_int,
@@ -68,11 +72,33 @@ pub(super) unsafe fn output<'a>(
     }
 }
 
+/// Copies numbers to a place of the same length.
+#[inline(always)]
+pub(super) fn copy(to: &mut [c_int], from: &[c_int]) {
+    /// The first and the last `N`, which overlap where there are fewer than twice as many.
+    #[inline(always)]
+    fn ends<const N: usize>(to: &mut [c_int], from: &[c_int]) {
+        let last = from.len() - N;
+        to[..N].copy_from_slice(&from[..N]);
+        to[last..].copy_from_slice(&from[last..]);
+    }
+    debug_assert_eq!(to.len(), from.len());
+    // Most processes have few neighbors: a call of memcpy would take longer than the rest.
+    match from.len() {
+        0 => {}
+        1 => ends::<1>(to, from),
+        2 | 3 => ends::<2>(to, from),
+        4..=8 => ends::<4>(to, from),
+        _ => to.copy_from_slice(from),
+    }
+}
+
 /// A place for one result.
 ///
 /// # Safety
 ///
 /// `pointer` is null or can be written, and nothing else uses it during the call.
+#[inline]
 pub(super) unsafe fn out<'a, T>(argument: &'static str, pointer: *mut T) -> Checked<&'a mut T> {
     // SAFETY: the caller's promise; results are ints and handles, for which any bits are valid.
     unsafe { pointer.as_mut() }.ok_or(Error::NullPointer { argument })
@@ -99,44 +125,59 @@ pub(super) unsafe fn weights<'a>(
     }
 }
 
-/// Where weights are wanted; `None` for the sentinels, which ask for none.
+/// Where weights are wanted; `None` for the sentinels, which ask for none, and where there are none.
 ///
 /// # Safety
 ///
 /// As [`output`], or one of the sentinels.
+#[inline(always)]
 pub(super) unsafe fn weights_output<'a>(
     argument: &'static str,
     pointer: *mut c_int,
     length: usize,
 ) -> Checked<Option<&'a mut [c_int]>> {
-    // SAFETY: constants of the host.
-    let sentinels = unsafe { [sys::cg_unweighted(), sys::cg_weights_empty()] };
-    if sentinels.contains(&pointer.cast_const()) {
+    if length == 0 {
+        return Ok(None);
+    }
+    // SAFETY: compares addresses.
+    if unsafe { sys::cg_is_weights_sentinel(pointer) } != 0 {
         return Ok(None);
     }
     // SAFETY: not a sentinel, so the caller's promise holds.
     unsafe { output(argument, pointer, length) }.map(Some)
 }
 
+/// The topology that a communicator carries, as the kind that `pick` picks, and the caller's rank.
+///
+/// # Safety
+///
+/// As [`attr::attached`]: the communicator stays for as long as the call lasts.
+#[inline(always)]
+pub(super) unsafe fn carried_and_rank<'a, T>(
+    comm: MPI_Comm,
+    pick: fn(Option<&'a Topology>) -> Checked<&'a T>,
+) -> Result<(&'a T, c_int)> {
+    // SAFETY: as the caller promises.
+    let attached = unsafe { attr::attached(comm)? };
+    match pick(attached.map(|attached| &*attached.topology)) {
+        // Without anything attached there is nothing to pick.
+        Ok(found) => Ok((found, attached.map_or(0, Attached::rank))),
+        Err(error) => Err(refused(comm, error)),
+    }
+}
+
 /// The topology that a communicator carries, as the kind that `pick` picks.
 ///
 /// # Safety
 ///
-/// As [`attr::get`]: the communicator stays for as long as the call lasts.
-#[inline]
+/// As [`carried_and_rank`].
+#[inline(always)]
 pub(super) unsafe fn carried<'a, T>(
     comm: MPI_Comm,
     pick: fn(Option<&'a Topology>) -> Checked<&'a T>,
 ) -> Result<&'a T> {
-    // SAFETY: a constant of the host.
-    if comm == unsafe { sys::cg_comm_null } {
-        return Err(Error::NullComm.into());
-    }
     // SAFETY: as the caller promises.
-    match pick(unsafe { attr::get(comm)? }) {
-        Ok(found) => Ok(found),
-        Err(error) => Err(refused(comm, error)),
-    }
+    Ok(unsafe { carried_and_rank(comm, pick)? }.0)
 }
 
 /// A communicator without the wanted topology may be one that cannot have any.

@@ -16,7 +16,7 @@ macro_rules! export {
         const _: () = {
             unsafe fn call($($arg: $ty),*) -> ::core::ffi::c_int {
                 // SAFETY: the caller keeps the standard's contract for this call.
-                $crate::host::errors::conclude(stringify!($name), $comm, unsafe { $body($($arg),*) })
+                $crate::host::errors::conclude(stringify!($name), || $comm, unsafe { $body($($arg),*) })
             }
 
             $(#[$doc])*

@@ -3,8 +3,9 @@
 use std::ffi::c_int;
 
 use super::edge::{out, output};
+use crate::host::Result;
+use crate::host::attr::{self, Attached};
 use crate::host::sys::{self, MPI_Comm};
-use crate::host::{Result, attr};
 use crate::topology::{Error, Topology, dims_create as choose_dims};
 
 export! {
@@ -20,19 +21,40 @@ export! {
 /// # Safety
 ///
 /// The standard's: `status` can be written.
+#[inline(always)]
 pub(crate) unsafe fn topo_test(comm: MPI_Comm, status: *mut c_int) -> Result {
-    // SAFETY: a constant of the host.
-    if comm == unsafe { sys::cg_comm_null } {
-        return Err(Error::NullComm.into());
-    }
     // SAFETY: the communicator is the caller's for the time of the call.
-    let kind = match unsafe { attr::get(comm)? } {
+    match unsafe { attr::known(comm) } {
+        // SAFETY: as the caller promises.
+        Some(found) => unsafe { tell_kind(found, status) },
+        // SAFETY: as the caller promises.
+        None => unsafe { topo_test_anew(comm, status) },
+    }
+}
+
+/// Apart, so that nothing has to be kept for it where the answer is known.
+///
+/// # Safety
+///
+/// As [`topo_test`].
+#[cold]
+unsafe fn topo_test_anew(comm: MPI_Comm, status: *mut c_int) -> Result {
+    // SAFETY: as the caller promises.
+    unsafe { tell_kind(attr::look_up_and_note(comm)?, status) }
+}
+
+/// # Safety
+///
+/// `status` is null or can be written.
+#[inline(always)]
+unsafe fn tell_kind(found: Option<&Attached>, status: *mut c_int) -> Result {
+    let kind = match found.map(|attached| &*attached.topology) {
         Some(Topology::Cart(_)) => sys::CG_CART,
         Some(Topology::Graph(_)) => sys::CG_GRAPH,
         Some(Topology::DistGraph(_)) => sys::CG_DIST_GRAPH,
         None => sys::CG_UNDEFINED,
     };
-    // SAFETY: the caller's place for the result.
+    // SAFETY: as the caller promises.
     *unsafe { out("status", status)? } = kind;
     Ok(())
 }

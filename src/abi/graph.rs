@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::time::Instant;
 
-use super::edge::{carried, input, length, out, output, publish};
+use super::edge::{carried, copy, input, length, out, output, publish};
 use crate::engine::Comm;
 use crate::engine::create::{self, GraphArguments};
 use crate::host::sys::MPI_Comm;
@@ -104,6 +104,7 @@ pub(crate) unsafe fn graph_create(
 /// # Safety
 ///
 /// The standard's: both results can be written.
+#[inline(always)]
 pub(crate) unsafe fn graphdims_get(
     comm: MPI_Comm,
     nnodes: *mut c_int,
@@ -121,6 +122,7 @@ pub(crate) unsafe fn graphdims_get(
 /// # Safety
 ///
 /// The standard's: arrays with room for `maxindex` and `maxedges` ints.
+#[inline(always)]
 pub(crate) unsafe fn graph_get(
     comm: MPI_Comm,
     maxindex: c_int,
@@ -134,14 +136,15 @@ pub(crate) unsafe fn graph_get(
     let nedges = length("maxedges", maxedges)?.min(graph.edges().len());
     // SAFETY: the caller's arrays have room for at least as many.
     let places = unsafe { (output("index", index, nodes)?, output("edges", edges, nedges)?) };
-    places.0.copy_from_slice(&graph.index()[..nodes]);
-    places.1.copy_from_slice(&graph.edges()[..nedges]);
+    copy(places.0, &graph.index()[..nodes]);
+    copy(places.1, &graph.edges()[..nedges]);
     Ok(())
 }
 
 /// # Safety
 ///
 /// The standard's: `nneighbors` can be written.
+#[inline(always)]
 pub(crate) unsafe fn graph_neighbors_count(
     comm: MPI_Comm,
     rank: c_int,
@@ -157,6 +160,7 @@ pub(crate) unsafe fn graph_neighbors_count(
 /// # Safety
 ///
 /// The standard's: an array with room for `maxneighbors` ints.
+#[inline(always)]
 pub(crate) unsafe fn graph_neighbors(
     comm: MPI_Comm,
     rank: c_int,
@@ -167,7 +171,7 @@ pub(crate) unsafe fn graph_neighbors(
     let found = unsafe { carried(comm, as_graph)? }.neighbors(rank)?;
     let room = length("maxneighbors", maxneighbors)?.min(found.len());
     // SAFETY: the caller's array has room for at least as many.
-    unsafe { output("neighbors", neighbors, room)? }.copy_from_slice(&found[..room]);
+    copy(unsafe { output("neighbors", neighbors, room)? }, &found[..room]);
     Ok(())
 }
 

@@ -23,9 +23,8 @@ macro_rules! fortran {
                 let body = || -> $crate::host::Result { unsafe { $body } };
                 #[allow(unused_unsafe, reason = "without a communicator nothing is converted")]
                 // SAFETY: as above.
-                let code = unsafe {
-                    $crate::host::errors::conclude(stringify!($name), $comm, body())
-                };
+                let comm = || unsafe { $comm };
+                let code = $crate::host::errors::conclude(stringify!($name), comm, body());
                 if !ierror.is_null() {
                     // SAFETY: the caller's INTEGER.
                     unsafe { ierror.write(code) };

@@ -1,24 +1,26 @@
 //! Topologies are cached on their communicators, by the host's own attributes.
 //!
 //! The value of the attribute is a boxed [`Attached`]. The copy callback makes another one for a
-//! duplicate, which shares the topology; the delete callback drops it.
+//! duplicate, which shares the topology; the delete callback drops it. A communicator that was
+//! asked about and has no topology carries the address of [`NOTHING`] instead. What is found is
+//! kept in the [`cache`], which the delete callback keeps true.
 
-use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
+use super::key::Key;
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, errors::check};
+use super::{HostComm, Result, cache, neighbor};
 use crate::engine::Comm;
-use crate::topology::Topology;
+use crate::topology::{self, Topology};
 
-/// How many communicators carry a topology of ours.
+/// How many communicators carry an attribute of ours.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 /// The key of our attribute, made with the first topology of the process.
-static KEYVAL: AtomicI32 = AtomicI32::new(sys::CG_KEYVAL_INVALID);
+static KEY: Key = Key::new(copy, delete);
 
 /// What a communicator carries.
 pub(crate) struct Attached {
@@ -26,20 +28,41 @@ pub(crate) struct Attached {
     pub(crate) topology: Arc<Topology>,
     /// How many processes the communicator has that the topology was made for.
     size: c_int,
-    /// Whether this communicator is known to have as many. Some hosts copy attributes to
-    /// communicators of other groups as well (Open MPI in `MPI_Comm_create_group`).
-    fits: AtomicBool,
+    /// The rank of this process, [`UNKNOWN`] or [`ELSEWHERE`].
+    rank: AtomicI32,
     /// A communicator of the same processes for our own messages, if there has been need of it. It
     /// is not shared: calls on a communicator and on its duplicate may come in any order.
     private: OnceLock<MPI_Comm>,
-    /// What persistent requests need for as long as the communicator lives.
-    kept: Mutex<Vec<Box<dyn Any>>>,
+    /// What neighborhood collectives have worked out, if there were any.
+    pub(super) neighbors: neighbor::Known,
+}
+
+/// A rank that was not asked for yet.
+const UNKNOWN: c_int = -1;
+
+/// No rank: the topology is another communicator's. Some hosts copy attributes to communicators of
+/// other groups as well (Open MPI in `MPI_Comm_create_group`).
+const ELSEWHERE: c_int = -2;
+
+/// Has the address that says that a communicator has no topology.
+static NOTHING: AtomicBool = AtomicBool::new(false);
+
+/// The value of the attribute of a communicator without a topology.
+fn nothing() -> *mut Attached {
+    ptr::from_ref(&NOTHING).cast::<Attached>().cast_mut()
 }
 
 impl Attached {
-    fn new(topology: Arc<Topology>, size: c_int, fits: bool) -> Self {
-        let (private, kept) = (OnceLock::new(), Mutex::new(Vec::new()));
-        Self { topology, size, fits: AtomicBool::new(fits), private, kept }
+    fn new(topology: Arc<Topology>, size: c_int, rank: c_int) -> Self {
+        let (private, neighbors) = (OnceLock::new(), neighbor::Known::default());
+        Self { topology, size, rank: AtomicI32::new(rank), private, neighbors }
+    }
+
+    /// The rank of this process in the communicator. Each process has its own `Attached`, also where
+    /// a host runs several in one address space: it makes a communicator for each.
+    #[inline]
+    pub(crate) fn rank(&self) -> c_int {
+        self.rank.load(Ordering::Relaxed)
     }
 
     /// The private communicator. Collective over `comm` when it is first asked for.
@@ -53,64 +76,128 @@ impl Attached {
         Ok(HostComm(*self.private.get_or_init(|| made.0)))
     }
 
-    /// Keeps something until the communicator is freed.
-    pub(super) fn keep(&self, what: Box<dyn Any>) {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).push(what);
-    }
-
-    #[cold]
-    fn check_fit(&self, comm: MPI_Comm) -> Result<bool> {
-        let fits = HostComm(comm).size()? == self.size;
-        self.fits.store(fits, Ordering::Relaxed);
-        Ok(fits)
+    /// Whether this is the topology of `comm`.
+    fn fits(&self, comm: MPI_Comm) -> Result<bool> {
+        if self.rank() == UNKNOWN {
+            let comm = HostComm(comm);
+            let rank = if comm.size()? == self.size { comm.rank()? } else { ELSEWHERE };
+            self.rank.store(rank, Ordering::Relaxed);
+        }
+        Ok(self.rank() != ELSEWHERE)
     }
 }
 
 /// What a communicator carries, or `None` if it has no topology of ours.
 ///
+/// # Errors
+///
+/// [`NullComm`](topology::Error::NullComm), or the host's.
+///
 /// # Safety
 ///
 /// The communicator is not freed by another thread while the reference lives. MPI forbids
 /// programs to free what they still use, so this holds for the time of one MPI call on it.
-#[inline]
+#[inline(always)]
 pub(crate) unsafe fn attached<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
-    let keyval = KEYVAL.load(Ordering::Acquire);
-    if keyval == sys::CG_KEYVAL_INVALID {
-        return Ok(None);
+    // SAFETY: as the caller promises.
+    match unsafe { known(comm) } {
+        Some(found) => Ok(found),
+        // SAFETY: as the caller promises.
+        None => unsafe { look_up(comm) },
     }
-    let mut value: *const Attached = ptr::null();
-    let mut found = 0;
-    // SAFETY: the host writes a pointer, which is what the attribute's values are, and a flag.
-    let code = unsafe {
-        sys::PMPI_Comm_get_attr(comm, keyval, (&raw mut value).cast::<c_void>(), &raw mut found)
-    };
-    check(code)?;
-    if found == 0 {
-        return Ok(None);
-    }
-    // SAFETY: a value of our key comes from `put` or `copy`, and lives until `delete`.
-    let attached = unsafe { &*value };
-    let fits = attached.fits.load(Ordering::Relaxed) || attached.check_fit(comm)?;
-    Ok(fits.then_some(attached))
 }
 
-/// The topology of a communicator, or `None` if it has none of ours.
+/// What the cache knows of a communicator, if anything.
 ///
 /// # Safety
 ///
 /// As [`attached`].
-#[inline]
-pub(crate) unsafe fn get<'a>(comm: MPI_Comm) -> Result<Option<&'a Topology>> {
+#[inline(always)]
+pub(crate) unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a Attached>> {
+    let found = cache::find(comm);
+    if found.is_null() {
+        None
+    } else if ptr::eq(found, nothing()) {
+        Some(None)
+    } else {
+        // SAFETY: a value of our attribute, which lives until `delete` has taken it out of the cache.
+        Some(Some(unsafe { &*found }))
+    }
+}
+
+/// Asks the host.
+///
+/// # Safety
+///
+/// As [`attached`].
+#[cold]
+unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
+    // SAFETY: a constant of the host.
+    if comm == unsafe { sys::cg_comm_null } {
+        return Err(topology::Error::NullComm.into());
+    }
+    let Some(value) = KEY.get(comm)? else {
+        return Ok(None);
+    };
+    let value = value.cast::<Attached>();
+    if value != nothing() {
+        // SAFETY: this value comes from `put` or `copy`, and lives until `delete`.
+        let attached = unsafe { &*value };
+        if attached.fits(comm)? {
+            cache::insert(comm, value);
+            return Ok(Some(attached));
+        }
+    }
+    cache::insert(comm, nothing());
+    Ok(None)
+}
+
+/// Asks the host about a communicator that is expected to be asked about again, topology or not.
+///
+/// # Errors
+///
+/// As [`attached`].
+///
+/// # Safety
+///
+/// As [`attached`].
+#[cold]
+pub(crate) unsafe fn look_up_and_note<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
     // SAFETY: as the caller promises.
-    Ok(unsafe { attached(comm)? }.map(|attached: &'a Attached| &*attached.topology))
+    let found = unsafe { look_up(comm)? };
+    if found.is_none() && KEY.made().is_some() {
+        note_nothing(comm)?;
+    }
+    Ok(found)
+}
+
+/// Gives a communicator without an attribute one that says that it has no topology. Without it,
+/// nobody would say when the handle goes to another communicator.
+fn note_nothing(comm: MPI_Comm) -> Result {
+    // The attribute must not be set twice: its first value would be deleted, and the communicator
+    // forgotten while it is in use. Who comes second does not wait; it has its answer without.
+    static NOTING: AtomicBool = AtomicBool::new(false);
+    if NOTING.swap(true, Ordering::Acquire) {
+        return Ok(());
+    }
+    let noted = KEY.get(comm).and_then(|value| {
+        if value.is_none() {
+            KEY.put(comm, nothing().cast())?;
+            LIVE.fetch_add(1, Ordering::Relaxed);
+            cache::insert(comm, nothing());
+        }
+        Ok(())
+    });
+    NOTING.store(false, Ordering::Release);
+    noted
 }
 
 /// Gives a new communicator its topology. On failure the topology is dropped.
 pub(crate) fn put(comm: &HostComm, topology: Topology) -> Result {
-    let keyval = keyval()?;
-    let value = Box::into_raw(Box::new(Attached::new(Arc::new(topology), comm.size()?, true)));
-    // SAFETY: the attribute now owns the box; `delete` gives it back.
-    let set = check(unsafe { sys::PMPI_Comm_set_attr(comm.0, keyval, value.cast()) });
+    let attached = Attached::new(Arc::new(topology), comm.size()?, comm.rank()?);
+    let value = Box::into_raw(Box::new(attached));
+    // The attribute now owns the box; `delete` gives it back.
+    let set = KEY.put(comm.0, value.cast());
     match set {
         Ok(()) => {
             LIVE.fetch_add(1, Ordering::Relaxed);
@@ -119,29 +206,6 @@ pub(crate) fn put(comm: &HostComm, topology: Topology) -> Result {
         Err(_) => drop(unsafe { Box::from_raw(value) }),
     }
     set
-}
-
-/// The key, made if there is none. Two threads may both make one; the second gives its own back.
-fn keyval() -> Result<c_int> {
-    const INVALID: i32 = sys::CG_KEYVAL_INVALID;
-    let known = KEYVAL.load(Ordering::Acquire);
-    if known != INVALID {
-        return Ok(known);
-    }
-    let mut made = INVALID;
-    // SAFETY: the callbacks have the standard's signatures and live as long as the process: the
-    // library is linked with -z nodelete.
-    check(unsafe {
-        sys::PMPI_Comm_create_keyval(Some(copy), Some(delete), &raw mut made, ptr::null_mut())
-    })?;
-    match KEYVAL.compare_exchange(INVALID, made, Ordering::AcqRel, Ordering::Acquire) {
-        Ok(_) => Ok(made),
-        Err(other) => {
-            // SAFETY: `made` is a key of ours that nothing uses.
-            check(unsafe { sys::PMPI_Comm_free_keyval(&raw mut made) })?;
-            Ok(other)
-        }
-    }
 }
 
 /// The host calls this when a communicator is duplicated.
@@ -153,11 +217,16 @@ unsafe extern "C" fn copy(
     copied: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
+    if ptr::eq(value, nothing().cast()) {
+        // SAFETY: the standard has `flag` point to an int.
+        unsafe { flag.write(0) };
+        return sys::CG_SUCCESS;
+    }
     // SAFETY: `value` comes from `put` or from here, and its attribute still holds it. The standard
     // has `copied` point to a pointer, and `flag` to an int.
     unsafe {
         let original = &*value.cast::<Attached>();
-        let duplicate = Attached::new(Arc::clone(&original.topology), original.size, false);
+        let duplicate = Attached::new(Arc::clone(&original.topology), original.size, UNKNOWN);
         let duplicate = Box::into_raw(Box::new(duplicate));
         copied.cast::<*mut Attached>().write(duplicate);
         flag.write(1);
@@ -168,17 +237,22 @@ unsafe extern "C" fn copy(
 
 /// The host calls this when a communicator is freed.
 unsafe extern "C" fn delete(
-    _comm: MPI_Comm,
+    comm: MPI_Comm,
     _keyval: c_int,
     value: *mut c_void,
     _extra_state: *mut c_void,
 ) -> c_int {
-    // SAFETY: `value` comes from `put` or `copy`, and its attribute is gone with this call.
-    let attached = unsafe { Box::from_raw(value.cast::<Attached>()) };
+    cache::forget(comm);
+    let attached = if ptr::eq(value, nothing().cast()) {
+        None
+    } else {
+        // SAFETY: `value` comes from `put` or `copy`, and its attribute is gone with this call.
+        Some(unsafe { Box::from_raw(value.cast::<Attached>()) })
+    };
     if LIVE.fetch_sub(1, Ordering::Relaxed) == 1 {
         retire_key();
     }
-    match attached.private.get() {
+    match attached.as_ref().and_then(|attached| attached.private.get()) {
         // All processes free the communicator, so all free the private one.
         Some(private) => match HostComm(*private).free() {
             Err(super::Error::Host(code)) => code,
@@ -198,9 +272,5 @@ fn retire_key() {
         return;
     }
     super::errors::forget_codes();
-    let mut key = KEYVAL.swap(sys::CG_KEYVAL_INVALID, Ordering::AcqRel);
-    if key != sys::CG_KEYVAL_INVALID {
-        // SAFETY: a key of ours. The host keeps it until the callback that calls this is done.
-        unsafe { sys::PMPI_Comm_free_keyval(&raw mut key) };
-    }
+    KEY.retire();
 }

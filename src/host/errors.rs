@@ -39,22 +39,29 @@ pub(crate) fn check(code: c_int) -> Result {
 }
 
 /// The return code of a call of `function`, after the error handler of `comm` has been called for
-/// a fault that the host has not reported yet. `None` is a function without a communicator.
-#[inline]
+/// a fault that the host has not reported yet. `comm` is only asked then; `None` is a function
+/// without a communicator.
+#[inline(always)]
 pub(crate) fn conclude<T>(
     function: &'static str,
-    comm: Option<MPI_Comm>,
+    comm: impl FnOnce() -> Option<MPI_Comm>,
     result: Result<T>,
 ) -> c_int {
     match result {
         Ok(_) => sys::CG_SUCCESS,
-        Err(Error::Host(code)) if sys::CG_PMPI_CALLS_HANDLERS != 0 => code,
-        Err(Error::Host(code)) => raise(function, comm, Raised::Code(code)),
-        Err(Error::Quiet(code)) => raise(function, comm, Raised::Code(code)),
-        Err(Error::Ours(error)) => {
+        Err(error) => failed(function, comm(), error),
+    }
+}
+
+#[cold]
+fn failed(function: &'static str, comm: Option<MPI_Comm>, error: Error) -> c_int {
+    match error {
+        Error::Host(code) if sys::CG_PMPI_CALLS_HANDLERS != 0 => code,
+        Error::Host(code) | Error::Quiet(code) => raise(function, comm, Raised::Code(code)),
+        Error::Ours(error) => {
             raise(function, comm, Raised::Fault(error.class(), error.to_string()))
         }
-        Err(error @ Error::Absent(_)) => {
+        Error::Absent(_) => {
             raise(function, comm, Raised::Fault(Class::Unsupported, error.to_string()))
         }
     }
@@ -68,7 +75,6 @@ enum Raised {
     Fault(Class, String),
 }
 
-#[cold]
 fn raise(function: &'static str, comm: Option<MPI_Comm>, what: Raised) -> c_int {
     super::check_family();
     // SAFETY: constants of the host.

@@ -2,6 +2,7 @@
 //! does not see what Cartograph does underneath.
 
 pub(crate) mod attr;
+mod cache;
 pub(crate) mod comm;
 mod domain;
 pub(crate) mod errors;

@@ -2,7 +2,7 @@
  * library from loading. */
 #include "cartograph_host.h"
 
-#include <stddef.h>
+#include <string.h>
 
 #pragma weak PMPI_Type_create_struct
 #pragma weak PMPI_Type_commit
@@ -10,6 +10,7 @@
 #pragma weak PMPI_Cancel
 #pragma weak PMPI_Request_free
 #pragma weak PMPI_Ialltoallw
+#pragma weak PMPI_Recv_init
 
 int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[],
                           const MPI_Datatype types[], MPI_Datatype *made)
@@ -63,6 +64,35 @@ void cg_give_up(MPI_Request *request)
         PMPI_Cancel(request);
         PMPI_Request_free(request);
     }
+}
+
+int cg_requests_keep_datatypes(void)
+{
+#if defined(MPI_ABI)
+    /* Any host may be behind it. */
+    static _Atomic int known = -1;
+    if (known < 0) {
+        char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+        known = cg_library_version(version) && strstr(version, "MPICH");
+    }
+    return known;
+#else
+    return cg_family_built == CG_FAMILY_MPICH;
+#endif
+}
+
+int cg_hold(MPI_Comm comm, MPI_Request *request)
+{
+    if (!PMPI_Recv_init || !PMPI_Request_free)
+        return CG_ABSENT;
+    /* Not from MPI_PROC_NULL: Open MPI does not hold the communicator then. */
+    return PMPI_Recv_init(NULL, 0, MPI_BYTE, 0, 0, comm, request);
+}
+
+void cg_release(MPI_Request *request)
+{
+    if (*request != MPI_REQUEST_NULL)
+        PMPI_Request_free(request);
 }
 
 int cg_ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],

@@ -38,6 +38,11 @@ void *cg_status_ignore(void)
     return MPI_STATUS_IGNORE;
 }
 
+void *cg_statuses_ignore(void)
+{
+    return MPI_STATUSES_IGNORE;
+}
+
 const void *cg_in_place(void)
 {
     return MPI_IN_PLACE;
@@ -56,6 +61,11 @@ const int *cg_unweighted(void)
 const int *cg_weights_empty(void)
 {
     return MPI_WEIGHTS_EMPTY;
+}
+
+int cg_is_weights_sentinel(const int *weights)
+{
+    return weights == MPI_UNWEIGHTED || weights == MPI_WEIGHTS_EMPTY;
 }
 
 /* ---- Which host ---- */

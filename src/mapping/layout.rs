@@ -152,8 +152,9 @@ fn numbered(pairs: impl Iterator<Item = (u32, u64)>) -> Box<[u32]> {
         .collect()
 }
 
-/// Node sizes as written; no more of them than `ranks` allows, so that a typing error takes no memory.
-fn parse_sizes(text: &str, ranks: usize) -> Option<Vec<usize>> {
+/// Node sizes as [`Layout::parse`] reads them; `None` if they are malformed. No more of them than
+/// `ranks` allows and one, so that a typing error takes no memory.
+pub fn parse_sizes(text: &str, ranks: usize) -> Option<Vec<usize>> {
     let number = |word: &str| word.trim().parse::<usize>().ok().filter(|number| *number > 0);
     let mut sizes = Vec::new();
     for part in text.split(',') {

@@ -7,6 +7,7 @@
 mod cart;
 pub mod cost;
 pub mod csr;
+pub mod graph;
 pub mod grid;
 mod lattice;
 pub mod layout;

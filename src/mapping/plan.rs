@@ -155,6 +155,6 @@ pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
 /// Plans a graph. What `MPI_Graph_map` answers and the constructors of graphs do. Deterministic.
 ///
 /// `layout` has at least as many ranks as the graph has vertices.
-pub fn plan_graph(graph: &Csr, layout: &Layout, _options: &Options) -> Plan {
-    Plan::identity(graph, layout, 0)
+pub fn plan_graph(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
+    super::graph::plan(graph, layout, options)
 }

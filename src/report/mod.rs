@@ -7,6 +7,8 @@
 
 pub mod collect;
 pub mod json;
+#[cfg(feature = "cli")]
+pub mod picture;
 pub mod record;
 mod text;
 mod warning;

@@ -11,6 +11,38 @@ pub struct Dimension {
     pub periodic: bool,
     /// How far apart the ranks of two neighbors along it are.
     stride: i32,
+    /// 2^63 / `stride`, rounded up: multiplying is faster than dividing.
+    reciprocal: u64,
+}
+
+impl Dimension {
+    /// How many whole strides there are in a rank, which is not negative; given twice the rank.
+    #[inline]
+    fn strides(&self, twice: u64) -> i32 {
+        // The product is rank * 2^64 / stride and less than 2 * rank more. As rank * stride is less
+        // than 2^62, that is less than 2^64 / stride: too little to reach the next whole number.
+        ((u128::from(twice) * u128::from(self.reciprocal)) >> 64) as i32
+    }
+
+    /// The coordinate that is meant by `value`; `None` outside a dimension that is not periodic.
+    #[inline]
+    fn wrap(&self, value: i64) -> Option<i32> {
+        let size = i64::from(self.size);
+        // The casts lose nothing: what is inside is an `i32`.
+        if (0..size).contains(&value) {
+            return Some(value as i32);
+        }
+        if !self.periodic {
+            return None;
+        }
+        let once = if value < 0 { value + size } else { value - size };
+        Some(if (0..size).contains(&once) { once as i32 } else { self.wrap_far(value) })
+    }
+
+    #[cold]
+    fn wrap_far(&self, value: i64) -> i32 {
+        value.rem_euclid(self.size.into()) as i32
+    }
 }
 
 /// A grid of processes. Ranks are row-major: the last coordinate varies fastest.
@@ -57,10 +89,11 @@ impl Cart {
         let mut stride = 1;
         let mut dimensions: Box<[Dimension]> = sides
             .into_iter()
-            .map(|(size, periodic)| Dimension { size, periodic, stride: 0 })
+            .map(|(size, periodic)| Dimension { size, periodic, stride: 0, reciprocal: 0 })
             .collect();
         for dimension in dimensions.iter_mut().rev() {
             dimension.stride = stride;
+            dimension.reciprocal = (1u64 << 63).div_ceil(stride as u64);
             stride *= dimension.size;
         }
         Self { dimensions, size: stride }
@@ -87,22 +120,36 @@ impl Cart {
     /// # Errors
     ///
     /// [`Error::Coordinate`] for one outside a dimension that is not periodic.
-    #[inline]
+    #[inline(always)]
     pub fn rank(&self, coords: &[i32]) -> Result<i32, Error> {
         debug_assert_eq!(coords.len(), self.ndims());
         let mut rank = 0;
         for (i, (dimension, &value)) in self.dimensions.iter().zip(coords).enumerate() {
-            let size = dimension.size;
-            let inside = if (0..size).contains(&value) {
-                value
-            } else if dimension.periodic {
-                value.rem_euclid(size)
-            } else {
-                return Err(Error::Coordinate { dimension: i, value, size });
+            let Some(inside) = dimension.wrap(value.into()) else {
+                return Err(Error::Coordinate { dimension: i, value, size: dimension.size });
             };
             rank += inside * dimension.stride;
         }
         Ok(rank)
+    }
+
+    /// Where `rank` lies: each dimension, in order, and its coordinate in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] for a rank that the grid does not have.
+    #[inline(always)]
+    pub fn position(&self, rank: i32) -> Result<impl Iterator<Item = (&Dimension, i32)>, Error> {
+        self.check_rank(rank)?;
+        // Each from two quotients that do not wait for each other.
+        let twice = 2 * rank as u64;
+        let mut above = 0;
+        Ok(self.dimensions.iter().map(move |dimension| {
+            let strides = dimension.strides(twice);
+            let coordinate = strides - above * dimension.size;
+            above = strides;
+            (dimension, coordinate)
+        }))
     }
 
     /// Writes the coordinates of `rank`, as many as `coords` has room for.
@@ -110,13 +157,10 @@ impl Cart {
     /// # Errors
     ///
     /// [`Error::Rank`] for a rank that the grid does not have.
-    #[inline]
+    #[inline(always)]
     pub fn coords(&self, rank: i32, coords: &mut [i32]) -> Result<(), Error> {
-        self.check_rank(rank)?;
-        let mut rest = rank;
-        for (dimension, coordinate) in self.dimensions.iter().zip(coords) {
-            *coordinate = rest / dimension.stride;
-            rest -= *coordinate * dimension.stride;
+        for ((_, coordinate), place) in self.position(rank)?.zip(coords) {
+            *place = coordinate;
         }
         Ok(())
     }
@@ -129,25 +173,22 @@ impl Cart {
     /// # Errors
     ///
     /// [`Error::Direction`] if the grid has no such dimension, [`Error::Rank`].
-    #[inline]
+    #[inline(always)]
     pub fn shift(
         &self,
         rank: i32,
         direction: i32,
         disp: i32,
     ) -> Result<(Option<i32>, Option<i32>), Error> {
-        let dimension = usize::try_from(direction)
-            .ok()
-            .and_then(|direction| self.dimensions.get(direction))
-            .ok_or(Error::Direction { direction, ndims: self.ndims() })?;
+        // A negative direction is a large index.
+        let Some(dimension) = self.dimensions.get(direction as usize) else {
+            return Err(Error::Direction { direction, ndims: self.ndims() });
+        };
         self.check_rank(rank)?;
-        let here = rank / dimension.stride % dimension.size;
+        let here = self.coordinate(rank, direction as usize);
         let neighbor = |disp: i64| {
-            let size = i64::from(dimension.size);
-            let there = i64::from(here) + disp;
-            let inside = if dimension.periodic { there.rem_euclid(size) } else { there };
-            // The cast loses nothing: `inside` lies in 0..size.
-            (0..size).contains(&inside).then(|| rank + (inside as i32 - here) * dimension.stride)
+            let there = dimension.wrap(i64::from(here) + disp)?;
+            Some(rank + (there - here) * dimension.stride)
         };
         Ok((neighbor(-i64::from(disp)), neighbor(i64::from(disp))))
     }
@@ -162,8 +203,8 @@ impl Cart {
         self.check_rank(rank)?;
         let (mut color, mut sub_rank) = (0, 0);
         let mut sides = Vec::new();
-        for (dimension, &kept) in self.dimensions.iter().zip(remain) {
-            let coordinate = rank / dimension.stride % dimension.size;
+        for (i, (dimension, &kept)) in self.dimensions.iter().zip(remain).enumerate() {
+            let coordinate = self.coordinate(rank, i);
             let number = if kept { &mut sub_rank } else { &mut color };
             *number = *number * dimension.size + coordinate;
             if kept {
@@ -173,6 +214,19 @@ impl Cart {
         Ok(SubGrid { grid: Self::from_sides(sides), color, rank: sub_rank })
     }
 
+    /// Where `rank`, which the grid has, lies along a dimension.
+    #[inline]
+    fn coordinate(&self, rank: i32, dimension: usize) -> i32 {
+        let own = &self.dimensions[dimension];
+        let twice = 2 * rank as u64;
+        let above = match dimension.checked_sub(1) {
+            Some(outer) => self.dimensions[outer].strides(twice),
+            None => 0,
+        };
+        own.strides(twice) - above * own.size
+    }
+
+    #[inline]
     fn check_rank(&self, rank: i32) -> Result<(), Error> {
         if (0..self.size).contains(&rank) {
             Ok(())

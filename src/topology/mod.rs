@@ -19,6 +19,8 @@ pub use neighbors::Direction;
 
 /// What a communicator carries.
 #[derive(Debug, Clone, PartialEq, Eq)]
+// Which one it is costs one load: every query begins with it.
+#[repr(u8)]
 pub enum Topology {
     /// A grid (`MPI_CART`).
     Cart(Cart),
@@ -43,15 +45,24 @@ impl Topology {
     }
 }
 
+/// What is there instead of the topology that is wanted.
+#[cold]
+fn not_carried(wanted: &'static str, there: Option<&Topology>) -> Error {
+    match there {
+        Some(other) => Error::OtherTopology { wanted, found: other.kind() },
+        None => Error::NoTopology { wanted },
+    }
+}
+
 /// Picks one kind out of what a communicator carries (`None`: nothing), or says what is there instead.
 macro_rules! picker {
     ($(#[$doc:meta])* $name:ident, $variant:ident, $kind:ident) => {
         $(#[$doc])*
+        #[inline(always)]
         pub fn $name(topology: Option<&Topology>) -> Result<&$variant, Error> {
             match topology {
                 Some(Topology::$variant(found)) => Ok(found),
-                Some(other) => Err(Error::OtherTopology { wanted: Topology::$kind, found: other.kind() }),
-                None => Err(Error::NoTopology { wanted: Topology::$kind }),
+                other => Err(not_carried(Topology::$kind, other)),
             }
         }
     };

@@ -87,21 +87,31 @@ impl Host {
 
     /// Asks the loader whose functions a program will call: all of the chapter must be ours.
     pub(crate) fn check_bindings(&self, program: &Path, library: Library) -> Result<(), String> {
-        let mut command = Command::new(program);
-        // Loads and binds everything, then ends without running the program.
-        command.env("LD_TRACE_LOADED_OBJECTS", "1").env("LD_WARN", "1").env("LD_BIND_NOW", "1");
-        command.env("LD_DEBUG", "bindings");
-        if library == Library::Preloaded {
-            command.env("LD_PRELOAD", self.lib().join("libcartograph.so"));
-        }
+        let mut command = if self.loads_programs() {
+            self.command(program, library, &[], 1)
+        } else {
+            let mut command = Command::new(program);
+            // Loads and binds everything, then ends without running the program.
+            command.env("LD_TRACE_LOADED_OBJECTS", "1").env("LD_WARN", "1");
+            if library == Library::Preloaded {
+                command.env("LD_PRELOAD", self.lib().join("libcartograph.so"));
+            }
+            command
+        };
+        command.env("LD_BIND_NOW", "1").env("LD_DEBUG", "bindings");
         let output = command.output().map_err(|error| error.to_string())?;
         let bindings = String::from_utf8_lossy(&output.stderr);
-        let from_program = format!("binding file {} ", program.display());
+        let name = program.file_name().expect("a file name").to_string_lossy();
+        let of_program = |line: &&str| {
+            let binding = line.split("binding file ").nth(1);
+            let file = binding.and_then(|rest| rest.split(" [").next()).unwrap_or_default();
+            file.rsplit('/').next().unwrap_or_default().starts_with(&*name)
+        };
         let exports = std::fs::read_to_string(top().join("include/exports.txt"))
             .map_err(|error| error.to_string())?;
         let names: Vec<String> = exports.lines().map(str::to_lowercase).collect();
         let mut ours = 0;
-        for line in bindings.lines().filter(|line| line.contains(&from_program)) {
+        for line in bindings.lines().filter(of_program) {
             let symbol = line.split('`').nth(1).and_then(|rest| rest.split('\'').next());
             let plain = symbol.unwrap_or_default().to_lowercase();
             let plain = plain.trim_end_matches('_').trim_start_matches('p').to_owned();
@@ -121,22 +131,48 @@ impl Host {
         Ok(())
     }
 
+    /// Whether programs are loaded by the host's own, as SMPI's are, and cannot be run by themselves.
+    fn loads_programs(&self) -> bool {
+        self.name == "smpi"
+    }
+
+    /// How a program is started; its arguments follow.
+    fn command(
+        &self,
+        program: &Path,
+        library: Library,
+        settings: &[String],
+        processes: u32,
+    ) -> Command {
+        let mut command = Command::new("timeout");
+        command.args(["-k", "5", SECONDS]);
+        if self.loads_programs() {
+            command.arg("env").args(settings);
+        }
+        command.args(&self.launcher).arg(processes.to_string());
+        let mut variables = settings.to_vec();
+        if library == Library::Preloaded {
+            // After mpiexec, so that the launcher itself is left alone.
+            variables.push(format!("LD_PRELOAD={}", self.lib().join("libcartograph.so").display()));
+        }
+        if !variables.is_empty() && (library == Library::Preloaded || !self.loads_programs()) {
+            command.arg("env").args(variables);
+        }
+        command.arg(program).current_dir(top());
+        command
+    }
+
     /// Runs a program; what it printed on stdout.
     pub(crate) fn run(
         &self,
         program: &Path,
         library: Library,
         processes: u32,
-        arguments: &[String],
+        (arguments, settings): (&[String], &[String]),
     ) -> Result<String, String> {
-        let mut command = Command::new("timeout");
-        command.args(["-k", "5", SECONDS]).args(&self.launcher).arg(processes.to_string());
-        if library == Library::Preloaded {
-            // After mpiexec, so that the launcher itself is left alone.
-            let library = self.lib().join("libcartograph.so");
-            command.args(["env", &format!("LD_PRELOAD={}", library.display())]);
-        }
-        command.arg(program).args(arguments).current_dir(top());
+        let settings = if library == Library::None { &[] } else { settings };
+        let mut command = self.command(program, library, settings, processes);
+        command.args(arguments);
         let who = format!("{} on {processes} processes ({library:?})", program.display());
         let output = succeeded(&who, command.output())?;
         if library != Library::None && !output.stderr.is_empty() {

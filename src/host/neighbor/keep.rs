@@ -1,42 +1,70 @@
-//! Arrays that live as long as a request.
+//! Arguments that live as long as a request.
 //!
-//! The standard lets a host look at the arguments of a nonblocking collective until it is complete,
-//! and nobody tells us when that is. What is seen of hosts is that they copy everything but the
-//! array of datatypes, in which Open MPI looks again when the request is complete or freed, to
-//! release those that are not predefined, in the order of the array and those of the receives last.
-//! So the arrays hang on the last of these datatypes, a duplicate that only the request holds: its
-//! end is the end of the arrays.
+//! The standard lets a host look at the arrays of a nonblocking collective until it is complete, and
+//! nobody tells us when that is. What is seen of hosts is that they copy everything but the array of
+//! datatypes, in which Open MPI looks again when the request is complete, or freed if it is
+//! persistent, to release those that are not predefined, in the order of the array and those of the
+//! receives last. So the arrays hang on the last of these datatypes, a duplicate that only the
+//! request holds: its end is the end of the arrays.
+//!
+//! Open MPI also asks the communicator then how long the arrays are, without having held it. So a
+//! communicator that the program frees before is held, until the arrays go, by a request on it.
 
-use std::any::Any;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use crate::host::sys::{self, MPI_Datatype};
+use super::plan::Plan;
+use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::host::{Result, errors::check};
 
-/// The arguments of a collective, and the datatype that they hang on.
-pub(super) struct Kept<T: 'static> {
-    arguments: Box<T>,
-    /// None where no datatype is derived: hosts have no reason then to look at the arrays again.
+/// What one request needs.
+pub(super) struct Kept {
+    needed: Box<Needed>,
+    /// The datatype that it hangs on, and the key; none from a host without attributes on datatypes.
     guard: Option<(MPI_Datatype, c_int)>,
 }
 
-impl<T: 'static> Kept<T> {
-    /// Gets arguments ready for the call. `datatypes` gives those of the sends and of the receives.
-    pub(super) fn new(
-        arguments: T,
-        datatypes: fn(&mut T) -> [&mut [MPI_Datatype]; 2],
-    ) -> Result<Self> {
-        let mut arguments = Box::new(arguments);
-        let [sends, receives] = datatypes(&mut arguments);
-        // SAFETY: asks the host about the program's datatypes.
-        let is_derived =
-            |datatype: &MPI_Datatype| unsafe { sys::cg_type_is_derived(*datatype) } != 0;
-        let any_derived = sends.iter().chain(receives.iter()).any(is_derived);
-        let keyval = if any_derived { keyval()? } else { None };
-        let last = if receives.is_empty() { sends.last_mut() } else { receives.last_mut() };
-        let guard = match (keyval, last) {
+struct Needed {
+    /// The datatypes of the sends and of the receives: copies of the plan's, since the host writes
+    /// to them.
+    datatypes: [Vec<MPI_Datatype>; 2],
+    /// All other arrays.
+    _plan: Arc<Plan>,
+    _hold: Hold,
+}
+
+/// Keeps a communicator in the host's memory: a persistent receive that is never started.
+struct Hold(MPI_Request);
+
+impl Hold {
+    /// Holds a communicator; local.
+    fn new(comm: MPI_Comm) -> Result<Self> {
+        // SAFETY: a constant of the host.
+        let mut request = unsafe { sys::cg_request_null };
+        // SAFETY: a place for the handle.
+        let code = unsafe { sys::cg_hold(comm, &raw mut request) };
+        if code != sys::CG_ABSENT {
+            check(code)?;
+        }
+        Ok(Self(request))
+    }
+}
+
+impl Drop for Hold {
+    fn drop(&mut self) {
+        // SAFETY: a request of our own, or the null request.
+        unsafe { sys::cg_release(&raw mut self.0) };
+    }
+}
+
+impl Kept {
+    /// Gets the arguments of a plan with derived datatypes ready for one call on `comm`.
+    pub(super) fn new(comm: MPI_Comm, plan: Arc<Plan>) -> Result<Self> {
+        let mut datatypes = [plan.send.datatypes.clone(), plan.receive.datatypes.clone()];
+        let hold = Hold::new(comm)?;
+        let guard = match (keyval()?, datatypes[1].last_mut()) {
             (Some(keyval), Some(last)) => {
                 // SAFETY: a datatype of the program, or one made for this call.
                 check(unsafe { sys::cg_type_dup(last) })?;
@@ -44,23 +72,23 @@ impl<T: 'static> Kept<T> {
             }
             _ => None,
         };
-        Ok(Self { arguments, guard })
+        let needed = Needed { datatypes, _plan: plan, _hold: hold };
+        Ok(Self { needed: Box::new(needed), guard })
     }
 
-    /// The arguments, which stay where they are.
-    pub(super) fn arguments(&self) -> &T {
-        &self.arguments
+    /// The datatypes of the sends and of the receives, which stay where they are.
+    pub(super) fn datatypes(&self) -> [&[MPI_Datatype]; 2] {
+        [&self.needed.datatypes[0], &self.needed.datatypes[1]]
     }
 
-    /// After the call: leaves the arguments to the request.
+    /// After the call: leaves all to the request.
     pub(super) fn release(self) {
-        let Some((mut guard, keyval)) = self.guard else { return };
-        let value: Box<Box<dyn Any>> = Box::new(self.arguments);
+        let Some((mut datatype, keyval)) = self.guard else { return };
         // SAFETY: a datatype of our own; the attribute now owns the box, and `deleted` drops it. If
-        // the host refuses it the arrays stay for ever, which is better than gone too early.
+        // the host refuses it, all stays for ever, which is better than gone too early.
         unsafe {
-            sys::cg_type_set_attr(guard, keyval, Box::into_raw(value).cast());
-            sys::cg_type_free(&raw mut guard);
+            sys::cg_type_set_attr(datatype, keyval, Box::into_raw(self.needed).cast());
+            sys::cg_type_free(&raw mut datatype);
         }
     }
 }
@@ -86,8 +114,8 @@ fn keyval() -> Result<Option<c_int>> {
 }
 
 thread_local! {
-    /// The arguments whose end the host told this thread last.
-    static PARKED: Cell<Option<Box<Box<dyn Any>>>> = const { Cell::new(None) };
+    /// The arrays whose end the host told this thread last.
+    static PARKED: Cell<Option<[Vec<MPI_Datatype>; 2]>> = const { Cell::new(None) };
 }
 
 /// The host calls this when the datatype is gone.
@@ -98,9 +126,10 @@ unsafe extern "C" fn deleted(
     _extra_state: *mut c_void,
 ) -> c_int {
     // SAFETY: `value` comes from `release`.
-    let arguments = unsafe { Box::from_raw(value.cast::<Box<dyn Any>>()) };
-    // Open MPI still has to read the entry of this very datatype when it comes back from here, so
-    // these arguments go when the next ones come, or with the thread.
-    let _ = PARKED.try_with(|parked| parked.set(Some(arguments)));
+    let needed = unsafe { Box::from_raw(value.cast::<Needed>()) };
+    // Open MPI still writes to the entry of this very datatype when it comes back from here, so
+    // these arrays go when the next ones come, or with the thread.
+    let _ = PARKED.try_with(|parked| parked.set(Some(needed.datatypes)));
+    // All else it is done with.
     sys::CG_SUCCESS
 }

@@ -7,7 +7,9 @@
 //! - [`request`]: nonblocking and persistent, by one request of the host on the communicator itself.
 
 mod blocking;
+mod ends;
 mod keep;
+mod plan;
 mod request;
 mod types;
 
@@ -15,15 +17,19 @@ pub(crate) use request::Start;
 
 use std::ffi::c_void;
 use std::ptr;
+use std::sync::OnceLock;
+
+use ends::Ends;
+use plan::Plans;
 
 use super::attr::{self, Attached};
 use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
-use super::{HostComm, Result, errors::check};
+use super::{HostComm, Result, errors::check, report};
 use crate::engine::Comm;
 use crate::topology::{Direction, Error};
 
 /// One neighbor's part of a buffer.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Block {
     /// Bytes from the start of the buffer.
     pub(crate) offset: isize,
@@ -31,6 +37,13 @@ pub(crate) struct Block {
     pub(crate) count: i64,
     /// The type of an element.
     pub(crate) datatype: MPI_Datatype,
+}
+
+impl Block {
+    /// The same, so many bytes further on.
+    fn moved(self, distance: isize) -> Self {
+        Self { offset: self.offset + distance, ..self }
+    }
 }
 
 /// One side of a collective.
@@ -64,11 +77,18 @@ pub(crate) enum Run {
     Request(Start, *mut MPI_Request),
 }
 
+/// What is known of a communicator once there were collectives on it.
+#[derive(Default)]
+pub(crate) struct Known {
+    ends: OnceLock<Ends>,
+    plans: Plans,
+}
+
 /// A process among its neighbors.
 pub(crate) struct Neighborhood<'a> {
     comm: MPI_Comm,
-    rank: i32,
     attached: &'a Attached,
+    ends: &'a Ends,
 }
 
 impl Neighborhood<'_> {
@@ -88,12 +108,21 @@ impl Neighborhood<'_> {
         }
         // SAFETY: as the caller promises.
         let attached = unsafe { attr::attached(comm)? }.ok_or(Error::NoNeighbors)?;
-        Ok(Self { comm, rank: HostComm(comm).rank()?, attached })
+        let known = &attached.neighbors.ends;
+        let ends = match known.get() {
+            Some(ends) => ends,
+            None => {
+                let rank = HostComm(comm).rank()?;
+                report::note_neighbors(&attached.topology);
+                known.get_or_init(|| Ends::new(&attached.topology, rank))
+            }
+        };
+        Ok(Self { comm, attached, ends })
     }
 
     /// How many blocks there are on one side.
     pub(crate) fn degree(&self, direction: Direction) -> usize {
-        self.attached.topology.degree(self.rank, direction)
+        self.ends.degree(direction)
     }
 
     /// Runs a collective, or makes a request of it. Collective.

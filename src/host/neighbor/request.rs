@@ -7,15 +7,14 @@
 //! It is the host's `Ialltoallw` or `Alltoallw_init`, with nothing for strangers: O(P) in time and
 //! memory, whatever the degree.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 
 use super::keep::Kept;
-use super::types::{Described, Temporary};
+use super::plan::{Plan, Table};
 use super::{Block, Neighborhood, Side};
-use crate::engine::Comm;
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::host::{Error, HostComm, Result, errors::check};
-use crate::topology::{Direction, neighbors::Peer};
 
 /// What becomes of a collective.
 #[derive(Clone, Copy)]
@@ -34,139 +33,104 @@ pub(super) fn start(
     receive: &Side<impl Fn(usize) -> Block>,
     start: Start,
 ) -> Result<MPI_Request> {
-    let mut temporary = Temporary::default();
-    let mut list = |direction, distance, block: &dyn Fn(usize) -> Block| -> Result<Vec<_>> {
-        let peers = of.attached.topology.peers(of.rank, direction).into_iter();
-        let described = peers.map(|peer| {
-            let all = describe(&mut temporary, &peer, block)?;
-            Ok((peer.rank, if distance == 0 { all } else { temporary.shift(all, distance)? }))
-        });
-        described.collect()
-    };
+    // SAFETY: asks the host who it is.
+    let host_keeps = unsafe { sys::cg_requests_keep_datatypes() } != 0;
+    // Nothing tells when a persistent request is freed: what it needs stays with the communicator.
+    let pin = !host_keeps && matches!(start, Start::Later(_));
     // SMPI copies nothing from a process to itself where both addresses are the same.
     let ((send_base, send_distance), (receive_base, receive_distance)) =
         (send.base(1), receive.base(2));
-    let sending = list(Direction::Send, send_distance, &send.block)?;
-    let receiving = list(Direction::Receive, receive_distance, &receive.block)?;
-    let buffers = Buffers { send: send_base, receive: receive_base };
-    let size = HostComm(of.comm).size()? as usize;
-    let tables = Tables {
-        send: Table::new(size, sending, &mut temporary)?,
-        receive: Table::new(size, receiving, &mut temporary)?,
-    };
-    match start {
-        Start::Now => {
-            let kept = Kept::new(tables, Tables::datatypes)?;
-            let made = all_to_all(of.comm, buffers, kept.arguments(), start);
-            kept.release();
-            made
-        }
-        Start::Later(_) => {
-            let tables = Box::new(tables);
-            let made = all_to_all(of.comm, buffers, &tables, start)?;
-            // Nothing tells when a persistent request is freed, and Open MPI 5 does not see to it
-            // that its datatypes stay.
-            if !temporary.is_empty() {
-                of.attached.keep(Box::new((tables, temporary)));
-            }
-            Ok(made)
-        }
+    let sent = |number| (send.block)(number).moved(send_distance);
+    let received = |number| (receive.block)(number).moved(receive_distance);
+    let plan = of.attached.neighbors.plans.get(of, &sent, &received, pin)?;
+    let call = Call { comm: of.comm, send: send_base, receive: receive_base, start };
+    if plan.receive.counts.len() == 1 && matches!(start, Start::Now) {
+        return call.to_itself(&plan, &of.attached.private(of.comm)?);
     }
-}
-
-#[derive(Clone, Copy)]
-struct Buffers {
-    send: *mut std::ffi::c_void,
-    receive: *mut std::ffi::c_void,
-}
-
-/// All blocks of a peer as one.
-fn describe(
-    temporary: &mut Temporary,
-    peer: &Peer,
-    block: &dyn Fn(usize) -> Block,
-) -> Result<Described> {
-    match peer.blocks[..] {
-        [only] => temporary.describe(block(only)),
-        _ => temporary.merge(peer.blocks.iter().map(|number| block(*number))),
+    if !plan.derived || host_keeps || pin {
+        return call.all_to_all(&plan, [&plan.send.datatypes, &plan.receive.datatypes]);
     }
+    let kept = Kept::new(of.comm, Arc::clone(&plan))?;
+    let made = call.all_to_all(&plan, kept.datatypes());
+    kept.release();
+    made
 }
 
-/// The arrays that the host's functions take, for both sides.
-struct Tables {
-    send: Table,
-    receive: Table,
-}
-
-impl Tables {
-    fn datatypes(&mut self) -> [&mut [MPI_Datatype]; 2] {
-        [&mut self.send.datatypes, &mut self.receive.datatypes]
-    }
-}
-
-/// The arrays of one side, one entry a process: nothing for those that are no neighbors.
-struct Table {
-    counts: Vec<c_int>,
-    displs: Vec<c_int>,
-    datatypes: Vec<MPI_Datatype>,
-}
-
-impl Table {
-    /// Displacements are ints here: what lies farther away gets a datatype that has the distance
-    /// in it.
-    fn new(size: usize, peers: Vec<(i32, Described)>, temporary: &mut Temporary) -> Result<Self> {
-        // SAFETY: a constant of the host.
-        let byte = unsafe { sys::cg_byte };
-        let mut table =
-            Self { counts: vec![0; size], displs: vec![0; size], datatypes: vec![byte; size] };
-        for (rank, block) in peers {
-            let (block, displ) = match c_int::try_from(block.offset) {
-                Ok(displ) => (block, displ),
-                Err(_) => (temporary.shift(block, 0)?, 0),
-            };
-            table.counts[rank as usize] = block.count;
-            table.displs[rank as usize] = displ;
-            table.datatypes[rank as usize] = block.datatype;
-        }
-        Ok(table)
-    }
-}
-
-fn all_to_all(
+/// What changes from call to call.
+struct Call {
     comm: MPI_Comm,
-    buffers: Buffers,
-    tables: &Tables,
+    send: *mut c_void,
+    receive: *mut c_void,
     start: Start,
-) -> Result<MPI_Request> {
-    // SAFETY: a constant of the host.
-    let mut request = unsafe { sys::cg_request_null };
-    macro_rules! call {
-        ($function:path $(, $info:expr)?) => {
-            // SAFETY: arrays with an entry for each process; the program vouches for its buffers.
-            unsafe {
-                $function(
-                    buffers.send,
-                    tables.send.counts.as_ptr(),
-                    tables.send.displs.as_ptr(),
-                    tables.send.datatypes.as_ptr(),
-                    buffers.receive,
-                    tables.receive.counts.as_ptr(),
-                    tables.receive.displs.as_ptr(),
-                    tables.receive.datatypes.as_ptr(),
-                    comm,
-                    $($info,)?
-                    &raw mut request,
-                )
+}
+
+impl Call {
+    /// With nobody to wait for a message will do. Open MPI 5 never lets go of the datatypes of an
+    /// all-to-all that is complete when it returns.
+    fn to_itself(&self, plan: &Plan, private: &HostComm) -> Result<MPI_Request> {
+        // SAFETY: a constant of the host.
+        let mut requests = [unsafe { sys::cg_request_null }; 2];
+        let [receiving, sending] = &mut requests;
+        let at = |buffer: *mut c_void, table: &Table| {
+            buffer.wrapping_byte_offset(table.displs[0] as isize)
+        };
+        let (count, datatype) = (plan.receive.counts[0], plan.receive.datatypes[0]);
+        let address = at(self.receive, &plan.receive);
+        // SAFETY: the program vouches for its buffer, as far as count and datatype say.
+        quiet(unsafe { sys::PMPI_Irecv(address, count, datatype, 0, 0, private.0, receiving) })?;
+        let (count, datatype) = (plan.send.counts[0], plan.send.datatypes[0]);
+        let address = at(self.send, &plan.send);
+        // SAFETY: as above; what is sent has a receive that waits for it.
+        let sent = unsafe {
+            match sys::PMPI_Isend(address, count, datatype, 0, 0, private.0, sending) {
+                sys::CG_SUCCESS => sys::PMPI_Waitall(1, sending, sys::cg_statuses_ignore().cast()),
+                code => code,
             }
         };
+        if let Err(error) = quiet(sent) {
+            // SAFETY: a request that was started here.
+            unsafe { sys::cg_give_up(receiving) };
+            return Err(error);
+        }
+        Ok(*receiving)
     }
-    let (code, needed) = match start {
-        Start::Now => (call!(sys::cg_ialltoallw), "MPI_Ialltoallw"),
-        Start::Later(info) => (call!(sys::cg_alltoallw_init, info), "MPI_Alltoallw_init"),
-    };
-    if code == sys::CG_ABSENT {
-        return Err(Error::Absent(needed));
+
+    fn all_to_all(&self, plan: &Plan, datatypes: [&[MPI_Datatype]; 2]) -> Result<MPI_Request> {
+        // SAFETY: a constant of the host.
+        let mut request = unsafe { sys::cg_request_null };
+        macro_rules! call {
+            ($function:path $(, $info:expr)?) => {
+                // SAFETY: arrays with an entry for each process; the program vouches for its buffers.
+                unsafe {
+                    $function(
+                        self.send,
+                        plan.send.counts.as_ptr(),
+                        plan.send.displs.as_ptr(),
+                        datatypes[0].as_ptr(),
+                        self.receive,
+                        plan.receive.counts.as_ptr(),
+                        plan.receive.displs.as_ptr(),
+                        datatypes[1].as_ptr(),
+                        self.comm,
+                        $($info,)?
+                        &raw mut request,
+                    )
+                }
+            };
+        }
+        let (code, needed) = match self.start {
+            Start::Now => (call!(sys::cg_ialltoallw), "MPI_Ialltoallw"),
+            Start::Later(info) => (call!(sys::cg_alltoallw_init, info), "MPI_Alltoallw_init"),
+        };
+        if code == sys::CG_ABSENT {
+            return Err(Error::Absent(needed));
+        }
+        check(code)?;
+        Ok(request)
     }
-    check(code)?;
-    Ok(request)
+}
+
+/// A return code of the host on a communicator where nobody was told.
+fn quiet(code: c_int) -> Result {
+    if code == sys::CG_SUCCESS { Ok(()) } else { Err(Error::Quiet(code)) }
 }

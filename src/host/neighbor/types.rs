@@ -17,6 +17,31 @@ pub(super) struct Described {
     pub(super) datatype: MPI_Datatype,
 }
 
+impl Described {
+    /// Whether another block is more of the same, so that both are one with the sum of the counts.
+    /// The extent of a type is asked for once for neighbors of one type.
+    fn continued_by(
+        &self,
+        next: &Self,
+        measured: &mut Option<(MPI_Datatype, isize)>,
+    ) -> Result<bool> {
+        // A negative count is for the host to refuse.
+        let countable = self.count >= 0 && next.count >= 0;
+        if next.datatype != self.datatype
+            || !countable
+            || self.count.checked_add(next.count).is_none()
+        {
+            return Ok(false);
+        }
+        let extent = match *measured {
+            Some((datatype, extent)) if datatype == self.datatype => extent,
+            _ => extent(self.datatype)?,
+        };
+        *measured = Some((self.datatype, extent));
+        Ok(self.offset + self.count as isize * extent == next.offset)
+    }
+}
+
 /// Datatypes to be freed after the call. The host keeps them for as long as a communication needs them.
 #[derive(Default)]
 pub(super) struct Temporary(Vec<MPI_Datatype>);
@@ -40,38 +65,57 @@ impl Temporary {
     }
 
     /// A block with a count that fits an int.
-    #[inline]
+    #[inline(always)]
     pub(super) fn describe(&mut self, block: Block) -> Result<Described> {
-        let Block { offset, count, datatype } = block;
-        match c_int::try_from(count) {
-            Ok(count) => Ok(Described { offset, count, datatype }),
+        match c_int::try_from(block.count) {
+            Ok(count) => Ok(Described { offset: block.offset, count, datatype: block.datatype }),
+            Err(_) => self.describe_many(block),
+        }
+    }
+
+    #[cold]
+    fn describe_many(&mut self, Block { offset, count, datatype }: Block) -> Result<Described> {
+        if count < 0 {
             // The host has an error for it.
-            Err(_) if count < 0 => Ok(Described { offset, count: -1, datatype }),
-            Err(_) => {
-                let datatype = self.many(count, datatype)?;
-                Ok(Described { offset, count: 1, datatype })
-            }
+            return Ok(Described { offset, count: -1, datatype });
         }
+        let datatype = self.many(count, datatype)?;
+        Ok(Described { offset, count: 1, datatype })
     }
 
-    /// One element for several blocks of a buffer, in this order.
+    /// Several blocks of a buffer as one, in this order.
     pub(super) fn merge(&mut self, blocks: impl Iterator<Item = Block>) -> Result<Described> {
-        let mut described: Vec<Described> =
-            blocks.map(|block| self.describe(block)).collect::<Result<_>>()?;
-        // SMPI divides by the size of what it copies.
-        described.retain(|block| block.count != 0);
-        if described.is_empty() {
-            // SAFETY: a constant of the host.
-            return Ok(Described { offset: 0, count: 0, datatype: unsafe { sys::cg_byte } });
+        let mut parts: Vec<Described> = Vec::new();
+        let mut measured = None;
+        for block in blocks {
+            let block = self.describe(block)?;
+            // SMPI divides by the size of what it copies.
+            if block.count == 0 {
+                continue;
+            }
+            if let Some(last) = parts.last_mut()
+                && last.continued_by(&block, &mut measured)?
+            {
+                last.count += block.count;
+                continue;
+            }
+            parts.push(block);
         }
-        let datatype = self.structure(&described)?;
-        Ok(Described { offset: 0, count: 1, datatype })
+        match parts.len() {
+            // SAFETY: a constant of the host.
+            0 => Ok(Described { offset: 0, count: 0, datatype: unsafe { sys::cg_byte } }),
+            1 => Ok(parts.remove(0)),
+            _ => self.whole(&parts),
+        }
     }
 
-    /// A block as one element at no distance from the buffer, `distance` bytes further on.
-    pub(super) fn shift(&mut self, block: Described, distance: isize) -> Result<Described> {
-        let Described { offset, count, datatype } = block;
-        self.merge([Block { offset: offset + distance, count: count.into(), datatype }].into_iter())
+    /// A block as one at the start of the buffer.
+    pub(super) fn displaced(&mut self, block: Described) -> Result<Described> {
+        self.whole(&[block])
+    }
+
+    fn whole(&mut self, parts: &[Described]) -> Result<Described> {
+        Ok(Described { offset: 0, count: 1, datatype: self.structure(parts)? })
     }
 
     /// One element that holds more elements than an int can count.

@@ -72,6 +72,10 @@ fn coords_and_rank_of_every_process() {
         for (rank, expected) in walk.iter().enumerate() {
             cart.coords(rank as i32, &mut coords).unwrap();
             assert_eq!(coords, *expected, "{dims:?}");
+            let (along, here): (Vec<&Dimension>, Vec<i32>) =
+                cart.position(rank as i32).unwrap().unzip();
+            assert_eq!(here, *expected, "{dims:?}");
+            assert!(along.into_iter().eq(cart.dimensions().iter()));
             assert_eq!(cart.rank(expected), Ok(rank as i32), "{dims:?}");
         }
         for rank in [-1, cart.size(), i32::MAX] {
@@ -135,6 +139,25 @@ fn shift_by_the_largest_steps_does_not_overflow() {
     assert_eq!(cart.shift(0, 1, i32::MAX), Ok((None, None)));
     assert_eq!(cart.shift(0, 1, i32::MIN), Ok((None, None)));
     assert_eq!(cart.rank(&[i32::MIN, 0]), Ok(5));
+}
+
+#[test]
+fn quotients_by_reciprocals_are_exact() {
+    let strides = (0..31).flat_map(|bit| [(1 << bit) - 1, 1 << bit, (1 << bit) + 1]);
+    for stride in strides.chain([3, 7, 641, 46_341, 715_827_883, i32::MAX]).filter(|s| *s > 0) {
+        // The innermost of these dimensions makes the stride of the outer one.
+        let most = i32::MAX / stride;
+        let cart = Cart::new(&[most, stride], &[false, false], i32::MAX).unwrap();
+        let times = [0, 1, 2, most / 2, most - 1].into_iter().filter(|times| *times < most);
+        let multiples = times.map(|times| times * stride);
+        for rank in multiples.flat_map(|m| [m - 1, m, m + 1, m + stride - 1]) {
+            if (0..cart.size()).contains(&rank) {
+                let mut coords = [0; 2];
+                cart.coords(rank, &mut coords).unwrap();
+                assert_eq!(coords, [rank / stride, rank % stride], "{rank} / {stride}");
+            }
+        }
+    }
 }
 
 #[test]

@@ -1,0 +1,204 @@
+//! `cartograph exec`: picks the library that fits a program's MPI, and becomes the program.
+
+mod elf;
+pub(crate) mod libraries;
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cartograph::mapping::layout::parse_sizes;
+use clap::ValueEnum;
+
+use crate::output::{Failure, Result};
+use elf::Linked;
+use libraries::{Family, Library};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// A report at the end, on stderr or in a file; in JSON if its name ends in .json
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    report: Option<PathBuf>,
+    /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+    /// The nodes, instead of those detected: 4x16, 40*48,16,8, or a file with a node id a rank
+    #[arg(long)]
+    layout: Option<String>,
+    /// Whether processes are moved: never, where the program asks, or always
+    #[arg(long)]
+    reorder: Option<Reorder>,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    program: Vec<OsString>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Reorder {
+    Off,
+    On,
+    Always,
+}
+
+/// What shells answer for a program that is not there, and for one that cannot be run.
+const NOT_FOUND: u8 = 127;
+const NOT_RUN: u8 = 126;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let program = find_program(&arguments.program[0])?;
+    let library = match &arguments.host {
+        Some(host) => by_name(host)?,
+        None => fitting(&program)?,
+    };
+    let mut command = Command::new(&program);
+    command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
+    command.env("LD_PRELOAD", preload(&library.path)?);
+    match &arguments.report {
+        Some(file) if file == Path::new("1") => drop(command.env("CARTOGRAPH_REPORT", "1")),
+        Some(file) => {
+            // The program may change its directory.
+            let file = std::path::absolute(file)
+                .map_err(|error| Failure::usage(format!("--report={}: {error}", file.display())))?;
+            command.env("CARTOGRAPH_REPORT", file);
+        }
+        None => {}
+    }
+    if let Some(layout) = &arguments.layout {
+        command.env("CARTOGRAPH_LAYOUT", checked_layout(layout)?);
+    }
+    if let Some(reorder) = arguments.reorder.and_then(|reorder| reorder.to_possible_value()) {
+        command.env("CARTOGRAPH_REORDER", reorder.get_name());
+    }
+    let error = command.exec();
+    Err(Failure::new(format!("cannot run {}: {error}", program.display())).with_code(NOT_RUN))
+}
+
+/// The file of a program, by the rules of execvp.
+fn find_program(name: &OsStr) -> Result<PathBuf> {
+    let runs = |path: &Path| {
+        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    let shown = name.to_string_lossy();
+    if shown.contains('/') {
+        let path = PathBuf::from(name);
+        return match path.metadata() {
+            _ if runs(&path) => Ok(path),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(Failure::new(format!("there is no program {shown}")).with_code(NOT_FOUND))
+            }
+            _ => Err(Failure::new(format!("{shown} cannot be run: it is no executable file"))
+                .with_code(NOT_RUN)),
+        };
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path)
+        .map(|directory| directory.join(name))
+        .find(|path| runs(path))
+        .ok_or_else(|| {
+            Failure::new(format!("there is no program {shown} in PATH; write its path, ./{shown}"))
+                .with_code(NOT_FOUND)
+        })
+}
+
+/// The library for a host that the user named.
+fn by_name(host: &str) -> Result<Library> {
+    let all = libraries::all();
+    let names = names(&all);
+    all.into_iter().find(|library| library.host == host).ok_or_else(|| {
+        Failure::new(format!("there is no library for --host {host}; there are: {names}"))
+    })
+}
+
+/// The library for the MPI that a program is linked with or, if it is linked with none, that started it.
+fn fitting(program: &Path) -> Result<Library> {
+    let shown = program.display();
+    let all = libraries::all();
+    let there_are = names(&all);
+    match elf::linked(program) {
+        Linked::Mpi { name, file } => {
+            let version = file.as_deref().and_then(elf::open_mpi_version);
+            libraries::fitting(all, &name, version).ok_or_else(|| {
+                Failure::new(format!(
+                    "{shown} runs on {name}, and no library here is for it; there are: {there_are}. \
+                     Build it with make lib MPICC=... or name another with --host"
+                ))
+            })
+        }
+        Linked::Statically => Err(Failure::new(format!(
+            "{shown} is linked statically, so nothing can be preloaded; link libcartograph.a with it"
+        ))),
+        Linked::WithoutMpi => {
+            let Some((family, version)) = libraries::started_by(|name| env::var(name).ok()) else {
+                return Err(Failure::new(format!(
+                    "cannot tell which MPI {shown} uses: it is not linked with one, and no mpiexec \
+                     started it; name the MPI with --host, one of: {there_are}"
+                )));
+            };
+            let fits = |library: &Library| {
+                library.family() == Some(family)
+                    && elf::loadable(&library.path, library.mpi.as_deref().unwrap_or_default())
+            };
+            let fitting: Vec<Library> = all.into_iter().filter(fits).collect();
+            let found = names(&fitting);
+            libraries::one_of(fitting, version).ok_or_else(|| {
+                Failure::new(format!(
+                    "{shown} was started by {family}, and the libraries for it that could be \
+                     loaded are: {found}; name one with --host, of: {there_are}"
+                ))
+            })
+        }
+    }
+}
+
+/// The names of libraries, for messages.
+fn names(libraries: &[Library]) -> String {
+    match libraries {
+        [] => "none".to_owned(),
+        _ => libraries.iter().map(|library| library.host.as_str()).collect::<Vec<_>>().join(", "),
+    }
+}
+
+/// The library in front of what is preloaded already.
+fn preload(library: &Path) -> Result<OsString> {
+    let path = library.to_string_lossy();
+    if path.contains([' ', ':']) {
+        return Err(Failure::new(format!(
+            "the loader cannot preload {path}, because of the space or colon in its path; move it"
+        )));
+    }
+    let mut value = library.as_os_str().to_owned();
+    if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        value.push(":");
+        value.push(others);
+    }
+    Ok(value)
+}
+
+/// A layout that the library will understand, wherever the program goes.
+fn checked_layout(text: &str) -> Result<OsString> {
+    if parse_sizes(text, i32::MAX as usize / 1024).is_some() {
+        return Ok(text.into());
+    }
+    let path = Path::new(text);
+    match std::path::absolute(path) {
+        Ok(file) if path.is_file() => Ok(file.into()),
+        _ => Err(Failure::usage(format!(
+            "--layout {text} is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8) nor a file"
+        ))),
+    }
+}
+
+impl std::fmt::Display for Family {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Mpich => "a launcher of the MPICH family",
+            Self::OpenMpi => "Open MPI",
+            Self::Abi => "an MPI of the standard ABI",
+            Self::Smpi => "SimGrid",
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! The command `cartograph`: runs programs under the library, plans mappings without MPI, draws
+//! reports.
+#![forbid(unsafe_code)]
+
+mod dims;
+mod exec;
+mod info;
+mod output;
+mod plan;
+mod show;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use output::Failure;
+
+/// The process-topology chapter of MPI as a library of its own.
+#[derive(Parser)]
+#[command(name = "cartograph", version, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Runs a program with the library that fits its MPI: mpiexec -n 8 cartograph exec ./program
+    Exec(exec::Arguments),
+    /// Finds which process should take which place of a grid or graph, and what that brings
+    Plan(plan::Arguments),
+    /// Prints what MPI_Dims_create answers
+    Dims(dims::Arguments),
+    /// Prints or draws a report in JSON, as CARTOGRAPH_REPORT=FILE.json makes it
+    Show(show::Arguments),
+    /// Prints the version, the libraries that are here, and the environment variables that are read
+    Info,
+}
+
+fn main() -> ExitCode {
+    let result = match Arguments::try_parse() {
+        Ok(arguments) => match arguments.command {
+            Command::Exec(arguments) => exec::run(&arguments),
+            Command::Plan(arguments) => plan::run(&arguments),
+            Command::Dims(arguments) => dims::run(&arguments),
+            Command::Show(arguments) => show::run(&arguments),
+            Command::Info => info::run(),
+        },
+        Err(error) if error.use_stderr() => Err(Failure::of_arguments(&error)),
+        // Help and version were asked for.
+        Err(text) => output::print(&text.render().ansi().to_string()),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.tell(),
+    }
+}

@@ -1,0 +1,111 @@
+//! What leaves the command: text, files, failures.
+
+use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+
+/// Why the command ends without having done what was asked: one line, and the exit code.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    code: u8,
+    text: String,
+}
+
+pub(crate) type Result<T> = std::result::Result<T, Failure>;
+
+impl Failure {
+    /// The command was called in a wrong way.
+    pub(crate) fn usage(text: impl Into<String>) -> Self {
+        Self { code: 2, text: text.into() }
+    }
+
+    /// Something could not be done.
+    pub(crate) fn new(text: impl Into<String>) -> Self {
+        Self { code: 1, text: text.into() }
+    }
+
+    /// The same with another exit code.
+    pub(crate) fn with_code(self, code: u8) -> Self {
+        Self { code, ..self }
+    }
+
+    /// What the parser of arguments says, on one line, without its repeating of the usage.
+    pub(crate) fn of_arguments(error: &clap::Error) -> Self {
+        let text = error.render().to_string();
+        let words = text
+            .lines()
+            .map(str::trim)
+            .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
+            .filter(|line| !line.is_empty())
+            .collect::<Vec<_>>()
+            .join(" ");
+        let words = words.strip_prefix("error: ").unwrap_or(&words);
+        let command = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
+        let known = ["exec", "plan", "dims", "show", "info"];
+        let help = match command.filter(|word| known.contains(&word.as_str())) {
+            Some(command) => format!("cartograph {command} --help"),
+            None => "cartograph --help".to_owned(),
+        };
+        Self::usage(format!("{words}; see {help}"))
+    }
+
+    /// Tells the user.
+    pub(crate) fn tell(self) -> ExitCode {
+        // Nothing is left to do if even this fails.
+        let _ = writeln!(io::stderr(), "cartograph: {}", self.text);
+        ExitCode::from(self.code)
+    }
+}
+
+/// Prints to stdout; colors only where they are wanted. Whoever reads may stop reading at any time.
+pub(crate) fn print(text: &str) -> Result<()> {
+    let mut stdout = anstream::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            Err(Failure::new(format!("cannot write to stdout: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file; `-` is stdout.
+pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
+    if path == Path::new("-") {
+        return print(text);
+    }
+    std::fs::write(path, text)
+        .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
+}
+
+/// Reads a text file; `-` is stdin.
+pub(crate) fn read(path: &Path) -> Result<String> {
+    if path == Path::new("-") {
+        io::read_to_string(io::stdin())
+    } else {
+        std::fs::read_to_string(path)
+    }
+    .map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))
+}
+
+/// A line on a terminal for as long as work takes.
+pub(crate) struct Progress {
+    shown: bool,
+}
+
+impl Progress {
+    /// Says what is done, if anybody looks.
+    pub(crate) fn new(what: &str) -> Self {
+        let mut stderr = io::stderr();
+        let shown = stderr.is_terminal() && write!(stderr, "{what} ...").is_ok();
+        Self { shown }
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if self.shown {
+            // Back to the start of the line, and clears it.
+            let _ = write!(io::stderr(), "\r\x1b[K");
+        }
+    }
+}

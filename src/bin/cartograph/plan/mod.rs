@@ -1,0 +1,244 @@
+//! `cartograph plan`: what a mapping would do, without MPI.
+
+mod problem;
+mod rankfile;
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::time::Instant;
+
+use cartograph::mapping::{Cost, Layout, Objective, Options, Plan};
+use cartograph::mapping::{plan_cart, plan_graph};
+use cartograph::report::picture::{self, Caption, Figure};
+use cartograph::report::{NodeSizes, Traffic};
+use clap::ValueEnum;
+use serde::Serialize;
+
+use crate::dims::sides_text;
+use crate::output::{self, Failure, Progress, Result};
+use problem::{Problem, Stencil};
+use rankfile::Launcher;
+
+#[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["dims", "graph"])))]
+#[command(group(clap::ArgGroup::new("where").required(true).args(["nodes", "node_sizes"])))]
+pub(crate) struct Arguments {
+    /// The sizes of a grid
+    #[arg(long, value_name = "AxBxC")]
+    dims: Option<String>,
+    /// A 1 for each dimension whose ends are neighbors, a 0 for each other, such as 110
+    #[arg(long, value_name = "BITS", requires = "dims")]
+    periodic: Option<String>,
+    /// A graph in the format of METIS, in place of a grid; - is stdin
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
+    /// How many nodes there are, all alike
+    #[arg(long, requires = "ppn")]
+    nodes: Option<usize>,
+    /// Processes on each node
+    #[arg(long, requires = "nodes")]
+    ppn: Option<usize>,
+    /// Processes on each node where they differ, such as 40*48,10*30,12*15
+    #[arg(long, value_name = "SIZES")]
+    node_sizes: Option<String>,
+    /// Whom a cell of the grid sends to
+    #[arg(long, default_value = "nn", requires = "dims")]
+    stencil: Stencil,
+    /// What an edge along each dimension counts, such as 1,1,4
+    #[arg(long, value_delimiter = ',', requires = "dims")]
+    weights: Option<Vec<i64>>,
+    /// What is to be small: all edges between nodes, or those of the worst node
+    #[arg(long, default_value = "sum")]
+    objective: Figures,
+    /// How long the search may take, about
+    #[arg(long)]
+    seconds: Option<f64>,
+    /// Prints JSON; old_rank[r] is the rank of the process that becomes rank r
+    #[arg(long)]
+    json: bool,
+    /// Draws processes before and after into a file; - is stdout
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Writes what a launcher takes to place ranks so, for programs that pass reorder = 0
+    #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm", "FILE"])]
+    rankfile: Option<Vec<String>>,
+    /// The names of the nodes for it: a,b,c or a file with one a line; else n0, n1, ...
+    #[arg(long, requires = "rankfile")]
+    hosts: Option<String>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Figures {
+    Sum,
+    Max,
+}
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer<'a> {
+    dims: &'a [usize],
+    periodic: &'a [bool],
+    node_sizes: Vec<usize>,
+    ranks: usize,
+    lower_bound: i64,
+    before: Cost,
+    after: Cost,
+    algorithm: &'a str,
+    seconds: f64,
+    old_rank: Vec<i32>,
+}
+
+/// A problem with its solution.
+struct Solved {
+    problem: Problem,
+    layout: Layout,
+    plan: Plan,
+    seconds: f64,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    // What is wrong is said before anything takes time.
+    let launcher = match arguments.rankfile.as_deref() {
+        Some([launcher, file]) => Some((Launcher::from_str(launcher, true), file)),
+        _ => None,
+    };
+    let launcher = match launcher {
+        Some((Ok(launcher), file)) => Some((launcher, PathBuf::from(file))),
+        Some((Err(_), _)) => {
+            return Err(Failure::usage("--rankfile takes openmpi, mpich or slurm, and a file"));
+        }
+        None => None,
+    };
+    let solved = solve(arguments)?;
+    if arguments.json {
+        output::print(&(solved.json() + "\n"))?;
+    } else if arguments.svg.as_ref().is_none_or(|file| file.as_os_str() != "-") {
+        output::print(&solved.text())?;
+    }
+    if let Some(file) = &arguments.svg {
+        output::write(file, &solved.svg()?)?;
+    }
+    if let Some((launcher, file)) = launcher {
+        let node_of = rankfile::launch_order(&solved.plan, &solved.layout);
+        let names = rankfile::names(arguments.hosts.as_deref(), &solved.layout)?;
+        output::write(&file, &launcher.write(&node_of, &names)?)?;
+        if !arguments.json && file.as_os_str() != "-" {
+            let how = launcher.usage(&file.display().to_string(), node_of.len());
+            output::print(&format!("{how}\n"))?;
+        }
+    }
+    Ok(())
+}
+
+fn solve(arguments: &Arguments) -> Result<Solved> {
+    let problem = problem::read(arguments)?;
+    let layout = problem::layout(arguments, &problem)?;
+    let objective = match arguments.objective {
+        Figures::Sum => Objective::Sum,
+        Figures::Max => Objective::Max,
+    };
+    let seconds = arguments.seconds;
+    if seconds.is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite())) {
+        return Err(Failure::usage("--seconds must be a number that is not negative"));
+    }
+    let options = Options { objective, seconds };
+    let progress = Progress::new(&format!("cartograph: placing {} processes", layout.ranks()));
+    let start = Instant::now();
+    let plan = match &problem {
+        Problem::Grid(grid) => plan_cart(grid, &layout, &options),
+        Problem::Graph { graph, .. } => plan_graph(graph, &layout, &options),
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    drop(progress);
+    Ok(Solved { problem, layout, plan, seconds })
+}
+
+impl Solved {
+    fn json(&self) -> String {
+        let (dims, periodic): (&[usize], &[bool]) = match &self.problem {
+            Problem::Grid(grid) => (grid.dims(), grid.periodic()),
+            Problem::Graph { .. } => (&[], &[]),
+        };
+        let answer = Answer {
+            dims,
+            periodic,
+            node_sizes: self.layout.node_sizes(),
+            ranks: self.layout.ranks(),
+            lower_bound: self.plan.lower_bound,
+            before: self.plan.before,
+            after: self.plan.after,
+            algorithm: self.plan.algorithm,
+            seconds: self.seconds,
+            old_rank: self.plan.old_ranks().collect(),
+        };
+        serde_json::to_string(&answer).expect("all keys are strings")
+    }
+
+    /// The node of each vertex, before and after.
+    fn nodes(&self) -> (&[u32], Vec<u32>) {
+        let nodes = self.layout.nodes();
+        let after = self.plan.old_ranks().map(|old| nodes[old as usize]).collect();
+        (&nodes[..self.plan.vertices as usize], after)
+    }
+
+    fn subject(&self) -> String {
+        format!("{} on {}", self.problem, NodeSizes::from(&self.layout))
+    }
+
+    fn text(&self) -> String {
+        let plan = &self.plan;
+        let nodes = self.layout.node_sizes().len() as i64;
+        let mut text = format!(
+            "{}\n\n{:26}{:>12}{:>12}{:>14}\n",
+            self.subject(),
+            "",
+            "rank order",
+            "planned",
+            "lower bound"
+        );
+        let mut row = |name: &str, before: i64, after: i64, bound: i64| {
+            let _ = writeln!(text, "{name:26}{before:>12}{after:>12}{bound:>14}");
+        };
+        let (before, after, bound) = (plan.before, plan.after, plan.lower_bound);
+        row("edges between nodes", before.inter_node_edges, after.inter_node_edges, bound);
+        // The worst node has no fewer than the mean.
+        let mean = bound.div_euclid(nodes) + i64::from(bound.rem_euclid(nodes) > 0);
+        row("edges of the worst node", before.max_node_edges, after.max_node_edges, mean);
+        let found = match plan.old_rank {
+            Some(_) => format!("found by {}", plan.algorithm),
+            None => "nothing better than the order of ranks was found".to_owned(),
+        };
+        let _ = writeln!(text, "\n{found}, in {:.4} s", self.seconds);
+        if let Problem::Grid(grid) = &self.problem {
+            match picture::terminal::draw(grid.dims(), &self.nodes().1) {
+                Some(drawn) => {
+                    let _ = write!(text, "\nthe node of each process, as planned:\n{drawn}");
+                }
+                None => text.push_str("too large to be drawn here: --svg FILE draws it\n"),
+            }
+        }
+        text
+    }
+
+    fn svg(&self) -> Result<String> {
+        let caption = Caption {
+            subject: self.subject(),
+            algorithm: self.plan.algorithm.to_owned(),
+            before: self.plan.before,
+            after: self.plan.after,
+            lower_bound: self.plan.lower_bound,
+        };
+        let figure = match &self.problem {
+            Problem::Grid(grid) => {
+                let (before, after) = self.nodes();
+                Figure::grids(&caption, grid.dims(), before, &after)
+            }
+            Problem::Graph { graph, .. } => {
+                let Traffic { before, after } = Traffic::new(graph, &self.layout, &self.plan);
+                Figure::matrices(&caption, &before, &after)
+            }
+        };
+        let figure = figure.ok_or_else(|| Failure::new("--svg: this is too large to be drawn"))?;
+        Ok(picture::sheet(vec![figure]))
+    }
+}

@@ -1,0 +1,190 @@
+//! What is to be mapped, and on which nodes, from the command's arguments.
+
+use std::fmt;
+use std::path::PathBuf;
+
+use cartograph::mapping::layout::parse_sizes;
+use cartograph::mapping::{Adjacency, Csr, Grid, Layout, Offset};
+use clap::ValueEnum;
+
+use super::{Arguments, sides_text};
+use crate::dims::parse_sides;
+use crate::output::{self, Failure, Result};
+
+/// Larger jobs are typing errors.
+const MOST_RANKS: usize = 1 << 25;
+
+pub(super) enum Problem {
+    Grid(Grid),
+    Graph { graph: Csr, file: PathBuf },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Stencil {
+    /// One step forth and back along each dimension: what MPI calls neighbors
+    Nn,
+    /// The same, and two and three steps along the first dimension
+    Hops,
+    /// One step forth and back along the first dimension only
+    Component,
+    /// All cells around, also across corners
+    Moore,
+}
+
+impl Stencil {
+    fn offsets(self, weights: &[i64]) -> Vec<Offset> {
+        let along_first = |steps: &[i32]| {
+            let offset = |by: i32| Offset {
+                by: (0..weights.len()).map(|i| if i == 0 { by } else { 0 }).collect(),
+                weight: weights.first().copied().unwrap_or(1),
+            };
+            steps.iter().map(|by| offset(*by)).collect::<Vec<Offset>>()
+        };
+        match self {
+            Self::Nn => Grid::nearest_neighbors(weights),
+            Self::Hops if weights.is_empty() => Vec::new(),
+            Self::Hops => [Grid::nearest_neighbors(weights), along_first(&[-3, -2, 2, 3])].concat(),
+            Self::Component if weights.is_empty() => Vec::new(),
+            Self::Component => along_first(&[-1, 1]),
+            Self::Moore => {
+                let count = 3usize.pow(weights.len() as u32);
+                let offset = |number: usize| Offset {
+                    by: (0..weights.len())
+                        .map(|i| number as i32 / 3i32.pow(i as u32) % 3 - 1)
+                        .collect(),
+                    weight: 1,
+                };
+                (0..count).map(offset).filter(|o| o.by.iter().any(|by| *by != 0)).collect()
+            }
+        }
+    }
+}
+
+/// The grid or graph that is asked about.
+pub(super) fn read(arguments: &Arguments) -> Result<Problem> {
+    match (&arguments.dims, &arguments.graph) {
+        (Some(dims), _) => grid(dims, arguments).map(Problem::Grid),
+        (None, Some(file)) => graph(file),
+        (None, None) => Err(Failure::usage("say what to place: --dims or --graph")),
+    }
+}
+
+fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
+    /// The neighbors across corners are 3^dimensions.
+    const MOST_MOORE: usize = 8;
+    let dims: Vec<usize> = parse_sides(text)?.into_iter().map(|side| side as usize).collect();
+    let cells = dims.iter().fold(1usize, |cells, side| cells.saturating_mul(*side));
+    if cells == 0 || cells > MOST_RANKS {
+        return Err(Failure::usage(format!(
+            "--dims {text}: sizes must be at least 1, and a grid have at most {MOST_RANKS} cells"
+        )));
+    }
+    let ndims = dims.len();
+    let periodic = match &arguments.periodic {
+        None => vec![false; ndims],
+        Some(bits) => bits
+            .chars()
+            .map(|bit| match bit {
+                '0' => Some(false),
+                '1' => Some(true),
+                _ => None,
+            })
+            .collect::<Option<Vec<bool>>>()
+            .filter(|periodic| periodic.len() == ndims)
+            .ok_or_else(|| {
+                Failure::usage(format!(
+                    "--periodic {bits}: write a 0 or 1 for each of the {ndims} dimensions, such as {}",
+                    "1".repeat(ndims)
+                ))
+            })?,
+    };
+    let moore = arguments.stencil == Stencil::Moore;
+    let weights = match &arguments.weights {
+        None => vec![1; ndims],
+        Some(_) if moore => {
+            return Err(Failure::usage(
+                "--weights are for nn, hops and component: across corners an edge has no dimension",
+            ));
+        }
+        Some(weights)
+            if weights.len() == ndims && weights.iter().all(|w| (0..=1 << 31).contains(w)) =>
+        {
+            weights.clone()
+        }
+        Some(weights) => {
+            return Err(Failure::usage(format!(
+                "--weights must be {ndims} numbers that are not negative, one a dimension; {} are given",
+                weights.len()
+            )));
+        }
+    };
+    if moore && ndims > MOST_MOORE {
+        return Err(Failure::usage(format!(
+            "--stencil moore is for at most {MOST_MOORE} dimensions"
+        )));
+    }
+    Ok(Grid::new(dims, periodic, arguments.stencil.offsets(&weights)))
+}
+
+/// The nodes: as many places as the problem needs, or more.
+pub(super) fn layout(arguments: &Arguments, problem: &Problem) -> Result<Layout> {
+    let sizes = match (&arguments.node_sizes, arguments.nodes, arguments.ppn) {
+        (Some(text), _, _) => parse_sizes(text, MOST_RANKS).ok_or_else(|| {
+            Failure::usage(format!("--node-sizes {text}: write sizes such as 40*48,10*30,12*15"))
+        })?,
+        (None, Some(nodes), Some(ppn)) if nodes > 0 && ppn > 0 && nodes <= MOST_RANKS => {
+            vec![ppn; nodes]
+        }
+        _ => {
+            return Err(Failure::usage(format!(
+                "--nodes and --ppn must be at least 1, and processes at most {MOST_RANKS}"
+            )));
+        }
+    };
+    let ranks = sizes.iter().fold(0usize, |sum, size| sum.saturating_add(*size));
+    let vertices = problem.vertices();
+    if ranks > MOST_RANKS {
+        return Err(Failure::usage(format!("the nodes have more than {MOST_RANKS} processes")));
+    }
+    if ranks < vertices {
+        return Err(Failure::usage(format!(
+            "{problem} needs {vertices} processes, but the nodes have {ranks}; add nodes or shrink it"
+        )));
+    }
+    Ok(Layout::blocks(&sizes))
+}
+
+impl Problem {
+    fn vertices(&self) -> usize {
+        match self {
+            Self::Grid(grid) => grid.vertices(),
+            Self::Graph { graph, .. } => graph.vertices(),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Grid(grid) => {
+                write!(f, "grid {}", sides_text(grid.dims()))?;
+                let periodic = grid.periodic();
+                if periodic.iter().any(|periodic| *periodic) {
+                    let bits: String =
+                        periodic.iter().map(|p| if *p { '1' } else { '0' }).collect();
+                    write!(f, ", periodic {bits}")?;
+                }
+                Ok(())
+            }
+            Self::Graph { graph, file } => {
+                let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
+                write!(f, "graph {name} of {} vertices and {} edges", graph.vertices(), graph.len())
+            }
+        }
+    }
+}
+
+fn graph(file: &std::path::Path) -> Result<Problem> {
+    let _ = output::read(file)?;
+    Err(Failure::new("METIS reader pending"))
+}

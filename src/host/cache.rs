@@ -1,0 +1,100 @@
+//! What was found on communicators, in front of the host's attributes, which cost more than most
+//! of the queries that begin with them.
+//!
+//! A handle is found here only while its communicator carries our attribute: an entry is made
+//! after the attribute was seen, and goes in the attribute's delete callback, before the host can
+//! give the handle to another communicator. So what is here depends on nothing but the handle,
+//! whichever process or thread of the program asks.
+//!
+//! Readers take no lock, because an entry is never changed while it is in use: it is filled when
+//! it is free, and only the end of its communicator frees it. A reader that finds its handle is in
+//! a call on that communicator, which MPI forbids to be freed meanwhile; so what it reads next
+//! belongs to the handle. Where there is no free entry, communicators stay without one.
+
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use super::attr::Attached;
+use super::sys::MPI_Comm;
+
+/// Entries in which one handle may lie; they share a cache line.
+const WAYS: usize = 4;
+const SETS: usize = 16;
+
+/// The bits of no handle: an entry that is free.
+const FREE: u64 = u64::MAX;
+/// The bits of no handle: an entry that somebody is filling or freeing.
+const TAKEN: u64 = u64::MAX - 1;
+
+struct Entry {
+    handle: AtomicU64,
+    /// Null where there is nothing to be found.
+    attached: AtomicPtr<Attached>,
+}
+
+#[repr(align(64))]
+struct Set([Entry; WAYS]);
+
+static ENTRIES: [Set; SETS] = [const {
+    Set(
+        [const { Entry { handle: AtomicU64::new(FREE), attached: AtomicPtr::new(ptr::null_mut()) } };
+            WAYS],
+    )
+}; SETS];
+
+/// A handle as a number.
+#[inline]
+fn bits(comm: MPI_Comm) -> u64 {
+    // An integer with some hosts, a pointer with others.
+    comm.0 as u64
+}
+
+/// Where a handle may lie.
+#[inline]
+fn entries(bits: u64) -> &'static [Entry; WAYS] {
+    // The golden ratio spreads integers that count up as well as addresses.
+    &ENTRIES[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SETS.ilog2())) as usize].0
+}
+
+/// What was inserted for a communicator, or null.
+#[inline(always)]
+pub(super) fn find(comm: MPI_Comm) -> *const Attached {
+    let bits = bits(comm);
+    for entry in entries(bits) {
+        // Pairs with the release in `insert`.
+        if entry.handle.load(Ordering::Acquire) == bits {
+            return entry.attached.load(Ordering::Relaxed);
+        }
+    }
+    ptr::null()
+}
+
+/// Inserts what the attribute of a communicator holds. Only in a call on that communicator, so
+/// that it is not freed meanwhile.
+pub(super) fn insert(comm: MPI_Comm, attached: *const Attached) {
+    let bits = bits(comm);
+    for entry in entries(bits) {
+        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+        match entry.handle.compare_exchange(FREE, TAKEN, success, failure) {
+            Ok(_) => {
+                entry.attached.store(attached.cast_mut(), Ordering::Relaxed);
+                entry.handle.store(bits, Ordering::Release);
+                return;
+            }
+            Err(handle) if handle == bits => return,
+            Err(_) => {}
+        }
+    }
+}
+
+/// Forgets a communicator, which the host is about to free. Two threads may have inserted it.
+pub(super) fn forget(comm: MPI_Comm) {
+    let bits = bits(comm);
+    for entry in entries(bits) {
+        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+        if entry.handle.compare_exchange(bits, TAKEN, success, failure).is_ok() {
+            entry.attached.store(ptr::null_mut(), Ordering::Relaxed);
+            entry.handle.store(FREE, Ordering::Release);
+        }
+    }
+}

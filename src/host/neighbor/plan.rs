@@ -1,0 +1,169 @@
+//! The arguments of an all-to-all that stands for a neighborhood collective, kept with the
+//! communicator: programs repeat their collectives, and building arrays with an entry for each
+//! process, and datatypes, takes longer than comparing a layout.
+
+use std::ffi::c_int;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use super::types::{Described, Temporary};
+use super::{Block, Neighborhood};
+use crate::engine::Comm;
+use crate::host::sys::{self, MPI_Datatype};
+use crate::host::{HostComm, Result};
+use crate::topology::{Direction, neighbors::Peer};
+
+/// An all-to-all among all processes, for one layout of blocks.
+pub(super) struct Plan {
+    /// The blocks that are sent, and those that are received.
+    layout: Vec<Block>,
+    /// The arguments for each side.
+    pub(super) send: Table,
+    pub(super) receive: Table,
+    /// Whether some datatype in the tables is not a named one.
+    pub(super) derived: bool,
+    /// Whether the same layout may be looked up later.
+    lasts: bool,
+    /// The datatypes in the tables that were made for them.
+    _temporary: Temporary,
+}
+
+// SAFETY: the host's handles, which any thread of the process may use under MPI's rules.
+unsafe impl Send for Plan {}
+// SAFETY: as above; nothing in it changes.
+unsafe impl Sync for Plan {}
+
+/// The arrays of one side, one entry a process: nothing for those that are no neighbors.
+pub(super) struct Table {
+    pub(super) counts: Vec<c_int>,
+    pub(super) displs: Vec<c_int>,
+    pub(super) datatypes: Vec<MPI_Datatype>,
+}
+
+impl Plan {
+    fn new(
+        of: &Neighborhood<'_>,
+        layout: Vec<Block>,
+        send: &dyn Fn(usize) -> Block,
+        receive: &dyn Fn(usize) -> Block,
+    ) -> Result<Self> {
+        let mut temporary = Temporary::default();
+        let size = HostComm(of.comm).size()? as usize;
+        let mut table = |direction, block| -> Result<Table> {
+            let mut table = Table::empty(size);
+            for peer in of.attached.topology.peers(of.ends.rank, direction) {
+                let described = describe(&mut temporary, &peer, block)?;
+                table.set(peer.rank as usize, described, &mut temporary)?;
+            }
+            Ok(table)
+        };
+        let (send, receive) = (table(Direction::Send, send)?, table(Direction::Receive, receive)?);
+        let given_derived = any_derived(&layout);
+        let derived = given_derived || !temporary.is_empty();
+        // A type made of the program's own would keep those alive longer than the program thinks.
+        let lasts = !given_derived || temporary.is_empty();
+        Ok(Self { layout, send, receive, derived, lasts, _temporary: temporary })
+    }
+}
+
+/// Whether some block has a type that is not a named one.
+fn any_derived(layout: &[Block]) -> bool {
+    let mut runs = layout.chunk_by(|one, other| one.datatype == other.datatype);
+    // SAFETY: asks the host about the program's datatypes.
+    runs.any(|run| unsafe { sys::cg_type_is_derived(run[0].datatype) } != 0)
+}
+
+/// All blocks of a peer as one.
+fn describe(
+    temporary: &mut Temporary,
+    peer: &Peer,
+    block: &dyn Fn(usize) -> Block,
+) -> Result<Described> {
+    match peer.blocks[..] {
+        [only] => temporary.describe(block(only)),
+        _ => temporary.merge(peer.blocks.iter().map(|number| block(*number))),
+    }
+}
+
+impl Table {
+    fn empty(size: usize) -> Self {
+        // SAFETY: a constant of the host.
+        let byte = unsafe { sys::cg_byte };
+        Self { counts: vec![0; size], displs: vec![0; size], datatypes: vec![byte; size] }
+    }
+
+    /// Displacements are ints here: what lies farther away gets a datatype that has the distance
+    /// in it.
+    fn set(&mut self, rank: usize, block: Described, temporary: &mut Temporary) -> Result {
+        let (block, displ) = match c_int::try_from(block.offset) {
+            Ok(displ) => (block, displ),
+            Err(_) => (temporary.displaced(block)?, 0),
+        };
+        self.counts[rank] = block.count;
+        self.displs[rank] = displ;
+        self.datatypes[rank] = block.datatype;
+        Ok(())
+    }
+}
+
+/// The plans of a communicator, those used last in front.
+#[derive(Default)]
+pub(super) struct Plans {
+    recent: Mutex<Vec<Arc<Plan>>>,
+    pinned: Mutex<Vec<Arc<Plan>>>,
+}
+
+/// So many plans are kept for collectives that may come again,
+const MOST: usize = 8;
+/// but no more than have so many entries in all, of 24 or 32 bytes, if they are not the only one.
+const MOST_ENTRIES: usize = 1 << 16;
+
+impl Plans {
+    /// The plan for a collective, known or new. With `pin`, one with derived datatypes stays as long
+    /// as the communicator.
+    pub(super) fn get(
+        &self,
+        of: &Neighborhood<'_>,
+        send: &dyn Fn(usize) -> Block,
+        receive: &dyn Fn(usize) -> Block,
+        pin: bool,
+    ) -> Result<Arc<Plan>> {
+        let blocks = || {
+            let sends = of.ends.of(Direction::Send).iter().map(|end| send(end.number));
+            sends.chain(of.ends.of(Direction::Receive).iter().map(|end| receive(end.number)))
+        };
+        let find = |plans: &Mutex<Vec<Arc<Plan>>>| {
+            let mut plans = plans.lock().unwrap_or_else(PoisonError::into_inner);
+            let place = plans.iter().position(|plan| plan.layout.iter().copied().eq(blocks()))?;
+            plans[..=place].rotate_right(1);
+            Some(Arc::clone(&plans[0]))
+        };
+        if pin && let Some(plan) = find(&self.pinned) {
+            return Ok(plan);
+        }
+        let plan = match find(&self.recent) {
+            Some(plan) => plan,
+            None => {
+                let plan = Arc::new(Plan::new(of, blocks().collect(), send, receive)?);
+                if plan.lasts {
+                    let most = (MOST_ENTRIES / plan.send.counts.len()).clamp(1, MOST);
+                    Self::put(&self.recent, &plan, most);
+                }
+                plan
+            }
+        };
+        if pin && plan.derived {
+            Self::put(&self.pinned, &plan, usize::MAX);
+        }
+        Ok(plan)
+    }
+
+    /// Adds a plan to at most so many.
+    fn put(plans: &Mutex<Vec<Arc<Plan>>>, plan: &Arc<Plan>, most: usize) {
+        let mut plans = plans.lock().unwrap_or_else(PoisonError::into_inner);
+        let dropped = if plans.len() == most { plans.pop() } else { None };
+        plans.insert(0, Arc::clone(plan));
+        // Freeing its datatypes calls the host, which is not done under a lock.
+        drop(plans);
+        drop(dropped);
+    }
+}

@@ -1,0 +1,156 @@
+//! Two parts of exact sizes: coarsen, cut the smallest graph, refine on the way back.
+
+use super::coarsen::{Coarse, coarsen};
+use super::fm::{Limits, Quality, refine};
+use super::net::Net;
+use super::queue::Queue;
+use super::work::{Rng, Work};
+
+/// Graphs of so few vertices are not coarsened.
+const SMALL: usize = 64;
+
+/// How hard to try.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Effort {
+    /// Cuts of the smallest graph.
+    pub(super) starts: usize,
+    /// Bisections from nothing, of which the best is kept.
+    pub(super) tries: usize,
+    /// Times that the best is coarsened and refined once more.
+    pub(super) cycles: usize,
+}
+
+/// The side, 0 or 1, of each vertex, such that side 0 has the size `target`. Exactly, where all
+/// vertices have the size 1 and `target` is not more than there are.
+pub(super) fn bisect(
+    net: &Net,
+    target: i64,
+    effort: Effort,
+    rng: &mut Rng,
+    work: &mut Work,
+) -> Vec<u8> {
+    let mut best: Option<(Quality, Vec<u8>)> = None;
+    let mut keep = |quality: Quality, sides: Vec<u8>| {
+        if best.as_ref().is_none_or(|(than, _)| quality < *than) {
+            best = Some((quality, sides));
+        }
+        best.as_ref().map(|(quality, sides)| (*quality, sides.clone()))
+    };
+    let mut current = None;
+    for _ in 0..effort.tries.max(1) {
+        let (quality, sides) = cycle(net, None, target, effort, rng, work);
+        current = keep(quality, sides);
+    }
+    for _ in 0..effort.cycles {
+        let Some((Quality { cut: 1.., .. }, sides)) = &current else { break };
+        let (quality, sides) = cycle(net, Some(sides), target, effort, rng, work);
+        current = keep(quality, sides);
+    }
+    current.map(|(_, sides)| sides).unwrap_or_default()
+}
+
+/// Once down to the smallest graph and back. With `sides` given, these are what is refined.
+fn cycle(
+    net: &Net,
+    sides: Option<&[u8]>,
+    target: i64,
+    effort: Effort,
+    rng: &mut Rng,
+    work: &mut Work,
+) -> (Quality, Vec<u8>) {
+    let most = (net.total_size() / 24).max(1);
+    let mut levels: Vec<Coarse> = Vec::new();
+    let mut coarse_sides = sides.map(<[u8]>::to_vec);
+    loop {
+        let finest = levels.last().map_or(net, |level| &level.net);
+        if finest.len() <= SMALL {
+            break;
+        }
+        let Some(level) = coarsen(finest, coarse_sides.as_deref(), most, rng, work) else { break };
+        if let Some(sides) = &mut coarse_sides {
+            let mut fewer = vec![0; level.net.len()];
+            for (vertex, coarse) in level.coarse_of.iter().enumerate() {
+                fewer[*coarse as usize] = sides[vertex];
+            }
+            *sides = fewer;
+        }
+        levels.push(level);
+    }
+    let smallest = levels.last().map_or(net, |level| &level.net);
+    let mut sides = match coarse_sides {
+        Some(sides) => sides,
+        None => start(smallest, target, effort, rng, work),
+    };
+    while let Some(level) = levels.pop() {
+        refine(&level.net, &mut sides, target, limits(&level.net), work);
+        sides = level.coarse_of.iter().map(|coarse| sides[*coarse as usize]).collect();
+    }
+    let quality = refine(net, &mut sides, target, limits(net), work);
+    (quality, sides)
+}
+
+/// Sizes are kept as well as the size of the vertices allows.
+fn limits(net: &Net) -> Limits {
+    let largest = net.largest_size();
+    Limits {
+        tolerance: largest - 1,
+        slack: 2 * largest,
+        patience: (net.len() / 50).clamp(30, 300),
+        passes: 8,
+    }
+}
+
+/// Cuts a small graph by growing side 0 from one vertex, several times.
+fn start(net: &Net, target: i64, effort: Effort, rng: &mut Rng, work: &mut Work) -> Vec<u8> {
+    let mut best: Option<(Quality, Vec<u8>)> = None;
+    for _ in 0..effort.starts.max(1) {
+        let mut sides = grow(net, target, rng, work);
+        let quality = refine(net, &mut sides, target, limits(net), work);
+        if best.as_ref().is_none_or(|(than, _)| quality < *than) {
+            best = Some((quality, sides));
+        }
+    }
+    best.map(|(_, sides)| sides).unwrap_or_default()
+}
+
+/// Grows side 0 from a random vertex, always by the vertex that adds least to the cut; now and then
+/// by any vertex, since refinement finds some good cuts from there alone.
+fn grow(net: &Net, target: i64, rng: &mut Rng, work: &mut Work) -> Vec<u8> {
+    work.spend(net.sweep());
+    let mut sides = vec![1; net.len()];
+    let mut queue = Queue::new(net.len());
+    let mut gains: Vec<i64> = (0..net.len())
+        .map(|vertex| -net.arcs(vertex).iter().map(|arc| arc.weight).sum::<i64>())
+        .collect();
+    let mut seeds: Vec<u32> = (0..net.len() as u32).collect();
+    rng.shuffle(&mut seeds);
+    let scattered = rng.below(8) == 0;
+    let mut size = 0;
+    while size < target {
+        let vertex = match queue.first() {
+            Some((_, vertex)) => vertex,
+            None => match seeds.pop() {
+                Some(seed) => seed as usize,
+                None => break,
+            },
+        };
+        queue.remove(vertex);
+        if sides[vertex] == 0 {
+            continue;
+        }
+        // A large vertex may make more of an error than it takes away; a smaller one may follow.
+        if size + net.size(vertex) - target > target - size {
+            continue;
+        }
+        sides[vertex] = 0;
+        size += net.size(vertex);
+        for arc in net.arcs(vertex) {
+            let to = arc.to as usize;
+            gains[to] += 2 * arc.weight;
+            if sides[to] == 1 && !scattered {
+                queue.set(to, gains[to]);
+            }
+        }
+    }
+    sides
+}

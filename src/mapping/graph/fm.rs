@@ -1,0 +1,215 @@
+//! Refinement of two parts by moving vertices, after Fiduccia and Mattheyses.
+
+use super::net::Net;
+use super::queue::Queue;
+use super::work::Work;
+
+/// How far refinement may go.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// How far the size of part 0 may be from what is asked.
+    pub(super) tolerance: i64,
+    /// How far it may be on the way there.
+    pub(super) slack: i64,
+    /// How many moves without success end a pass.
+    pub(super) patience: usize,
+    /// How many passes there are at most.
+    pub(super) passes: usize,
+}
+
+/// How good two parts are; smaller is better.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Quality {
+    /// By how much the size is off beyond the tolerance.
+    pub(super) excess: i64,
+    /// The weight of the edges between the parts.
+    pub(super) cut: i64,
+    /// By how much the size is off.
+    pub(super) off: i64,
+}
+
+/// Moves vertices between part 0 and part 1 so that part 0 has the size `target` and the cut is small.
+/// What comes out is never worse than what was. With vertices of size 1 the tolerance is always kept.
+pub(super) fn refine(
+    net: &Net,
+    side: &mut [u8],
+    target: i64,
+    limits: Limits,
+    work: &mut Work,
+) -> Quality {
+    let mut search = Search::new(net, side, target, limits);
+    work.spend(net.sweep());
+    let mut best = search.quality();
+    for _ in 0..limits.passes {
+        let quality = search.pass(work);
+        if quality >= best {
+            break;
+        }
+        best = quality;
+    }
+    search.quality()
+}
+
+struct Search<'a> {
+    net: &'a Net,
+    side: &'a mut [u8],
+    limits: Limits,
+    /// The weight of a vertex's edges to its own part, and to the other.
+    inner: Vec<i64>,
+    outer: Vec<i64>,
+    cut: i64,
+    /// The size of part 0 beyond what is asked.
+    surplus: i64,
+    queues: [Queue; 2],
+    /// Vertices that moved in this pass, or cannot.
+    done: Vec<bool>,
+}
+
+impl<'a> Search<'a> {
+    fn new(net: &'a Net, side: &'a mut [u8], target: i64, limits: Limits) -> Self {
+        let (mut inner, mut outer) = (vec![0; net.len()], vec![0; net.len()]);
+        let (mut cut, mut surplus) = (0, -target);
+        for vertex in 0..net.len() {
+            for arc in net.arcs(vertex) {
+                let same = side[arc.to as usize] == side[vertex];
+                *(if same { &mut inner[vertex] } else { &mut outer[vertex] }) += arc.weight;
+            }
+            cut += outer[vertex];
+            if side[vertex] == 0 {
+                surplus += net.size(vertex);
+            }
+        }
+        let queues = [Queue::new(net.len()), Queue::new(net.len())];
+        let done = vec![false; net.len()];
+        Self { net, side, limits, inner, outer, cut: cut / 2, surplus, queues, done }
+    }
+
+    fn quality(&self) -> Quality {
+        let off = self.surplus.abs();
+        Quality { excess: (off - self.limits.tolerance).max(0), cut: self.cut, off }
+    }
+
+    /// Whether a vertex may be worth a move: it has neighbors on the other side, or none at all.
+    fn at_border(&self, vertex: usize) -> bool {
+        self.outer[vertex] != 0 || self.inner[vertex] == 0
+    }
+
+    fn gain(&self, vertex: usize) -> i64 {
+        self.outer[vertex] - self.inner[vertex]
+    }
+
+    /// Moves every vertex at most once, the best first, and takes back what came after the best state.
+    fn pass(&mut self, work: &mut Work) -> Quality {
+        self.done.fill(false);
+        self.queues[0].clear();
+        self.queues[1].clear();
+        for vertex in 0..self.net.len() {
+            if self.at_border(vertex) {
+                self.queues[self.side[vertex] as usize].set(vertex, self.gain(vertex));
+            }
+        }
+        let mut moves: Vec<u32> = Vec::new();
+        let (mut best, mut kept) = (self.quality(), 0);
+        while moves.len() - kept <= self.limits.patience && !work.is_spent() || best.excess > 0 {
+            // Sizes that are off must come right before anything else.
+            let slack = if best.excess > 0 { self.limits.tolerance } else { self.limits.slack };
+            let Some(vertex) = self.choose(slack) else { break };
+            self.shift(vertex);
+            work.spend(4 + 2 * self.net.arcs(vertex).len());
+            moves.push(vertex as u32);
+            let quality = self.quality();
+            if quality < best {
+                best = quality;
+                kept = moves.len();
+            }
+        }
+        // Only sides and sums have to be right now: no queue is used before the next pass.
+        for vertex in moves[kept..].iter().rev() {
+            work.spend(1 + self.net.arcs(*vertex as usize).len());
+            self.flip(*vertex as usize, |_, _| ());
+        }
+        best
+    }
+
+    /// The vertex to move next: the best of those that do not take sizes too far off.
+    fn choose(&mut self, slack: i64) -> Option<usize> {
+        loop {
+            let heavy = usize::from(self.surplus < 0);
+            if self.surplus != 0 && self.queues[heavy].first().is_none() && !self.fill(heavy) {
+                return None;
+            }
+            let mut best: Option<(i64, i64, usize)> = None;
+            let mut hopeless = [None; 2];
+            for from in [0, 1] {
+                let Some((gain, vertex)) = self.queues[from].first() else { continue };
+                let size = self.net.size(vertex);
+                let surplus = if from == 0 { self.surplus - size } else { self.surplus + size };
+                let off = surplus.abs();
+                if off > slack && off >= self.surplus.abs() {
+                    hopeless[from] = Some(vertex);
+                } else if best.is_none_or(|(than, than_off, _)| (gain, -off) > (than, -than_off)) {
+                    best = Some((gain, off, vertex));
+                }
+            }
+            if let Some((_, _, vertex)) = best {
+                return Some(vertex);
+            }
+            if hopeless == [None; 2] {
+                return None;
+            }
+            for (from, vertex) in hopeless.into_iter().enumerate() {
+                if let Some(vertex) = vertex {
+                    self.queues[from].remove(vertex);
+                    self.done[vertex] = true;
+                }
+            }
+        }
+    }
+
+    /// Queues all of a part that is too large but has no border. Whether there is anything to queue.
+    fn fill(&mut self, part: usize) -> bool {
+        if self.surplus.abs() <= self.limits.tolerance {
+            return true;
+        }
+        for vertex in 0..self.net.len() {
+            if self.side[vertex] as usize == part && !self.done[vertex] {
+                self.queues[part].set(vertex, self.gain(vertex));
+            }
+        }
+        self.queues[part].first().is_some()
+    }
+
+    /// Moves a vertex for this pass.
+    fn shift(&mut self, vertex: usize) {
+        self.queues[self.side[vertex] as usize].remove(vertex);
+        self.done[vertex] = true;
+        self.flip(vertex, |search, to| {
+            if search.done[to] {
+                return;
+            }
+            let queue = search.side[to] as usize;
+            if search.at_border(to) {
+                search.queues[queue].set(to, search.gain(to));
+            } else {
+                search.queues[queue].remove(to);
+            }
+        });
+    }
+
+    /// Puts a vertex on the other side; `changed` is told of each neighbor.
+    fn flip(&mut self, vertex: usize, changed: impl Fn(&mut Self, usize)) {
+        let net = self.net;
+        self.cut -= self.gain(vertex);
+        std::mem::swap(&mut self.inner[vertex], &mut self.outer[vertex]);
+        let size = net.size(vertex);
+        self.surplus += if self.side[vertex] == 0 { -size } else { size };
+        self.side[vertex] ^= 1;
+        for arc in net.arcs(vertex) {
+            let to = arc.to as usize;
+            let by = if self.side[to] == self.side[vertex] { arc.weight } else { -arc.weight };
+            self.inner[to] += by;
+            self.outer[to] -= by;
+            changed(self, to);
+        }
+    }
+}

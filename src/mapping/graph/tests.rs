@@ -1,0 +1,223 @@
+//! Plans of graphs: what holds for all of them, and what is known of some.
+
+use std::collections::HashSet;
+
+use proptest::prelude::*;
+
+use super::lower_bound;
+use super::work::Rng;
+use crate::mapping::{Csr, Layout, Objective, Options, Plan, plan_graph};
+
+const SUM: Options = Options { objective: Objective::Sum, seconds: None };
+const MAX: Options = Options { objective: Objective::Max, seconds: None };
+
+type Edge = (u32, u32, i64);
+
+fn both_ways(edges: &[Edge]) -> Vec<Edge> {
+    edges.iter().flat_map(|(a, b, weight)| [(*a, *b, *weight), (*b, *a, *weight)]).collect()
+}
+
+fn graph_of(vertices: usize, edges: &[Edge]) -> Csr {
+    Csr::from_edges(vertices, edges.iter().copied())
+}
+
+/// The same edges between vertices that are numbered at random.
+fn renumbered(vertices: usize, edges: &[Edge], seed: u64) -> Vec<Edge> {
+    let mut number: Vec<u32> = (0..vertices as u32).collect();
+    Rng::new(seed).shuffle(&mut number);
+    edges.iter().map(|(a, b, w)| (number[*a as usize], number[*b as usize], *w)).collect()
+}
+
+/// Checks everything about a plan that does not depend on how good it is, from the edges themselves.
+fn check(vertices: usize, edges: &[Edge], layout: &Layout, options: &Options) -> Plan {
+    let graph = graph_of(vertices, edges);
+    let plan = plan_graph(&graph, layout, options);
+    let ranks: Vec<i32> = plan.old_ranks().collect();
+    assert_eq!(ranks.len(), vertices);
+    // No rank twice: so no node has more vertices than ranks either.
+    assert_eq!(ranks.iter().collect::<HashSet<_>>().len(), vertices);
+    assert!(ranks.iter().all(|rank| (0..layout.ranks() as i32).contains(rank)));
+    let node = |vertex: u32| layout.nodes()[ranks[vertex as usize] as usize];
+    let identity = |vertex: u32| layout.nodes()[vertex as usize];
+    let figures = |node: &dyn Fn(u32) -> u32| {
+        let mut leaving = vec![0; layout.node_sizes().len()];
+        for (from, to, weight) in edges {
+            if node(*from) != node(*to) {
+                leaving[node(*from) as usize] += weight;
+            }
+        }
+        (leaving.iter().sum::<i64>(), leaving.into_iter().max().unwrap_or(0))
+    };
+    let (before, after) = (plan.before, plan.after);
+    assert_eq!((before.inter_node_edges, before.max_node_edges), figures(&identity));
+    assert_eq!((after.inter_node_edges, after.max_node_edges), figures(&node));
+    assert!(plan.lower_bound <= after.inter_node_edges);
+    assert_eq!(plan.old_rank.is_none(), plan.algorithm == "none");
+    if plan.old_rank.is_some() {
+        assert!(after.key(options.objective) < before.key(options.objective));
+        // Of each node, vertices in ascending order have ranks in ascending order.
+        let mut last = vec![-1; layout.node_sizes().len()];
+        for (vertex, rank) in ranks.iter().enumerate() {
+            let node = node(vertex as u32) as usize;
+            assert!(*rank > last[node]);
+            last[node] = *rank;
+        }
+    }
+    assert_eq!(plan, plan_graph(&graph, layout, options));
+    plan
+}
+
+prop_compose! {
+    fn any_instance()(vertices in 1usize..40)(
+        edges in prop::collection::vec(
+            (0..vertices as u32, 0..vertices as u32, prop_oneof![Just(1i64), 0..100i64, Just(i64::from(i32::MAX))]),
+            0..150,
+        ),
+        nodes in prop::collection::vec(0u64..8, vertices..vertices + 20),
+        vertices in Just(vertices),
+        mutual in any::<bool>(),
+    ) -> (usize, Vec<Edge>, Layout) {
+        let edges = if mutual { both_ways(&edges) } else { edges };
+        (vertices, edges, Layout::from_ids(&nodes))
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn plans_are_permutations_with_true_costs((vertices, edges, layout) in any_instance()) {
+        check(vertices, &edges, &layout, &Options { seconds: Some(0.002), ..SUM });
+        check(vertices, &edges, &layout, &Options { seconds: Some(0.0), ..MAX });
+    }
+
+    #[test]
+    fn small_graphs_come_close_to_the_optimum(
+        edges in prop::collection::vec((0u32..8, 0u32..8, 1i64..10), 1..24),
+        sizes in prop_oneof![Just(vec![4, 4]), Just(vec![2, 2, 2, 2]), Just(vec![3, 3, 2]), Just(vec![5, 2, 1])],
+    ) {
+        let plan = check(8, &edges, &Layout::blocks(&sizes), &SUM);
+        let best = optimum(8, &edges, &mut sizes.clone(), &mut Vec::new());
+        prop_assert!(plan.lower_bound <= best);
+        prop_assert!(best <= plan.after.inter_node_edges);
+        prop_assert!(plan.after.inter_node_edges <= best * 4 / 3, "{best}");
+    }
+}
+
+/// The least cost of all ways to fill the nodes.
+fn optimum(vertices: usize, edges: &[Edge], free: &mut [usize], node_of: &mut Vec<usize>) -> i64 {
+    if node_of.len() == vertices {
+        let cut = |(a, b, w): &Edge| i64::from(node_of[*a as usize] != node_of[*b as usize]) * w;
+        return edges.iter().map(cut).sum();
+    }
+    let mut best = i64::MAX;
+    for node in 0..free.len() {
+        if free[node] > 0 {
+            free[node] -= 1;
+            node_of.push(node);
+            best = best.min(optimum(vertices, edges, free, node_of));
+            node_of.pop();
+            free[node] += 1;
+        }
+    }
+    best
+}
+
+#[test]
+fn cliques_of_the_size_of_a_node_are_found_in_any_numbering() {
+    let cliques = |sizes: &[usize]| {
+        let (mut edges, mut first) = (Vec::new(), 0u32);
+        for size in sizes {
+            let end = first + *size as u32;
+            edges.extend((first..end).flat_map(|a| (first..end).map(move |b| (a, b, 1))));
+            first = end;
+        }
+        edges
+    };
+    let many: [&[usize]; 5] = [
+        &[8; 64],
+        &[5; 59],
+        &[48; 40],
+        &[12, 3, 7, 7, 1, 20, 2],
+        &[9, 9, 9, 5, 5, 5, 5, 2, 2, 2, 1],
+    ];
+    for sizes in many {
+        let vertices = sizes.iter().sum();
+        for seed in 0..3 {
+            let edges = renumbered(vertices, &cliques(sizes), seed);
+            let plan = check(vertices, &edges, &Layout::blocks(sizes), &SUM);
+            assert_eq!(plan.after.inter_node_edges, 0, "{sizes:?}, seed {seed}");
+        }
+    }
+}
+
+#[test]
+fn paths_and_rings_are_cut_once_a_node() {
+    for (nodes, size) in [(2, 8), (7, 9), (32, 16), (59, 5)] {
+        let count = (nodes * size) as u32;
+        let path: Vec<Edge> = (1..count).map(|i| (i - 1, i, 3)).collect();
+        for (ring, best) in [(false, 6 * (nodes as i64 - 1)), (true, 6 * nodes as i64)] {
+            let mut edges = path.clone();
+            edges.extend(ring.then_some((count - 1, 0, 3)));
+            let edges = renumbered(nodes * size, &both_ways(&edges), 5);
+            let plan = check(nodes * size, &edges, &Layout::blocks(&vec![size; nodes]), &SUM);
+            assert_eq!(plan.after.inter_node_edges, best, "{nodes} of {size}, ring {ring}");
+        }
+    }
+}
+
+#[test]
+fn communities_in_communities_are_kept_whole() {
+    // 8 groups of 4 teams of 6: all of a team know each other, teams of a group are a ring, and
+    // groups are one as well. Nodes have the size of a team.
+    let mut edges: Vec<Edge> = Vec::new();
+    for team in 0..32u32 {
+        let all = (0..6).flat_map(|a| (a + 1..6).map(move |b| (a, b)));
+        edges.extend(all.map(|(a, b)| (team * 6 + a, team * 6 + b, 10)));
+        edges.push((team * 6, (team / 4 * 4 + (team + 1) % 4) * 6 + 1, 4));
+        if team % 4 == 0 {
+            edges.push((team * 6 + 3, (team + 4) % 32 * 6 + 4, 1));
+        }
+    }
+    let edges = renumbered(192, &both_ways(&edges), 3);
+    let plan = check(192, &edges, &Layout::blocks(&[6; 32]), &SUM);
+    assert_eq!(plan.after.inter_node_edges, 2 * (32 * 4 + 8));
+    let plan = check(192, &edges, &Layout::blocks(&[24; 8]), &SUM);
+    assert_eq!(plan.after.inter_node_edges, 2 * 8);
+}
+
+#[test]
+fn degenerate_graphs_are_planned() {
+    let blocks = |sizes: &[usize]| Layout::blocks(sizes);
+    assert_eq!(check(0, &[], &blocks(&[2, 2]), &SUM).after.inter_node_edges, 0);
+    assert_eq!(check(1, &[], &blocks(&[1]), &SUM).old_rank, None);
+    assert_eq!(check(1, &[(0, 0, 7)], &blocks(&[1, 3]), &MAX).old_rank, None);
+    assert_eq!(check(100, &[], &blocks(&[10; 10]), &SUM).old_rank, None);
+    // A star: the hub's node keeps as many leaves as it has places left.
+    let star: Vec<Edge> = (0..999).map(|leaf| (999, leaf, 1)).collect();
+    let plan = check(1000, &both_ways(&star), &blocks(&[990, 10]), &SUM);
+    assert_eq!(plan.after.inter_node_edges, 2 * 10);
+    assert_eq!(plan.lower_bound, 10);
+    // More ranks than vertices: the largest node takes them all.
+    let ring: Vec<Edge> = (0..6).map(|i| (i, (i + 1) % 6, 1)).collect();
+    let plan = check(6, &ring, &blocks(&[2, 3, 7]), &SUM);
+    assert_eq!(plan.after.inter_node_edges, 0);
+    assert!(plan.old_ranks().eq(5..11));
+}
+
+#[test]
+fn huge_weights_are_added_up_without_overflow() {
+    let huge = i64::from(i32::MAX) << 20;
+    let pairs: Vec<Edge> = (0..64).map(|i| (i, (i + 64) % 128, huge)).collect();
+    let plan = check(128, &pairs, &Layout::blocks(&[2; 64]), &SUM);
+    assert_eq!((plan.before.inter_node_edges, plan.after.inter_node_edges), (64 * huge, 0));
+}
+
+#[test]
+fn the_bound_counts_what_cannot_stay() {
+    let graph = graph_of(4, &[(0, 1, 5), (0, 2, 3), (0, 3, -1), (1, 0, 2)]);
+    assert_eq!(lower_bound(&graph, 1), 9);
+    assert_eq!(lower_bound(&graph, 2), 2);
+    assert_eq!(lower_bound(&graph, 4), -1);
+    assert_eq!(lower_bound(&graph, 0), 9);
+}

@@ -1,0 +1,152 @@
+//! What goes from node to node, as a map of heat in SVG.
+
+use std::fmt::Write;
+
+use svg::node::element::{Group, Path, Rectangle};
+
+use super::colors::Rgb;
+use super::figure::{PANEL, Panel, round, text};
+
+/// Weaker to stronger: pale to dark, in hues that everybody tells from paper.
+const STEPS: [Rgb; 6] = [
+    Rgb(0xFE, 0xE0, 0xA6),
+    Rgb(0xFD, 0xB8, 0x63),
+    Rgb(0xF1, 0x75, 0x3C),
+    Rgb(0xC5, 0x3A, 0x4B),
+    Rgb(0x7D, 0x1D, 0x67),
+    Rgb(0x2C, 0x0B, 0x4A),
+];
+
+const WITHIN: &str = "#d0d0d0";
+
+/// The largest side of a cell, in pixels.
+const LARGEST: f64 = 40.0;
+
+/// What the colors mean: powers of a base, so that few and many can both be told.
+pub(super) struct Scale {
+    /// The largest weight of each step, ascending; the last is the largest of all.
+    bounds: Vec<i64>,
+}
+
+impl Scale {
+    /// A scale for what goes between different nodes in either matrix.
+    pub(super) fn of(before: &[Vec<i64>], after: &[Vec<i64>]) -> Self {
+        let largest = [before, after].iter().flat_map(|matrix| between(matrix)).max().unwrap_or(1);
+        let count = STEPS.len() as f64;
+        let bound = |step: usize| (largest.max(1) as f64).powf(step as f64 / count).ceil() as i64;
+        let mut bounds: Vec<i64> = (1..STEPS.len()).map(bound).chain([largest.max(1)]).collect();
+        bounds.dedup();
+        Self { bounds }
+    }
+
+    fn step(&self, weight: i64) -> usize {
+        self.bounds.partition_point(|bound| *bound < weight).min(self.bounds.len() - 1)
+    }
+
+    /// The darkest color is for the largest weight, however few steps there are.
+    fn color(&self, step: usize) -> Rgb {
+        STEPS[STEPS.len() - self.bounds.len() + step]
+    }
+
+    /// What each color means, ending at the right at `end`.
+    pub(super) fn legend(&self, end: (f64, f64)) -> Group {
+        const WIDE: f64 = 62.0;
+        let mut group = Group::new();
+        for (step, bound) in self.bounds.iter().enumerate() {
+            let x = end.0 - WIDE * (self.bounds.len() - step) as f64;
+            let swatch = Rectangle::new()
+                .set("x", round(x))
+                .set("y", end.1 - 10.0)
+                .set("width", WIDE)
+                .set("height", 14.0)
+                .set("fill", self.color(step).hex());
+            let words = format!("≤ {bound}");
+            group = group.add(swatch).add(text(&words, (x + WIDE / 2.0, end.1 + 18.0), 11.0, true));
+        }
+        group
+    }
+}
+
+/// What goes between different nodes.
+fn between(matrix: &[Vec<i64>]) -> impl Iterator<Item = i64> + '_ {
+    let rows = matrix.iter().enumerate();
+    rows.flat_map(|(from, row)| {
+        row.iter().enumerate().filter(move |(to, _)| *to != from).map(|(_, weight)| *weight)
+    })
+}
+
+/// Draws a square matrix.
+pub(super) fn panel(matrix: &[Vec<i64>], scale: &Scale) -> Panel {
+    let count = matrix.len();
+    let cell = (PANEL / count as f64).min(LARGEST);
+    let side = round(cell * count as f64);
+    let mut areas = vec![String::new(); scale.bounds.len()];
+    let mut within = String::new();
+    for (from, row) in matrix.iter().enumerate() {
+        for (to, weight) in row.iter().enumerate() {
+            let area = match *weight {
+                _ if from == to => &mut within,
+                0 => continue,
+                weight => &mut areas[scale.step(weight)],
+            };
+            let (x, y, side) = (round(to as f64 * cell), round(from as f64 * cell), round(cell));
+            let _ = write!(area, "M{x} {y}h{side}v{side}h-{side}z");
+        }
+    }
+    let mut group = Group::new().add(Path::new().set("d", within).set("fill", WITHIN));
+    for (step, area) in areas.iter().enumerate().filter(|(_, area)| !area.is_empty()) {
+        group = group.add(Path::new().set("d", area.as_str()).set("fill", scale.color(step).hex()));
+    }
+    if cell >= 22.0 {
+        // Room for the numbers themselves.
+        for (from, row) in matrix.iter().enumerate() {
+            for (to, weight) in row.iter().enumerate().filter(|(_, weight)| **weight != 0) {
+                let light = from == to || scale.color(scale.step(*weight)).is_light();
+                let words = weight.to_string();
+                let size = (0.4 * cell).min(cell / (0.65 * words.len() as f64));
+                let at = ((to as f64 + 0.5) * cell, (from as f64 + 0.5) * cell + 0.35 * size);
+                let ink = if light { "black" } else { "white" };
+                group = group.add(text(&words, at, size, true).set("fill", ink));
+            }
+        }
+    }
+    let frame = Rectangle::new()
+        .set("width", side)
+        .set("height", side)
+        .set("fill", "none")
+        .set("stroke", "black");
+    Panel { group: group.add(frame), width: side, height: side }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stronger_is_darker() {
+        let scale = Scale::of(&[vec![99, 1], vec![1000, 0]], &[vec![0, 20], vec![3, 0]]);
+        assert_eq!(scale.bounds.last(), Some(&1000));
+        let steps: Vec<usize> = [1, 3, 20, 1000].map(|weight| scale.step(weight)).into();
+        assert!(steps.is_sorted() && steps[0] == 0 && steps[1] < steps[2], "{steps:?}");
+        assert_eq!(steps[3], scale.bounds.len() - 1);
+        assert_eq!(scale.color(steps[3]), STEPS[5]);
+        // One weight only, and none at all.
+        for matrix in [vec![vec![0, 1], vec![1, 0]], vec![vec![5]]] {
+            let scale = Scale::of(&matrix, &matrix);
+            assert_eq!(scale.color(scale.step(1)), STEPS[5]);
+        }
+    }
+
+    #[test]
+    fn cells_are_where_their_row_and_column_meet() {
+        let matrix = vec![vec![7, 5, 0], vec![0, 0, 0], vec![0, 0, 3]];
+        let drawn = panel(&matrix, &Scale::of(&matrix, &matrix)).group.to_string();
+        assert!(
+            drawn.contains(&format!("M40 0h40v40h-40z\" fill=\"{}\"", STEPS[5].hex()))
+                || drawn.contains("d=\"M40 0h40v40h-40z\""),
+            "{drawn}"
+        );
+        assert!(drawn.contains("M0 0h40v40h-40zM40 40h40v40h-40zM80 80h40v40h-40z"), "{drawn}");
+        assert!(!drawn.contains("M80 0h40"), "{drawn}");
+    }
+}

@@ -1,0 +1,52 @@
+//! Pictures of where processes are, before and after: drawings in SVG, and text for terminals.
+
+pub mod colors;
+pub mod figure;
+pub mod grid;
+mod matrix;
+mod slices;
+pub mod terminal;
+
+pub use figure::{Figure, sheet};
+
+use super::record::{Record, Shape};
+use crate::mapping::Cost;
+
+/// Cells of a grid, or columns of a matrix, beyond which a picture shows nothing any more.
+const MOST_CELLS: usize = 1 << 18;
+
+/// What two pictures side by side compare.
+#[derive(Debug, Clone)]
+pub struct Caption {
+    /// What the pictures show: a grid or graph and its nodes.
+    pub subject: String,
+    /// What found the right one.
+    pub algorithm: String,
+    /// The left one.
+    pub before: Cost,
+    /// The right one.
+    pub after: Cost,
+    /// No mapping has fewer edges between nodes.
+    pub lower_bound: i64,
+}
+
+/// Draws what a report tells of a topology. `None` if it keeps too little for a picture.
+pub fn of_record(record: &Record) -> Option<Figure> {
+    let effect = record.effect.as_ref()?;
+    let nodes = record.nodes.as_ref()?;
+    let caption = Caption {
+        subject: format!("{}: {} on {nodes}", record.function, record.topology),
+        algorithm: effect.algorithm.to_string(),
+        before: effect.before,
+        after: effect.after,
+        lower_bound: effect.lower_bound,
+    };
+    if let Some(traffic) = &record.traffic {
+        return Figure::matrices(&caption, &traffic.before, &traffic.after);
+    }
+    let Shape::Cart { dims, .. } = &record.topology else { return None };
+    let dims: Vec<usize> = dims.iter().map(|side| *side as usize).collect();
+    let places = record.places.as_ref()?;
+    let cells = dims.iter().try_fold(1usize, |cells, side| cells.checked_mul(*side))?;
+    Figure::grids(&caption, &dims, places.before(cells)?, &places.after(cells)?)
+}
