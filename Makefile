@@ -81,6 +81,12 @@ symbols:
 bench:
 	set -e; for host in $(filter-out smpi mini,$(TESTED)); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
 
+
+## make quality                     how good mappings are: measures and writes docs/quality.md
+quality:
+	mkdir -p docs
+	$(PURE) cargo run --release -p cartograph-bench --bin quality -- docs/quality.md
+
 ## make cluster                     exchanges on four nodes with Open MPI alone and with Cartograph; needs root
 cluster:
 	@scripts/setup.sh openmpi cluster
@@ -96,6 +102,7 @@ quality:
 simulate:
 	$(MAKE) --no-print-directory lib HOST=smpi
 	$(PURE) cargo run --release -p cartograph-bench --bin simulate
+
 
 ## make install HOST= [PREFIX= DESTDIR=]  the library under lib/cartograph/HOST, a pkg-config file, the command
 install: lib tool

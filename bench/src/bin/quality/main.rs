@@ -1,9 +1,12 @@
-//! Measures how good mappings are, and writes docs/quality.md: `quality FILE`.
+//! Measures how good mappings are, and writes docs/quality.md: `quality FILE`. With `graphs`
+//! in place of a file, graphs alone, to the terminal.
 //!
 //! Fails if an aim is missed.
 
 mod cart;
 mod clock;
+mod generate;
+mod graphs;
 mod instances;
 mod published;
 
@@ -14,6 +17,10 @@ fn main() -> ExitCode {
         eprintln!("quality: name the file to write");
         return ExitCode::FAILURE;
     };
+    if file == "graphs" {
+        graphs::run();
+        return ExitCode::SUCCESS;
+    }
     let sections = [cart::section()];
     let mut text = String::from(
         "# Quality of mappings\n\n\
