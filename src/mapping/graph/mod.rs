@@ -88,10 +88,10 @@ fn search(net: &Net, sizes: &[usize], objective: Objective, budget: &mut Budget)
     if let Some(part) = pack(net, sizes, budget) {
         return part;
     }
-    // Where the worst node counts most, it has a third of the time for itself.
+    // Where the worst node counts most, exchanges have a tenth of the time for it.
     let mut rest = match objective {
         Objective::Sum => budget.split(50),
-        Objective::Max => budget.split(3),
+        Objective::Max => budget.split(10),
     };
     let mut rng = Rng::new(1);
     let effort = Effort { starts: 8, tries: 1, cycles: 0 };

@@ -236,8 +236,12 @@ impl<'a> Parts<'a> {
                 at -= weight.max(&1);
                 at < 0
             });
-            let Some((part, _)) = hit else { break };
-            parts.push(*part);
+            // Parts without edges to these may still take vertices from them.
+            let part = hit.map_or_else(|| rng.below(self.count()) as u32, |(part, _)| *part);
+            if parts.contains(&part) {
+                break;
+            }
+            parts.push(part);
         }
         rng.shuffle(&mut parts);
         parts
