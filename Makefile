@@ -77,9 +77,9 @@ tool:
 symbols:
 	set -e; for host in $(TESTED); do $(MAKE) --no-print-directory lib HOST=$$host; scripts/symbols.sh $$host; done
 
-## make bench [HOST=]               neighborhood collectives of each host and of Cartograph, side by side
+## make bench [HOST=]               what each host takes and what Cartograph takes, side by side
 bench:
-	set -e; for host in $(TESTED); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
+	set -e; for host in $(or $(HOST),$(filter-out smpi mini,$(HOSTS))); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
 
 ## make install HOST= [PREFIX= DESTDIR=]  the library under lib/cartograph/HOST, a pkg-config file, the command
 install: lib tool
