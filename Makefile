@@ -77,10 +77,9 @@ tool:
 symbols:
 	set -e; for host in $(TESTED); do $(MAKE) --no-print-directory lib HOST=$$host; scripts/symbols.sh $$host; done
 
-## make bench [HOST=]               neighborhood collectives of each host and of Cartograph, side by side
+## make bench [HOST=]               what each host takes and what Cartograph takes, side by side
 bench:
-	set -e; for host in $(filter-out smpi mini,$(TESTED)); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
-
+	set -e; for host in $(or $(HOST),$(filter-out smpi mini,$(HOSTS))); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
 
 ## make quality                     how good mappings are: measures and writes docs/quality.md
 quality:
@@ -93,16 +92,10 @@ cluster:
 	@$(MAKE) -s --no-print-directory lib HOST=openmpi
 	@scripts/cluster.sh
 
-## make quality                     how good mappings are: measures and writes docs/quality.md
-quality:
-	mkdir -p docs
-	$(PURE) cargo run --release -p cartograph-bench --bin quality -- docs/quality.md
-
 ## make simulate                    halo exchanges on 1,024 and 4,096 simulated processes; writes docs/simulate.*
 simulate:
 	$(MAKE) --no-print-directory lib HOST=smpi
 	$(PURE) cargo run --release -p cartograph-bench --bin simulate
-
 
 ## make install HOST= [PREFIX= DESTDIR=]  the library under lib/cartograph/HOST, a pkg-config file, the command
 install: lib tool

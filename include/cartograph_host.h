@@ -92,8 +92,6 @@ int cg_fortran_true(void);
 void cg_call_errhandler(MPI_Comm comm, int code, const char *text);
 /* As MPI_Comm_split; what it makes has the error handler of the old one. */
 int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
-/* A communicator of the same group, without its attributes; CG_ABSENT from a host that cannot. */
-int cg_comm_same(MPI_Comm comm, MPI_Comm *made);
 
 /* Optional functions of the host: what to do without them is said at each. */
 

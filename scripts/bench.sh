@@ -1,26 +1,104 @@
 #!/usr/bin/env bash
-# bench.sh HOST: times the host's functions and Cartograph's in turn, in one run, and prints a table of
-# the least times and their ratios. Few busy cores make single figures noisy; read the ratios.
+# bench.sh HOST: what the host takes and what Cartograph takes, side by side in one run, in time,
+# instructions and memory. Tables on stdout; they, JSON and a picture in build/HOST/bench.
+# Two busy cores make single figures noisy; read the ratios.
+#
+# PROCESSES, PARTS and RUNS in the environment choose how many processes, what is measured, and how often
+# a program is started.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 host=${1:?usage: bench.sh HOST}
-out=$top/build/$host/programs
-mkdir -p "$out"
-for program in bench_neighbor bench_neighbor_size; do
-    "$("$top/scripts/host.sh" "$host" cc)" -O2 -o "$out/$program" "$top/c_tests/$program.c" -ldl
-done
-read -ra launch <<<"$("$top/scripts/host.sh" "$host" exec)"
-printf '| host | processes | topology | way | bytes a block | host, us | Cartograph, us | host / Cartograph |\n'
-printf '|---|---|---|---|---|---|---|---|\n'
-for processes in ${PROCESSES:-2 4 8}; do
-    timeout -k 5 600 "${launch[@]}" "$processes" env \
-        LD_PRELOAD="$top/build/$host/lib/libcartograph.so" "$out/bench_neighbor" |
-        awk -v host="$host" '{ printf "| %s |", host; for (i = 1; i <= NF; i++) printf " %s |", $i; print "" }'
-done
+know() { "$top/scripts/host.sh" "$host" "$1"; }
+cc=$(know cc) fc=$(know fc)
+read -ra launch <<<"$(know exec)"
+out=$top/build/$host/programs results=$top/build/$host/bench
+library=$top/build/$host/lib/libcartograph.so
+lines=$results/lines.tsv
+mkdir -p "$out" "$results"
+: >"$lines"
 
-# Cartograph's own part of a nonblocking collective, whatever the host does.
-printf '\n| host | processes | known layout, us | new layout, us | new and merged, us | bytes kept a layout |\n'
-printf '|---|---|---|---|---|---|\n'
-timeout -k 5 120 "${launch[@]}" 1 env LD_PRELOAD="$top/build/$host/lib/libcartograph.so" \
-    "$out/bench_neighbor_size" |
-    awk -v host="$host" '{ printf "| %s |", host; for (i = 1; i <= NF; i++) printf " %s |", $i; print "" }'
+# build NAME: a program of c_tests.
+build() { $cc -O2 -w -o "$out/$1" "$top/c_tests/$1.c" -ldl; }
+
+# preloaded PROCESSES SECONDS PROGRAM ARGUMENTS...: a program under Cartograph.
+preloaded() {
+    local processes=$1 seconds=$2 program=$3
+    shift 3
+    timeout -k 5 "$seconds" "${launch[@]}" "$processes" env LD_PRELOAD="$library" "$out/$program" "$@"
+}
+
+queries() {
+    build bench_queries
+    preloaded 1 300 bench_queries time >>"$lines"
+    [ -z "$fc" ] && return
+    $cc -O2 -w -c -o "$out/bench_fortran.o" "$top/c_tests/bench_fortran.c"
+    $fc -O2 -w -J "$out" -o "$out/bench_fortran" "$top/fortran/bench.f90" "$out/bench_fortran.o" -ldl
+    timeout -k 5 300 "${launch[@]}" 1 env CARTOGRAPH_LIBRARY="$library" "$out/bench_fortran" >>"$lines"
+}
+
+instructions() { "$top/scripts/bench-count.sh" "$host" >>"$lines"; }
+
+dims() {
+    local n
+    build bench_queries
+    # A number at a time: MPICH ends with SIGFPE on the last, and Open MPI takes seconds for some.
+    for n in mean 96 720720 1048576 1102701600 2147483647; do
+        preloaded 1 60 bench_queries dims $n >>"$lines" 2>"$results/dims.log" ||
+            echo "bench.sh: the host cannot do MPI_Dims_create of $n, or not in a minute" >&2
+    done
+}
+
+creation() {
+    local processes
+    build bench_create
+    for processes in ${PROCESSES:-2 4 8 16}; do
+        preloaded "$processes" 300 bench_create time >>"$lines"
+    done
+}
+
+memory() {
+    build bench_create
+    preloaded 1 60 bench_create memory >>"$lines"
+}
+
+load() {
+    build bench_load
+    local size report=$results/report.txt
+    size=$(stat -L -c %s "$library")
+    printf 'size\t%s\t0\t1\tbytes\t%s\t%s\n' "libcartograph.so" "$size" "$size" >>"$lines"
+    LAUNCH="timeout -k 5 60 ${launch[*]} 2" \
+        "$out/bench_load" "${RUNS:-21}" 2 "$library" >>"$lines"
+    LAUNCH="timeout -k 5 60 ${launch[*]} 2" \
+        "$out/bench_load" "${RUNS:-21}" 2 "$library" "$report" >>"$lines"
+}
+
+# Neighborhood collectives; prints its own table.
+neighbor() {
+    local processes
+    build bench_neighbor
+    printf '\n### Neighborhood collectives (%s)\n\n' "$host"
+    printf '| host | processes | topology | way | bytes a block | host, us | Cartograph, us | host / Cartograph |\n'
+    printf '|---|---|---|---|---|---|---|---|\n'
+    for processes in ${PROCESSES:-2 4 8}; do
+        preloaded "$processes" 600 bench_neighbor |
+            awk -v host="$host" '{ printf "| %s |", host; for (i = 1; i <= NF; i++) printf " %s |", $i; print "" }'
+    done
+    # Cartograph's own part of a nonblocking collective, whatever the host does.
+    build bench_neighbor_size
+    printf '\n| host | processes | known layout, us | new layout, us | new and merged, us | bytes kept a layout |\n'
+    printf '|---|---|---|---|---|---|\n'
+    preloaded 1 120 bench_neighbor_size |
+        awk -v host="$host" '{ printf "| %s |", host; for (i = 1; i <= NF; i++) printf " %s |", $i; print "" }'
+}
+
+others=
+for part in ${PARTS:-queries instructions dims creation memory load neighbor}; do
+    case $part in
+    queries | instructions | dims | creation | memory | load) $part ;;
+    neighbor) others=neighbor ;;
+    *) echo "bench.sh: there is no part '$part'" >&2 && exit 2 ;;
+    esac
+done
+CARGO_TARGET_DIR=$top/build/pure cargo run -q --manifest-path "$top/Cargo.toml" --profile tool \
+    -p cartograph-bench --bin bench -- "$host" "$lines" "$results"
+$others

@@ -21,7 +21,7 @@ if [ $# -gt 0 ]; then
     need pkg-config pkg-config
     need valgrind valgrind
     # bindgen loads libclang when it runs.
-    if ! ldconfig -p | grep -q 'libclang[-.0-9]*\.so' && ! compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null; then
+    if ! ldconfig -p | grep -q 'libclang[-.0-9]*\.so' && ! compgen -G '/usr/lib/llvm-*/lib/libclang[-.][0-9s]*' >/dev/null; then
         debian+=(libclang-dev)
     fi
 fi

@@ -91,7 +91,7 @@ pub fn cart_create<C: Comm>(
         let plan = plan_cart(&Grid::from(&grid), layout, &terms.options);
         Some(Planned { plan, traffic: None })
     })?;
-    build(comm, (course, seat, placed), grid.size(), Topology::Cart(grid))
+    build(comm, seat, placed, Topology::Cart(grid))
 }
 
 /// `MPI_Graph_create`: MPI 4.1, 8.5.3. Collective.
@@ -125,7 +125,7 @@ pub fn graph_create<C: Comm>(
     let (seat, placed) = place(comm, course, (graph.nnodes(), (&graph).into()), |layout| {
         Some(Planned::of_graph(&Csr::from(&graph), layout, course, &terms.options))
     })?;
-    build(comm, (course, seat, placed), graph.nnodes(), Topology::Graph(graph))
+    build(comm, seat, placed, Topology::Graph(graph))
 }
 
 /// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid that `comm` carries and
@@ -149,27 +149,13 @@ pub fn cart_sub<C: Comm>(
     Ok(Made { member: made.map(|made| (made, Topology::Cart(sub.grid))), placed: None })
 }
 
-/// The communicator of a topology of so many `vertices`.
-fn build<C: Comm>(
+/// Makes the communicator of the processes that have a place, in the order of their new ranks.
+pub(super) fn build<C: Comm>(
     comm: &C,
-    (course, seat, placed): (Course, Seat, Option<Placed>),
-    vertices: i32,
+    seat: Seat,
+    placed: Option<Placed>,
     topology: Topology,
 ) -> Result<Made<C>, C::Error> {
-    let made = seat_all(comm, course, seat, vertices)?;
+    let made = comm.split(seat.new_rank.map(|_| 0), seat.new_rank.unwrap_or(0))?;
     Ok(Made { member: made.map(|made| (made, topology)), placed })
-}
-
-/// Makes the communicator of the processes that have a place, in the order of their new ranks.
-pub(super) fn seat_all<C: Comm>(
-    comm: &C,
-    course: Course,
-    seat: Seat,
-    vertices: i32,
-) -> Result<Option<C>, C::Error> {
-    if !course.moving && vertices == comm.size()? {
-        // All ranks know that all stay where they are, which takes a host less than to split.
-        return comm.same().map(Some);
-    }
-    comm.split(seat.new_rank.map(|_| 0), seat.new_rank.unwrap_or(0))
 }

@@ -4,7 +4,7 @@
 //! where processes may be moved does rank 0 look at the whole graph, up to [`MOST_EDGES`].
 
 use super::agree::{Ballot, Choice, Shared, agree, first_fault};
-use super::create::{Made, seat_all};
+use super::create::Made;
 use super::exchange::{Item, deliver};
 use super::place::{Course, Placed, Planned, Seat, Terms, Wish, place};
 use super::{Comm, Error};
@@ -115,7 +115,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     }
     let (seat, placed) =
         place_edges(comm, course, (terms, weighted), || arguments.leaving(rank, weighted))?;
-    let Some(made) = seat_all(comm, course, seat, size)? else {
+    let Some(made) = comm.split(Some(0), seat.new_rank.unwrap_or(0))? else {
         return Ok(Made { member: None, placed });
     };
     let graph = match course.moving {
@@ -149,7 +149,7 @@ pub fn dist_graph_create<C: Comm>(
     let (seat, placed) =
         place_edges(comm, course, (terms, weighted), || arguments.given(weighted))?;
     // On a new communicator, where vertex i is rank i and no message of the program can be met.
-    let Some(made) = seat_all(comm, course, seat, size)? else {
+    let Some(made) = comm.split(Some(0), seat.new_rank.unwrap_or(0))? else {
         return Ok(Made { member: None, placed });
     };
     let items = deliver(&made, arguments.items(rank, weighted));

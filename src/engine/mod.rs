@@ -41,9 +41,7 @@ pub trait Comm: Sized {
     fn size(&self) -> Result<i32, Self::Error>;
     /// `MPI_Comm_split`; no color is `MPI_UNDEFINED`, and gives no communicator.
     fn split(&self, color: Option<i32>, key: i32) -> Result<Option<Self>, Self::Error>;
-    /// A communicator of the same processes in the same order.
-    fn same(&self) -> Result<Self, Self::Error>;
-    /// Gives back a communicator that [`Comm::split`] or [`Comm::same`] made.
+    /// Gives back a communicator that [`Comm::split`] made.
     fn free(self) -> Result<(), Self::Error>;
     /// Replaces each word by its minimum over all processes.
     fn min(&self, words: &mut [i64]) -> Result<(), Self::Error>;

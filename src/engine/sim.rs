@@ -90,10 +90,6 @@ impl Comm for Sim {
         Ok(color.map(|_| Self { rank: rank as i32, group }))
     }
 
-    fn same(&self) -> Result<Self, Error> {
-        Ok(self.split(Some(0), self.rank)?.expect("a color was given"))
-    }
-
     fn free(self) -> Result<(), Error> {
         Ok(())
     }

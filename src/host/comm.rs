@@ -27,7 +27,7 @@ impl HostComm {
     /// A communicator of the same processes that only we know, for our own messages. Errors on it
     /// come back as codes; the program's handler is called where they are concluded.
     pub(super) fn private(&self) -> Result<Self> {
-        let made = self.same()?;
+        let made = self.split(Some(0), self.rank()?)?.expect("a color was given");
         // SAFETY: a communicator that nobody else has seen, and a handler that every host has.
         check(unsafe { sys::PMPI_Comm_set_errhandler(made.0, sys::cg_errors_return) })?;
         Ok(made)
@@ -106,20 +106,9 @@ impl Comm for HostComm {
         Ok((made != null).then_some(Self(made)))
     }
 
-    fn same(&self) -> Result<Self> {
-        let mut made = self.0;
-        // SAFETY: a handle to write to.
-        match unsafe { sys::cg_comm_same(self.0, &raw mut made) } {
-            sys::CG_ABSENT => Ok(self
-                .split(Some(0), self.rank()?)?
-                .expect("there is one where a color was given")),
-            code => check(code).map(|()| Self(made)),
-        }
-    }
-
     fn free(self) -> Result<()> {
         let mut comm = self.0;
-        // SAFETY: a communicator that we made and that nobody else has seen.
+        // SAFETY: a communicator that `split` made and that nobody else has seen.
         check(unsafe { sys::PMPI_Comm_free(&raw mut comm) })
     }
 

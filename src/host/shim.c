@@ -280,12 +280,6 @@ int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
     return code;
 }
 
-int cg_comm_same(MPI_Comm comm, MPI_Comm *made)
-{
-    (void)comm, (void)made;
-    return CG_ABSENT;
-}
-
 #else
 
 void cg_call_errhandler(MPI_Comm comm, int code, const char *text)
@@ -297,24 +291,6 @@ void cg_call_errhandler(MPI_Comm comm, int code, const char *text)
 int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
 {
     return PMPI_Comm_split(comm, color, key, made);
-}
-
-#pragma weak PMPI_Comm_create
-#pragma weak PMPI_Comm_group
-#pragma weak PMPI_Group_free
-
-int cg_comm_same(MPI_Comm comm, MPI_Comm *made)
-{
-    MPI_Group group;
-    int code;
-    if (!PMPI_Comm_create || !PMPI_Comm_group || !PMPI_Group_free)
-        return CG_ABSENT;
-    code = PMPI_Comm_group(comm, &group);
-    if (code != MPI_SUCCESS)
-        return code;
-    code = PMPI_Comm_create(comm, group, made);
-    PMPI_Group_free(&group);
-    return code;
 }
 
 #endif
