@@ -24,7 +24,7 @@ fn cc(directory: &Path, source: &str, output: &str, flags: &[&str]) -> PathBuf {
 /// A shared library called `name` in `folder`, linked with `others` by their paths.
 fn library(directory: &Path, folder: &str, name: &str, others: &[&str]) {
     let soname = format!("-Wl,-soname,{name}");
-    let flags = [&["-shared", "-fPIC", soname.as_str()], others].concat();
+    let flags = [&["-shared", "-fPIC", "-Wl,-rpath,$ORIGIN", soname.as_str()], others].concat();
     cc(directory, "int nothing;", &format!("{folder}/{name}"), &flags);
 }
 
@@ -97,9 +97,6 @@ impl Machine {
     }
 
     fn exec(&self, arguments: &str, program: &Path) -> Run {
-        // What the fake libraries need themselves is found as people find it.
-        let folders = ["openmpi4", "openmpi5"].map(|folder| self.directory.join(folder));
-        let _ = folders;
         cartograph(&format!("exec {arguments}"))
             .env("CARTOGRAPH_LIB_DIR", self.directory.join("lib"))
             .arg(program)

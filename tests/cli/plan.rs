@@ -187,5 +187,28 @@ fn wrong_questions_are_answered_in_one_line() {
     ] {
         cartograph(&format!("plan {arguments}")).fails(2, words);
     }
-    cartograph("plan --dims 4x4 --nodes 4 --ppn 4 --json --svg /nowhere/x");
+}
+
+#[test]
+fn graphs_are_read_and_planned() {
+    let directory = Directory::new("plan-graphs");
+    let file = directory.join("ring.graph");
+    // A ring of six, in an order that no layout by blocks likes.
+    fs::write(&file, "% a ring\n6 6\n4 5\n5 6\n6 4\n1 3\n1 2\n2 3\n").unwrap();
+    let run = cartograph("plan --json --nodes 2 --ppn 3 --graph").arg(&file);
+    let plan: Value = serde_json::from_str(&run.stdout()).unwrap();
+    assert_eq!(plan["dims"], Value::Array(Vec::new()));
+    assert_eq!(plan["before"]["inter_node_edges"], 12);
+    assert_eq!(plan["after"]["inter_node_edges"], 4);
+    let mut once = numbers(&plan["old_rank"]);
+    once.sort_unstable();
+    assert_eq!(once, [0, 1, 2, 3, 4, 5]);
+    let svg = cartograph("plan --nodes 2 --ppn 3 --svg - --graph").arg(&file).stdout();
+    assert!(svg.contains("graph ring.graph of 6 vertices and 12 edges"), "{svg}");
+    assert!(svg.contains("J_sum 12"), "{svg}");
+
+    fs::write(&file, "6 6\n").unwrap();
+    cartograph("plan --nodes 2 --ppn 3 --graph").arg(&file).fails(1, "no graph: line");
+    cartograph("plan --nodes 2 --ppn 3 --graph /nowhere/x").fails(1, "cannot read");
+    cartograph("plan --nodes 2 --ppn 3 --graph x --dims 6").fails(2, "cannot be used with");
 }

@@ -13,6 +13,7 @@ mod bisect;
 mod coarsen;
 mod components;
 mod fm;
+pub mod metis;
 mod net;
 mod partition;
 mod queue;
