@@ -8,7 +8,7 @@ use crate::engine::Comm;
 use crate::engine::create::{self, CartArguments};
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result, comm, place, report};
-use crate::mapping::{Grid, plan_cart};
+use crate::mapping::{Grid, recall_cart};
 use crate::topology::{Cart, as_cart};
 
 export! {
@@ -230,7 +230,7 @@ pub(crate) unsafe fn cart_map(
         unsafe { (input("dims", dims, ndims)?, flags("periods", periods, ndims)?) };
     let grid = Cart::new(dims, &periods, comm.size()?)?;
     let found = place::new_rank(&comm, grid.size(), |layout, options| {
-        plan_cart(&Grid::from(&grid), layout, options)
+        recall_cart(&Grid::from(&grid), layout, options)
     })?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("newrank", newrank)? } = found;

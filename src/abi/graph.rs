@@ -8,7 +8,7 @@ use crate::engine::Comm;
 use crate::engine::create::{self, GraphArguments};
 use crate::host::sys::MPI_Comm;
 use crate::host::{Result, comm, place, report};
-use crate::mapping::{Csr, plan_graph};
+use crate::mapping::{Csr, recall_graph};
 use crate::topology::{self, Error, Graph, as_graph};
 
 export! {
@@ -190,7 +190,7 @@ pub(crate) unsafe fn graph_map(
     let (index, edges) = unsafe { arrays(comm.size()?, nnodes, index, edges)? };
     let graph = Graph::new(index, edges)?;
     let found = place::new_rank(&comm, nnodes, |layout, options| {
-        plan_graph(&Csr::from(&graph), layout, options)
+        recall_graph(&Csr::from(&graph), layout, options)
     })?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("newrank", newrank)? } = found;

@@ -6,7 +6,7 @@
 use super::Comm;
 use super::agree::{Ballot, Shared, agree};
 use super::place::{Course, Placed, Planned, Seat, Terms, Wish, place};
-use crate::mapping::{Csr, Grid, plan_cart};
+use crate::mapping::{Csr, Grid, recall_cart};
 use crate::topology::{self, Cart, Graph, Topology};
 
 /// What a constructor has made.
@@ -88,7 +88,7 @@ pub fn cart_create<C: Comm>(
 
     let (grid, _) = checked.expect("a fault here would have ended the agreement");
     let (seat, placed) = place(comm, course, (grid.size(), (&grid).into()), |layout| {
-        let plan = plan_cart(&Grid::from(&grid), layout, &terms.options);
+        let plan = recall_cart(&Grid::from(&grid), layout, &terms.options);
         Some(Planned { plan, traffic: None })
     })?;
     build(comm, seat, placed, Topology::Cart(grid))

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::{Comm, Knowledge};
-use crate::mapping::{Csr, Layout, Options, Plan, plan_graph};
+use crate::mapping::{Csr, Layout, Options, Plan, recall_graph};
 use crate::report::{Shape, Traffic};
 
 /// Whether processes may be moved at all: `CARTOGRAPH_REORDER`.
@@ -160,7 +160,7 @@ impl Planned {
         course: Course,
         options: &Options,
     ) -> Self {
-        let plan = plan_graph(graph, layout, options);
+        let plan = recall_graph(graph, layout, options);
         let drawn = course.reporting && layout.node_sizes().len() <= MOST_DRAWN_NODES;
         let traffic = drawn.then(|| Traffic::new(graph, layout, &plan));
         Self { plan, traffic }
