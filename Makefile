@@ -30,7 +30,7 @@ LIB := $(OUT)/lib
 PURE := CARGO_TARGET_DIR=$(TOP)/build/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: help demo test check hosts lib lib-path tool symbols bench install clean
+.PHONY: help demo test check hosts lib lib-path tool symbols bench cluster quality simulate install clean
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -51,7 +51,7 @@ check:
 	cargo fmt --check
 	$(PURE) cargo clippy --no-default-features --features cli --all-targets -- -D warnings
 	$(PURE) cargo check --quiet --no-default-features --lib
-	$(PURE) cargo test --no-default-features --features cli --lib --bins --test cli
+	$(PURE) cargo test --profile unwind --no-default-features --features cli --lib --bins --test cli
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --no-default-features --features cli
 
 ## make hosts                       gets every host that is missing here
@@ -81,6 +81,22 @@ symbols:
 bench:
 	set -e; for host in $(or $(HOST),$(filter-out smpi mini,$(HOSTS))); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
 
+## make quality                     how good mappings are: measures and writes docs/quality.md
+quality:
+	mkdir -p docs
+	$(PURE) cargo run --release -p cartograph-bench --bin quality -- docs/quality.md
+
+## make cluster                     exchanges on four nodes with Open MPI alone and with Cartograph; needs root
+cluster:
+	@scripts/setup.sh openmpi cluster
+	@$(MAKE) -s --no-print-directory lib HOST=openmpi
+	@scripts/cluster.sh
+
+## make simulate                    halo exchanges on 1,024 and 4,096 simulated processes; writes docs/simulate.*
+simulate:
+	$(MAKE) --no-print-directory lib HOST=smpi
+	$(PURE) cargo run --release -p cartograph-bench --bin simulate
+
 ## make install HOST= [PREFIX= DESTDIR=]  the library under lib/cartograph/HOST, a pkg-config file, the command
 install: lib tool
 	install -d $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE) $(DESTDIR)$(PREFIX)/lib/pkgconfig
@@ -98,11 +114,12 @@ clean:
 
 # The tests of one host; HOST is set. SMPI loads programs in its own way, and mini is here for the sake
 # of what it does not have.
-SCRIPTS := tool fatal family valgrind install
+SCRIPTS := reorder tool fatal family valgrind install
+SCRIPTS_mpich := $(SCRIPTS) domains
 SCRIPTS_smpi := fatal
 SCRIPTS_mini := fatal mini
 .PHONY: test-host
-test-host: lib
+test-host: lib tool
 	$(BOUND) cargo clippy --release --lib -- -D warnings
 	scripts/symbols.sh $(HOST)
 	$(PURE) CARTOGRAPH_TEST_HOST=$(HOST) cargo test --no-default-features --test hosts

@@ -24,6 +24,13 @@ static inline void begin(int *argc, char ***argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
 
+/* Whether a constructor may give a process another rank although reorder is 0. */
+static inline int ranks_may_move(void)
+{
+    const char *reorder = getenv("CARTOGRAPH_REORDER");
+    return reorder && strcmp(reorder, "always") == 0;
+}
+
 /* Adds to this rank's output. A line is a label, a colon and values. */
 __attribute__((format(printf, 1, 2))) static inline void say(const char *format, ...)
 {

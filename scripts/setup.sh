@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Gets what is missing on this machine for the hosts named as arguments, and nothing else.
+# Gets what is missing on this machine for the hosts named as arguments, and nothing else; "cluster" among
+# them is what scripts/cluster.sh needs.
 # Debian's packages need root; without it, or without apt, what is missing is said instead.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -20,11 +21,22 @@ if [ $# -gt 0 ]; then
     need pkg-config pkg-config
     need valgrind valgrind
     # bindgen loads libclang when it runs.
-    if ! ldconfig -p | grep -q 'libclang[-.0-9]*\.so' && ! compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null; then
+    if ! ldconfig -p | grep -q 'libclang[-.0-9]*\.so' && ! compgen -G '/usr/lib/llvm-*/lib/libclang[-.][0-9s]*' >/dev/null; then
         debian+=(libclang-dev)
     fi
 fi
 for host in "$@"; do
+    if [ "$host" = cluster ]; then
+        [ "$(id -u)" = 0 ] || { echo "Root is needed to make network namespaces." >&2; exit 1; }
+        need ip iproute2
+        need tc iproute2
+        continue
+    fi
+    if [ "$host" = hwloc ]; then
+        pkg-config --exists hwloc || debian+=(libhwloc-dev)
+        pkg-config --exists libudev || debian+=(libudev-dev)
+        continue
+    fi
     read -r from packages <<<"$("$top/scripts/host.sh" "$host" missing)"
     case ${from:-} in
     debian) debian+=($packages) ;;

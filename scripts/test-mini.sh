@@ -14,6 +14,9 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 ulimit -c 0
 
+# Both builds of the library are for it.
+make -s --no-print-directory lib HOST=abi
+
 passed=0 failed=0
 # check WHAT COMMAND...: the command succeeds; if not, what it printed is shown.
 check() {
@@ -150,6 +153,12 @@ for program in c_tests/mini/host c_tests/mini/required c_tests/mini/neighbor c_t
         --errors-for-leak-kinds=all --error-exitcode=9 "$work/$name.v" "${arguments[@]}"
 done
 
+# Processes that are moved, and a report at the end. What the environment says is kept once a process.
+moved=(env CARTOGRAPH_LAYOUT=2,1,1 "CARTOGRAPH_REPORT=$work/report.json")
+check 'moved and reported: valgrind' $launch 4 "${moved[@]}" valgrind --quiet --leak-check=full \
+    --errors-for-leak-kinds=definite,indirect,possible --error-exitcode=9 "$work/required.v"
+check 'the report is there' test -s "$work/report.json"
+
 # ---- The sanitizers of the compiler, over mini, the programs and the archive's use of memory ----
 
 sanitize='-fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer'
@@ -162,6 +171,7 @@ for program in c_tests/mini/host c_tests/mini/required c_tests/mini/neighbor c_t
     [ "$name" != lifetime ] || arguments=(500)
     check "sanitizers: $program" $launch 2 env ASAN_OPTIONS=detect_leaks=1 "$work/$name.s" "${arguments[@]}"
 done
+check 'moved and reported: sanitizers' $launch 4 "${moved[@]}" "$work/required.s"
 
 echo "test-mini: $passed passed, $failed failed"
 test "$failed" = 0

@@ -1,1 +1,49 @@
+//! The command `cartograph`, run as users run it. Needs no MPI.
 
+#[path = "cli/exec.rs"]
+mod exec;
+#[path = "cli/plan.rs"]
+mod plan;
+#[path = "cli/report.rs"]
+mod report;
+#[path = "cli/run.rs"]
+mod run;
+
+use run::cartograph;
+
+#[test]
+fn dims_answers_what_mpi_dims_create_does() {
+    assert_eq!(cartograph("dims 72 2").stdout(), "9x8\n");
+    assert_eq!(cartograph("dims 1536 3 --fixed 0x3x0").stdout(), "32x3x16\n");
+    assert_eq!(cartograph("dims 1 0").stdout(), "\n");
+    cartograph("dims 7 2 --fixed 0x3").fails(1, "7, not a multiple of 3");
+    cartograph("dims 7 3 --fixed 0x3").fails(2, "2 sizes for 3 dimensions");
+    cartograph("dims 7 2 --fixed 0xa").fails(2, "50x48");
+    cartograph("dims seven 2").fails(2, "cartograph dims --help");
+}
+
+#[test]
+fn help_is_given_where_it_is_asked_for() {
+    assert!(cartograph("--help").stdout().contains("plan"));
+    assert!(cartograph("plan --help").stdout().contains("--node-sizes"));
+    assert!(cartograph("--version").stdout().contains(env!("CARGO_PKG_VERSION")));
+    cartograph("").fails(2, "");
+    cartograph("nonsense").fails(2, "cartograph --help");
+}
+
+#[test]
+fn info_tells_what_is_read_from_the_environment() {
+    let text = cartograph("info").env("CARTOGRAPH_LAYOUT", "4x16").stdout();
+    assert!(text.contains("CARTOGRAPH_LAYOUT = 4x16\n"), "{text}");
+    assert!(text.contains("CARTOGRAPH_REPORT not set\n"), "{text}");
+}
+
+#[test]
+fn a_reader_may_stop_at_any_time() {
+    let mut child = cartograph("plan --dims 500x400 --nodes 2000 --ppn 100 --json").spawn();
+    // More than a pipe holds is still to come.
+    drop(child.stdout.take());
+    let done = child.wait_with_output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&done.stderr), "");
+    assert!(done.status.success(), "{}", done.status);
+}

@@ -52,11 +52,12 @@ fn run(host: &Host, test: &Test) -> Result<(), Failed> {
     };
     let mut differences = None;
     for processes in &test.processes {
-        let ours = host.run(&program, library, *processes, &test.arguments)?;
+        let how = (&test.arguments[..], &test.settings[..]);
+        let ours = host.run(&program, library, *processes, how)?;
         if let Some((program, known)) = &alone {
             // A bare host may hang by itself: Open MPI does, at random, in MPI_Dist_graph_create
             // (open-mpi/ompi issue 13918).
-            let alone = || host.run(program, Library::None, *processes, &test.arguments);
+            let alone = || host.run(program, Library::None, *processes, how);
             let theirs = alone().or_else(|_| alone()).or_else(|_| alone())?;
             differences.get_or_insert_with(|| known.clone()).compare(*processes, &theirs, &ours)?;
         }

@@ -195,8 +195,77 @@ int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, vo
     return gather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, 0, 1, comm);
 }
 
+int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                 MPI_Comm comm)
+{
+    struct mini_comm *c = mini_comm(comm);
+    int error = check(c, sendcount, sendtype, root);
+    if (!error && c->rank == root)
+        error = check(c, 0, recvtype, root);
+    if (!error && sendbuf == MPI_IN_PLACE)
+        error = MPI_ERR_BUFFER;
+    if (error)
+        return mini_raise(c, error);
+    const struct mini_type *from = mini_type(sendtype), *to = mini_type(recvtype);
+    size_t bytes = from->bytes * (size_t)sendcount;
+    char *packed = malloc(bytes + 1);
+    mini_pack(sendbuf, sendcount, from, packed);
+    if (c->rank != root)
+        mini_send(c, packed, bytes, root);
+    for (int rank = 0; c->rank == root && rank < c->size; rank++) {
+        size_t room = to->bytes * (size_t)recvcounts[rank];
+        char *block = rank == root ? packed : malloc(room + 1);
+        int failed = rank != root ? mini_receive(c, block, room, rank)
+            : room < bytes        ? MPI_ERR_TRUNCATE
+                                  : MPI_SUCCESS;
+        if (!failed)
+            mini_unpack((char *)recvbuf + displs[rank] * to->extent, to, block, room);
+        if (rank != root)
+            free(block);
+        error = error ? error : failed;
+    }
+    free(packed);
+    return mini_raise(c, error);
+}
+
+/* Blocks are equally long; in place is not supported. */
+int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    struct mini_comm *c = mini_comm(comm);
+    int error = check(c, recvcount, recvtype, root);
+    if (!error && c->rank == root)
+        error = check(c, sendcount, sendtype, root);
+    if (!error && recvbuf == MPI_IN_PLACE)
+        error = MPI_ERR_BUFFER;
+    if (error)
+        return mini_raise(c, error);
+    const struct mini_type *from = mini_type(sendtype), *to = mini_type(recvtype);
+    size_t room = to->bytes * (size_t)recvcount;
+    char *own = malloc(room + 1);
+    if (c->rank == root) {
+        size_t bytes = from->bytes * (size_t)sendcount;
+        char *all = malloc(bytes * (size_t)c->size + 1);
+        mini_pack(sendbuf, sendcount * c->size, from, all);
+        for (int rank = 0; rank < c->size; rank++)
+            if (rank != root)
+                mini_send(c, all + bytes * (size_t)rank, bytes, rank);
+        memcpy(own, all + bytes * (size_t)root, room < bytes ? room : bytes);
+        error = room < bytes ? MPI_ERR_TRUNCATE : MPI_SUCCESS;
+        free(all);
+    } else
+        error = mini_receive(c, own, room, root);
+    if (!error)
+        mini_unpack(recvbuf, to, own, room);
+    free(own);
+    return mini_raise(c, error);
+}
+
 ALIAS(Barrier);
 ALIAS(Bcast);
 ALIAS(Allreduce);
 ALIAS(Gather);
 ALIAS(Allgather);
+ALIAS(Gatherv);
+ALIAS(Scatter);

@@ -154,6 +154,28 @@ static void splits(void)
     MPI_Comm_free(&comm);
 }
 
+static void gathers(void)
+{
+    int root = world_size / 2, mine[3] = { world_rank, world_rank, world_rank }, back[2] = { -1, -1 };
+    int counts[16], places[16], all[64], wrong = 0;
+    for (int r = 0; r < world_size; r++)
+        counts[r] = r % 4, places[r] = 4 * (world_size - 1 - r);
+    for (int i = 0; i < 64; i++)
+        all[i] = -1;
+    CHECK(MPI_Gatherv(mine, world_rank % 4, MPI_INT, all, counts, places, MPI_INT, root,
+                      MPI_COMM_WORLD) == MPI_SUCCESS);
+    for (int r = 0; r < world_size; r++)
+        for (int i = 0; i < 4; i++)
+            wrong += all[places[r] + i] != (world_rank == root && i < counts[r] ? r : -1);
+    CHECK(wrong == 0);
+    for (int i = 0; i < 64; i++)
+        all[i] = i;
+    CHECK(MPI_Scatter(all, 2, MPI_INT, back, 2, MPI_INT, root, MPI_COMM_WORLD) == MPI_SUCCESS);
+    CHECK(back[0] == 2 * world_rank && back[1] == 2 * world_rank + 1);
+    CHECK(MPI_Gather(mine, 2, MPI_INT, all, 2, MPI_INT, root, MPI_COMM_WORLD) == MPI_SUCCESS);
+    CHECK(all[2 * world_size - 1] == (world_rank == root ? world_size - 1 : 2 * world_size - 1));
+}
+
 static void types(void)
 {
     struct both {
@@ -191,6 +213,7 @@ int main(int argc, char **argv)
     order();
     errors();
     splits();
+    gathers();
     types();
     attributes();
     return finish();

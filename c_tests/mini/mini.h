@@ -9,7 +9,8 @@
 #include <stddef.h>
 
 /* The MPI_ name of a function, which a tool or a library in front may define again. */
-#define ALIAS(name) extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)))
+#define ALIAS(name)                                                                                \
+    extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)))
 
 /* ---- shm.c: bytes between processes ---- */
 

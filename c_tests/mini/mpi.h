@@ -187,6 +187,7 @@ enum {
 #define MPI_MAX_ERROR_STRING 512
 #define MPI_MAX_LIBRARY_VERSION_STRING 8192
 #define MPI_MAX_PROCESSOR_NAME 256
+#define MPI_MAX_INFO_VAL 1024
 
 /* ---- Callbacks ---- */
 
@@ -263,6 +264,11 @@ MINI_DECLARE(int, Gather, (const void *sendbuf, int sendcount, MPI_Datatype send
              int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
 MINI_DECLARE(int, Allgather, (const void *sendbuf, int sendcount, MPI_Datatype sendtype,
              void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm));
+MINI_DECLARE(int, Gatherv, (const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+             void *recvbuf, const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+             int root, MPI_Comm comm));
+MINI_DECLARE(int, Scatter, (const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+             void *recvbuf, int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm));
 MINI_DECLARE(int, Type_get_extent, (MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent));
 MINI_DECLARE(int, Type_contiguous, (int count, MPI_Datatype oldtype, MPI_Datatype *newtype));
 MINI_DECLARE(int, Type_vector, (int count, int blocklength, int stride, MPI_Datatype oldtype,

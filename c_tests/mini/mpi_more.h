@@ -147,6 +147,17 @@ MINI_DECLARE(int, Alltoallw_init, (const void *sendbuf, const int sendcounts[], 
              const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
              const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
              MPI_Request *request));
+MINI_DECLARE(int, Recv_init, (void *buf, int count, MPI_Datatype datatype, int source, int tag,
+             MPI_Comm comm, MPI_Request *request));
+MINI_DECLARE(int, Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info,
+             MPI_Comm *newcomm));
+MINI_DECLARE(int, Get_processor_name, (char *name, int *resultlen));
+MINI_DECLARE(int, Comm_group, (MPI_Comm comm, MPI_Group *group));
+MINI_DECLARE(int, Group_translate_ranks, (MPI_Group group1, int n, const int ranks1[],
+             MPI_Group group2, int ranks2[]));
+MINI_DECLARE(int, Group_free, (MPI_Group *group));
+MINI_DECLARE(int, Info_get_string, (MPI_Info info, const char *key, int *buflen, char *value,
+             int *flag));
 MINI_DECLARE(int, Type_create_keyval, (MPI_Type_copy_attr_function *type_copy_attr_fn,
              MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
              void *extra_state));
@@ -175,3 +186,7 @@ MINI_DECLARE(MPI_Datatype, Type_fromint, (int datatype));
 MINI_DECLARE(int, Type_toint, (MPI_Datatype datatype));
 MINI_DECLARE(MPI_Win, Win_fromint, (int win));
 MINI_DECLARE(int, Win_toint, (MPI_Win win));
+
+/* ---- What programs of c_tests name and do not need ---- */
+
+MINI_DECLARE(int, Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request));

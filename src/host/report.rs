@@ -106,12 +106,11 @@ fn record(function: &'static str, shape: Shape, size: c_int, placed: &Placed) ->
     }
 }
 
-/// Notes a neighborhood collective on a topology for which hosts are wrong.
-#[inline]
-pub(super) fn note_collective(function: &'static str, topology: &Topology) {
+/// Notes the first neighborhood collective on a communicator, if hosts are wrong on its topology.
+pub(super) fn note_neighbors(topology: &Topology) {
     if Settings::get().report.is_some()
         && let Topology::Cart(grid) = topology
-        && let Some(warning) = short_periodic_sides(function, grid)
+        && let Some(warning) = short_periodic_sides("a neighborhood collective", grid)
     {
         with(|report| report.warn(warning));
     }

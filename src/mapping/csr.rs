@@ -70,6 +70,27 @@ impl Csr {
         Self::from_edges(vertices.len(), edges.iter().copied())
     }
 
+    /// The same edges, for fast access.
+    pub(super) fn copy(graph: &impl Adjacency) -> Self {
+        let mut rows = Self { offsets: vec![0], ..Self::default() };
+        for vertex in 0..graph.vertices() {
+            graph.for_each_edge(vertex, |to, weight| {
+                if to != vertex && weight != 0 {
+                    rows.targets.push(to as u32);
+                    rows.weights.push(weight);
+                }
+            });
+            rows.offsets.push(rows.targets.len());
+        }
+        rows
+    }
+
+    /// The neighbors of a vertex, and the weights of the edges to them.
+    pub(super) fn row(&self, vertex: usize) -> (&[u32], &[i64]) {
+        let row = self.offsets[vertex]..self.offsets[vertex + 1];
+        (&self.targets[row.clone()], &self.weights[row])
+    }
+
     /// The neighbors of a vertex, in ascending order, with weights.
     pub fn edges(&self, vertex: usize) -> impl Iterator<Item = (usize, i64)> + '_ {
         let row = self.offsets[vertex]..self.offsets[vertex + 1];

@@ -9,10 +9,10 @@ use super::layout::Layout;
 use super::refine::Budget;
 use super::seats::seats;
 
-/// What a grid gets to search for a better mapping, in seconds: 20 us a cell up to 50 ms, and no less
+/// What a grid gets to search for a better mapping, in seconds: 30 us a cell up to 80 ms, and no less
 /// than 1 us a cell.
 fn worth(cells: usize) -> f64 {
-    (2e-5 * cells as f64).min(0.05).max(1e-6 * cells as f64)
+    (3e-5 * cells as f64).min(0.08).max(1e-6 * cells as f64)
 }
 
 /// What a caller may ask of a mapping.

@@ -88,7 +88,7 @@ impl Host {
     /// Asks the loader whose functions a program will call: all of the chapter must be ours.
     pub(crate) fn check_bindings(&self, program: &Path, library: Library) -> Result<(), String> {
         let mut command = if self.loads_programs() {
-            self.command(program, library, 1)
+            self.command(program, library, &[], 1)
         } else {
             let mut command = Command::new(program);
             // Loads and binds everything, then ends without running the program.
@@ -137,13 +137,26 @@ impl Host {
     }
 
     /// How a program is started; its arguments follow.
-    fn command(&self, program: &Path, library: Library, processes: u32) -> Command {
+    fn command(
+        &self,
+        program: &Path,
+        library: Library,
+        settings: &[String],
+        processes: u32,
+    ) -> Command {
         let mut command = Command::new("timeout");
-        command.args(["-k", "5", SECONDS]).args(&self.launcher).arg(processes.to_string());
+        command.args(["-k", "5", SECONDS]);
+        if self.loads_programs() {
+            command.arg("env").args(settings);
+        }
+        command.args(&self.launcher).arg(processes.to_string());
+        let mut variables = settings.to_vec();
         if library == Library::Preloaded {
             // After mpiexec, so that the launcher itself is left alone.
-            let library = self.lib().join("libcartograph.so");
-            command.args(["env", &format!("LD_PRELOAD={}", library.display())]);
+            variables.push(format!("LD_PRELOAD={}", self.lib().join("libcartograph.so").display()));
+        }
+        if !variables.is_empty() && (library == Library::Preloaded || !self.loads_programs()) {
+            command.arg("env").args(variables);
         }
         command.arg(program).current_dir(top());
         command
@@ -155,9 +168,10 @@ impl Host {
         program: &Path,
         library: Library,
         processes: u32,
-        arguments: &[String],
+        (arguments, settings): (&[String], &[String]),
     ) -> Result<String, String> {
-        let mut command = self.command(program, library, processes);
+        let settings = if library == Library::None { &[] } else { settings };
+        let mut command = self.command(program, library, settings, processes);
         command.args(arguments);
         let who = format!("{} on {processes} processes ({library:?})", program.display());
         let output = succeeded(&who, command.output())?;

@@ -22,12 +22,14 @@ pub(crate) struct Test {
     pub(crate) way: Way,
     pub(crate) processes: Vec<u32>,
     pub(crate) arguments: Vec<String>,
+    /// `CARTOGRAPH_NAME=VALUE`, set where the library is used.
+    pub(crate) settings: Vec<String>,
     /// The only hosts that it is for; empty: all but the minimal ones.
     hosts: Vec<String>,
 }
 
 impl Test {
-    /// Source and way, and arguments if there are any: unique in the list.
+    /// Source and way, arguments and settings if there are any: unique in the list.
     pub(crate) fn name(&self) -> String {
         let way = match self.way {
             Way::Same => "same",
@@ -35,8 +37,8 @@ impl Test {
             Way::Linked => "linked",
             Way::Static => "static",
         };
-        let words = [vec![self.source.display().to_string(), way.into()], self.arguments.clone()];
-        words.concat().join(" ")
+        let source = self.source.display().to_string();
+        [&[source, way.into()][..], &self.arguments, &self.settings].concat().join(" ")
     }
 
     /// Whether it is for this host.
@@ -72,7 +74,7 @@ pub(crate) fn read() -> Vec<Test> {
         .collect()
 }
 
-/// `source way processes [arguments] [@hosts]`, with processes as in `1,2,4-6`.
+/// `source way processes [arguments] [settings] [@hosts]`, with processes as in `1,2,4-6`.
 fn parse(line: &str) -> Option<Test> {
     let mut words = line.split_whitespace();
     let source = PathBuf::from(words.next()?);
@@ -90,6 +92,7 @@ fn parse(line: &str) -> Option<Test> {
     }
     let (hosts, arguments): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('@'));
     let hosts = hosts.iter().flat_map(|hosts| hosts[1..].split(',')).map(str::to_owned).collect();
-    let arguments = arguments.into_iter().map(str::to_owned).collect();
-    Some(Test { source, way, processes, arguments, hosts })
+    let (settings, arguments) =
+        arguments.into_iter().map(str::to_owned).partition(|word| word.starts_with("CARTOGRAPH_"));
+    Some(Test { source, way, processes, arguments, settings, hosts })
 }

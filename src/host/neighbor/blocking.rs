@@ -2,12 +2,16 @@
 //! that no message of ours meets one of the program's.
 
 use std::ffi::c_int;
+use std::mem::MaybeUninit;
 
 use super::types::Temporary;
 use super::{Block, Neighborhood, Side};
 use crate::host::sys::{self, MPI_Request, MPI_Status};
 use crate::host::{Error, HostComm, Result};
 use crate::topology::Direction;
+
+/// So many messages need no memory from the heap.
+const FEW: usize = 64;
 
 /// Receives and sends all blocks. Collective.
 pub(super) fn exchange(
@@ -17,13 +21,31 @@ pub(super) fn exchange(
 ) -> Result {
     let private = of.attached.private(of.comm)?;
     let room = of.ends.of(Direction::Receive).len() + of.ends.of(Direction::Send).len();
-    let mut pending =
-        Pending { requests: Vec::with_capacity(room), temporary: Temporary::default() };
+    // SAFETY: a constant of the host.
+    let null = unsafe { sys::cg_request_null };
+    let empty = MaybeUninit::<MPI_Status>::uninit();
+    if room <= FEW {
+        exchange_with(&private, of, send, receive, &mut [null; FEW], &mut [empty; FEW])
+    } else {
+        exchange_with(&private, of, send, receive, &mut vec![null; room], &mut vec![empty; room])
+    }
+}
+
+/// The same with room for the requests and their statuses.
+fn exchange_with(
+    private: &HostComm,
+    of: &Neighborhood<'_>,
+    send: &Side<impl Fn(usize) -> Block>,
+    receive: &Side<impl Fn(usize) -> Block>,
+    requests: &mut [MPI_Request],
+    statuses: &mut [MaybeUninit<MPI_Status>],
+) -> Result {
+    let mut pending = Pending { requests, posted: 0, temporary: Temporary::default() };
     let posted = pending
-        .post(&private, of, Direction::Receive, receive)
-        .and_then(|()| pending.post(&private, of, Direction::Send, send));
+        .post(private, of, Direction::Receive, receive)
+        .and_then(|()| pending.post(private, of, Direction::Send, send));
     match posted {
-        Ok(()) => pending.wait(),
+        Ok(()) => pending.wait(statuses),
         Err(error) => {
             pending.give_up();
             Err(error)
@@ -32,13 +54,15 @@ pub(super) fn exchange(
 }
 
 /// Requests under way, and the datatypes that were made for them.
-struct Pending {
-    requests: Vec<MPI_Request>,
+struct Pending<'a> {
+    requests: &'a mut [MPI_Request],
+    posted: usize,
     temporary: Temporary,
 }
 
-impl Pending {
+impl Pending<'_> {
     /// Starts a message for each block of one side.
+    #[inline]
     fn post(
         &mut self,
         private: &HostComm,
@@ -50,13 +74,11 @@ impl Pending {
         for end in of.ends.of(direction) {
             let block = self.temporary.describe((side.block)(end.number))?;
             let address = base.wrapping_byte_offset(distance + block.offset);
-            // SAFETY: a constant of the host.
-            let mut request = unsafe { sys::cg_request_null };
+            let request = &raw mut self.requests[self.posted];
             // SAFETY: the program vouches for its buffer, as far as count and datatype say.
             let code = unsafe {
                 let (count, datatype) = (block.count, block.datatype);
                 let (peer, tag) = (end.rank, end.pairing);
-                let request = &raw mut request;
                 match direction {
                     Direction::Receive => {
                         sys::PMPI_Irecv(address, count, datatype, peer, tag, private.0, request)
@@ -69,37 +91,35 @@ impl Pending {
             if code != sys::CG_SUCCESS {
                 return Err(Error::Quiet(code));
             }
-            self.requests.push(request);
+            self.posted += 1;
         }
         Ok(())
     }
 
-    fn wait(&mut self) -> Result {
-        let count = self.requests.len() as c_int;
-        // SAFETY: a status is plain numbers, for which zero is valid.
-        let empty: MPI_Status = unsafe { std::mem::zeroed() };
-        let mut statuses = vec![empty; self.requests.len()];
+    fn wait(&mut self, statuses: &mut [MaybeUninit<MPI_Status>]) -> Result {
+        let requests = &mut self.requests[..self.posted];
+        let statuses = &mut statuses[..requests.len()];
+        let count = requests.len() as c_int;
         // SAFETY: as many requests and statuses as said.
-        let code =
-            unsafe { sys::PMPI_Waitall(count, self.requests.as_mut_ptr(), statuses.as_mut_ptr()) };
+        let code = unsafe {
+            sys::PMPI_Waitall(count, requests.as_mut_ptr(), statuses.as_mut_ptr().cast())
+        };
         match code {
             sys::CG_SUCCESS => Ok(()),
-            // The statuses say what is wrong.
-            code => {
-                let of_status = statuses.iter().map(|status| status.MPI_ERROR);
-                let first = of_status
-                    .into_iter()
-                    .find(|c| ![sys::CG_SUCCESS, sys::CG_ERR_PENDING].contains(c));
-                let in_status = code == sys::CG_ERR_IN_STATUS;
-                Err(Error::Quiet(first.filter(|_| in_status).unwrap_or(code)))
+            sys::CG_ERR_IN_STATUS => {
+                // SAFETY: with this code the host has set the error of every status.
+                let of_status = statuses.iter().map(|s| unsafe { s.assume_init_ref() }.MPI_ERROR);
+                let wrong = |code: &c_int| ![sys::CG_SUCCESS, sys::CG_ERR_PENDING].contains(code);
+                Err(Error::Quiet(of_status.into_iter().find(wrong).unwrap_or(code)))
             }
+            code => Err(Error::Quiet(code)),
         }
     }
 
     /// After the host refused a message: what is under way is not waited for, since what it waits
     /// for may never come.
     fn give_up(&mut self) {
-        for request in &mut self.requests {
+        for request in &mut self.requests[..self.posted] {
             // SAFETY: a request that was started here.
             unsafe { sys::cg_give_up(request) };
         }

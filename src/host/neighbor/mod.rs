@@ -24,8 +24,7 @@ use plan::Plans;
 
 use super::attr::{self, Attached};
 use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
-use super::{HostComm, Result, errors::check};
-use crate::engine::Comm;
+use super::{Result, errors::check, report};
 use crate::topology::{Direction, Error};
 
 /// One neighbor's part of a buffer.
@@ -112,8 +111,8 @@ impl Neighborhood<'_> {
         let ends = match known.get() {
             Some(ends) => ends,
             None => {
-                let rank = HostComm(comm).rank()?;
-                known.get_or_init(|| Ends::new(&attached.topology, rank))
+                report::note_neighbors(&attached.topology);
+                known.get_or_init(|| Ends::new(&attached.topology, attached.rank()))
             }
         };
         Ok(Self { comm, attached, ends })

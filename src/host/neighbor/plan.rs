@@ -112,8 +112,10 @@ pub(super) struct Plans {
     pinned: Mutex<Vec<Arc<Plan>>>,
 }
 
-/// So many plans are kept for collectives that may come again.
+/// So many plans are kept for collectives that may come again,
 const MOST: usize = 8;
+/// but no more than have so many entries in all, of 24 or 32 bytes, if they are not the only one.
+const MOST_ENTRIES: usize = 1 << 16;
 
 impl Plans {
     /// The plan for a collective, known or new. With `pin`, one with derived datatypes stays as long
@@ -143,7 +145,8 @@ impl Plans {
             None => {
                 let plan = Arc::new(Plan::new(of, blocks().collect(), send, receive)?);
                 if plan.lasts {
-                    Self::put(&self.recent, &plan, MOST);
+                    let most = (MOST_ENTRIES / plan.send.counts.len()).clamp(1, MOST);
+                    Self::put(&self.recent, &plan, most);
                 }
                 plan
             }

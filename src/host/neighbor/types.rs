@@ -65,18 +65,22 @@ impl Temporary {
     }
 
     /// A block with a count that fits an int.
-    #[inline]
+    #[inline(always)]
     pub(super) fn describe(&mut self, block: Block) -> Result<Described> {
-        let Block { offset, count, datatype } = block;
-        match c_int::try_from(count) {
-            Ok(count) => Ok(Described { offset, count, datatype }),
-            // The host has an error for it.
-            Err(_) if count < 0 => Ok(Described { offset, count: -1, datatype }),
-            Err(_) => {
-                let datatype = self.many(count, datatype)?;
-                Ok(Described { offset, count: 1, datatype })
-            }
+        match c_int::try_from(block.count) {
+            Ok(count) => Ok(Described { offset: block.offset, count, datatype: block.datatype }),
+            Err(_) => self.describe_many(block),
         }
+    }
+
+    #[cold]
+    fn describe_many(&mut self, Block { offset, count, datatype }: Block) -> Result<Described> {
+        if count < 0 {
+            // The host has an error for it.
+            return Ok(Described { offset, count: -1, datatype });
+        }
+        let datatype = self.many(count, datatype)?;
+        Ok(Described { offset, count: 1, datatype })
     }
 
     /// Several blocks of a buffer as one, in this order.

@@ -83,6 +83,7 @@ fn surfaces(axes: &[Axis], hops: &[Vec<i64>], most: usize) -> Vec<i64> {
 /// vectors weigh that lead from layer `t` to below the lowest, both ways, per cell.
 fn pile(below: &[i64], axis: Axis, hops: &[i64], most: usize) -> Vec<i64> {
     let largest = below.len() - 1;
+    let closed = hops.first().copied().unwrap_or(0);
     let layers = axis.size as usize;
     let most = most.min(layers.saturating_mul(largest));
     let mut best = vec![NEVER; most + 1];
@@ -108,7 +109,7 @@ fn pile(below: &[i64], axis: Axis, hops: &[i64], most: usize) -> Vec<i64> {
                 best[s] = best[s].min(cost);
                 // A ring that is full has no ends.
                 if axis.periodic && t + 1 == layers {
-                    best[s] = best[s].min(cost - hops[0] * c as i64);
+                    best[s] = best[s].min(cost - closed * c as i64);
                 }
             }
         }

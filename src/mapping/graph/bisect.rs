@@ -4,7 +4,8 @@ use super::coarsen::{Coarse, coarsen};
 use super::fm::{Limits, Quality, refine};
 use super::net::Net;
 use super::queue::Queue;
-use super::work::{Rng, Work};
+use super::rng::Rng;
+use crate::mapping::refine::Budget;
 
 /// Graphs of so few vertices are not coarsened.
 const SMALL: usize = 64;
@@ -27,7 +28,7 @@ pub(super) fn bisect(
     target: i64,
     effort: Effort,
     rng: &mut Rng,
-    work: &mut Work,
+    budget: &mut Budget,
 ) -> Vec<u8> {
     let mut best: Option<(Quality, Vec<u8>)> = None;
     let mut keep = |quality: Quality, sides: Vec<u8>| {
@@ -38,12 +39,12 @@ pub(super) fn bisect(
     };
     let mut current = None;
     for _ in 0..effort.tries.max(1) {
-        let (quality, sides) = cycle(net, None, target, effort, rng, work);
+        let (quality, sides) = cycle(net, None, target, effort, rng, budget);
         current = keep(quality, sides);
     }
     for _ in 0..effort.cycles {
         let Some((Quality { cut: 1.., .. }, sides)) = &current else { break };
-        let (quality, sides) = cycle(net, Some(sides), target, effort, rng, work);
+        let (quality, sides) = cycle(net, Some(sides), target, effort, rng, budget);
         current = keep(quality, sides);
     }
     current.map(|(_, sides)| sides).unwrap_or_default()
@@ -56,7 +57,7 @@ fn cycle(
     target: i64,
     effort: Effort,
     rng: &mut Rng,
-    work: &mut Work,
+    budget: &mut Budget,
 ) -> (Quality, Vec<u8>) {
     let most = (net.total_size() / 24).max(1);
     let mut levels: Vec<Coarse> = Vec::new();
@@ -66,7 +67,9 @@ fn cycle(
         if finest.len() <= SMALL {
             break;
         }
-        let Some(level) = coarsen(finest, coarse_sides.as_deref(), most, rng, work) else { break };
+        let Some(level) = coarsen(finest, coarse_sides.as_deref(), most, rng, budget) else {
+            break;
+        };
         if let Some(sides) = &mut coarse_sides {
             let mut fewer = vec![0; level.net.len()];
             for (vertex, coarse) in level.coarse_of.iter().enumerate() {
@@ -79,13 +82,13 @@ fn cycle(
     let smallest = levels.last().map_or(net, |level| &level.net);
     let mut sides = match coarse_sides {
         Some(sides) => sides,
-        None => start(smallest, target, effort, rng, work),
+        None => start(smallest, target, effort, rng, budget),
     };
     while let Some(level) = levels.pop() {
-        refine(&level.net, &mut sides, target, limits(&level.net), work);
+        refine(&level.net, &mut sides, target, limits(&level.net), budget);
         sides = level.coarse_of.iter().map(|coarse| sides[*coarse as usize]).collect();
     }
-    let quality = refine(net, &mut sides, target, limits(net), work);
+    let quality = refine(net, &mut sides, target, limits(net), budget);
     (quality, sides)
 }
 
@@ -94,18 +97,18 @@ fn limits(net: &Net) -> Limits {
     let largest = net.largest_size();
     Limits {
         tolerance: largest - 1,
-        slack: 2 * largest,
+        slack: largest,
         patience: (net.len() / 50).clamp(30, 300),
         passes: 8,
     }
 }
 
 /// Cuts a small graph by growing side 0 from one vertex, several times.
-fn start(net: &Net, target: i64, effort: Effort, rng: &mut Rng, work: &mut Work) -> Vec<u8> {
+fn start(net: &Net, target: i64, effort: Effort, rng: &mut Rng, budget: &mut Budget) -> Vec<u8> {
     let mut best: Option<(Quality, Vec<u8>)> = None;
     for _ in 0..effort.starts.max(1) {
-        let mut sides = grow(net, target, rng, work);
-        let quality = refine(net, &mut sides, target, limits(net), work);
+        let mut sides = grow(net, target, rng, budget);
+        let quality = refine(net, &mut sides, target, limits(net), budget);
         if best.as_ref().is_none_or(|(than, _)| quality < *than) {
             best = Some((quality, sides));
         }
@@ -115,8 +118,8 @@ fn start(net: &Net, target: i64, effort: Effort, rng: &mut Rng, work: &mut Work)
 
 /// Grows side 0 from a random vertex, always by the vertex that adds least to the cut; now and then
 /// by any vertex, since refinement finds some good cuts from there alone.
-fn grow(net: &Net, target: i64, rng: &mut Rng, work: &mut Work) -> Vec<u8> {
-    work.spend(net.sweep());
+fn grow(net: &Net, target: i64, rng: &mut Rng, budget: &mut Budget) -> Vec<u8> {
+    budget.spend(net.sweep());
     let mut sides = vec![1; net.len()];
     let mut queue = Queue::new(net.len());
     let mut gains: Vec<i64> = (0..net.len())

@@ -1,7 +1,8 @@
 //! Coarsening: pairs of vertices that belong together become one.
 
 use super::net::Net;
-use super::work::{Rng, Work};
+use super::rng::Rng;
+use crate::mapping::refine::Budget;
 
 /// A graph made smaller, and which of its vertices each vertex of the larger one became.
 pub(super) struct Coarse {
@@ -16,10 +17,10 @@ pub(super) fn coarsen(
     sides: Option<&[u8]>,
     most: i64,
     rng: &mut Rng,
-    work: &mut Work,
+    budget: &mut Budget,
 ) -> Option<Coarse> {
     const ALONE: u32 = u32::MAX;
-    work.spend(2 * net.sweep());
+    budget.spend(2 * net.sweep());
     let fits = |a: usize, b: usize| {
         net.size(a) + net.size(b) <= most && sides.is_none_or(|sides| sides[a] == sides[b])
     };

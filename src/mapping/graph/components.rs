@@ -1,12 +1,12 @@
 //! Graphs in pieces that have no edges to each other: whole pieces may fill nodes exactly.
 
 use super::net::Net;
-use super::work::Work;
+use crate::mapping::refine::Budget;
 
 /// The part of each vertex, if all components go into parts of the given sizes whole, largest first,
 /// each where it leaves the fewest places. Then the cut is 0. `None` says little: there may be a way.
-pub(super) fn pack(net: &Net, sizes: &[usize], work: &mut Work) -> Option<Vec<u32>> {
-    let (component, mut counts) = components(net, work);
+pub(super) fn pack(net: &Net, sizes: &[usize], budget: &mut Budget) -> Option<Vec<u32>> {
+    let (component, mut counts) = components(net, budget);
     if counts.len() < 2 {
         return None;
     }
@@ -24,8 +24,8 @@ pub(super) fn pack(net: &Net, sizes: &[usize], work: &mut Work) -> Option<Vec<u3
 }
 
 /// The component of each vertex, and the number and vertices of each component.
-fn components(net: &Net, work: &mut Work) -> (Vec<u32>, Vec<(u32, usize)>) {
-    work.spend(net.sweep());
+fn components(net: &Net, budget: &mut Budget) -> (Vec<u32>, Vec<(u32, usize)>) {
+    budget.spend(net.sweep());
     let mut component = vec![u32::MAX; net.len()];
     let mut counts: Vec<(u32, usize)> = Vec::new();
     let mut next = Vec::new();

@@ -2,7 +2,7 @@
 
 use super::net::Net;
 use super::queue::Queue;
-use super::work::Work;
+use crate::mapping::refine::Budget;
 
 /// How far refinement may go.
 #[derive(Debug, Clone, Copy)]
@@ -35,13 +35,13 @@ pub(super) fn refine(
     side: &mut [u8],
     target: i64,
     limits: Limits,
-    work: &mut Work,
+    budget: &mut Budget,
 ) -> Quality {
     let mut search = Search::new(net, side, target, limits);
-    work.spend(net.sweep());
+    budget.spend(net.sweep());
     let mut best = search.quality();
     for _ in 0..limits.passes {
-        let quality = search.pass(work);
+        let quality = search.pass(budget);
         if quality >= best {
             break;
         }
@@ -99,7 +99,7 @@ impl<'a> Search<'a> {
     }
 
     /// Moves every vertex at most once, the best first, and takes back what came after the best state.
-    fn pass(&mut self, work: &mut Work) -> Quality {
+    fn pass(&mut self, budget: &mut Budget) -> Quality {
         self.done.fill(false);
         self.queues[0].clear();
         self.queues[1].clear();
@@ -110,12 +110,12 @@ impl<'a> Search<'a> {
         }
         let mut moves: Vec<u32> = Vec::new();
         let (mut best, mut kept) = (self.quality(), 0);
-        while moves.len() - kept <= self.limits.patience && !work.is_spent() || best.excess > 0 {
+        while moves.len() - kept <= self.limits.patience && !budget.is_spent() || best.excess > 0 {
             // Sizes that are off must come right before anything else.
             let slack = if best.excess > 0 { self.limits.tolerance } else { self.limits.slack };
             let Some(vertex) = self.choose(slack) else { break };
             self.shift(vertex);
-            work.spend(4 + 2 * self.net.arcs(vertex).len());
+            budget.spend(4 + 2 * self.net.arcs(vertex).len());
             moves.push(vertex as u32);
             let quality = self.quality();
             if quality < best {
@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
         }
         // Only sides and sums have to be right now: no queue is used before the next pass.
         for vertex in moves[kept..].iter().rev() {
-            work.spend(1 + self.net.arcs(*vertex as usize).len());
+            budget.spend(1 + self.net.arcs(*vertex as usize).len());
             self.flip(*vertex as usize, |_, _| ());
         }
         best

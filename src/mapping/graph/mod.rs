@@ -13,10 +13,11 @@ mod bisect;
 mod coarsen;
 mod components;
 mod fm;
+pub mod metis;
 mod net;
 mod partition;
 mod queue;
-mod work;
+mod rng;
 
 #[cfg(test)]
 mod tests;
@@ -25,50 +26,49 @@ use self::bisect::Effort;
 use self::components::pack;
 use self::net::Net;
 use self::partition::{Parts, partition};
-use self::work::{Rng, Work};
-use super::cost::Adjacency;
+use self::rng::Rng;
+use super::cart::participants;
+use super::cost::{Adjacency, Objective};
 use super::csr::Csr;
 use super::layout::Layout;
 use super::plan::{Options, Plan};
+use super::refine::{Budget, Partition, swap_pairs};
+
+/// What a step of this search, with its queues, takes less of the budget than it takes time.
+const STEP: f64 = 0.3;
 
 /// The body of [`super::plan_graph`].
 pub(super) fn plan(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
-    let vertices = graph.vertices();
-    let kept = Plan::identity(graph, layout, 0);
-    let nodes = choose_nodes(&layout.node_sizes(), vertices);
-    let sizes: Vec<usize> = nodes.iter().map(|(_, size)| *size).collect();
-    let bound = lower_bound(graph, sizes.first().copied().unwrap_or(0));
-    let kept = Plan { lower_bound: bound, ..kept };
-    if kept.before.key(options.objective) <= (bound, 0) {
+    let sizes = layout.node_sizes();
+    let bound = lower_bound(graph, sizes.iter().copied().max().unwrap_or(0));
+    let kept = Plan::identity(graph, layout, bound);
+    if graph.vertices() < 2 || layout.is_flat() {
         return kept;
     }
-    let mut work = Work::seconds(options.seconds.unwrap_or_else(|| worth(vertices)));
-    let part = search(graph, &sizes, &mut work);
-    let node_of: Vec<u32> = part.iter().map(|part| nodes[*part as usize].0).collect();
-    let after = graph.cost(&node_of);
-    if after.key(options.objective) >= kept.before.key(options.objective) {
-        return kept;
+    let net = Net::new(graph);
+    let key = |node_of: &Vec<u32>| graph.cost(node_of).key(options.objective);
+    let mut best = None;
+    if kept.before.inter_node_edges > bound {
+        let mut budget = Budget::seconds(options.seconds.unwrap_or_else(|| worth(graph)) * STEP);
+        let choices = participants(&sizes, layout.nodes(), graph.vertices());
+        for (i, nodes) in choices.iter().enumerate() {
+            let mut share = budget.split((choices.len() - i) as i64);
+            let sizes: Vec<usize> = nodes.iter().map(|(_, size)| *size as usize).collect();
+            let part = search(&net, &sizes, options.objective, &mut share);
+            let node_of: Vec<u32> = part.iter().map(|part| nodes[*part as usize].0).collect();
+            if best.as_ref().is_none_or(|best| key(&node_of) < key(best)) {
+                best = Some(node_of);
+            }
+            budget.put_back(share);
+        }
     }
-    Plan { old_rank: Some(seats(&node_of, layout)), after, algorithm: "multilevel", ..kept }
+    let found = best.map(|node_of| (node_of, "multilevel"));
+    kept.or_better(graph, &net, layout, options.objective, found)
 }
 
-/// Seconds that a graph of so many vertices is worth: one at 100,000.
-fn worth(vertices: usize) -> f64 {
-    (vertices as f64 / 1e5).sqrt()
-}
-
-/// The nodes that take part, largest first, with the number of vertices on each: all of a node's
-/// ranks, except for the last.
-fn choose_nodes(node_sizes: &[usize], vertices: usize) -> Vec<(u32, usize)> {
-    let mut nodes: Vec<(u32, usize)> = (0u32..).zip(node_sizes.iter().copied()).collect();
-    nodes.sort_by_key(|(_, size)| std::cmp::Reverse(*size));
-    let mut rest = vertices;
-    for (_, size) in &mut nodes {
-        *size = rest.min(*size);
-        rest -= *size;
-    }
-    nodes.retain(|(_, size)| *size > 0);
-    nodes
+/// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices.
+fn worth(graph: &Csr) -> f64 {
+    ((graph.vertices() + graph.len()) as f64 / 7e5).sqrt()
 }
 
 /// What cannot be less: of the edges that leave a vertex, at most `largest - 1`, one a neighbor, lead
@@ -84,42 +84,23 @@ pub fn lower_bound(graph: &Csr, largest: usize) -> i64 {
 }
 
 /// The part of each vertex, all parts of the given sizes.
-fn search(graph: &Csr, sizes: &[usize], work: &mut Work) -> Vec<u32> {
-    let net = Net::new(graph);
-    if let Some(part) = pack(&net, sizes, work) {
+fn search(net: &Net, sizes: &[usize], objective: Objective, budget: &mut Budget) -> Vec<u32> {
+    if let Some(part) = pack(net, sizes, budget) {
         return part;
     }
-    let mut rng = Rng::new(1);
-    let effort = Effort { starts: 4, tries: 1, cycles: 0 };
-    let part = partition(&net, sizes, effort, &mut rng, work);
-    let mut parts = Parts::new(&net, part, sizes.len());
-    parts.improve_pairs(work);
-    while sizes.len() > 1 && !work.is_spent() {
-        let count = 2 + rng.below(4);
-        let cluster = parts.cluster(count, &mut rng, work);
-        if cluster.len() < 2 {
-            work.spend(1000);
-            continue;
-        }
-        // Not always the best bisection: its halves may be worse to divide.
-        let effort = Effort { starts: 1 + rng.below(4), ..effort };
-        parts.redivide(&cluster, effort, &mut rng, work);
-    }
-    parts.part
-}
-
-/// The rank of each vertex: in ascending order, the vertices of a node take its ranks.
-fn seats(node_of: &[u32], layout: &Layout) -> Box<[i32]> {
-    let mut ranks: Vec<Vec<i32>> = Vec::new();
-    for (rank, node) in layout.nodes().iter().enumerate() {
-        ranks.resize(ranks.len().max(*node as usize + 1), Vec::new());
-        ranks[*node as usize].push(rank as i32);
-    }
-    let mut next = vec![0; ranks.len()];
-    let take = |node: &u32| {
-        let node = *node as usize;
-        next[node] += 1;
-        ranks[node][next[node] - 1]
+    // Where the worst node counts most, exchanges have a tenth of the time for it.
+    let mut rest = match objective {
+        Objective::Sum => budget.split(50),
+        Objective::Max => budget.split(10),
     };
-    node_of.iter().map(take).collect()
+    let mut rng = Rng::new(1);
+    let effort = Effort { starts: 8, tries: 1, cycles: 0 };
+    let mut parts = Parts::new(net, partition(net, sizes, effort, &mut rng, budget), sizes.len());
+    parts.improve_pairs(budget);
+    parts.improve_groups(&mut rng, budget);
+    let part = parts.part;
+    let mut partition = Partition::new(net, part, sizes.len());
+    swap_pairs(&mut partition, objective, &mut rest);
+    budget.put_back(rest);
+    partition.into_node_of()
 }

@@ -162,3 +162,13 @@ impl Net {
         net
     }
 }
+
+impl Adjacency for Net {
+    fn vertices(&self) -> usize {
+        self.len()
+    }
+
+    fn for_each_edge(&self, vertex: usize, mut visit: impl FnMut(usize, i64)) {
+        self.arcs(vertex).iter().for_each(|arc| visit(arc.to as usize, arc.weight));
+    }
+}

@@ -3,7 +3,8 @@
 use super::bisect::{Effort, bisect};
 use super::fm::{Limits, refine};
 use super::net::{Arc, Net};
-use super::work::{Rng, Work};
+use super::rng::Rng;
+use crate::mapping::refine::Budget;
 
 /// The part of each vertex; part `i` has `sizes[i]` vertices. All vertices have the size 1, and there
 /// are as many as the sizes add up to.
@@ -12,12 +13,12 @@ pub(super) fn partition(
     sizes: &[usize],
     effort: Effort,
     rng: &mut Rng,
-    work: &mut Work,
+    budget: &mut Budget,
 ) -> Vec<u32> {
     let mut part = vec![0; net.len()];
     let all: Vec<u32> = (0..net.len() as u32).collect();
     let mut local = Vec::new();
-    split(net, &all, sizes, 0, &mut part, &mut local, effort, rng, work);
+    split(net, &all, sizes, 0, &mut part, &mut local, effort, rng, budget);
     part
 }
 
@@ -32,7 +33,7 @@ fn split(
     local: &mut Vec<u32>,
     effort: Effort,
     rng: &mut Rng,
-    work: &mut Work,
+    budget: &mut Budget,
 ) {
     if sizes.len() < 2 {
         for vertex in vertices {
@@ -41,21 +42,21 @@ fn split(
         return;
     }
     let (count, target) = half(sizes);
-    let sides = bisect(net, target as i64, effort, rng, work);
+    let sides = bisect(net, target as i64, effort, rng, budget);
     for side in [0, 1] {
         let mine: Vec<u32> =
             (0..net.len() as u32).filter(|vertex| sides[*vertex as usize] == side).collect();
         let theirs: Vec<u32> = mine.iter().map(|vertex| vertices[*vertex as usize]).collect();
         let (sizes, first) =
             if side == 0 { (&sizes[..count], first) } else { (&sizes[count..], first + count) };
-        work.spend(net.sweep());
+        budget.spend(net.sweep());
         let net = if sizes.len() < 2 {
             Net::default()
         } else {
             local.resize(local.len().max(net.len()), u32::MAX);
             net.induced(&mine, local)
         };
-        split(&net, &theirs, sizes, first, part, local, effort, rng, work);
+        split(&net, &theirs, sizes, first, part, local, effort, rng, budget);
     }
 }
 
@@ -72,9 +73,12 @@ fn half(sizes: &[usize]) -> (usize, usize) {
     (best.1, best.2)
 }
 
+/// Of so many neighbors of a part, those with the most edges to it, pairs are refined.
+const PAIRS: usize = 12;
+
 /// Parts of a graph that are being improved. Their sizes stay as they are.
 pub(super) struct Parts<'a> {
-    pub(super) net: &'a Net,
+    net: &'a Net,
     pub(super) part: Vec<u32>,
     members: Vec<Vec<u32>>,
     /// Scratch: of vertices, and of parts.
@@ -92,16 +96,16 @@ impl<'a> Parts<'a> {
         Self { net, part, members, local, weight_to: vec![0; count] }
     }
 
-    pub(super) fn count(&self) -> usize {
+    fn count(&self) -> usize {
         self.members.len()
     }
 
     /// The parts next to one, with the weight of the edges to each, in ascending order.
-    pub(super) fn neighbors(&mut self, part: usize, work: &mut Work) -> Vec<(u32, i64)> {
+    fn neighbors(&mut self, part: usize, budget: &mut Budget) -> Vec<(u32, i64)> {
         let mut found = Vec::new();
         for vertex in &self.members[part] {
             let arcs = self.net.arcs(*vertex as usize);
-            work.spend(1 + arcs.len());
+            budget.spend(1 + arcs.len());
             for Arc { to, weight } in arcs {
                 let other = self.part[*to as usize];
                 if other as usize != part {
@@ -119,11 +123,11 @@ impl<'a> Parts<'a> {
     }
 
     /// The vertices of some parts in one list, and their graph.
-    fn union(&mut self, parts: &[u32], work: &mut Work) -> (Vec<u32>, Net) {
+    fn union(&mut self, parts: &[u32], budget: &mut Budget) -> (Vec<u32>, Net) {
         let lists = parts.iter().map(|part| &self.members[*part as usize]);
         let vertices: Vec<u32> = lists.flatten().copied().collect();
         let net = self.net.induced(&vertices, &mut self.local);
-        work.spend(2 * net.sweep());
+        budget.spend(2 * net.sweep());
         (vertices, net)
     }
 
@@ -140,18 +144,13 @@ impl<'a> Parts<'a> {
     }
 
     /// Exchanges vertices between two parts while that makes the cut smaller. Whether it did.
-    fn improve_pair(&mut self, a: u32, b: u32, work: &mut Work) -> bool {
-        let (vertices, net) = self.union(&[a, b], work);
+    fn improve_pair(&mut self, a: u32, b: u32, budget: &mut Budget) -> bool {
+        let (vertices, net) = self.union(&[a, b], budget);
         let first = self.members[a as usize].len();
         let mut sides: Vec<u8> = (0..net.len()).map(|i| u8::from(i >= first)).collect();
         let before = net.cut(&sides);
-        let limits = Limits {
-            tolerance: 0,
-            slack: 1 + first.min(net.len() - first) as i64 / 32,
-            patience: 40,
-            passes: 4,
-        };
-        let after = refine(&net, &mut sides, first as i64, limits, work).cut;
+        let limits = Limits { tolerance: 0, slack: 1, patience: 40, passes: 4 };
+        let after = refine(&net, &mut sides, first as i64, limits, budget).cut;
         if after < before {
             self.assign(&[a, b], &vertices, |i| sides[i] as usize);
         }
@@ -159,16 +158,18 @@ impl<'a> Parts<'a> {
     }
 
     /// Refines all pairs of neighboring parts, again where something changed.
-    pub(super) fn improve_pairs(&mut self, work: &mut Work) {
+    pub(super) fn improve_pairs(&mut self, budget: &mut Budget) {
         let mut changed = vec![true; self.count()];
-        while changed.contains(&true) && !work.is_spent() {
+        while changed.contains(&true) && !budget.is_spent() {
             let active = std::mem::replace(&mut changed, vec![false; self.count()]);
             for part in 0..self.count() {
-                for (other, _) in self.neighbors(part, work) {
+                let mut neighbors = self.neighbors(part, budget);
+                neighbors.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
+                for (other, _) in neighbors.into_iter().take(PAIRS) {
                     let each_once = other as usize > part || !active[other as usize];
                     if (active[part] && each_once)
-                        && !work.is_spent()
-                        && self.improve_pair(part as u32, other, work)
+                        && !budget.is_spent()
+                        && self.improve_pair(part as u32, other, budget)
                     {
                         changed[part] = true;
                         changed[other as usize] = true;
@@ -178,38 +179,50 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Divides some neighboring parts anew, and keeps that if it is better. Whether it was.
-    pub(super) fn redivide(
-        &mut self,
-        parts: &[u32],
-        effort: Effort,
-        rng: &mut Rng,
-        work: &mut Work,
-    ) -> bool {
-        let (vertices, net) = self.union(parts, work);
+    /// Divides groups of neighboring parts anew, each part's in turn, for as long as the budget lasts.
+    pub(super) fn improve_groups(&mut self, rng: &mut Rng, budget: &mut Budget) {
+        let mut seeds: Vec<u32> = Vec::new();
+        while self.count() > 1 && !budget.is_spent() {
+            if seeds.is_empty() {
+                seeds.extend(0..self.count() as u32);
+                rng.shuffle(&mut seeds);
+            }
+            let seed = seeds.pop().expect("more than one part");
+            let group = self.group(seed, 2 + rng.below(4), rng, budget);
+            // Not always the best bisection: its halves may be worse to divide.
+            let effort = Effort { starts: 1 + rng.below(4), tries: 1, cycles: 0 };
+            budget.spend(100);
+            if group.len() > 1 {
+                self.redivide(&group, effort, rng, budget);
+            }
+        }
+    }
+
+    /// Divides some neighboring parts anew, and keeps that if it is not worse.
+    fn redivide(&mut self, parts: &[u32], effort: Effort, rng: &mut Rng, budget: &mut Budget) {
+        let (vertices, net) = self.union(parts, budget);
         let sizes: Vec<usize> =
             parts.iter().map(|part| self.members[*part as usize].len()).collect();
         let before: Vec<u32> =
             (0u32..).zip(&sizes).flat_map(|(i, size)| std::iter::repeat_n(i, *size)).collect();
-        let mut inner = Parts::new(&net, partition(&net, &sizes, effort, rng, work), parts.len());
-        inner.improve_pairs(work);
+        let mut inner = Parts::new(&net, partition(&net, &sizes, effort, rng, budget), parts.len());
+        inner.improve_pairs(budget);
         let place = inner.part;
-        work.spend(2 * net.sweep());
+        budget.spend(2 * net.sweep());
         let (after, before) = (net.cut(&place), net.cut(&before));
         // What is as good may lead to what is better.
         if after <= before {
             self.assign(parts, &vertices, |i| place[i] as usize);
         }
-        after < before
     }
 
     /// A part and some more around it, each next to one that was there before.
-    pub(super) fn cluster(&mut self, count: usize, rng: &mut Rng, work: &mut Work) -> Vec<u32> {
-        let mut parts = vec![rng.below(self.count()) as u32];
+    fn group(&mut self, seed: u32, count: usize, rng: &mut Rng, budget: &mut Budget) -> Vec<u32> {
+        let mut parts = vec![seed];
         let mut around: Vec<(u32, i64)> = Vec::new();
         while parts.len() < count {
             let last = *parts.last().expect("there is one from the start") as usize;
-            for (part, weight) in self.neighbors(last, work) {
+            for (part, weight) in self.neighbors(last, budget) {
                 match around.iter_mut().find(|(other, _)| *other == part) {
                     Some((_, sum)) => *sum += weight,
                     None => around.push((part, weight)),
@@ -223,8 +236,12 @@ impl<'a> Parts<'a> {
                 at -= weight.max(&1);
                 at < 0
             });
-            let Some((part, _)) = hit else { break };
-            parts.push(*part);
+            // Parts without edges to these may still take vertices from them.
+            let part = hit.map_or_else(|| rng.below(self.count()) as u32, |(part, _)| *part);
+            if parts.contains(&part) {
+                break;
+            }
+            parts.push(part);
         }
         rng.shuffle(&mut parts);
         parts

@@ -103,7 +103,7 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use super::super::work::Rng;
+    use super::super::rng::Rng;
     use super::*;
 
     #[test]

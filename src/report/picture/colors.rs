@@ -34,7 +34,7 @@ impl Rgb {
     pub fn is_light(self) -> bool {
         // The luminance of television.
         let Self(red, green, blue) = self;
-        299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue) > 110_000
+        299 * u32::from(red) + 587 * u32::from(green) + 114 * u32::from(blue) > 100_000
     }
 
     /// `#rrggbb`.

@@ -57,9 +57,17 @@ impl Figure {
     }
 
     /// What goes from each node, a row, to each, a column, before and after. `None` if there is nothing
-    /// to draw.
+    /// to draw, or too much, or the matrices are not square and alike.
     pub fn matrices(caption: &Caption, before: &[Vec<i64>], after: &[Vec<i64>]) -> Option<Self> {
-        if before.is_empty() || before.len().saturating_mul(before.len()) > MOST_CELLS {
+        let nodes = before.len();
+        let square = |matrix: &[Vec<i64>]| {
+            matrix.len() == nodes && matrix.iter().all(|row| row.len() == nodes)
+        };
+        if nodes == 0
+            || nodes.saturating_mul(nodes) > MOST_CELLS
+            || !square(before)
+            || !square(after)
+        {
             return None;
         }
         let scale = matrix::Scale::of(before, after);

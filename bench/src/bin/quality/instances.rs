@@ -1,4 +1,4 @@
-//! The instances that are measured.
+//! The grids that are measured.
 
 use cartograph::mapping::{Grid, Layout, Offset};
 use cartograph::topology::dims_create;

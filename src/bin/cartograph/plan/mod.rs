@@ -110,21 +110,30 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         None => None,
     };
     let solved = solve(arguments)?;
-    if arguments.json {
-        output::print(&(solved.json() + "\n"))?;
-    } else if arguments.svg.as_ref().is_none_or(|file| file.as_os_str() != "-") {
-        output::print(&solved.text())?;
-    }
-    if let Some(file) = &arguments.svg {
-        output::write(file, &solved.svg()?)?;
-    }
-    if let Some((launcher, file)) = launcher {
+    let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
+    let ranks = launcher.map(|(launcher, file)| {
         let node_of = rankfile::launch_order(&solved.plan, &solved.layout);
         let names = rankfile::names(arguments.hosts.as_deref(), &solved.layout)?;
-        output::write(&file, &launcher.write(&node_of, &names)?)?;
-        if !arguments.json && file.as_os_str() != "-" {
-            let how = launcher.usage(&file.display().to_string(), node_of.len());
-            output::print(&format!("{how}\n"))?;
+        let how = launcher.usage(&file.display().to_string(), node_of.len());
+        Ok((file, launcher.write(&node_of, &names)?, how))
+    });
+    let ranks = ranks.transpose()?;
+
+    // What is asked for on stdout comes alone.
+    let files = [svg.as_ref().map(|(file, _)| *file), ranks.as_ref().map(|(file, _, _)| file)];
+    let taken = files.iter().flatten().any(|file| file.as_os_str() == "-");
+    if arguments.json {
+        output::print(&(solved.json() + "\n"))?;
+    } else if !taken {
+        output::print(&solved.text())?;
+    }
+    if let Some((file, text)) = svg {
+        output::write(file, &text)?;
+    }
+    if let Some((file, text, how)) = ranks {
+        output::write(&file, &text)?;
+        if !arguments.json && !taken {
+            output::print(&format!("\n{how}\n"))?;
         }
     }
     Ok(())

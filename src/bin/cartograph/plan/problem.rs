@@ -1,8 +1,9 @@
 //! What is to be mapped, and on which nodes, from the command's arguments.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use cartograph::mapping::graph::metis;
 use cartograph::mapping::layout::parse_sizes;
 use cartograph::mapping::{Adjacency, Csr, Grid, Layout, Offset};
 use clap::ValueEnum;
@@ -184,7 +185,15 @@ impl fmt::Display for Problem {
     }
 }
 
-fn graph(file: &std::path::Path) -> Result<Problem> {
-    let _ = output::read(file)?;
-    Err(Failure::new("METIS reader pending"))
+fn graph(file: &Path) -> Result<Problem> {
+    let graph = metis::read(&output::read(file)?)
+        .map_err(|error| Failure::new(format!("{} is no graph: {error}", file.display())))?;
+    match graph.vertices() {
+        0 => Err(Failure::new(format!("{} has no vertices: nothing is to place", file.display()))),
+        vertices if vertices > MOST_RANKS => Err(Failure::new(format!(
+            "{} has {vertices} vertices; at most {MOST_RANKS} can be placed",
+            file.display()
+        ))),
+        _ => Ok(Problem::Graph { graph, file: file.to_owned() }),
+    }
 }

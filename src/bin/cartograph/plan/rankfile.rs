@@ -113,19 +113,13 @@ impl Launcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cartograph::mapping::Cost;
+    use cartograph::mapping::Grid;
 
     #[test]
     fn every_launcher_starts_ranks_where_the_plan_wants_them() {
         let layout = Layout::blocks(&[2, 3]);
-        let plan = Plan {
-            old_rank: Some([3, 0, 4, 1].into()),
-            vertices: 4,
-            lower_bound: 0,
-            before: Cost::default(),
-            after: Cost::default(),
-            algorithm: "test",
-        };
+        let row = Grid::new(vec![4], vec![false], Grid::nearest_neighbors(&[1]));
+        let plan = Plan { old_rank: Some([3, 0, 4, 1].into()), ..Plan::identity(&row, &layout, 0) };
         let order = launch_order(&plan, &layout);
         assert_eq!(order, [1, 0, 1, 0, 1]);
         let names = names(Some("a,b"), &layout).unwrap();
@@ -136,7 +130,7 @@ mod tests {
         );
         assert_eq!(text(Launcher::Mpich), "-hosts a,b -rankmap 1,0,1,0,1\n");
         assert_eq!(text(Launcher::Slurm), "b\na\nb\na\nb\n");
-        let many = vec![0; LONGEST_WORD / 2];
+        let many = vec![0; LONGEST_WORD / 2 + 1];
         assert!(Launcher::Mpich.write(&many, &names).is_err());
         assert!(Launcher::Mpich.write(&many[1..], &names).is_ok());
     }

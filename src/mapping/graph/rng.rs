@@ -1,31 +1,4 @@
-//! What bounds and steers the search: a count of steps, and random numbers that are always the same.
-
-/// Steps a second on a machine of today. A step is one edge looked at.
-const STEPS_A_SECOND: f64 = 90e6;
-
-/// How many steps are left. Counted instead of timed, so that every process gets the same answer.
-#[derive(Debug, Clone)]
-pub(super) struct Work {
-    left: u64,
-}
-
-impl Work {
-    /// As much as takes about `seconds`.
-    pub(super) fn seconds(seconds: f64) -> Self {
-        // The cast saturates, and makes 0 of what is no number.
-        Self { left: (seconds * STEPS_A_SECOND) as u64 }
-    }
-
-    /// Notes steps that were done.
-    pub(super) fn spend(&mut self, steps: usize) {
-        self.left = self.left.saturating_sub(steps as u64);
-    }
-
-    /// Whether nothing is left.
-    pub(super) fn is_spent(&self) -> bool {
-        self.left == 0
-    }
-}
+//! Random numbers that are always the same.
 
 /// A small generator of pseudo-random numbers (SplitMix64).
 #[derive(Debug, Clone)]

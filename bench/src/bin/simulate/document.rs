@@ -1,0 +1,111 @@
+//! The tables of `docs/simulate.md`.
+
+use std::fmt::Write as _;
+
+use crate::machine::Placement;
+use crate::{Creation, Exchange, SIZES};
+
+/// Says what one run came to.
+pub(crate) fn progress(exchange: &Exchange) {
+    let seconds: Vec<String> =
+        exchange.seconds.iter().map(|s| format!("{:.3} ms", s * 1e3)).collect();
+    let (name, placement) = (name(exchange), exchange.placement.name());
+    println!("{name}, {placement}: {} ({:.0} s)", seconds.join(", "), exchange.used.wall_seconds);
+}
+
+/// A grid in words.
+pub(crate) fn name(exchange: &Exchange) -> String {
+    let [x, y, z] = exchange.dims;
+    let periodic = if exchange.periodic { "periodic" } else { "not periodic" };
+    format!("{x} x {y} x {z}, {periodic}")
+}
+
+/// Bytes in words.
+pub(crate) fn bytes(size: u32) -> String {
+    if size >= 1 << 20 { format!("{} MiB", size >> 20) } else { format!("{} KiB", size >> 10) }
+}
+
+/// The runs of one grid, in the order of [`Placement::ALL`].
+pub(crate) fn by_grid(exchanges: &[Exchange]) -> impl Iterator<Item = &[Exchange]> {
+    exchanges.chunks(Placement::ALL.len())
+}
+
+/// The whole document.
+pub(crate) fn markdown(exchanges: &[Exchange], creations: &[Creation]) -> String {
+    let mut text = String::from(
+        "# On simulated machines\n\n\
+         Written by `make simulate`, which runs two programs of `c_tests/simulate` on SimGrid SMPI 3.32: a\n\
+         switch with a link of 100 Gbit/s and 1 us to each node, 50 GB/s within a node, one core a process.\n\
+         Times are simulated and the same in each run; computing takes none.\n\n\
+         ## Exchange of six faces\n\n\
+         `halo.c` passes `reorder = 1` to `MPI_Cart_create` and does not know of Cartograph, which is\n\
+         preloaded over cyclic ranks. Milliseconds an exchange, and how many times as long as under\n\
+         Cartograph.\n\n\
+         ![Time of an exchange](simulate.svg)\n\n\
+         | grid | nodes | a face | cyclic ranks | block ranks | Cartograph |\n\
+         |---|---|---|---|---|---|\n",
+    );
+    for runs in by_grid(exchanges) {
+        let machine = runs[0].machine;
+        for (i, size) in SIZES.iter().enumerate() {
+            let ours = runs.last().expect("a run a placement").seconds[i];
+            let [cyclic, block] = [0, 1].map(|run: usize| {
+                let seconds = runs[run].seconds[i];
+                format!("{:.3} ({:.2} x)", seconds * 1e3, seconds / ours)
+            });
+            let (name, nodes) = (name(&runs[0]), machine.nodes);
+            let (each, size) = (machine.processes, bytes(*size));
+            writeln!(
+                text,
+                "| {name} | {nodes} of {each} | {size} | {cyclic} | {block} | {:.3} |",
+                ours * 1e3
+            )
+            .expect("a String takes all");
+        }
+    }
+    text.push_str(
+        "\nWhat the runs took on the machine that simulated, all three sizes in one run:\n\n\
+         | grid | ranks | wall time | peak memory |\n|---|---|---|---|\n",
+    );
+    for exchange in exchanges {
+        let (name, placement, used) = (name(exchange), exchange.placement.name(), &exchange.used);
+        let (seconds, mebibytes) = (used.wall_seconds, used.peak_memory >> 20);
+        writeln!(text, "| {name} | {placement} | {seconds:.0} s | {mebibytes} MiB |")
+            .expect("a String takes all");
+    }
+    text.push_str(
+        "\n## Making communicators\n\n\
+         `create.c` makes a periodic grid of three dimensions, a ring by `MPI_Graph_create`, and a ring by\n\
+         `MPI_Dist_graph_create_adjacent`. All are built on `MPI_Comm_split`, whose groups SMPI keeps at each\n\
+         rank; what Cartograph adds to it is in parentheses. The arrays of `MPI_Graph_create` are those of\n\
+         the whole graph.\n\n\
+         Bytes a rank that stay allocated:\n\n",
+    );
+    table(&mut text, creations, |creation| creation.bytes, |bytes| format!("{bytes:.0}"));
+    text.push_str("\nSimulated microseconds:\n\n");
+    table(&mut text, creations, |creation| creation.seconds * 1e6, |time| format!("{time:.1}"));
+    text
+}
+
+/// A row a number of ranks, a column a kind; the first kind is what the others are built on.
+fn table(
+    text: &mut String,
+    creations: &[Creation],
+    value: impl Fn(&Creation) -> f64,
+    show: impl Fn(f64) -> String,
+) {
+    let mut rows = creations.chunk_by(|a, b| a.ranks == b.ranks).peekable();
+    let kinds = rows.peek().map_or(&[][..], |row| row);
+    let names: Vec<&str> = kinds.iter().map(|creation| creation.kind.as_str()).collect();
+    let lines = "|---".repeat(names.len() + 1);
+    writeln!(text, "| ranks | {} |\n{lines}|", names.join(" | ")).expect("a String takes all");
+    for row in rows {
+        let split = value(&row[0]);
+        let others = row[1..].iter().map(|creation| {
+            let found = value(creation);
+            format!("{} ({})", show(found), show(found - split))
+        });
+        let cells: Vec<String> = std::iter::once(show(split)).chain(others).collect();
+        writeln!(text, "| {} | {} |", row[0].ranks, cells.join(" | ")).expect("a String takes all");
+    }
+}

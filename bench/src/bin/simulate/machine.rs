@@ -1,0 +1,149 @@
+//! Simulated machines, and programs that run on them.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use wait4::Wait4 as _;
+
+use crate::top;
+
+/// A machine of equal nodes, all behind one switch.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Machine {
+    pub(crate) nodes: u32,
+    /// Processes a node, each with a core.
+    pub(crate) processes: u32,
+}
+
+impl Machine {
+    pub(crate) fn ranks(self) -> u32 {
+        self.nodes * self.processes
+    }
+
+    /// SimGrid's description: links of 100 Gbit/s and 1 us, memory of 50 GB/s within a node.
+    fn platform(self) -> String {
+        let Self { nodes, processes } = self;
+        format!(
+            r#"<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="n" suffix="" radical="0-{}" speed="1Gf" core="{processes}" bw="12.5GBps"
+           lat="1us" loopback_bw="50GBps" loopback_lat="200ns"/>
+</platform>
+"#,
+            nodes - 1
+        )
+    }
+
+    /// The node of each rank, a line each.
+    fn hosts(self, placement: Placement) -> String {
+        let mut lines = String::new();
+        for rank in 0..self.ranks() {
+            let node = match placement {
+                Placement::Block => rank / self.processes,
+                Placement::Cyclic | Placement::Cartograph => rank % self.nodes,
+            };
+            writeln!(lines, "n{node}").expect("a String takes all");
+        }
+        lines
+    }
+}
+
+/// Which rank is where.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// Rank 0 on node 0, rank 1 on node 1, and so on, by the launcher.
+    Cyclic,
+    /// Node after node, by the launcher.
+    Block,
+    /// Cyclic by the launcher, and then as Cartograph answers `reorder = 1`.
+    Cartograph,
+}
+
+impl Placement {
+    pub(crate) const ALL: [Self; 3] = [Self::Cyclic, Self::Block, Self::Cartograph];
+
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Cyclic => "cyclic",
+            Self::Block => "block",
+            Self::Cartograph => "Cartograph",
+        }
+    }
+}
+
+/// What a run took on the machine that simulates.
+pub(crate) struct Used {
+    pub(crate) wall_seconds: f64,
+    /// Bytes, of all simulated processes and the simulator.
+    pub(crate) peak_memory: u64,
+}
+
+/// Where programs are compiled and run.
+pub(crate) struct Launch {
+    directory: PathBuf,
+    library: PathBuf,
+}
+
+impl Launch {
+    /// Below the directory of the host, where `make lib HOST=smpi` has built the library.
+    pub(crate) fn new(host: &Path) -> Result<Self, Box<dyn Error>> {
+        let directory = host.join("simulate");
+        std::fs::create_dir_all(&directory)?;
+        let library = host.join("lib/libcartograph.so").canonicalize()?;
+        Ok(Self { directory: directory.canonicalize()?, library })
+    }
+
+    /// Compiles a program of `c_tests/simulate` for SMPI, with nothing of Cartograph.
+    pub(crate) fn compile(&self, name: &str) -> Result<PathBuf, Box<dyn Error>> {
+        let source = top().join(format!("c_tests/simulate/{name}.c"));
+        let program = self.directory.join(name);
+        // SMPI's own malloc is a macro that malloc.h does not survive.
+        let mut command = Command::new("smpicc");
+        command.args(["-O2", "-DSMPI_NO_OVERRIDE_MALLOC", "-o"]).arg(&program).arg(source);
+        if !command.status()?.success() {
+            return Err(format!("{name}.c cannot be compiled with smpicc").into());
+        }
+        Ok(program)
+    }
+
+    /// Runs a program; what it printed, and what the run took. A preloaded library is found only where
+    /// ranks share the program's global variables; these programs have none.
+    pub(crate) fn run(
+        &self,
+        program: &Path,
+        machine: Machine,
+        placement: Placement,
+        arguments: &[String],
+    ) -> Result<(String, Used), Box<dyn Error>> {
+        let (platform, hosts) = (self.directory.join("platform.xml"), self.directory.join("hosts"));
+        std::fs::write(&platform, machine.platform())?;
+        std::fs::write(&hosts, machine.hosts(placement))?;
+        let mut command = Command::new("smpirun");
+        command.current_dir(&self.directory).arg("-no-privatize");
+        if placement == Placement::Cartograph {
+            command.args(["-wrapper", &format!("env LD_PRELOAD={}", self.library.display())]);
+        }
+        command.args(["-np", &machine.ranks().to_string()]);
+        command.arg("-platform").arg(&platform).arg("-hostfile").arg(&hosts);
+        // Times are then of the network alone, and the same in each run.
+        command.args(["--cfg=smpi/simulate-computation:no", "--log=root.thres:warning"]);
+        command.args(["--cfg=contexts/stack-size:256", "--cfg=contexts/guard-size:0"]);
+        command.arg(program).args(arguments);
+
+        let begin = Instant::now();
+        let mut child = command.stdout(Stdio::piped()).spawn()?;
+        let mut output = String::new();
+        child.stdout.take().expect("it is piped").read_to_string(&mut output)?;
+        let ended = child.wait4()?;
+        if !ended.status.success() {
+            return Err(format!("smpirun ended with {}: {output}", ended.status).into());
+        }
+        let wall_seconds = begin.elapsed().as_secs_f64();
+        Ok((output, Used { wall_seconds, peak_memory: ended.rusage.maxrss }))
+    }
+}

@@ -1,0 +1,114 @@
+//! `make simulate`: an unmodified program on a thousand simulated processes, under SimGrid SMPI.
+//!
+//! Two machines, each with ranks dealt to its nodes one at a time (cyclic), with ranks that fill node
+//! after node (block), and with cyclic ranks under Cartograph, whose program passes `reorder = 1`.
+//! Writes `docs/simulate.md` and `docs/simulate.svg`.
+
+mod document;
+mod machine;
+mod picture;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
+use machine::{Launch, Machine, Placement, Used};
+
+/// Bytes of a face.
+const SIZES: [u32; 3] = [8 << 10, 64 << 10, 1 << 20];
+
+/// A six-face exchange on one grid with one placement.
+struct Exchange {
+    dims: [u32; 3],
+    periodic: bool,
+    machine: Machine,
+    placement: Placement,
+    /// Simulated seconds for each of [`SIZES`].
+    seconds: Vec<f64>,
+    used: Used,
+}
+
+/// Making a communicator of a kind.
+struct Creation {
+    ranks: u32,
+    kind: String,
+    /// Simulated seconds.
+    seconds: f64,
+    /// Bytes allocated for each rank.
+    bytes: f64,
+}
+
+/// The repository's top directory.
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let small = std::env::var("CARTOGRAPH_SIMULATE").is_ok_and(|value| value == "small");
+    let all = [
+        ([16, 8, 8], Machine { nodes: 32, processes: 32 }),
+        ([16, 16, 16], Machine { nodes: 64, processes: 64 }),
+    ];
+    let machines = &all[..if small { 1 } else { 2 }];
+    let launch = Launch::new(&top().join("build/smpi"))?;
+
+    let halo = launch.compile("halo")?;
+    let mut exchanges = Vec::new();
+    for &(dims, machine) in machines {
+        for periodic in [true, false] {
+            for placement in Placement::ALL {
+                let exchange = exchange(&launch, &halo, dims, periodic, machine, placement)?;
+                document::progress(&exchange);
+                exchanges.push(exchange);
+            }
+        }
+    }
+
+    let create = launch.compile("create")?;
+    let mut creations = Vec::new();
+    for ranks in [64, 256, 1024, 4096] {
+        if small && ranks > 1024 {
+            break;
+        }
+        let machine = Machine { nodes: ranks / 32, processes: 32 };
+        let (output, _) = launch.run(&create, machine, Placement::Cartograph, &[])?;
+        for line in output.lines() {
+            let [kind, seconds, bytes] = words(line)?;
+            let (seconds, bytes) = (seconds.parse()?, bytes.parse()?);
+            creations.push(Creation { ranks, kind: kind.into(), seconds, bytes });
+        }
+    }
+
+    let docs = top().join("docs");
+    std::fs::write(docs.join("simulate.md"), document::markdown(&exchanges, &creations))?;
+    std::fs::write(docs.join("simulate.svg"), picture::bars(&exchanges))?;
+    Ok(())
+}
+
+fn exchange(
+    launch: &Launch,
+    program: &Path,
+    dims: [u32; 3],
+    periodic: bool,
+    machine: Machine,
+    placement: Placement,
+) -> Result<Exchange, Box<dyn Error>> {
+    let mut arguments = dims.map(|dim| dim.to_string()).to_vec();
+    arguments.extend([u32::from(periodic).to_string(), "messages".into(), "1".into()]);
+    arguments.extend(SIZES.map(|size| size.to_string()));
+    let (output, used) = launch.run(program, machine, placement, &arguments)?;
+    let mut seconds = Vec::new();
+    for line in output.lines() {
+        let [_, taken] = words(line)?;
+        seconds.push(taken.parse()?);
+    }
+    if seconds.len() != SIZES.len() {
+        return Err(format!("the program printed: {output}").into());
+    }
+    Ok(Exchange { dims, periodic, machine, placement, seconds, used })
+}
+
+/// The words of a line that has `N` of them.
+fn words<const N: usize>(line: &str) -> Result<[&str; N], String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    words.try_into().map_err(|_| format!("the program printed: {line}"))
+}

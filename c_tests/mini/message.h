@@ -1,0 +1,39 @@
+/* Requests, as message.c moves them and request.c shows them to programs. */
+#ifndef MINI_MESSAGE_H
+#define MINI_MESSAGE_H
+
+#include "mini.h"
+
+enum kind { SEND, RECEIVE };
+
+struct MPI_ABI_Request {
+    enum kind kind;
+    int done, forgotten, error;
+    struct mini_comm *comm;
+    struct mini_envelope envelope;
+    struct MPI_ABI_Request *next;
+    /* Of a send: where it goes, its bytes, of which so many are gone; `packed` if they are a copy. */
+    int to;
+    const unsigned char *bytes;
+    unsigned char *packed;
+    size_t gone;
+    /* Of a receive. */
+    void *buffer;
+    int count;
+    struct mini_type *type;
+};
+
+/* A request that is not under way, for what goes nowhere. */
+MPI_Request mini_request(enum kind kind, struct mini_comm *comm);
+/* Starts a message of dense bytes, which a copy may hold that is freed with the request. */
+MPI_Request mini_start_send(struct mini_comm *comm, int64_t context, const void *bytes, size_t count,
+                            unsigned char *packed, int to, int tag);
+MPI_Request mini_start_receive(struct mini_comm *comm, int64_t context, void *buffer, int count,
+                               struct mini_type *type, int from, int tag);
+/* Waits until a request is done. */
+void mini_complete(MPI_Request request);
+/* Ends the wait of a receive, if nothing has come for it. */
+void mini_take_back(MPI_Request request);
+void mini_request_end(MPI_Request request);
+
+#endif

@@ -1,0 +1,104 @@
+/* Neighborhood collectives on different communicators from several threads at once; also duplicates of
+ * one communicator, which share its topology. */
+#include "neighbor_calls.h"
+
+#include <pthread.h>
+
+enum { THREADS = 4, ROUNDS = 60 };
+
+struct work {
+    int number;
+    MPI_Comm base, shared;
+    int wrong;
+};
+
+static void set(int *sent, int rank, int number)
+{
+    sent[0] = 1000 * rank + 2 * number, sent[1] = sent[0] + 1;
+}
+
+/* On a periodic ring what arrives from the left was sent to the right. */
+static int wrong(const int *got, MPI_Comm comm, int number)
+{
+    int rank, size;
+    MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &size);
+    int left = (rank + size - 1) % size, right = (rank + 1) % size;
+    return (got[0] != 1000 * left + 2 * number + 1) + (got[1] != 1000 * right + 2 * number);
+}
+
+static int every_way(MPI_Comm comm, int number)
+{
+    int rank, sent[3][2], got[3][2], counts[2] = { 1, 1 }, displs[2] = { 0, 1 }, count = 0;
+    MPI_Request requests[2];
+    MPI_Comm_rank(comm, &rank);
+    for (int i = 0; i < 3; i++)
+        set(sent[i], rank, number + i), got[i][0] = got[i][1] = -1;
+    MPI_Ineighbor_alltoallv(sent[0], counts, displs, MPI_INT, got[0], counts, displs, MPI_INT, comm,
+                            &requests[count++]);
+#if HAS_INIT
+    MPI_Neighbor_alltoall_init(sent[1], 1, MPI_INT, got[1], 1, MPI_INT, comm, MPI_INFO_NULL,
+                               &requests[1]);
+    MPI_Start(&requests[1]);
+#else
+    MPI_Ineighbor_alltoall(sent[1], 1, MPI_INT, got[1], 1, MPI_INT, comm, &requests[1]);
+#endif
+    MPI_Neighbor_alltoall(sent[2], 1, MPI_INT, got[2], 1, MPI_INT, comm);
+    MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+#if HAS_INIT
+    MPI_Request_free(&requests[1]);
+#endif
+    return wrong(got[0], comm, number) + wrong(got[1], comm, number + 1) +
+           wrong(got[2], comm, number + 2);
+}
+
+static void *run(void *argument)
+{
+    struct work *work = argument;
+    int size, one = 1;
+    MPI_Comm_size(work->base, &size);
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Comm fresh;
+        work->wrong += every_way(work->shared, 10 * round + work->number);
+        if (round % 10)
+            continue;
+        if (MPI_Cart_create(work->base, 1, &size, &one, 0, &fresh) != MPI_SUCCESS)
+            work->wrong++;
+        else {
+            work->wrong += every_way(fresh, round);
+            MPI_Comm_free(&fresh);
+        }
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    int provided, size, one = 1;
+    struct work work[THREADS];
+    pthread_t threads[THREADS];
+    MPI_Comm ring;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    if (provided < MPI_THREAD_MULTIPLE) {
+        printf("0 passed, 0 failed: the host has no MPI_THREAD_MULTIPLE\n");
+        MPI_Finalize();
+        return 0;
+    }
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank), MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    size = world_size;
+    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &one, 0, &ring) == MPI_SUCCESS);
+    for (int i = 0; i < THREADS; i++) {
+        work[i].number = i, work[i].wrong = 0;
+        CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &work[i].base) == MPI_SUCCESS);
+        CHECK(MPI_Comm_dup(ring, &work[i].shared) == MPI_SUCCESS);
+    }
+    for (int i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, run, &work[i]) == 0);
+    for (int i = 0; i < THREADS; i++) {
+        CHECK(pthread_join(threads[i], NULL) == 0);
+        CHECK(work[i].wrong == 0);
+        MPI_Comm_free(&work[i].base), MPI_Comm_free(&work[i].shared);
+    }
+    MPI_Comm_free(&ring);
+    return finish();
+}

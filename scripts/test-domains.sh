@@ -1,0 +1,51 @@
+#!/usr/bin/env bash
+# test-domains.sh HOST: below the node. The library with the feature `hwloc` asks which package each
+# process is bound to, and places neighbors in the same one. hwloc is told of a machine with two packages
+# of one CPU each; ranks are dealt to them in turn.
+set -euo pipefail
+top=$(cd "$(dirname "$0")/.." && pwd)
+host=$1
+cd "$top"
+scripts/setup.sh hwloc
+CARGO_TARGET_DIR=build/hwloc MPICC=$(scripts/host.sh "$host" cc) scripts/with-env.sh "$host" \
+    cargo build -q --release --lib --features hwloc
+lib=$top/build/hwloc/release/libcartograph.so
+program=build/$host/programs/reorder
+mkdir -p "build/$host/programs"
+$(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$program" c_tests/reorder.c
+launch=$(scripts/host.sh "$host" exec)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+passed=0 failed=0
+check() {
+    if "${@:2}"; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "failed: $1"
+        tail -n 20 "$work/out" "$work/err"
+    fi
+}
+# run BINDING: 8 processes, each bound to the CPUs that BINDING gives for its rank.
+run() {
+    timeout -k 5 120 $launch 8 env HWLOC_SYNTHETIC='package:2 core:1 pu:1' HWLOC_THISSYSTEM=1 \
+        "LD_PRELOAD=$lib" sh -c "exec taskset -c $1 $program" >"$work/out" 2>"$work/err"
+    order=$(sed -n 's/^rank 0 order cart 4x2 00: //p' "$work/out")
+}
+# Edges of a 4x2 grid that join two packages, where the package of an old rank is its parity.
+crossing() {
+    awk '{ for (i = 0; i < 8; i++) p[i] = $(i + 1) % 2
+           for (i = 0; i < 8; i += 2) n += p[i] != p[i + 1]
+           for (i = 0; i < 6; i++) n += p[i] != p[i + 2]
+           print n }' <<<"$1"
+}
+
+check "ranks dealt to two packages" run '$((PMI_RANK % 2))'
+check "cross two edges of four: $order" [ "$(crossing "$order")" = 2 ]
+check "the program's checks" grep -q ' 0 failed$' "$work/out"
+check "no rank bound" run 0,1
+check "stays: $order" [ "$order" = '0 1 2 3 4 5 6 7' ]
+
+echo "test-domains, $host: $passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,0 +1,184 @@
+//! Graphs in METIS' file format.
+
+use super::Csr;
+
+/// Why a text is no graph.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("line {line}: {what}")]
+pub struct FormatError {
+    /// Counted from 1; comments count.
+    pub line: usize,
+    /// What is wrong there.
+    pub what: String,
+}
+
+/// Reads a graph: a line `vertices edges [format [weights]]`, then for each vertex a line of its
+/// neighbors, counted from 1. Lines that begin with `%` are comments.
+///
+/// The format is up to three digits, each 0 or 1: sizes of vertices, weights of vertices (as many a
+/// vertex as `weights` says, else one) and weights of edges. Sizes and weights of vertices are passed
+/// over: each vertex is one process. Each edge is listed at both of its ends and becomes two, which may
+/// weigh differently.
+///
+/// # Errors
+///
+/// [`FormatError`], with the line.
+pub fn read(text: &str) -> Result<Csr, FormatError> {
+    let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim_start().starts_with('%'));
+    let (line, header) = lines
+        .find(|(_, line)| !line.trim().is_empty())
+        .ok_or_else(|| wrong(1, "there is no header: vertices edges [format]"))?;
+    let header = Header::parse(line, header)?;
+    let mut edges = Vec::new();
+    let mut last = line;
+    for vertex in 0..header.vertices {
+        let missing =
+            || wrong(last, format!("{} vertices are to follow, not {vertex}", header.vertices));
+        let (line, row) = lines.next().ok_or_else(missing)?;
+        last = line;
+        header.row(line, vertex, row, &mut edges)?;
+    }
+    if let Some((line, _)) = lines.find(|(_, line)| !line.trim().is_empty()) {
+        return Err(wrong(
+            line,
+            format!("the {} vertices are all described before", header.vertices),
+        ));
+    }
+    if edges.len() as u64 != 2 * header.edges {
+        return Err(wrong(
+            last,
+            format!("{} edges are to be listed twice each, not {} ends", header.edges, edges.len()),
+        ));
+    }
+    let graph = Csr::from_edges(header.vertices as usize, edges.iter().copied());
+    Ok(graph)
+}
+
+struct Header {
+    vertices: u32,
+    edges: u64,
+    /// How many numbers come before the neighbors.
+    before: usize,
+    weighted: bool,
+}
+
+impl Header {
+    fn parse(line: usize, text: &str) -> Result<Self, FormatError> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        if !(2..=4).contains(&words.len()) {
+            return Err(wrong(line, "the header is: vertices edges [format [weights]]"));
+        }
+        let vertices = number(line, words[0], i32::MAX as u64)? as u32;
+        let edges = number(line, words[1], i64::MAX as u64 / 2)?;
+        let format = words.get(2).copied().unwrap_or("0");
+        if format.len() > 3 || !format.bytes().all(|digit| matches!(digit, b'0' | b'1')) {
+            return Err(wrong(line, format!("'{format}' is no format: up to three digits 0 or 1")));
+        }
+        let digit = |from_right: usize| format.bytes().rev().nth(from_right) == Some(b'1');
+        let count = words.get(3).map_or(Ok(1), |word| number(line, word, 1000))? as usize;
+        let before = usize::from(digit(2)) + if digit(1) { count } else { 0 };
+        Ok(Self { vertices, edges, before, weighted: digit(0) })
+    }
+
+    /// Reads the line of a vertex, counted from 0.
+    fn row(
+        &self,
+        line: usize,
+        vertex: u32,
+        text: &str,
+        edges: &mut Vec<(u32, u32, i64)>,
+    ) -> Result<(), FormatError> {
+        let mut words = text.split_whitespace();
+        for _ in 0..self.before {
+            let word =
+                words.next().ok_or_else(|| wrong(line, "a weight of the vertex is missing"))?;
+            number(line, word, i64::MAX as u64)?;
+        }
+        while let Some(word) = words.next() {
+            let to = number(line, word, u64::from(self.vertices))?;
+            if to == 0 {
+                return Err(wrong(line, "vertices are counted from 1"));
+            }
+            let weight = if self.weighted {
+                let word =
+                    words.next().ok_or_else(|| wrong(line, "the last edge has no weight"))?;
+                number(line, word, i32::MAX as u64)?
+            } else {
+                1
+            };
+            edges.push((vertex, to as u32 - 1, weight as i64));
+        }
+        Ok(())
+    }
+}
+
+fn number(line: usize, word: &str, most: u64) -> Result<u64, FormatError> {
+    let number =
+        word.parse().map_err(|_| wrong(line, format!("'{word}' is not a number from 0 on")))?;
+    if number > most {
+        return Err(wrong(line, format!("{number} is more than {most}")));
+    }
+    Ok(number)
+}
+
+fn wrong(line: usize, what: impl Into<String>) -> FormatError {
+    FormatError { line, what: what.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn edges(graph: &Csr, vertex: usize) -> Vec<(usize, i64)> {
+        graph.edges(vertex).collect()
+    }
+
+    #[test]
+    fn all_formats_are_read() {
+        let plain = read("% a path\n3 2\n2\n%\n1 3\n2\n").unwrap();
+        assert_eq!(edges(&plain, 1), [(0, 1), (2, 1)]);
+        assert_eq!(read("3 2 0\n2\n1 3\n2").unwrap(), plain);
+        let weighted = read("\n3 2 1\n2 5\n1 5 3 7\n2 7\n\n").unwrap();
+        assert_eq!(edges(&weighted, 1), [(0, 5), (2, 7)]);
+        assert_eq!(read("3 2 10\n9 2\n9 1 3\n9 2\n").unwrap(), plain);
+        assert_eq!(read("3 2 011 2\n9 9 2 5\n9 9 1 5 3 7\n9 9 2 7\n").unwrap(), weighted);
+        assert_eq!(read("3 2 111\n1 9 2 5\n1 9 1 5 3 7\n1 9 2 7\n").unwrap(), weighted);
+        // A vertex without neighbors has an empty line.
+        let apart = read("3 1\n3\n\n1\n").unwrap();
+        assert_eq!(edges(&apart, 0), [(2, 1)]);
+        assert_eq!(edges(&apart, 1), []);
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_line() {
+        for (text, line, what) in [
+            ("", 1, "header"),
+            ("% x\n\n3\n", 3, "the header is"),
+            ("3 x\n", 1, "'x' is not"),
+            ("3 2 2\n", 1, "'2' is no format"),
+            ("3 2\n2\n1 4\n2\n", 3, "4 is more than 3"),
+            ("3 2\n2\n% x\n1 0\n2\n", 4, "counted from 1"),
+            ("3 2\n2\n1 3\n", 3, "3 vertices are to follow, not 2"),
+            ("3 2\n2\n1 3\n2\n1\n", 5, "all described"),
+            ("3 3\n2\n1 3\n2\n", 4, "3 edges are to be listed twice each, not 4"),
+            ("3 2 1\n2 1\n1 1 3\n2 1\n", 3, "no weight"),
+            ("3 2 1\n2 1\n1 -1 3 1\n2 1\n", 3, "'-1' is not"),
+            ("3 2 10\n1 2\n\n1 2\n", 3, "a weight of the vertex"),
+            ("99999999999 1\n", 1, "more than"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.line == line && error.what.contains(what), "{text:?}: {error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_brings_it_down(text in "[0-9% \\n]{0,60}", any in any::<String>()) {
+            let _ = read(&text);
+            let _ = read(&any);
+            let _ = read(&format!("3 2 1\n{text}"));
+        }
+    }
+}

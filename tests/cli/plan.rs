@@ -1,0 +1,214 @@
+//! `cartograph plan`.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::run::{Directory, cartograph};
+
+fn numbers(value: &Value) -> Vec<i64> {
+    value.as_array().unwrap().iter().map(|number| number.as_i64().unwrap()).collect()
+}
+
+/// J_sum and J_max of a grid without periodic dimensions, counted the plain way.
+fn cost(dims: &[i64], node_of: &[usize]) -> (i64, i64) {
+    let mut leaving = vec![0; node_of.len()];
+    for cell in 0..node_of.len() {
+        let mut stride = 1;
+        for side in dims.iter().rev() {
+            let coordinate = cell as i64 / stride % side;
+            for by in [-1, 1] {
+                if (0..*side).contains(&(coordinate + by)) {
+                    let to = (cell as i64 + by * stride) as usize;
+                    leaving[node_of[cell]] += i64::from(node_of[to] != node_of[cell]);
+                }
+            }
+            stride *= side;
+        }
+    }
+    (leaving.iter().sum(), *leaving.iter().max().unwrap())
+}
+
+#[test]
+fn plans_are_permutations_with_the_figures_that_are_said() {
+    for (arguments, dims, sizes) in [
+        ("--dims 10x6 --nodes 5 --ppn 12", vec![10, 6], vec![12; 5]),
+        (
+            "--dims 4x4x6 --node-sizes 2*30,20,16 --objective max",
+            vec![4, 4, 6],
+            vec![30, 30, 20, 16],
+        ),
+        ("--dims 3x5 --node-sizes 4*5", vec![3, 5], vec![5; 4]),
+        ("--dims 24 --nodes 1 --ppn 24", vec![24], vec![24]),
+    ] {
+        let json = cartograph(&format!("plan --json {arguments}")).stdout();
+        let plan: Value = serde_json::from_str(&json).unwrap();
+        let fields: Vec<&String> = plan.as_object().unwrap().keys().collect();
+        let known = [
+            "after",
+            "algorithm",
+            "before",
+            "dims",
+            "lower_bound",
+            "node_sizes",
+            "old_rank",
+            "periodic",
+            "ranks",
+            "seconds",
+        ];
+        let mut sorted = fields.clone();
+        sorted.sort();
+        assert_eq!(sorted, known);
+        assert_eq!(numbers(&plan["dims"]), dims);
+        assert_eq!(numbers(&plan["node_sizes"]), sizes);
+        let ranks: i64 = sizes.iter().sum();
+        assert_eq!(plan["ranks"], ranks);
+        let old_rank = numbers(&plan["old_rank"]);
+        assert_eq!(old_rank.len() as i64, dims.iter().product::<i64>());
+        let mut once = old_rank.clone();
+        once.sort_unstable();
+        once.dedup();
+        assert_eq!(once.len(), old_rank.len(), "{arguments}");
+        assert!(once[0] >= 0 && once[once.len() - 1] < ranks, "{arguments}");
+
+        let places: Vec<usize> =
+            sizes.iter().enumerate().flat_map(|(node, size)| vec![node; *size as usize]).collect();
+        let after: Vec<usize> = old_rank.iter().map(|old| places[*old as usize]).collect();
+        for (name, nodes) in [("before", &places[..old_rank.len()]), ("after", &after)] {
+            let (sum, max) = cost(&dims, nodes);
+            assert_eq!(plan[name]["inter_node_edges"], sum, "{arguments}: {name}");
+            assert_eq!(plan[name]["max_node_edges"], max, "{arguments}: {name}");
+        }
+        assert!(
+            plan["lower_bound"].as_i64().unwrap()
+                <= plan["after"]["inter_node_edges"].as_i64().unwrap()
+        );
+        assert!(plan["seconds"].as_f64().unwrap() >= 0.0);
+    }
+}
+
+#[test]
+fn stencils_and_weights_count_as_they_should() {
+    let before = |arguments: &str| {
+        let json = cartograph(&format!("plan --json --nodes 4 --ppn 4 {arguments}")).stdout();
+        let plan: Value = serde_json::from_str(&json).unwrap();
+        (plan["before"]["inter_node_edges"].as_i64().unwrap(), plan["periodic"].to_string())
+    };
+    // Each node is a row of a 4 x 4 grid.
+    assert_eq!(before("--dims 4x4"), (24, "[false,false]".into()));
+    assert_eq!(before("--dims 4x4 --periodic 10"), (32, "[true,false]".into()));
+    assert_eq!(before("--dims 4x4 --weights 5,1").0, 120);
+    assert_eq!(before("--dims 4x4 --stencil component").0, 24);
+    // Two and three steps down as well: 2 x 4 x 2 and 1 x 4 x 2 more.
+    assert_eq!(before("--dims 4x4 --stencil hops").0, 24 + 16 + 8);
+    // Three cells below each, but two at the ends.
+    assert_eq!(before("--dims 4x4 --stencil moore").0, 2 * 3 * 10);
+}
+
+#[test]
+fn tables_and_pictures_are_for_people() {
+    let directory = Directory::new("plan-pictures");
+    let svg = directory.join("plan.svg");
+    let text = cartograph("plan --dims 4x4 --nodes 4 --ppn 4 --svg").arg(&svg).stdout();
+    assert!(text.starts_with("grid 4x4 on 4 nodes of 4\n"), "{text}");
+    assert!(text.contains("edges between nodes") && text.contains("lower bound"), "{text}");
+    assert!(!text.contains('\x1b'), "no colors where no terminal is: {text}");
+    let letters = text.lines().rev().take(4).flat_map(|line| line.split_whitespace());
+    assert_eq!(letters.filter(|letter| *letter == "A").count(), 4, "{text}");
+    let drawn = fs::read_to_string(&svg).unwrap();
+    assert!(drawn.starts_with("<svg") && drawn.trim_end().ends_with("</svg>"));
+    assert!(drawn.contains("J_sum 24"), "{drawn}");
+    // To stdout it comes alone.
+    let out = cartograph("plan --dims 2x3x4 --periodic 111 --nodes 2 --ppn 12 --svg -").stdout();
+    assert!(out.starts_with("<svg"), "{out}");
+    assert!(cartograph("plan --dims 400x400 --nodes 400 --ppn 400").stdout().contains("--svg"));
+}
+
+#[test]
+fn rank_files_start_each_rank_on_the_node_of_its_place() {
+    let directory = Directory::new("plan-rankfiles");
+    let hosts = directory.join("hosts");
+    fs::write(&hosts, "# nodes\nalpha:3\nbeta slots=3\n").unwrap();
+    let file = directory.join("file");
+    let arguments = "plan --dims 2x3 --nodes 2 --ppn 3 --json --rankfile";
+    let write = |launcher: &str| {
+        let run = cartograph(&format!("{arguments} {launcher}")).arg(&file);
+        let json = run.arg("--hosts").arg(&hosts).stdout();
+        let plan: Value = serde_json::from_str(&json).unwrap();
+        let old_rank = numbers(&plan["old_rank"]);
+        (
+            old_rank.iter().map(|old| old / 3).collect::<Vec<i64>>(),
+            fs::read_to_string(&file).unwrap(),
+        )
+    };
+    let name = |node: &i64| ["alpha", "beta"][*node as usize];
+
+    let (nodes, text) = write("slurm");
+    assert_eq!(text.lines().collect::<Vec<_>>(), nodes.iter().map(name).collect::<Vec<_>>());
+    let (nodes, text) = write("openmpi");
+    for (rank, (line, node)) in text.lines().zip(&nodes).enumerate() {
+        let slot = nodes[..rank].iter().filter(|other| *other == node).count();
+        assert_eq!(line, format!("rank {rank}={} slot={slot}", name(node)));
+    }
+    assert_eq!(text.lines().count(), 6);
+    let (nodes, text) = write("mpich");
+    let map: Vec<String> = nodes.iter().map(ToString::to_string).collect();
+    assert_eq!(text, format!("-hosts alpha,beta -rankmap {}\n", map.join(",")));
+
+    let told =
+        cartograph("plan --dims 2x3 --nodes 2 --ppn 3 --rankfile openmpi").arg(&file).stdout();
+    assert!(told.contains("--rankfile"), "{told}");
+    assert!(fs::read_to_string(&file).unwrap().contains("=n1 slot=0\n"));
+    let run = cartograph(&format!("{arguments} slurm")).arg(&file).arg("--hosts").arg("a,b,c");
+    run.fails(2, "2 nodes, but 3 names");
+    cartograph(&format!("{arguments} pbs")).arg(&file).fails(2, "openmpi, mpich or slurm");
+}
+
+#[test]
+fn wrong_questions_are_answered_in_one_line() {
+    for (arguments, words) in [
+        ("--dims 4x4", "--nodes"),
+        ("--nodes 4 --ppn 4", "--dims"),
+        ("--dims 4x4 --graph x --nodes 4 --ppn 4", "cannot be used with"),
+        ("--dims 4x --nodes 4 --ppn 4", "such as 50x48"),
+        ("--dims 4x0 --nodes 4 --ppn 4", "at least 1"),
+        ("--dims 99999x99999 --nodes 4 --ppn 4", "at most"),
+        ("--dims 4x4 --nodes 4", "--ppn"),
+        ("--dims 4x4 --nodes 0 --ppn 4", "at least 1"),
+        ("--dims 4x4 --nodes 3 --ppn 5", "needs 16 processes, but the nodes have 15"),
+        ("--dims 4x4 --node-sizes 4,,4", "40*48"),
+        ("--dims 4x4 --node-sizes 999999999*99", "more than"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --periodic 1", "2 dimensions"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --periodic 12", "0 or 1"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --weights 1", "--weights"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,2 --stencil moore", "--weights"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --stencil star", "star"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --seconds inf", "--seconds"),
+    ] {
+        cartograph(&format!("plan {arguments}")).fails(2, words);
+    }
+}
+
+#[test]
+fn graphs_are_read_and_planned() {
+    let directory = Directory::new("plan-graphs");
+    let file = directory.join("ring.graph");
+    // A ring of six, in an order that no layout by blocks likes.
+    fs::write(&file, "% a ring\n6 6\n4 5\n5 6\n6 4\n1 3\n1 2\n2 3\n").unwrap();
+    let run = cartograph("plan --json --nodes 2 --ppn 3 --graph").arg(&file);
+    let plan: Value = serde_json::from_str(&run.stdout()).unwrap();
+    assert_eq!(plan["dims"], Value::Array(Vec::new()));
+    assert_eq!(plan["before"]["inter_node_edges"], 12);
+    assert_eq!(plan["after"]["inter_node_edges"], 4);
+    let mut once = numbers(&plan["old_rank"]);
+    once.sort_unstable();
+    assert_eq!(once, [0, 1, 2, 3, 4, 5]);
+    let svg = cartograph("plan --nodes 2 --ppn 3 --svg - --graph").arg(&file).stdout();
+    assert!(svg.contains("graph ring.graph of 6 vertices and 12 edges"), "{svg}");
+    assert!(svg.contains("J_sum 12"), "{svg}");
+
+    fs::write(&file, "6 6\n").unwrap();
+    cartograph("plan --nodes 2 --ppn 3 --graph").arg(&file).fails(1, "no graph: line");
+    cartograph("plan --nodes 2 --ppn 3 --graph /nowhere/x").fails(1, "cannot read");
+    cartograph("plan --nodes 2 --ppn 3 --graph x --dims 6").fails(2, "cannot be used with");
+}

@@ -1,0 +1,72 @@
+//! `cartograph show`.
+
+use std::fs;
+
+use cartograph::mapping::{Csr, Grid, Layout, Plan};
+use cartograph::report::{Job, Reason, Record, Reorder, Report, Shape, Traffic};
+use cartograph::topology::Cart;
+
+use crate::run::{Directory, cartograph};
+
+/// What a library would have written of a grid, a graph and a grid that nobody mapped.
+fn report() -> Report {
+    let layout = Layout::parse("2x4", 8).unwrap();
+    let report = Report::new();
+    report.job(Job { mpi: "some MPI".into(), nodes: (&layout).into() });
+    let grid = Cart::new(&[4, 2], &[false, true], 8).unwrap();
+    let plan = Plan {
+        old_rank: Some([0, 4, 1, 5, 2, 6, 3, 7].into()),
+        ..Plan::identity(&Grid::from(&grid), &layout, 8)
+    };
+    report.add(Record::planned("MPI_Cart_create", &grid, Reorder::Asked, &layout, &plan));
+    let graph = Csr::from_edges(8, (0..8).map(|from| (from, (from + 3) % 8, 5)));
+    let plan = Plan::identity(&graph, &layout, 0);
+    let shape = Shape::DistGraph { edges: Some(8), weighted: true };
+    let record = Record::planned("MPI_Dist_graph_create", shape, Reorder::Asked, &layout, &plan);
+    report.add(record.traffic(Traffic::new(&graph, &layout, &plan)));
+    report.add(Record::new("MPI_Cart_create", &grid, 8, Reorder::No, Reason::NOT_ASKED));
+    report
+}
+
+#[test]
+fn reports_are_shown_and_drawn() {
+    let directory = Directory::new("show");
+    let (json, svg) = (directory.join("report.json"), directory.join("report.svg"));
+    let report = report();
+    fs::write(&json, report.json()).unwrap();
+    assert_eq!(cartograph("show").arg(&json).stdout(), report.text());
+
+    assert_eq!(cartograph("show").arg(&json).arg("--svg").arg(&svg).stdout(), "");
+    let drawn = fs::read_to_string(&svg).unwrap();
+    for words in ["MPI_Cart_create: grid 4 x 2", "MPI_Dist_graph_create", "J_sum", "Row: the node"]
+    {
+        assert!(drawn.contains(words), "{words}");
+    }
+    let one = cartograph("show --topology 2 --svg -").arg(&json).stdout();
+    assert!(one.contains("MPI_Dist_graph_create") && !one.contains("MPI_Cart_create"));
+
+    cartograph("show --topology 3 --svg -").arg(&json).fails(1, "nothing to draw");
+    cartograph("show --topology 4").arg(&json).fails(2, "the report has 3");
+    cartograph("show --svg /nowhere/x").arg(&json).fails(1, "cannot write /nowhere/x");
+}
+
+#[test]
+fn what_is_no_report_is_refused() {
+    let directory = Directory::new("show-wrong");
+    let file = directory.join("file");
+    cartograph("show").arg(&file).fails(1, "cannot read");
+    for (text, words) in [
+        ("", "no report"),
+        ("{\"schema\": 99}", "version 99"),
+        ("{\"schema\": 1}", "missing field"),
+    ] {
+        fs::write(&file, text).unwrap();
+        cartograph("show").arg(&file).fails(1, words);
+    }
+    // A report whose arrays do not fit together draws nothing, and does not end in a panic.
+    let broken = report().json().replace("\"old_rank\":[0,4,1,5,2,6,3,7]", "\"old_rank\":[0,99]");
+    assert!(broken.contains("[0,99]"));
+    fs::write(&file, broken.replace("\"before\":[[", "\"before\":[[1],[")).unwrap();
+    cartograph("show --topology 1 --svg -").arg(&file).fails(1, "nothing to draw");
+    cartograph("show --topology 2 --svg -").arg(&file).fails(1, "nothing to draw");
+}

@@ -1,0 +1,98 @@
+//! Runs the command and looks at what it says.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+
+pub(crate) struct Run {
+    command: Command,
+}
+
+/// The command with arguments, separated by spaces, in an environment that says nothing to it.
+pub(crate) fn cartograph(arguments: &str) -> Run {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cartograph"));
+    command.args(arguments.split_whitespace());
+    let names = std::env::vars_os().map(|(name, _)| name);
+    for name in names.filter(|name| {
+        let name = name.to_string_lossy();
+        ["CARTOGRAPH_", "OMPI_", "PMI_", "LD_"].iter().any(|start| name.starts_with(start))
+    }) {
+        command.env_remove(name);
+    }
+    Run { command }
+}
+
+impl Run {
+    pub(crate) fn arg(mut self, argument: impl AsRef<Path>) -> Self {
+        self.command.arg(argument.as_ref());
+        self
+    }
+
+    pub(crate) fn env(mut self, name: &str, value: impl AsRef<Path>) -> Self {
+        self.command.env(name, value.as_ref());
+        self
+    }
+
+    pub(crate) fn spawn(mut self) -> Child {
+        self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+    }
+
+    fn output(mut self) -> Output {
+        self.command.output().unwrap()
+    }
+
+    /// What it prints; it must not fail, nor say anything on stderr.
+    pub(crate) fn stdout(self) -> String {
+        let shown = format!("{:?}", self.command);
+        let done = self.output();
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        assert!(done.status.success() && stderr.is_empty(), "{shown}: {}\n{stderr}", done.status);
+        String::from_utf8(done.stdout).unwrap()
+    }
+
+    /// What it prints, whatever the loader says of libraries that are none.
+    pub(crate) fn stdout_only(self) -> String {
+        String::from_utf8(self.output().stdout).unwrap()
+    }
+
+    /// It fails with an exit code, and one line with these words.
+    pub(crate) fn fails(self, code: i32, words: &str) {
+        let shown = format!("{:?}", self.command);
+        let done = self.output();
+        let stderr = String::from_utf8_lossy(&done.stderr);
+        assert_eq!(done.status.code(), Some(code), "{shown}: {stderr}");
+        assert!(stderr.contains(words), "{shown}: {stderr}");
+        assert!(done.stdout.is_empty(), "{shown}");
+        if !words.is_empty() {
+            assert!(stderr.starts_with("cartograph: "), "{stderr}");
+            assert_eq!(stderr.lines().count(), 1, "{stderr}");
+        }
+    }
+}
+
+/// A directory that goes with the test.
+pub(crate) struct Directory(PathBuf);
+
+impl Directory {
+    /// One for the test of this name.
+    pub(crate) fn new(name: &str) -> Self {
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = fs::remove_dir_all(&path);
+        fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+
+    pub(crate) fn join(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
