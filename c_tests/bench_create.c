@@ -161,19 +161,26 @@ static void time_all(void)
 
 /* ---- Memory ---- */
 
-/* Bytes that one takes, beyond those of the first. */
+static double in_use(void)
+{
+    struct mallinfo2 info = mallinfo2();
+    return (double)info.uordblks + (double)info.hblkhd;
+}
+
+/* Bytes that one takes. What hosts keep when communicators are freed, in pools, is there before. */
 static double bytes(constructor *make, int of)
 {
     static MPI_Comm made[KEPT];
-    size_t before, after;
-    make(&sides[of], of, &made[0]);
-    before = mallinfo2().uordblks + mallinfo2().hblkhd;
-    for (int i = 1; i < KEPT; i++)
-        make(&sides[of], of, &made[i]);
-    after = mallinfo2().uordblks + mallinfo2().hblkhd;
-    for (int i = 0; i < KEPT; i++)
-        MPI_Comm_free(&made[i]);
-    return (double)(after - before) / (KEPT - 1);
+    double before = 0, after = 0;
+    for (int round = 0; round < 2; round++) {
+        before = in_use();
+        for (int i = 0; i < KEPT; i++)
+            make(&sides[of], of, &made[i]);
+        after = in_use();
+        for (int i = 0; i < KEPT; i++)
+            MPI_Comm_free(&made[i]);
+    }
+    return (after - before) / KEPT;
 }
 
 static void weigh_all(void)
