@@ -37,7 +37,7 @@ help:
 ## make demo                        a Poisson solver in C and in Fortran, alone and under Cartograph
 demo:
 	@scripts/setup.sh $(or $(HOST),mpich)
-	@$(MAKE) -s --no-print-directory lib HOST=$(or $(HOST),mpich)
+	@$(MAKE) -s --no-print-directory lib tool HOST=$(or $(HOST),mpich)
 	@scripts/demo.sh $(or $(HOST),mpich)
 
 ## make test [HOST=]                everything, on all hosts or on one

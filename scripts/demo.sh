@@ -72,4 +72,25 @@ if [ -n "$fortran" ]; then
 else
     printf '\n%s has no Fortran compiler wrapper.\n' "$host"
 fi
+
+# What reorder = 1 brings: the same program, with its processes on four nodes of two, and what
+# Cartograph reports of it.
+nodes=4x2
+printf '\nc_tests/poisson.c with reorder = 1 on nodes of two (CARTOGRAPH_LAYOUT=%s)\n\n' "$nodes"
+if ! timeout -k 5 60 "${launch[@]}" $processes env CARTOGRAPH_LAYOUT=$nodes CARTOGRAPH_REPORT=1 \
+    LD_PRELOAD="$library" "$out/poisson_c" >"$out/reordered.out" 2>"$out/reordered.err"; then
+    cat "$out/reordered.out" "$out/reordered.err" >&2
+    echo "demo.sh: the program failed with its processes moved" >&2
+    exit 1
+fi
+sed 's/^/    /' "$out/reordered.err"
+if cmp -s "$out/c.alone.out" "$out/reordered.out" && grep -q 'edges between nodes .* -> ' "$out/reordered.err"; then
+    printf '  Processes were moved; the results are the same to the last bit.\n'
+else
+    printf '  THE RESULTS DIFFER, OR NOBODY WAS MOVED.\n'
+    failed=1
+fi
+
+printf '\nA larger grid, before it is run: cartograph plan --dims 16x12 --nodes 16 --ppn 12\n\n'
+"$top/build/bin/cartograph" plan --dims 16x12 --nodes 16 --ppn 12
 exit $failed
