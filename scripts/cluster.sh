@@ -15,7 +15,7 @@ programs=$top/build/openmpi/cluster
 page=${PAGE:-docs/cluster.md}
 nodes=4 ppn=4 degree=3
 processes=$((nodes * ppn))
-rate=${RATE:-25mbit} bytes=${BYTES:-49152} exchanges=${EXCHANGES:-8} repetitions=${REPETITIONS:-3}
+rate=${RATE:-25mbit} bytes=${BYTES:-49152} exchanges=${EXCHANGES:-16} repetitions=${REPETITIONS:-3}
 # A full bucket passes at once, so it is small against what a node sends in an exchange. Nothing is dropped, as
 # on the networks of clusters.
 bucket="burst 16kb limit 16mb"
