@@ -4,8 +4,8 @@
 //!
 //! - [`topology`]: what a topology is and answers.
 //! - [`mapping`]: which process goes where.
-//! - [`engine`]: how a topology communicator comes to be, over any communicator.
 //! - [`report`]: what was done and what it brought, for people and programs.
+//! - [`engine`]: how a topology communicator comes to be, over any communicator.
 //! - `host`: the only caller of the host MPI.
 //! - `abi`: the C names.
 //! - `fortran`: the Fortran names.
