@@ -58,9 +58,15 @@ static void cart_sub(int round)
 
 static void graph(int round)
 {
-    int index[2] = { 2, 3 }, edges[4] = { 0, world_size - 1, 0 };
+    /* A ring. */
+    int index[64], edges[128];
     MPI_Comm comm;
     (void)round;
+    for (int i = 0; i < world_size; i++) {
+        index[i] = 2 * (i + 1);
+        edges[2 * i] = (i + 1) % world_size;
+        edges[2 * i + 1] = (i + world_size - 1) % world_size;
+    }
     HOLDS(MPI_Graph_create(MPI_COMM_WORLD, world_size, index, edges, 0, &comm) == MPI_SUCCESS);
     dup_and_free(&comm, MPI_GRAPH);
 }

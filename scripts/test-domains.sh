@@ -14,19 +14,9 @@ program=build/$host/programs/reorder
 mkdir -p "build/$host/programs"
 $(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$program" c_tests/reorder.c
 launch=$(scripts/host.sh "$host" exec)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$top/scripts/checks.sh"
+evidence=("$work/out" "$work/err")
 
-passed=0 failed=0
-check() {
-    if "${@:2}"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $1"
-        tail -n 20 "$work/out" "$work/err"
-    fi
-}
 # run BINDING: 8 processes, each bound to the CPUs that BINDING gives for its rank.
 run() {
     timeout -k 5 120 $launch 8 env HWLOC_SYNTHETIC='package:2 core:1 pu:1' HWLOC_THISSYSTEM=1 \
@@ -47,5 +37,4 @@ check "the program's checks" grep -q ' 0 failed$' "$work/out"
 check "no rank bound" run 0,1
 check "stays: $order" [ "$order" = '0 1 2 3 4 5 6 7' ]
 
-echo "test-domains, $host: $passed passed, $failed failed"
-[ "$failed" = 0 ]
+verdict "test-domains, $host"

@@ -13,21 +13,11 @@ link=()
 [ "$host" != mini ] || link=(-L "$(dirname "$lib")" -lcartograph)
 $(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$program" c_tests/errors_fatal.c "${link[@]}"
 launch=$(scripts/host.sh "$host" exec)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$top/scripts/checks.sh"
+evidence=("$work/out" "$work/err")
 # Nobody needs the core dumps of programs that are meant to abort.
 ulimit -c 0
 
-passed=0 failed=0
-check() {
-    if "${@:2}"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $1"
-        sed 's/^/    /' "$work/out" "$work/err"
-    fi
-}
 says() { grep -qF -- "$1" "$work/err"; }
 prints() { grep -qF -- "$1" "$work/out"; }
 is_silent() { ! grep -q survived "$work/out"; }
@@ -68,5 +58,4 @@ fi
 fatal after 1 'cartograph: MPI_Dims_create: nnodes is 0' 'MPI is not active'
 check 'after: a right call is answered' prints '3 x 2'
 
-echo "test-fatal, $host: $passed passed, $failed failed"
-[ "$failed" = 0 ]
+verdict "test-fatal, $host"

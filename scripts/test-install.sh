@@ -7,22 +7,9 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 host=$1
 cc=$("$top/scripts/host.sh" "$host" cc)
 launch="timeout -k 5 60 $("$top/scripts/host.sh" "$host" exec) 2"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$top/scripts/checks.sh"
 unset PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
 
-passed=0 failed=0
-# check WHAT COMMAND...: counts whether the command succeeds.
-check() {
-    local what=$1
-    shift
-    if "$@" >"$work/why" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $what" && tail -n 30 "$work/why"
-    fi
-}
 
 cat >"$work/files" <<END
 bin/cartograph
@@ -75,5 +62,4 @@ check "a program is linked in the stage" builds "$work/staged" $(pkg-config --li
 path=LD_LIBRARY_PATH=$stage/usr/lib/cartograph/$host
 check "it runs in the stage" runs env "$path" "$work/staged"
 
-echo "$passed passed, $failed failed"
-test "$failed" = 0
+verdict "test-install, $host"

@@ -10,26 +10,12 @@ mini=$top/build/mini
 plain=$mini/host
 adopted=$mini/adopted
 launch="timeout -k 5 60 $plain/bin/mpiexec -n"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$top/scripts/checks.sh"
 ulimit -c 0
 
 # Both builds of the library are for it.
 make -s --no-print-directory lib HOST=abi
 
-passed=0 failed=0
-# check WHAT COMMAND...: the command succeeds; if not, what it printed is shown.
-check() {
-    local what=$1 code=0
-    shift
-    "$@" >"$work/out" 2>&1 || code=$?
-    if [ $code = 0 ]; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED ($code): $what" && tail -n 30 "$work/out"
-    fi
-}
 # compile OUTPUT SOURCE OPTIONS...: with mini's wrapper.
 compile() {
     local output=$1 source=$2
@@ -107,7 +93,7 @@ done
 sed -n '/^```sh$/,/^```$/{/^```/!p}' docs/adopting.md >"$work/commands"
 check 'docs/adopting.md has commands' test -s "$work/commands"
 check 'the commands of docs/adopting.md' timeout 300 bash -e "$work/commands"
-cp "$work/out" "$work/printed"
+cp "$work/why" "$work/printed"
 check 'their program has a result' grep '^checksum -4.78635' "$work/printed"
 grep '^MPI_' include/exports.txt | sed 'p; s/^/P/' | sort >"$work/chapter"
 exports() {
@@ -173,5 +159,4 @@ for program in c_tests/mini/host c_tests/mini/required c_tests/mini/neighbor c_t
 done
 check 'moved and reported: sanitizers' $launch 4 "${moved[@]}" "$work/required.s"
 
-echo "test-mini: $passed passed, $failed failed"
-test "$failed" = 0
+verdict "test-mini"

@@ -12,18 +12,9 @@ program=build/$host/programs/reorder
 mkdir -p "build/$host/programs"
 $(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$program" c_tests/reorder.c
 launch=$(scripts/host.sh "$host" exec)
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$top/scripts/checks.sh"
+evidence=("$work/out" "$work/err")
 
-passed=0 failed=0
-check() {
-    if "${@:2}"; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "failed: $1"
-    fi
-}
 # run PROCESSES SETTING...: the orders that the program prints, in $work/orders.
 run() {
     local processes=$1
@@ -89,5 +80,4 @@ mpich | mpich5 | abi)
     agrees 4*2 ;;
 esac
 
-echo "test-reorder, $host: $passed passed, $failed failed"
-[ "$failed" = 0 ]
+verdict "test-reorder, $host"

@@ -9,21 +9,8 @@ lib=$top/build/$host/lib
 cc=$("$top/scripts/host.sh" "$host" cc)
 fc=$("$top/scripts/host.sh" "$host" fc)
 launch="timeout -k 5 120 $("$top/scripts/host.sh" "$host" exec) 2"
-work=$(mktemp -d)
-trap 'rm -rf "$work"' EXIT
+. "$top/scripts/checks.sh"
 
-passed=0 failed=0
-# check WHAT COMMAND...: counts whether the command succeeds.
-check() {
-    local what=$1
-    shift
-    if "$@" >"$work/why" 2>&1; then
-        passed=$((passed + 1))
-    else
-        failed=$((failed + 1))
-        echo "FAILED: $what" && tail -n 40 "$work/why"
-    fi
-}
 
 # The tool knows the functions that make and query topologies.
 functions=$(grep -E '^MPI_(Cart|Graph|Dist_graph|Dims|Topo)' "$top/include/exports.txt")
@@ -101,5 +88,4 @@ if [ -n "$fc" ]; then
     done
 fi
 
-echo "$passed passed, $failed failed"
-test "$failed" = 0
+verdict "test-tool, $host"

@@ -6,7 +6,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::host::{layout, sys};
+use crate::host::{layout, mismatch, sys};
 
 type Init = unsafe extern "C" fn(*mut c_int, *mut *mut *mut c_char) -> c_int;
 type InitThread =
@@ -19,9 +19,10 @@ pub(crate) fn next(name: &CStr) -> Option<*mut c_void> {
     (!found.is_null()).then_some(found)
 }
 
-/// After the host has started. A failure here is left to the first constructor that needs a layout.
+/// After the host has started. A failure here is left to the first constructor that needs a layout, and so
+/// is a host of another kind than the one built for: the program may never call what we replace.
 pub(crate) fn started(code: c_int) -> c_int {
-    if code == sys::CG_SUCCESS && is_first_start() {
+    if code == sys::CG_SUCCESS && is_first_start() && mismatch().is_none() {
         let _ = layout::gather_world();
     }
     code

@@ -12,18 +12,23 @@ pub(crate) fn check_family() {
     if CHECKED.load(Ordering::Relaxed) || CHECKED.swap(true, Ordering::Relaxed) {
         return;
     }
-    // SAFETY: a constant of the shim.
-    let (built, running) = (unsafe { sys::cg_family_built }, running());
-    if [built, running].contains(&sys::CG_FAMILY_UNKNOWN) || built == running {
-        return;
+    if let Some([built, running]) = mismatch() {
+        eprintln!(
+            "cartograph: this library was built for {}, but the program runs on {}; \
+             preload the library that `make lib HOST=...` builds for the program's MPI",
+            name(built),
+            name(running)
+        );
+        std::process::abort();
     }
-    eprintln!(
-        "cartograph: this library was built for {}, but the program runs on {}; \
-         preload the library that `make lib HOST=...` builds for the program's MPI",
-        name(built),
-        name(running)
-    );
-    std::process::abort();
+}
+
+/// The family built for and the one that answers, if they are known and differ.
+pub(crate) fn mismatch() -> Option<[sys::cg_family; 2]> {
+    // SAFETY: a constant of the shim.
+    let families = [unsafe { sys::cg_family_built }, running()];
+    let known = !families.contains(&sys::CG_FAMILY_UNKNOWN);
+    (known && families[0] != families[1]).then_some(families)
 }
 
 /// What the MPI that answers calls itself, and an address inside of it.
