@@ -57,7 +57,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(grid, &rank);
     for (int i = first; i < argc; i++) {
         int bytes = atoi(argv[i]);
-        char *sent = calloc(FACES, bytes), *received = calloc(FACES, bytes);
+        char *sent = malloc(FACES * (size_t)bytes), *received = malloc(FACES * (size_t)bytes);
         double elapsed = 0, longest;
         /* The first round pays for what is made once. */
         for (int round = -1; round < repetitions; round++) {

@@ -6,7 +6,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::host::{layout, mismatch, sys};
+use crate::host::{is_smpi, layout, mismatch, sys};
 
 type Init = unsafe extern "C" fn(*mut c_int, *mut *mut *mut c_char) -> c_int;
 type InitThread =
@@ -32,9 +32,7 @@ pub(crate) fn started(code: c_int) -> c_int {
 /// many ranks share a process there is no telling, and the first constructor gathers.
 fn is_first_start() -> bool {
     static STARTED: AtomicBool = AtomicBool::new(false);
-    // SAFETY: a constant of the shim.
-    let one_rank_a_process = unsafe { sys::cg_family_built } != sys::CG_FAMILY_SMPI;
-    one_rank_a_process && !STARTED.swap(true, Ordering::Relaxed)
+    !is_smpi() && !STARTED.swap(true, Ordering::Relaxed)
 }
 
 /// MPI 4.1, 11.2.1. Collective.

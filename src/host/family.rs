@@ -31,6 +31,12 @@ pub(crate) fn mismatch() -> Option<[sys::cg_family; 2]> {
     (known && families[0] != families[1]).then_some(families)
 }
 
+/// Whether this library was built for SMPI, which runs all ranks in one process.
+pub(crate) fn is_smpi() -> bool {
+    // SAFETY: a constant of the shim.
+    unsafe { sys::cg_family_built == sys::CG_FAMILY_SMPI }
+}
+
 /// What the MPI that answers calls itself, and an address inside of it.
 fn library_version() -> Option<(String, *const c_void)> {
     // Another MPI than the one built for may have longer texts.

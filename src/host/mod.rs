@@ -59,4 +59,4 @@ pub(crate) mod sys {
 
 pub(crate) use comm::HostComm;
 pub(crate) use errors::{Error, Result};
-pub(crate) use family::{check_family, mismatch};
+pub(crate) use family::{check_family, is_smpi, mismatch};

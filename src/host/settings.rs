@@ -4,6 +4,7 @@ use std::env;
 use std::fs;
 use std::sync::{Once, OnceLock};
 
+use super::family;
 use crate::engine::place::{Reorder, Terms};
 use crate::mapping::{Layout, Options};
 
@@ -24,8 +25,8 @@ pub(crate) struct Settings {
     pub(super) layout: Option<String>,
     /// `CARTOGRAPH_REPORT`.
     pub(super) report: Option<Target>,
-    /// What was written and is not understood: one line, for one process to say.
-    complaint: Option<String>,
+    /// What was written and is not understood or cannot be done: lines for one process to say.
+    complaints: Vec<String>,
 }
 
 impl Settings {
@@ -37,13 +38,13 @@ impl Settings {
 
     fn read() -> Self {
         let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
-        let mut complaint = None;
+        let mut complaints = Vec::new();
         let reorder = match set("CARTOGRAPH_REORDER").as_deref() {
             None | Some("on" | "1") => Reorder::On,
             Some("off" | "0") => Reorder::Off,
             Some("always") => Reorder::Always,
             Some(other) => {
-                complaint = Some(format!(
+                complaints.push(format!(
                     "cartograph: CARTOGRAPH_REORDER is '{other}', but off, on and always are known; taken as off"
                 ));
                 Reorder::Off
@@ -52,10 +53,16 @@ impl Settings {
         let report = match set("CARTOGRAPH_REPORT") {
             None => None,
             Some(off) if off == "0" => None,
+            // SMPI frees MPI_COMM_SELF's attributes, where all others write it, when MPI has ended.
+            Some(_) if family::is_smpi() => {
+                complaints
+                    .push("cartograph: CARTOGRAPH_REPORT: there are no reports on SMPI".into());
+                None
+            }
             Some(on) if on == "1" => Some(Target::Stderr),
             Some(path) => Some(Target::File(path)),
         };
-        Self { reorder, layout: set("CARTOGRAPH_LAYOUT"), report, complaint }
+        Self { reorder, layout: set("CARTOGRAPH_LAYOUT"), report, complaints }
     }
 
     /// What every constructor is told.
@@ -72,12 +79,10 @@ impl Settings {
         self.reorder != Reorder::Off
     }
 
-    /// Says on stderr what was not understood, once.
+    /// Says on stderr what was not understood or cannot be done, once.
     pub(super) fn complain(&self) {
         static SAID: Once = Once::new();
-        if let Some(complaint) = &self.complaint {
-            SAID.call_once(|| eprintln!("{complaint}"));
-        }
+        SAID.call_once(|| self.complaints.iter().for_each(|line| eprintln!("{line}")));
     }
 
     /// The layout that `CARTOGRAPH_LAYOUT` gives to `ranks` processes, or why there is none.

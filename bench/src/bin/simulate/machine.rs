@@ -2,12 +2,13 @@
 
 use std::error::Error;
 use std::fmt::Write as _;
+use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
-
-use wait4::Wait4 as _;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::top;
 
@@ -79,7 +80,7 @@ impl Placement {
 /// What a run took on the machine that simulates.
 pub(crate) struct Used {
     pub(crate) wall_seconds: f64,
-    /// Bytes, of all simulated processes and the simulator.
+    /// Bytes of all simulated processes and the simulator, without the buffers that SMPI shares.
     pub(crate) peak_memory: u64,
 }
 
@@ -93,18 +94,17 @@ impl Launch {
     /// Below the directory of the host, where `make lib HOST=smpi` has built the library.
     pub(crate) fn new(host: &Path) -> Result<Self, Box<dyn Error>> {
         let directory = host.join("simulate");
-        std::fs::create_dir_all(&directory)?;
+        fs::create_dir_all(&directory)?;
         let library = host.join("lib/libcartograph.so").canonicalize()?;
         Ok(Self { directory: directory.canonicalize()?, library })
     }
 
     /// Compiles a program of `c_tests/simulate` for SMPI, with nothing of Cartograph.
-    pub(crate) fn compile(&self, name: &str) -> Result<PathBuf, Box<dyn Error>> {
+    pub(crate) fn compile(&self, name: &str, flags: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
         let source = top().join(format!("c_tests/simulate/{name}.c"));
         let program = self.directory.join(name);
-        // SMPI's own malloc is a macro that malloc.h does not survive.
         let mut command = Command::new("smpicc");
-        command.args(["-O2", "-DSMPI_NO_OVERRIDE_MALLOC", "-o"]).arg(&program).arg(source);
+        command.arg("-O2").args(flags).arg("-o").arg(&program).arg(source);
         if !command.status()?.success() {
             return Err(format!("{name}.c cannot be compiled with smpicc").into());
         }
@@ -121,8 +121,8 @@ impl Launch {
         arguments: &[String],
     ) -> Result<(String, Used), Box<dyn Error>> {
         let (platform, hosts) = (self.directory.join("platform.xml"), self.directory.join("hosts"));
-        std::fs::write(&platform, machine.platform())?;
-        std::fs::write(&hosts, machine.hosts(placement))?;
+        fs::write(&platform, machine.platform())?;
+        fs::write(&hosts, machine.hosts(placement))?;
         let mut command = Command::new("smpirun");
         command.current_dir(&self.directory).arg("-no-privatize");
         if placement == Placement::Cartograph {
@@ -133,17 +133,45 @@ impl Launch {
         // Times are then of the network alone, and the same in each run.
         command.args(["--cfg=smpi/simulate-computation:no", "--log=root.thres:warning"]);
         command.args(["--cfg=contexts/stack-size:256", "--cfg=contexts/guard-size:0"]);
+        // Larger buffers are the same memory on all ranks, and what they hold is not copied.
+        command.arg("--cfg=smpi/auto-shared-malloc-thresh:65536");
         command.arg(program).args(arguments);
 
         let begin = Instant::now();
         let mut child = command.stdout(Stdio::piped()).spawn()?;
         let mut output = String::new();
-        child.stdout.take().expect("it is piped").read_to_string(&mut output)?;
-        let ended = child.wait4()?;
-        if !ended.status.success() {
-            return Err(format!("smpirun ended with {}: {output}", ended.status).into());
+        let smpirun = child.id();
+        let mut stdout = child.stdout.take().expect("it is piped");
+        let peak_memory = thread::scope(|scope| {
+            let (end, ended) = mpsc::channel::<()>();
+            let watch = scope.spawn(move || peak_memory(smpirun, &ended));
+            let read = stdout.read_to_string(&mut output);
+            drop(end);
+            read.map(|_| watch.join().expect("it does not panic"))
+        })?;
+        let status = child.wait()?;
+        if !status.success() {
+            return Err(format!("smpirun ended with {status}: {output}").into());
         }
         let wall_seconds = begin.elapsed().as_secs_f64();
-        Ok((output, Used { wall_seconds, peak_memory: ended.rusage.maxrss }))
+        Ok((output, Used { wall_seconds, peak_memory }))
     }
+}
+
+/// The most bytes of its own that a child of a process has, looked at until `ended` hangs up. What is
+/// mapped from files and shared does not count: to the kernel, each mapping of it is memory.
+fn peak_memory(parent: u32, ended: &mpsc::Receiver<()>) -> u64 {
+    const INTERVAL: Duration = Duration::from_millis(20);
+    let mut peak = 0;
+    while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
+        let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
+        // What cannot be read has just ended.
+        for child in children.unwrap_or_default().split_whitespace() {
+            let status = fs::read_to_string(format!("/proc/{child}/status")).unwrap_or_default();
+            let own = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
+            let kibibytes = own.and_then(|own| own.trim().strip_suffix(" kB")?.parse().ok());
+            peak = peak.max(kibibytes.map_or(0, |kibibytes: u64| kibibytes << 10));
+        }
+    }
+    peak
 }
