@@ -20,7 +20,7 @@ const COLD: f64 = 0.12;
 /// What a vertex too many or too few costs at the start and at the end, in edges of average weight; for
 /// more it grows as the square.
 const LENIENT: f64 = 0.6;
-const STRICT: f64 = 4.0;
+const STRICT: f64 = 1.4;
 
 /// A state with no more than so many vertices too many or too few is repaired, to see how good it is.
 const REPAIRED: u32 = 16;
