@@ -6,6 +6,26 @@ use super::grid::Grid;
 /// No grid whose cells an `i32` can number has more dimensions of size 2 or more.
 const MAX_NDIMS: usize = 31;
 
+/// A number to divide by often: a multiplication takes a fraction of a division's time.
+#[derive(Debug, Clone, Copy)]
+struct Divisor {
+    /// 2^63 divided by the number, rounded up.
+    inverse: u64,
+}
+
+impl Divisor {
+    /// From 1 to 2^31.
+    fn new(divisor: u32) -> Self {
+        Self { inverse: (1u64 << 63).div_ceil(u64::from(divisor)) }
+    }
+
+    /// Exact for dividends below 2^31: the inverse is too large by less than 1, so the product is too
+    /// large by less than 2^31, which is not more than 2^63 divided by the divisor.
+    fn quotient(self, dividend: u32) -> u32 {
+        ((u128::from(dividend) * u128::from(self.inverse)) >> 63) as u32
+    }
+}
+
 /// One dimension, of at least two cells.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
@@ -17,6 +37,17 @@ pub(super) struct Axis {
     pub(super) periodic: bool,
     /// What the vectors along it weigh, each as often as it is long: the cost of a cut, per line cut.
     pub(super) weight: i64,
+    by_size: Divisor,
+    by_stride: Divisor,
+}
+
+impl Axis {
+    /// The coordinate of a cell.
+    #[inline]
+    pub(super) fn coordinate(&self, cell: u32) -> u32 {
+        let row = self.by_stride.quotient(cell);
+        row - self.by_size.quotient(row) * self.size
+    }
 }
 
 /// One vector: the axes along which it leads, how far, and the difference in cell numbers.
@@ -55,7 +86,9 @@ impl Lattice {
             stride /= size.max(1);
             if size > 1 {
                 axis_of[i] = Some(axes.len());
-                axes.push(Axis { size: size as u32, stride: stride as u32, periodic, weight: 0 });
+                let (size, stride) = (size as u32, stride as u32);
+                let (by_size, by_stride) = (Divisor::new(size), Divisor::new(stride));
+                axes.push(Axis { size, stride, periodic, weight: 0, by_size, by_stride });
             }
         }
         let mut lattice = Self { axes, vectors: Vec::new(), cells };
@@ -118,11 +151,6 @@ impl Lattice {
         self.vectors.len()
     }
 
-    /// The coordinate of a cell along an axis.
-    pub(super) fn coordinate(&self, cell: u32, axis: usize) -> u32 {
-        cell / self.axes[axis].stride % self.axes[axis].size
-    }
-
     /// What the vectors along one axis weigh that are longer than `t`, for each `t`: what leaves a row
     /// of cells on both sides together because of its `t`-th cell from the end. Longer ones count no
     /// more than shorter ones do, since otherwise a row with gaps could have less; in a ring only
@@ -183,8 +211,9 @@ impl Adjacency for Lattice {
         let mut coordinates = [0; MAX_NDIMS];
         let mut rest = vertex as u32;
         for (coordinate, axis) in coordinates.iter_mut().zip(&self.axes) {
-            *coordinate = (rest / axis.stride) as i32;
-            rest %= axis.stride;
+            let quotient = axis.by_stride.quotient(rest);
+            *coordinate = quotient as i32;
+            rest -= quotient * axis.stride;
         }
         'vectors: for vector in &self.vectors {
             let mut to = vertex as i64 + vector.flat;
@@ -200,6 +229,27 @@ impl Adjacency for Lattice {
                 }
             }
             visit(to as usize, vector.weight);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::Divisor;
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
+
+        #[test]
+        fn quotients_are_exact(divisor in 1u32..=1 << 31, dividend in 0u32..1 << 31, times: u32) {
+            for divisor in [divisor, divisor >> 16 | 1, divisor.isqrt() + 1] {
+                let multiple = divisor.saturating_mul(times % ((1 << 31) / divisor + 1)).min(1 << 31);
+                for dividend in [dividend, multiple.saturating_sub(1), multiple.min((1 << 31) - 1)] {
+                    prop_assert_eq!(Divisor::new(divisor).quotient(dividend), dividend / divisor);
+                }
+            }
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod layout;
 pub mod memo;
 pub mod plan;
 mod refine;
+mod rng;
 mod seats;
 
 pub use cost::{Adjacency, Cost, Objective};

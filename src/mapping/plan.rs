@@ -9,10 +9,11 @@ use super::layout::Layout;
 use super::refine::Budget;
 use super::seats::seats;
 
-/// What a grid gets to search for a better mapping, in seconds: 30 us a cell up to 80 ms, and no less
-/// than 1 us a cell.
+/// What a grid gets to search for a better mapping, in seconds: 200 us a cell up to 150 ms; beyond some
+/// thousand cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
 fn worth(cells: usize) -> f64 {
-    (3e-5 * cells as f64).min(0.08).max(1e-6 * cells as f64)
+    let cells = cells as f64;
+    (2e-4 * cells).min(0.15).min(8e2 / cells).max(3e-7 * cells)
 }
 
 /// What a caller may ask of a mapping.
@@ -140,7 +141,8 @@ pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
     for (i, nodes) in choices.iter().enumerate() {
         let mut share = budget.split((choices.len() - i) as i64);
         let sizes: Vec<u32> = nodes.iter().map(|(_, size)| *size).collect();
-        if let Some(mut found) = cart::map(&lattice, &sizes, options.objective, &mut share)
+        if let Some(mut found) =
+            cart::map(&lattice, &sizes, options.objective, 2 * bound, &mut share)
             && best.as_ref().is_none_or(|best| found.key < best.key)
         {
             found.node_of.iter_mut().for_each(|node| *node = nodes[*node as usize].0);

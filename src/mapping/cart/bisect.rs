@@ -1,6 +1,8 @@
 //! Bisection: nodes and cells are cut in two until one node is left.
 
-use crate::mapping::lattice::Lattice;
+use std::cmp::Ordering;
+
+use crate::mapping::lattice::{Axis, Lattice};
 
 /// How nodes are divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,23 +39,22 @@ impl Bisection<'_> {
             cells.iter().for_each(|cell| self.node_of[*cell as usize] = *node);
             return;
         }
-        let (axis, split, size) = self.choose(cells, nodes);
-        let lattice = self.lattice;
-        // Cells of one plane in the order of their numbers.
-        cells.select_nth_unstable_by_key(size, |cell| (lattice.coordinate(*cell, axis), *cell));
+        let (axis, extent, split, size) = self.choose(cells, nodes);
+        select(cells, size, &self.lattice.axes()[axis], extent);
         let (first, second) = cells.split_at_mut(size);
         self.divide(first, &nodes[..split]);
         self.divide(second, &nodes[split..]);
     }
 
-    /// The dimension to cut, how many of the nodes come first, and how many cells they have.
-    fn choose(&self, cells: &[u32], nodes: &[u32]) -> (usize, usize, usize) {
+    /// The dimension to cut, the lowest and highest coordinate of the cells in it, how many of the nodes
+    /// come first, and how many cells they have.
+    fn choose(&self, cells: &[u32], nodes: &[u32]) -> (usize, (u32, u32), usize, usize) {
         let axes = self.lattice.axes();
         let mut low = vec![u32::MAX; axes.len()];
         let mut high = vec![0; axes.len()];
         for cell in cells {
             for (i, axis) in axes.iter().enumerate() {
-                let coordinate = cell / axis.stride % axis.size;
+                let coordinate = axis.coordinate(*cell);
                 low[i] = low[i].min(coordinate);
                 high[i] = high[i].max(coordinate);
             }
@@ -75,11 +76,11 @@ impl Bisection<'_> {
             for &i in &order {
                 let plane = cells.len() / extent(i) as usize;
                 if let Some((split, size)) = self.full_plane(nodes, plane, cells.len()) {
-                    return (i, split, size);
+                    return (i, (low[i], high[i]), split, size);
                 }
             }
         }
-        (order[0], half.0, half.1)
+        (order[0], (low[order[0]], high[order[0]]), half.0, half.1)
     }
 
     /// The first nodes that have about half of all places.
@@ -110,6 +111,39 @@ impl Bisection<'_> {
             }
         }
         best.map(|(_, split)| split)
+    }
+}
+
+/// Brings those `size` cells to the front that have the lowest coordinates along an axis; of the plane
+/// that is needed in part, those with the lowest numbers. `size` is less than there are cells; all have
+/// coordinates from `low` to `high`.
+fn select(cells: &mut [u32], size: usize, axis: &Axis, (low, high): (u32, u32)) {
+    let coordinate = |cell: u32| (axis.coordinate(cell) - low) as usize;
+    let mut counts = vec![0; (high - low + 1) as usize];
+    cells.iter().for_each(|cell| counts[coordinate(*cell)] += 1);
+    let (mut plane, mut before) = (0, 0);
+    while before + counts[plane] <= size {
+        before += counts[plane];
+        plane += 1;
+    }
+    // What is before the plane, the plane, what has not been looked at, what is behind.
+    let (mut low, mut at, mut high) = (0, 0, cells.len());
+    while at < high {
+        match coordinate(cells[at]).cmp(&plane) {
+            Ordering::Less => {
+                cells.swap(low, at);
+                low += 1;
+                at += 1;
+            }
+            Ordering::Equal => at += 1,
+            Ordering::Greater => {
+                high -= 1;
+                cells.swap(at, high);
+            }
+        }
+    }
+    if size > low {
+        cells[low..high].select_nth_unstable(size - low);
     }
 }
 

@@ -50,7 +50,7 @@ pub(super) fn fill(lattice: &Lattice, sides: &[u32], sequence: &[u32]) -> Vec<u3
     (0..cells)
         .map(|cell| {
             let brick = lattice.axes().iter().zip(sides).fold(0, |brick, (axis, side)| {
-                brick * (axis.size / side) + cell / axis.stride % axis.size / side
+                brick * (axis.size / side) + axis.coordinate(cell) / side
             });
             sequence[brick as usize]
         })

@@ -89,17 +89,23 @@ const REFINED: usize = 4;
 const ANNEALING_STEPS: i64 = 300;
 
 /// Maps the cells of a grid to nodes of exactly these sizes, none of them 0, which are as many
-/// places as there are cells. The lattice is symmetric.
+/// places as there are cells. The lattice is symmetric. Where the objective is the sum, a mapping
+/// that comes down to `bound`, which counts as keys do, ends the search.
 pub(super) fn map(
     lattice: &Lattice,
     sizes: &[u32],
     objective: Objective,
+    bound: i64,
     budget: &mut Budget,
 ) -> Option<Found> {
     if lattice.axes().is_empty() || sizes.len() < 2 {
         return None;
     }
-    let mut found = construct(lattice, sizes, objective, budget);
+    let done = |found: &Found| objective == Objective::Sum && found.key.0 <= bound;
+    let mut found = construct(lattice, sizes, objective, done, budget);
+    if done(&found[0]) {
+        return Some(found.swap_remove(0));
+    }
     let mut best: Option<Found> = None;
     let count = found.len() as i64;
     for (i, start) in found.drain(..).enumerate() {
@@ -124,11 +130,12 @@ pub(super) fn map(
     Some(best)
 }
 
-/// The best constructions, best first.
+/// The best constructions, best first: one at least. None follows one with which the search is `done`.
 fn construct(
     lattice: &Lattice,
     sizes: &[u32],
     objective: Objective,
+    done: impl Fn(&Found) -> bool,
     budget: &mut Budget,
 ) -> Vec<Found> {
     let even = sizes.iter().all(|size| *size == sizes[0]);
@@ -154,7 +161,7 @@ fn construct(
     let mut found: Vec<Found> = Vec::new();
     'shapes: for (i, shape) in shapes.iter().enumerate() {
         for sequence in &sequences {
-            if i > 3 && allowed.is_spent() {
+            if found.first().is_some_and(&done) || i > 3 && allowed.is_spent() {
                 break 'shapes;
             }
             let node_of = shape.build(lattice, sizes, sequence);

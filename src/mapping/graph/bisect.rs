@@ -4,92 +4,40 @@ use super::coarsen::{Coarse, coarsen};
 use super::fm::{Limits, Quality, refine};
 use super::net::Net;
 use super::queue::Queue;
-use super::rng::Rng;
 use crate::mapping::refine::Budget;
+use crate::mapping::rng::Rng;
 
 /// Graphs of so few vertices are not coarsened.
 const SMALL: usize = 64;
 
-/// How hard to try.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Effort {
-    /// Cuts of the smallest graph.
-    pub(super) starts: usize,
-    /// Bisections from nothing, of which the best is kept.
-    pub(super) tries: usize,
-    /// Times that the best is coarsened and refined once more.
-    pub(super) cycles: usize,
-}
-
 /// The side, 0 or 1, of each vertex, such that side 0 has the size `target`. Exactly, where all
-/// vertices have the size 1 and `target` is not more than there are.
+/// vertices have the size 1 and `target` is not more than there are. The smallest graph is cut
+/// `starts` times.
 pub(super) fn bisect(
     net: &Net,
     target: i64,
-    effort: Effort,
+    starts: usize,
     rng: &mut Rng,
     budget: &mut Budget,
 ) -> Vec<u8> {
-    let mut best: Option<(Quality, Vec<u8>)> = None;
-    let mut keep = |quality: Quality, sides: Vec<u8>| {
-        if best.as_ref().is_none_or(|(than, _)| quality < *than) {
-            best = Some((quality, sides));
-        }
-        best.as_ref().map(|(quality, sides)| (*quality, sides.clone()))
-    };
-    let mut current = None;
-    for _ in 0..effort.tries.max(1) {
-        let (quality, sides) = cycle(net, None, target, effort, rng, budget);
-        current = keep(quality, sides);
-    }
-    for _ in 0..effort.cycles {
-        let Some((Quality { cut: 1.., .. }, sides)) = &current else { break };
-        let (quality, sides) = cycle(net, Some(sides), target, effort, rng, budget);
-        current = keep(quality, sides);
-    }
-    current.map(|(_, sides)| sides).unwrap_or_default()
-}
-
-/// Once down to the smallest graph and back. With `sides` given, these are what is refined.
-fn cycle(
-    net: &Net,
-    sides: Option<&[u8]>,
-    target: i64,
-    effort: Effort,
-    rng: &mut Rng,
-    budget: &mut Budget,
-) -> (Quality, Vec<u8>) {
     let most = (net.total_size() / 24).max(1);
     let mut levels: Vec<Coarse> = Vec::new();
-    let mut coarse_sides = sides.map(<[u8]>::to_vec);
     loop {
         let finest = levels.last().map_or(net, |level| &level.net);
         if finest.len() <= SMALL {
             break;
         }
-        let Some(level) = coarsen(finest, coarse_sides.as_deref(), most, rng, budget) else {
-            break;
-        };
-        if let Some(sides) = &mut coarse_sides {
-            let mut fewer = vec![0; level.net.len()];
-            for (vertex, coarse) in level.coarse_of.iter().enumerate() {
-                fewer[*coarse as usize] = sides[vertex];
-            }
-            *sides = fewer;
-        }
+        let Some(level) = coarsen(finest, most, rng, budget) else { break };
         levels.push(level);
     }
     let smallest = levels.last().map_or(net, |level| &level.net);
-    let mut sides = match coarse_sides {
-        Some(sides) => sides,
-        None => start(smallest, target, effort, rng, budget),
-    };
+    let mut sides = start(smallest, target, starts, rng, budget);
     while let Some(level) = levels.pop() {
         refine(&level.net, &mut sides, target, limits(&level.net), budget);
         sides = level.coarse_of.iter().map(|coarse| sides[*coarse as usize]).collect();
     }
-    let quality = refine(net, &mut sides, target, limits(net), budget);
-    (quality, sides)
+    refine(net, &mut sides, target, limits(net), budget);
+    sides
 }
 
 /// Sizes are kept as well as the size of the vertices allows.
@@ -104,9 +52,9 @@ fn limits(net: &Net) -> Limits {
 }
 
 /// Cuts a small graph by growing side 0 from one vertex, several times.
-fn start(net: &Net, target: i64, effort: Effort, rng: &mut Rng, budget: &mut Budget) -> Vec<u8> {
+fn start(net: &Net, target: i64, starts: usize, rng: &mut Rng, budget: &mut Budget) -> Vec<u8> {
     let mut best: Option<(Quality, Vec<u8>)> = None;
-    for _ in 0..effort.starts.max(1) {
+    for _ in 0..starts {
         let mut sides = grow(net, target, rng, budget);
         let quality = refine(net, &mut sides, target, limits(net), budget);
         if best.as_ref().is_none_or(|(than, _)| quality < *than) {

@@ -1,8 +1,8 @@
 //! Coarsening: pairs of vertices that belong together become one.
 
 use super::net::Net;
-use super::rng::Rng;
 use crate::mapping::refine::Budget;
+use crate::mapping::rng::Rng;
 
 /// A graph made smaller, and which of its vertices each vertex of the larger one became.
 pub(super) struct Coarse {
@@ -11,19 +11,11 @@ pub(super) struct Coarse {
 }
 
 /// Matches vertices with a neighbor, by the heaviest edge for the size of what comes of it; none
-/// becomes larger than `most`, and none of different `sides` are matched. `None` if hardly any can be.
-pub(super) fn coarsen(
-    net: &Net,
-    sides: Option<&[u8]>,
-    most: i64,
-    rng: &mut Rng,
-    budget: &mut Budget,
-) -> Option<Coarse> {
+/// becomes larger than `most`. `None` if hardly any can be.
+pub(super) fn coarsen(net: &Net, most: i64, rng: &mut Rng, budget: &mut Budget) -> Option<Coarse> {
     const ALONE: u32 = u32::MAX;
     budget.spend(2 * net.sweep());
-    let fits = |a: usize, b: usize| {
-        net.size(a) + net.size(b) <= most && sides.is_none_or(|sides| sides[a] == sides[b])
-    };
+    let fits = |a: usize, b: usize| net.size(a) + net.size(b) <= most;
     let mut mate = vec![ALONE; net.len()];
     let mut order: Vec<u32> = (0..net.len() as u32).collect();
     rng.shuffle(&mut order);

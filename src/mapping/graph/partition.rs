@@ -1,24 +1,24 @@
 //! Many parts of exact sizes: by recursive bisection, then by refinement of neighboring pairs.
 
-use super::bisect::{Effort, bisect};
+use super::bisect::bisect;
 use super::fm::{Limits, refine};
 use super::net::{Arc, Net};
-use super::rng::Rng;
 use crate::mapping::refine::Budget;
+use crate::mapping::rng::Rng;
 
 /// The part of each vertex; part `i` has `sizes[i]` vertices. All vertices have the size 1, and there
-/// are as many as the sizes add up to.
+/// are as many as the sizes add up to. `starts`: see [`bisect`].
 pub(super) fn partition(
     net: &Net,
     sizes: &[usize],
-    effort: Effort,
+    starts: usize,
     rng: &mut Rng,
     budget: &mut Budget,
 ) -> Vec<u32> {
     let mut part = vec![0; net.len()];
     let all: Vec<u32> = (0..net.len() as u32).collect();
     let mut local = Vec::new();
-    split(net, &all, sizes, 0, &mut part, &mut local, effort, rng, budget);
+    split(net, &all, sizes, 0, &mut part, &mut local, starts, rng, budget);
     part
 }
 
@@ -31,7 +31,7 @@ fn split(
     first: usize,
     part: &mut [u32],
     local: &mut Vec<u32>,
-    effort: Effort,
+    starts: usize,
     rng: &mut Rng,
     budget: &mut Budget,
 ) {
@@ -42,7 +42,7 @@ fn split(
         return;
     }
     let (count, target) = half(sizes);
-    let sides = bisect(net, target as i64, effort, rng, budget);
+    let sides = bisect(net, target as i64, starts, rng, budget);
     for side in [0, 1] {
         let mine: Vec<u32> =
             (0..net.len() as u32).filter(|vertex| sides[*vertex as usize] == side).collect();
@@ -56,7 +56,7 @@ fn split(
             local.resize(local.len().max(net.len()), u32::MAX);
             net.induced(&mine, local)
         };
-        split(&net, &theirs, sizes, first, part, local, effort, rng, budget);
+        split(&net, &theirs, sizes, first, part, local, starts, rng, budget);
     }
 }
 
@@ -190,22 +190,22 @@ impl<'a> Parts<'a> {
             let seed = seeds.pop().expect("more than one part");
             let group = self.group(seed, 2 + rng.below(4), rng, budget);
             // Not always the best bisection: its halves may be worse to divide.
-            let effort = Effort { starts: 1 + rng.below(4), tries: 1, cycles: 0 };
+            let starts = 1 + rng.below(4);
             budget.spend(100);
             if group.len() > 1 {
-                self.redivide(&group, effort, rng, budget);
+                self.redivide(&group, starts, rng, budget);
             }
         }
     }
 
     /// Divides some neighboring parts anew, and keeps that if it is not worse.
-    fn redivide(&mut self, parts: &[u32], effort: Effort, rng: &mut Rng, budget: &mut Budget) {
+    fn redivide(&mut self, parts: &[u32], starts: usize, rng: &mut Rng, budget: &mut Budget) {
         let (vertices, net) = self.union(parts, budget);
         let sizes: Vec<usize> =
             parts.iter().map(|part| self.members[*part as usize].len()).collect();
         let before: Vec<u32> =
             (0u32..).zip(&sizes).flat_map(|(i, size)| std::iter::repeat_n(i, *size)).collect();
-        let mut inner = Parts::new(&net, partition(&net, &sizes, effort, rng, budget), parts.len());
+        let mut inner = Parts::new(&net, partition(&net, &sizes, starts, rng, budget), parts.len());
         inner.improve_pairs(budget);
         let place = inner.part;
         budget.spend(2 * net.sweep());

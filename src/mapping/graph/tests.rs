@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::lower_bound;
-use super::rng::Rng;
+use crate::mapping::rng::Rng;
 use crate::mapping::{Csr, Layout, Objective, Options, Plan, plan_graph};
 
 const SUM: Options = Options { objective: Objective::Sum, seconds: None };
@@ -87,7 +87,9 @@ proptest! {
 
     #[test]
     fn plans_are_permutations_with_true_costs((vertices, edges, layout) in any_instance()) {
-        check(vertices, &edges, &layout, &Options { seconds: Some(0.002), ..SUM });
+        let sum = check(vertices, &edges, &layout, &Options { seconds: Some(0.002), ..SUM });
+        let max = check(vertices, &edges, &layout, &Options { seconds: Some(0.002), ..MAX });
+        prop_assert!(max.after.max_node_edges <= sum.after.max_node_edges);
         check(vertices, &edges, &layout, &Options { seconds: Some(0.0), ..MAX });
     }
 

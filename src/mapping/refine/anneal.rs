@@ -10,6 +10,7 @@ use super::budget::Budget;
 use super::partition::Partition;
 use crate::mapping::cost::{Adjacency, Cost, Objective};
 use crate::mapping::csr::Csr;
+use crate::mapping::rng::Rng;
 
 /// The temperatures at the start of each run and at the end, in edges of average weight. A regular
 /// mapping is made better by a cool run, which would only spoil it if it were warm; an irregular
@@ -20,7 +21,7 @@ const COLD: f64 = 0.12;
 /// What a vertex too many or too few costs at the start and at the end, in edges of average weight; for
 /// more it grows as the square.
 const LENIENT: f64 = 0.6;
-const STRICT: f64 = 4.0;
+const STRICT: f64 = 1.4;
 
 /// A state with no more than so many vertices too many or too few is repaired, to see how good it is.
 const REPAIRED: u32 = 16;
@@ -30,27 +31,6 @@ const LEVELS: i64 = 64;
 
 /// Steps for a vertex that is looked at, beside its edges.
 const STEPS: usize = 6;
-
-/// Pseudo-random numbers, always the same ones.
-struct XorShift(u64);
-
-impl XorShift {
-    fn next(&mut self) -> u64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
-    }
-
-    /// Exponentially distributed, nearly: the logarithm is a chain of straight lines, so that only
-    /// operations are used that every machine rounds alike.
-    fn exponential(&mut self) -> f64 {
-        let bits = self.next() | 1;
-        let zeros = bits.leading_zeros();
-        let mantissa = (bits << zeros) as f64 / 2f64.powi(63);
-        (f64::from(zeros) + 2.0 - mantissa) * std::f64::consts::LN_2
-    }
-}
 
 /// Moves vertices at random, worse moves ever more seldom, until the budget is spent. What it leaves is
 /// the best that it found, or what it got. Memory beside the partition: 12 bytes an edge.
@@ -69,7 +49,7 @@ pub(in crate::mapping) fn anneal<A: Adjacency>(
     for (i, warm) in WARM.into_iter().enumerate() {
         let mut share = budget.split((WARM.len() - i) as i64);
         let mut state = State::new(partition, unit, objective);
-        let mut random = XorShift(0x9e37_79b9_7f4a_7c15 ^ (seed << 32 | seed) ^ i as u64);
+        let mut random = Rng::new(seed << 32 | i as u64);
         state.cool(&graph, warm, &mut random, &mut share);
         if state.best < partition.cost().key(objective) {
             *partition = Partition::new(partition.graph, state.kept, partition.nodes());
@@ -126,7 +106,7 @@ impl State {
     }
 
     /// Becomes colder and stricter until the budget is spent.
-    fn cool(&mut self, graph: &Csr, warm: f64, random: &mut XorShift, budget: &mut Budget) {
+    fn cool(&mut self, graph: &Csr, warm: f64, random: &mut Rng, budget: &mut Budget) {
         let mut temperature = warm * self.edge;
         let (colder, stricter) = (factor(warm, COLD), factor(LENIENT, STRICT));
         let total = budget.left();
@@ -208,7 +188,7 @@ impl State {
     }
 
     /// Looks at one vertex, and perhaps moves it to the node of a neighbor. How many steps it took.
-    fn step(&mut self, graph: &Csr, temperature: f64, random: &mut XorShift) -> usize {
+    fn step(&mut self, graph: &Csr, temperature: f64, random: &mut Rng) -> usize {
         // One number chooses the vertex by its upper half and the neighbor by its lower.
         let (upper, lower) = {
             let bits = random.next();

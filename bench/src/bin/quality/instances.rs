@@ -175,3 +175,31 @@ pub(crate) fn many() -> Vec<Instance> {
     }
     instances
 }
+
+/// Sides that are primes or nearly, on nodes of sizes that do not divide them; the last node is smaller.
+/// Grid and torus.
+pub(crate) fn held_out() -> Vec<Instance> {
+    let sides: [&[usize]; 10] = [
+        &[23, 19],
+        &[37, 31],
+        &[59, 13],
+        &[61, 43],
+        &[67, 62],
+        &[11, 7, 5],
+        &[13, 11, 11],
+        &[17, 13, 7],
+        &[19, 17, 13],
+        &[29, 23, 5],
+    ];
+    let mut instances = Vec::new();
+    for dims in sides {
+        let cells: usize = dims.iter().product();
+        for size in [22, 41, 76] {
+            let sizes: Vec<usize> =
+                (0..cells).step_by(size).map(|at| size.min(cells - at)).collect();
+            instances.push(Instance::new("", dims, &sizes));
+            instances.push(Instance::new("", dims, &sizes).torus());
+        }
+    }
+    instances
+}

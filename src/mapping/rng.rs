@@ -29,4 +29,13 @@ impl Rng {
             items.swap(i, self.below(i + 1));
         }
     }
+
+    /// Exponentially distributed, nearly: the logarithm is a chain of straight lines, so that only
+    /// operations are used that every machine rounds alike.
+    pub(super) fn exponential(&mut self) -> f64 {
+        let bits = self.next() | 1;
+        let zeros = bits.leading_zeros();
+        let mantissa = (bits << zeros) as f64 / 2f64.powi(63);
+        (f64::from(zeros) + 2.0 - mantissa) * std::f64::consts::LN_2
+    }
 }

@@ -1,0 +1,85 @@
+//! What plans of grids take: time and memory.
+
+use std::fmt::Write;
+
+use cartograph::mapping::{Grid, Layout, Options, plan_cart};
+
+use crate::{clock, memory};
+
+/// Seconds that a plan may take, by the number of ranks up to which that holds.
+const AIMS: [(usize, f64); 2] = [(1 << 16, 0.1), (1 << 20, 3.0)];
+
+/// No allocation may be larger than so many bytes a rank.
+const LARGEST: f64 = 16.0;
+
+/// The section, and whether all aims are met.
+pub(crate) fn section() -> (String, bool) {
+    let mut text = String::from(
+        "## Time and memory of grids\n\n\
+         One core, default budget, nearest neighbors; even: nodes of 64; uneven: half of them 48, half 80, \
+         and one with what is left. \"Constructions\" is with no budget for exchanges and annealing, \
+         \"share\" what these add. A mapping at the bound ends the search. Processor time where the system \
+         tells it, else by the clock; the least of three. Aims: 0.1 s up to 65,536 ranks (but for noise, \
+         80 % above it fails), 3 s for a million.\n\n\
+         Memory: what `plan_cart` allocates beyond its arguments, its answer included, in bytes a rank: at \
+         the peak, and the largest single allocation, for which the aim is 16.\n\n\
+         | ranks | dims | nodes | ms | constructions, ms | share | J_sum / bound | peak, bytes | largest, bytes |\n\
+         |---|---|---|---|---|---|---|---|---|\n",
+    );
+    let grids: [&[usize]; 11] = [
+        &[32, 32],
+        &[16, 8, 8],
+        &[128, 80],
+        &[32, 20, 16],
+        &[256, 256],
+        &[64, 32, 32],
+        &[41, 41, 38],
+        &[400, 256],
+        &[64, 40, 40],
+        &[1024, 1024],
+        &[128, 128, 64],
+    ];
+    let mut met = true;
+    for dims in grids {
+        for uneven in [false, true] {
+            met &= row(&mut text, dims, uneven);
+        }
+    }
+    (text, met)
+}
+
+fn row(text: &mut String, dims: &[usize], uneven: bool) -> bool {
+    let ranks: usize = dims.iter().product();
+    let size = |node: usize| if !uneven { 64 } else { 48 + 32 * (node % 2) };
+    let mut sizes: Vec<usize> = (0..ranks / 64).map(size).collect();
+    let left = ranks - sizes.iter().sum::<usize>();
+    sizes.extend((left > 0).then_some(left));
+    let layout = Layout::blocks(&sizes);
+    let stencil = Grid::nearest_neighbors(&vec![1; dims.len()]);
+    let grid = Grid::new(dims.to_vec(), vec![false; dims.len()], stencil);
+    let run = |seconds| {
+        let start = clock::now();
+        let plan = plan_cart(&grid, &layout, &Options { seconds, ..Options::default() });
+        (plan, clock::now() - start)
+    };
+    let least = |seconds| (0..3).map(|_| run(seconds).1).fold(f64::INFINITY, f64::min);
+    let (all, constructions) = (least(None), least(Some(0.0)));
+    let ((plan, _), peak, largest) = memory::measure(|| run(None));
+    let a_rank = |bytes: usize| bytes as f64 / ranks as f64;
+    let sides: Vec<String> = dims.iter().map(usize::to_string).collect();
+    let _ = writeln!(
+        text,
+        "| {ranks} | {} | {} | {:.1} | {:.1} | {:.0} % | {:.3} | {:.1} | {:.1} |",
+        sides.join("x"),
+        if uneven { "uneven" } else { "even" },
+        all * 1e3,
+        constructions * 1e3,
+        100.0 * (1.0 - constructions / all).max(0.0),
+        plan.after.inter_node_edges as f64 / plan.lower_bound as f64,
+        a_rank(peak),
+        a_rank(largest),
+    );
+    let aim = AIMS.iter().find(|(upto, _)| ranks <= *upto);
+    let in_time = aim.is_none_or(|(_, seconds)| all <= 1.8 * seconds);
+    in_time && (ranks < 100_000 || a_rank(largest) <= LARGEST)
+}
