@@ -135,6 +135,8 @@ impl Launch {
         command.args(["--cfg=contexts/stack-size:256", "--cfg=contexts/guard-size:0"]);
         // Larger buffers are the same memory on all ranks, and what they hold is not copied.
         command.arg("--cfg=smpi/auto-shared-malloc-thresh:65536");
+        // SMPI searches all sends that went without their receiver at each that ends, which took minutes.
+        command.arg("--cfg=smpi/send-is-detached-thresh:0");
         command.arg(program).args(arguments);
 
         let begin = Instant::now();

@@ -51,6 +51,23 @@ fn main() -> Result<(), Box<dyn Error>> {
     let machines = &all[..if small { 1 } else { 2 }];
     let launch = Launch::new(&top().join("build/smpi"))?;
 
+    // It counts what malloc gives, and SMPI's own is a macro that malloc.h does not survive.
+    let create = launch.compile("create", &["-DSMPI_NO_OVERRIDE_MALLOC"])?;
+    let mut creations = Vec::new();
+    for ranks in [64, 256, 1024, 4096] {
+        if small && ranks > 1024 {
+            break;
+        }
+        let machine = Machine { nodes: ranks / 32, processes: 32 };
+        let (output, used) = launch.run(&create, machine, Placement::Cartograph, &[])?;
+        for line in output.lines() {
+            let [kind, seconds, bytes] = words(line)?;
+            let (seconds, bytes) = (seconds.parse()?, bytes.parse()?);
+            creations.push(Creation { ranks, kind: kind.into(), seconds, bytes });
+        }
+        println!("communicators of {ranks} ranks ({:.0} s)", used.wall_seconds);
+    }
+
     let halo = launch.compile("halo", &[])?;
     let mut exchanges = Vec::new();
     for &(dims, machine) in machines {
@@ -60,28 +77,17 @@ fn main() -> Result<(), Box<dyn Error>> {
                 document::progress(&exchange);
                 exchanges.push(exchange);
             }
+            // Whoever has seen enough may interrupt.
+            write(&exchanges, &creations)?;
         }
     }
+    Ok(())
+}
 
-    // It counts what malloc gives, and SMPI's own is a macro that malloc.h does not survive.
-    let create = launch.compile("create", &["-DSMPI_NO_OVERRIDE_MALLOC"])?;
-    let mut creations = Vec::new();
-    for ranks in [64, 256, 1024, 4096] {
-        if small && ranks > 1024 {
-            break;
-        }
-        let machine = Machine { nodes: ranks / 32, processes: 32 };
-        let (output, _) = launch.run(&create, machine, Placement::Cartograph, &[])?;
-        for line in output.lines() {
-            let [kind, seconds, bytes] = words(line)?;
-            let (seconds, bytes) = (seconds.parse()?, bytes.parse()?);
-            creations.push(Creation { ranks, kind: kind.into(), seconds, bytes });
-        }
-    }
-
+fn write(exchanges: &[Exchange], creations: &[Creation]) -> Result<(), Box<dyn Error>> {
     let docs = top().join("docs");
-    std::fs::write(docs.join("simulate.md"), document::markdown(&exchanges, &creations))?;
-    std::fs::write(docs.join("simulate.svg"), picture::bars(&exchanges))?;
+    std::fs::write(docs.join("simulate.md"), document::markdown(exchanges, creations))?;
+    std::fs::write(docs.join("simulate.svg"), picture::bars(exchanges))?;
     Ok(())
 }
 
@@ -94,7 +100,7 @@ fn exchange(
     placement: Placement,
 ) -> Result<Exchange, Box<dyn Error>> {
     let (mut seconds, mut used) = (Vec::new(), Vec::new());
-    // A run a size: SMPI takes many times as long for what follows on another exchange.
+    // A run a size: SMPI takes many times as long for an exchange that follows on another one.
     for size in SIZES {
         let mut arguments = dims.map(|dim| dim.to_string()).to_vec();
         arguments.extend([u32::from(periodic).to_string(), "messages".into()]);
