@@ -35,6 +35,8 @@ struct Creation {
     seconds: f64,
     /// Bytes allocated for each rank.
     bytes: f64,
+    /// What the run took that made all kinds.
+    used: Used,
 }
 
 /// The repository's top directory.
@@ -63,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for line in output.lines() {
             let [kind, seconds, bytes] = words(line)?;
             let (seconds, bytes) = (seconds.parse()?, bytes.parse()?);
-            creations.push(Creation { ranks, kind: kind.into(), seconds, bytes });
+            creations.push(Creation { ranks, kind: kind.into(), seconds, bytes, used });
         }
         println!("communicators of {ranks} ranks ({:.0} s)", used.wall_seconds);
     }
