@@ -40,10 +40,10 @@ pub(crate) fn by_grid(exchanges: &[Exchange]) -> impl Iterator<Item = &[Exchange
 }
 
 /// The whole document.
-pub(crate) fn markdown(exchanges: &[Exchange], creations: &[Creation]) -> String {
-    let mut text = String::from(
+pub(crate) fn markdown(date: &str, exchanges: &[Exchange], creations: &[Creation]) -> String {
+    let mut text = format!(
         "# On simulated machines\n\n\
-         Written by `make simulate`, which runs two programs of `c_tests/simulate` on SimGrid SMPI 3.32: a\n\
+         Written by `make simulate` on {date}, which runs two programs of `c_tests/simulate` on SimGrid SMPI 3.32: a\n\
          switch with a link of 100 Gbit/s and 1 us to each node, 50 GB/s within a node, one core a process.\n\
          Times are simulated and the same in each run; computing takes none. No send ends before it is\n\
          received.\n\n\
@@ -95,7 +95,7 @@ pub(crate) fn markdown(exchanges: &[Exchange], creations: &[Creation]) -> String
          rank: that grows with the ranks whoever asks. What Cartograph adds is in parentheses: what a grid\n\
          and a distributed graph keep does not grow with the ranks, and their reductions take log2(ranks)\n\
          steps. `MPI_Graph_create` passes the whole graph on every rank, and each has to answer for all of\n\
-         it: 12 bytes a rank here are the interface's own.\n\n\
+         it: 12 bytes for each rank of the whole are the interface's own here.\n\n\
          Bytes a rank that stay allocated:\n\n",
     );
     table(&mut text, creations, |creation| creation.bytes, |bytes| format!("{bytes:.0}"));

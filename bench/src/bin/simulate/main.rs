@@ -10,6 +10,7 @@ mod picture;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use machine::{Launch, Machine, Placement, Used};
 
@@ -88,7 +89,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn write(exchanges: &[Exchange], creations: &[Creation]) -> Result<(), Box<dyn Error>> {
     let docs = top().join("docs");
-    std::fs::write(docs.join("simulate.md"), document::markdown(exchanges, creations))?;
+    let date = String::from_utf8(Command::new("date").arg("+%F").output()?.stdout)?;
+    let text = document::markdown(date.trim(), exchanges, creations);
+    std::fs::write(docs.join("simulate.md"), text)?;
     std::fs::write(docs.join("simulate.svg"), picture::bars(exchanges))?;
     Ok(())
 }
