@@ -78,6 +78,7 @@ impl Placement {
 }
 
 /// What a run took on the machine that simulates.
+#[derive(Clone, Copy)]
 pub(crate) struct Used {
     pub(crate) wall_seconds: f64,
     /// Bytes of all simulated processes and the simulator, without the buffers that SMPI shares.

@@ -10,6 +10,7 @@ mod picture;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use machine::{Launch, Machine, Placement, Used};
 
@@ -35,6 +36,8 @@ struct Creation {
     seconds: f64,
     /// Bytes allocated for each rank.
     bytes: f64,
+    /// What the run took that made all kinds.
+    used: Used,
 }
 
 /// The repository's top directory.
@@ -63,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for line in output.lines() {
             let [kind, seconds, bytes] = words(line)?;
             let (seconds, bytes) = (seconds.parse()?, bytes.parse()?);
-            creations.push(Creation { ranks, kind: kind.into(), seconds, bytes });
+            creations.push(Creation { ranks, kind: kind.into(), seconds, bytes, used });
         }
         println!("communicators of {ranks} ranks ({:.0} s)", used.wall_seconds);
     }
@@ -86,7 +89,9 @@ fn main() -> Result<(), Box<dyn Error>> {
 
 fn write(exchanges: &[Exchange], creations: &[Creation]) -> Result<(), Box<dyn Error>> {
     let docs = top().join("docs");
-    std::fs::write(docs.join("simulate.md"), document::markdown(exchanges, creations))?;
+    let date = String::from_utf8(Command::new("date").arg("+%F").output()?.stdout)?;
+    let text = document::markdown(date.trim(), exchanges, creations);
+    std::fs::write(docs.join("simulate.md"), text)?;
     std::fs::write(docs.join("simulate.svg"), picture::bars(exchanges))?;
     Ok(())
 }
