@@ -103,8 +103,8 @@ impl Queue {
 
 #[cfg(test)]
 mod tests {
-    use super::super::rng::Rng;
     use super::*;
+    use crate::mapping::rng::Rng;
 
     #[test]
     fn gives_the_largest_gain_first_whatever_changed() {

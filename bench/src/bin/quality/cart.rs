@@ -117,7 +117,8 @@ impl Comparison {
         let names = published::METHODS;
         let _ = writeln!(text, "| {} | best of these | Cartograph |", names.join(" | "));
         let _ = writeln!(text, "|{}", "---|".repeat(names.len() + 2));
-        let cells: Vec<String> = self.means.iter().map(|mean| format!("{mean:.3}")).collect();
+        let cell = |mean: &f64| if mean.is_nan() { "-".to_owned() } else { format!("{mean:.3}") };
+        let cells: Vec<String> = self.means.iter().map(cell).collect();
         let _ = writeln!(text, "| {} |\n", cells.join(" | "));
         let _ =
             writeln!(text, "Cartograph is worse than the best of these on {}.", self.worse.len());

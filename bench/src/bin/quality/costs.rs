@@ -9,6 +9,9 @@ use crate::{clock, memory};
 /// Seconds that a plan may take, by the number of ranks up to which that holds.
 const AIMS: [(usize, f64); 2] = [(1 << 16, 0.1), (1 << 20, 3.0)];
 
+/// By how much other work on the machine may lengthen a measurement.
+const NOISE: f64 = 1.8;
+
 /// No allocation may be larger than so many bytes a rank.
 const LARGEST: f64 = 16.0;
 
@@ -19,10 +22,10 @@ pub(crate) fn section() -> (String, bool) {
          One core, default budget, nearest neighbors; even: nodes of 64; uneven: half of them 48, half 80, \
          and one with what is left. \"Constructions\" is with no budget for exchanges and annealing, \
          \"share\" what these add. A mapping at the bound ends the search. Processor time where the system \
-         tells it, else by the clock; the least of three. Aims: 0.1 s up to 65,536 ranks (but for noise, \
-         80 % above it fails), 3 s for a million.\n\n\
+         tells it, else by the clock; the least of three. Aims: 0.1 s up to 65,536 ranks and 3 s for \
+         a million; noise is granted 80 % on top before `make quality` fails.\n\n\
          Memory: what `plan_cart` allocates beyond its arguments, its answer included, in bytes a rank: at \
-         the peak, and the largest single allocation, for which the aim is 16.\n\n\
+         the peak, and the largest single allocation, for which the aim is 16 from 100,000 ranks on.\n\n\
          | ranks | dims | nodes | ms | constructions, ms | share | J_sum / bound | peak, bytes | largest, bytes |\n\
          |---|---|---|---|---|---|---|---|---|\n",
     );
@@ -80,6 +83,6 @@ fn row(text: &mut String, dims: &[usize], uneven: bool) -> bool {
         a_rank(largest),
     );
     let aim = AIMS.iter().find(|(upto, _)| ranks <= *upto);
-    let in_time = aim.is_none_or(|(_, seconds)| all <= 1.8 * seconds);
+    let in_time = aim.is_none_or(|(_, seconds)| all <= NOISE * seconds);
     in_time && (ranks < 100_000 || a_rank(largest) <= LARGEST)
 }

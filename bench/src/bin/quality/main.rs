@@ -24,7 +24,7 @@ fn main() -> ExitCode {
          Written by `make quality`; every figure of Cartograph is measured there, and answers are the \
          same on every machine. Times are those of the machine that it ran on.\n\n\
          Pictures: [50x48 on 50 of 48](plan-50x48.svg), [12x8x8 on 16 of 48](plan-12x8x8.svg), made by \
-         `make tool` and `build/bin/cartograph plan SIDES --nodes COUNTxSIZE --svg FILE`.\n",
+         `make tool` and `build/bin/cartograph plan --dims SIDES --nodes COUNT --ppn SIZE --svg FILE`.\n",
     );
     for (section, _) in &sections {
         text.push('\n');
