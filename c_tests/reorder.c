@@ -8,6 +8,9 @@
 
 #define MOST 64
 
+/* What comes before the name of a communicator that is not made from the world. */
+static const char *whose = "";
+
 /* The old ranks of a communicator's processes in the order of its ranks; all of them once. */
 static int order_of(const char *what, MPI_Comm old, MPI_Comm made, int *order)
 {
@@ -52,9 +55,10 @@ static void check_grid(MPI_Comm grid, int ndims, const int *order)
 
 static void cart(MPI_Comm comm, int ndims, const int *dims, const int *periods, int *order)
 {
-    char what[80] = "order cart ";
+    char what[80];
     int mapped, rank = MPI_UNDEFINED;
     MPI_Comm grid;
+    sprintf(what, "order %scart ", whose);
     for (int i = 0; i < ndims; i++)
         sprintf(what + strlen(what), "%s%d", i ? "x" : "", dims[i]);
     strcat(what, " ");
@@ -139,7 +143,7 @@ static void dist_graph(MPI_Comm comm, const char *objective, int adjacent, int *
               == MPI_SUCCESS);
     MPI_Info_free(&info);
 
-    sprintf(what, "order dist_graph%s %s", adjacent ? "_adjacent" : "", objective);
+    sprintf(what, "order %sdist_graph%s %s", whose, adjacent ? "_adjacent" : "", objective);
     order_of(what, comm, made, order);
     /* What vertex `new` passed, whoever it is now. */
     int new, expected[4], expected_weights[4], got[4], got_weights[4];
@@ -208,6 +212,7 @@ int main(int argc, char **argv)
     }
     /* On a communicator of which the ranks are not those of the world: backwards, without the last. */
     MPI_Comm part;
+    whose = "part ";
     MPI_Comm_split(MPI_COMM_WORLD, world_rank == world_size - 1 && world_size > 1, -world_rank, &part);
     if (world_rank < world_size - 1 || world_size == 1) {
         int dims[2] = { 0, 0 };
@@ -217,6 +222,7 @@ int main(int argc, char **argv)
         dist_graph(part, "sum", 1, order);
     }
     MPI_Comm_free(&part);
+    whose = "";
     if (argc > 1 && strcmp(argv[1], "gains") == 0) {
         int side = 1;
         while ((side + 1) * (side + 1) <= world_size)

@@ -21,7 +21,7 @@ evidence=("$work/out" "$work/err")
 run() {
     timeout -k 5 120 $launch 8 env HWLOC_SYNTHETIC='package:2 core:1 pu:1' HWLOC_THISSYSTEM=1 \
         "LD_PRELOAD=$lib" sh -c "exec taskset -c $1 $program" >"$work/out" 2>"$work/err"
-    order=$(sed -n 's/^rank 0 order cart 4x2 00: //p' "$work/out")
+    order=$(sed -n 's/^rank [0-9]* order cart 4x2 00: //p' "$work/out")
 }
 # Edges of a 4x2 grid that join two packages, where the package of an old rank is its parity.
 crossing() {

@@ -24,13 +24,14 @@ run() {
         tail -n 20 "$work/out" "$work/err"
         return 1
     }
-    sed -n 's/^rank 0 order //p' "$work/out" >"$work/orders"
+    # Each order is printed by the process that became rank 0.
+    sed -n 's/^rank [0-9]* order //p' "$work/out" >"$work/orders"
 }
 # The graph of c_tests/reorder.c in the form of METIS, whose graphs have every edge twice: given only
 # where the program's own graph is symmetric, which ring and chords of an even number of nodes are.
 planned() { "$tool" plan --json "$@" | sed -E 's/.*"old_rank":\[([0-9,]*)\].*/\1/; s/,/ /g'; }
 
-# agrees NODE_SIZES: every grid that the program made is as planned.
+# agrees NODE_SIZES [moves]: every grid that the program made is as planned, and one at least was moved.
 agrees() {
     local sizes=$1 kind what order rest moved=0
     while read -r kind what rest; do
@@ -39,15 +40,15 @@ agrees() {
         check "$what ${rest%%:*} on $sizes: $order" \
             [ "$order" = "$(planned --dims "$what" --periodic "${rest%%:*}" --node-sizes "$sizes")" ]
         [ "$order" = "$(seq -s ' ' 0 $(($(wc -w <<<"$order") - 1)))" ] || moved=$((moved + 1))
-    # Those of the communicator that is not the world come last, and have other nodes.
-    done < <(sed '/^graph/,$d' "$work/orders")
-    check "on $sizes something moves" [ "$moved" -gt 0 ]
+    # Those of the communicator that is not the world begin with "part", and have other nodes.
+    done <"$work/orders"
+    check "on $sizes: $moved moved" [ "$moved" -gt 0 -o "${2:-}" != moves ]
 }
 
 check "4x2 by CARTOGRAPH_LAYOUT" run 8 CARTOGRAPH_LAYOUT=4x2
 agrees 4*2
 check "uneven by CARTOGRAPH_LAYOUT" run 12 CARTOGRAPH_LAYOUT=5,4,3
-agrees 5,4,3
+agrees 5,4,3 moves
 
 # The figures of the report are those of the plan.
 report=$work/report.json
@@ -60,7 +61,7 @@ check "4x2 costs as planned" [ "$(figures "$of_report")" = "$(figures "$of_plan"
 check "and there are figures" [ -n "$(figures "$of_plan")" ]
 
 # Nobody moves where that is not wanted, or where there is one node.
-stays() { ! sed '/^cart 7/,$d; /^cart/!d' "$work/orders" | sed 's/.*: //' | grep -qv '^0 1 2 3 4 5 6 7$'; }
+stays() { grep -q ': 0 1 2 3 4 5 6 7$' "$work/orders" && ! grep -v '^part' "$work/orders" | grep -qvE ': 0 1 2 3 4( 5( 6( 7)?)?)?$'; }
 check "off" run 8 CARTOGRAPH_LAYOUT=4x2 CARTOGRAPH_REORDER=off
 check "off keeps ranks" stays
 check "one node" run 8 CARTOGRAPH_LAYOUT=1x8
@@ -75,9 +76,9 @@ check "is said" [ "$(grep -c "CARTOGRAPH_REORDER is 'maybe'" "$work/err")" = 1 ]
 # Nodes that the host itself sees.
 case $host in
 mpich | mpich5 | abi)
-    launch="${launch% -n} -launcher fork -hosts a:2,b:2,c:2,d:2 -n"
+    launch="${launch% -n} -launcher fork -hosts a:3,b:3,c:2 -n"
     check "the host's own nodes" run 8
-    agrees 4*2 ;;
+    agrees 3,3,2 moves ;;
 esac
 
 verdict "test-reorder, $host"
