@@ -37,6 +37,10 @@ for path in sys.argv[1:]:
         blocks = int(error.findtext("xwhat/leakedblocks") or 0)
         if blocks == 1 and any(name == "PMPI_Comm_create_keyval" for name, _ in frames):
             continue
+        # Open MPI 5 does not give the attributes of MPI_COMM_WORLD back when MPI ends, of which the
+        # layout is one.
+        if blocks == 1 and any("layout::keep" in name for name, _ in frames):
+            continue
         found += 1
         print(error.findtext("kind"), error.findtext("what") or error.findtext("xwhat/text"))
         print("".join("    %s (%s)\n" % frame for frame in frames), end="")
