@@ -85,12 +85,16 @@ const CONSTRUCTIONS: i64 = 3;
 /// How many constructions are made better by exchanges.
 const REFINED: usize = 4;
 
+/// From so many cells on a sum at the bound is good enough.
+const LARGE: usize = 20_000;
+
 /// Annealing pays only with so many steps for each cell.
 const ANNEALING_STEPS: i64 = 300;
 
 /// Maps the cells of a grid to nodes of exactly these sizes, none of them 0, which are as many
 /// places as there are cells. The lattice is symmetric. Where the objective is the sum, a mapping
-/// that comes down to `bound`, which counts as keys do, ends the search.
+/// that comes down to `bound`, which counts as keys do, ends the search; on grids that are not large
+/// only if no node has more than its share, for an exchange takes as long as on the worst.
 pub(super) fn map(
     lattice: &Lattice,
     sizes: &[u32],
@@ -101,7 +105,13 @@ pub(super) fn map(
     if lattice.axes().is_empty() || sizes.len() < 2 {
         return None;
     }
-    let done = |found: &Found| objective == Objective::Sum && found.key.0 <= bound;
+    let nodes = sizes.len() as i64;
+    let done = |found: &Found| {
+        let (sum, most) = found.key;
+        // Keys count every edge from both of its ends: twice.
+        let is_even = most * nodes < sum + 2 * nodes;
+        objective == Objective::Sum && sum <= bound && (is_even || lattice.vertices() > LARGE)
+    };
     let mut found = construct(lattice, sizes, objective, done, budget);
     if done(&found[0]) {
         return Some(found.swap_remove(0));
