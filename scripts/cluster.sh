@@ -15,7 +15,7 @@ programs=$top/build/openmpi/cluster
 page=${PAGE:-docs/cluster.md}
 nodes=4 ppn=4 degree=3
 processes=$((nodes * ppn))
-rate=${RATE:-25mbit} bytes=${BYTES:-49152} exchanges=${EXCHANGES:-16} repetitions=${REPETITIONS:-3}
+rate=${RATE:-200mbit} bytes=${BYTES:-65536} exchanges=${EXCHANGES:-40} repetitions=${REPETITIONS:-3}
 # A full bucket passes at once, so it is small against what a node sends in an exchange. Nothing is dropped, as
 # on the networks of clusters.
 bucket="burst 16kb limit 16mb"
@@ -200,8 +200,8 @@ nearest, and numbered at random.
 Measured $(date -u +%Y-%m-%d) on $nodes nodes of $ppn processes, which are network namespaces of one machine (${cpu:-unknown processor},
 $(nproc) processors, Linux $(uname -r), load $(cut -d' ' -f1 /proc/loadavg) at the end) under Open MPI $version. Each node has a link
 to one switch, where what it sends is limited to $rate by \`tc\`'s token bucket; within a node Open MPI uses
-shared memory. The links are that slow so that they, and not the few processors, take the time. What the
-processors add to all times makes the ratios smaller: links alone would give that of the worst node's bytes.
+shared memory. What the few processors add to all times, the more so where they have other work, makes
+the ratios smaller: links alone would give that of the worst node's bytes.
 
 \`make cluster\` writes this page; the programs are those of \`c_tests/cluster\`.
 END
