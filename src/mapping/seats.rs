@@ -139,7 +139,7 @@ fn divide(graph: &Csr, groups: &[u32], objective: Objective) -> Vec<u32> {
         let mut budget = Budget::seconds(NODE_SECONDS);
         let mut partition = Partition::new(graph, start, count);
         swap_pairs(&mut partition, objective, &mut budget);
-        anneal(&mut partition, objective, 1, &mut budget);
+        anneal(&mut partition, objective, &mut budget);
         let key = partition.cost().key(objective);
         if best.as_ref().is_none_or(|(least, _)| key < *least) {
             best = Some((key, partition.into_node_of()));

@@ -131,7 +131,7 @@ pub(super) fn map(
     let mut best = best?;
     if budget.left() >= ANNEALING_STEPS * lattice.vertices() as i64 {
         let mut partition = Partition::new(lattice, best.node_of, sizes.len());
-        anneal(&mut partition, objective, 1, budget);
+        anneal(&mut partition, objective, budget);
         let mut rest = Budget::seconds(1.0);
         swap_pairs(&mut partition, objective, &mut rest);
         best.key = partition.cost().key(objective);
