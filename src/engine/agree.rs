@@ -1,8 +1,14 @@
-//! Agreement on the arguments of a constructor, before anything is built.
+//! Agreement on the arguments of a constructor. A fault on one rank becomes the same error on all,
+//! and nobody is left waiting in a collective call that others never enter.
 //!
-//! One small reduction carries "my arguments are valid" and a digest of those that must be the
-//! same everywhere. A fault on one rank so becomes the same error on all, and nobody is left
-//! waiting in a collective call that others never enter. Only when something is wrong is more said.
+//! A constructor needs a split of its communicator in any case, and the split itself can tell
+//! whether all agree: the color is a digest of what must be the same everywhere. Where all have one
+//! color all find themselves on one new communicator, and nothing more need be said. Where they do
+//! not, every new communicator lacks somebody, so every rank knows; only then is it found out, in a
+//! reduction of a few words, what is wrong, or that there is nothing wrong after all.
+//!
+//! Every function here that is collective begins with a split, so that ranks in different functions
+//! meet as well.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -52,12 +58,48 @@ pub struct Agreed {
     pub course: Course,
 }
 
+/// Digests are colors from here on; below are those of functions that split into several parts.
+const DIGESTS: i32 = 1 << 30;
+
+/// The color of a rank that has a fault. It must not be that of a rank without: who is not at fault
+/// must notice.
+pub const AT_FAULT: i32 = DIGESTS - 1;
+
 /// Returns, on every rank alike, what was agreed on, or the fault of the lowest rank that has one.
+/// With it comes a new communicator of all processes in the order of their ranks. In 2^30 cases of
+/// arguments that differ, one passes.
 ///
 /// # Errors
 ///
 /// [`Error::OnRank`], or what the communicator's own methods return.
-pub fn agree<C: Comm>(comm: &C, ballot: Ballot<'_>) -> Result<Agreed, C::Error> {
+pub fn agree<C: Comm>(comm: &C, ballot: Ballot<'_>) -> Result<(C, Agreed), C::Error> {
+    let rank = comm.rank()?;
+    let all_of = |color| comm.split(Some(color), rank).map(|made| made.expect("a color was given"));
+    let all = all_of(ballot.color())?;
+    if ballot.fault.is_none() && all.size()? == comm.size()? {
+        let course = ballot.wish.unwrap_or_default().course_of_all(comm);
+        let (all, course) = keep(all, course)?;
+        return Ok((all, Agreed { way: ballot.choice.and_then(|choice| choice.chosen), course }));
+    }
+    all.free()?;
+    let agreed = settle(comm, ballot)?;
+    Ok((all_of(0)?, agreed))
+}
+
+/// A communicator with what came out on it, or given back if that is an error.
+pub fn keep<C: Comm, T>(comm: C, result: Result<T, C::Error>) -> Result<(C, T), C::Error> {
+    match result {
+        Ok(value) => Ok((comm, value)),
+        Err(error) => comm.free().and(Err(error)),
+    }
+}
+
+/// The agreement by a reduction: finds out who is at fault or differs in what, if anybody.
+///
+/// # Errors
+///
+/// As [`agree`].
+pub fn settle<C: Comm>(comm: &C, ballot: Ballot<'_>) -> Result<Agreed, C::Error> {
     let rank = i64::from(comm.rank()?);
     let digest = ballot.shared.digest();
     let chose = |way| match &ballot.choice {
@@ -119,6 +161,21 @@ pub fn first_fault<C: Comm>(comm: &C, fault: Option<String>) -> Result<Option<Er
         return Ok(None);
     }
     tell(comm, lowest[0] as i32, fault.map(|text| (Class::Arg, text))).map(Some)
+}
+
+impl Ballot<'_> {
+    /// The color of this rank: that of another rank only if both bring the same.
+    fn color(&self) -> i32 {
+        if self.fault.is_some() {
+            return AT_FAULT;
+        }
+        let wish = self.wish.unwrap_or_default();
+        let mut hasher = DefaultHasher::new();
+        self.shared.digest().hash(&mut hasher);
+        self.choice.as_ref().and_then(|choice| choice.chosen).hash(&mut hasher);
+        (wish.terms.reorder as i32, wish.terms.reporting).hash(&mut hasher);
+        DIGESTS | (hasher.finish() as i32 & (DIGESTS - 1))
+    }
 }
 
 fn broadcast_vec<C: Comm>(comm: &C, root: i32, bytes: Vec<u8>) -> Result<Vec<u8>, C::Error> {

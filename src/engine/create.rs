@@ -4,7 +4,7 @@
 //! part in the agreement, so it is handed in instead of being returned early.
 
 use super::Comm;
-use super::agree::{Ballot, Shared, agree};
+use super::agree::{AT_FAULT, Ballot, Shared, agree, keep, settle};
 use super::place::{Course, Placed, Planned, Seat, Terms, Wish, place};
 use crate::mapping::{Csr, Grid, recall_cart};
 use crate::topology::{self, Cart, Graph, Topology};
@@ -42,16 +42,18 @@ fn numbers(flags: &[bool]) -> Vec<i32> {
     flags.iter().map(|flag| i32::from(*flag)).collect()
 }
 
-/// Agrees on arguments that all ranks must pass alike.
+/// Agrees on arguments that all ranks must pass alike, and on what is going to happen; on the way
+/// comes a communicator of all processes.
 fn agree_on<C: Comm>(
     comm: &C,
     function: &'static str,
     fault: Option<topology::Error>,
     arguments: &[(&'static str, &[i32])],
-    wish: Option<Wish>,
-) -> Result<Course, C::Error> {
+    wish: Wish,
+) -> Result<(C, Course), C::Error> {
     let shared = Shared { function, arguments };
-    agree(comm, Ballot { fault, shared, wish, choice: None }).map(|agreed| agreed.course)
+    let ballot = Ballot { fault, shared, wish: Some(wish), choice: None };
+    agree(comm, ballot).map(|(all, agreed)| (all, agreed.course))
 }
 
 /// A value and no fault, or no value and the fault.
@@ -84,14 +86,16 @@ pub fn cart_create<C: Comm>(
     let shared: [(_, &[i32]); 4] =
         [("ndims", &ndims), ("dims", dims), ("periods", &periods), ("reorder", &reorder)];
     let wish = Wish { reorder: reorder != [0], terms };
-    let course = agree_on(comm, "MPI_Cart_create", fault, &shared, Some(wish))?;
+    let (all, course) = agree_on(comm, "MPI_Cart_create", fault, &shared, wish)?;
 
     let (grid, _) = checked.expect("a fault here would have ended the agreement");
-    let (seat, placed) = place(comm, course, (grid.size(), (&grid).into()), |layout| {
+    let places = place(comm, course, (grid.size(), (&grid).into()), |layout| {
         let plan = recall_cart(&Grid::from(&grid), layout, &terms.options);
         Some(Planned { plan, traffic: None })
-    })?;
-    build(comm, seat, placed, Topology::Cart(grid))
+    });
+    let (all, (seat, placed)) = keep(all, places)?;
+    let made = seated(comm, all, seat, grid.size())?;
+    Ok(Made { member: made.map(|made| (made, Topology::Cart(grid))), placed })
 }
 
 /// `MPI_Graph_create`: MPI 4.1, 8.5.3. Collective.
@@ -115,17 +119,20 @@ pub fn graph_create<C: Comm>(
     let shared: [(_, &[i32]); 4] =
         [("nnodes", &nnodes), ("index", index), ("edges", edges), ("reorder", &reorder)];
     let wish = Wish { reorder: reorder != [0], terms };
-    let course = agree_on(comm, "MPI_Graph_create", fault, &shared, Some(wish))?;
+    let (all, course) = agree_on(comm, "MPI_Graph_create", fault, &shared, wish)?;
 
     let (graph, _) = checked.expect("a fault here would have ended the agreement");
     if graph.nnodes() == 0 {
-        // Nobody has a place, so there is nothing to split.
+        // Nobody has a place.
+        all.free()?;
         return Ok(Made { member: None, placed: None });
     }
-    let (seat, placed) = place(comm, course, (graph.nnodes(), (&graph).into()), |layout| {
+    let places = place(comm, course, (graph.nnodes(), (&graph).into()), |layout| {
         Some(Planned::of_graph(&Csr::from(&graph), layout, course, &terms.options))
-    })?;
-    build(comm, seat, placed, Topology::Graph(graph))
+    });
+    let (all, (seat, placed)) = keep(all, places)?;
+    let made = seated(comm, all, seat, graph.nnodes())?;
+    Ok(Made { member: made.map(|made| (made, Topology::Graph(graph))), placed })
 }
 
 /// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid that `comm` carries and
@@ -142,20 +149,28 @@ pub fn cart_sub<C: Comm>(
     let (checked, fault) =
         parted(arguments.and_then(|(grid, remain)| Ok((grid.sub(remain, rank)?, remain))));
     let remain = checked.as_ref().map_or(Vec::new(), |(_, remain)| numbers(remain));
-    agree_on(comm, "MPI_Cart_sub", fault, &[("remain_dims", &remain)], None)?;
+    // Parts of a grid have several colors: whether all agree is asked for after the split.
+    let (color, key) = checked.as_ref().map_or((AT_FAULT, 0), |(sub, _)| (sub.color, sub.rank));
+    let part = comm.split(Some(color), key)?.expect("a color was given");
+    let shared = Shared { function: "MPI_Cart_sub", arguments: &[("remain_dims", &remain)] };
+    let ballot = Ballot { fault, shared, wish: None, choice: None };
+    let (part, _) = keep(part, settle(comm, ballot))?;
 
     let (sub, _) = checked.expect("a fault here would have ended the agreement");
-    let made = comm.split(Some(sub.color), sub.rank)?;
-    Ok(Made { member: made.map(|made| (made, Topology::Cart(sub.grid))), placed: None })
+    Ok(Made { member: Some((part, Topology::Cart(sub.grid))), placed: None })
 }
 
-/// Makes the communicator of the processes that have a place, in the order of their new ranks.
-pub(super) fn build<C: Comm>(
+/// The communicator of the processes that have a place, in the order of their new ranks. It is the
+/// one of all processes if they are all in it with the ranks they had.
+pub(super) fn seated<C: Comm>(
     comm: &C,
+    all: C,
     seat: Seat,
-    placed: Option<Placed>,
-    topology: Topology,
-) -> Result<Made<C>, C::Error> {
-    let made = comm.split(seat.new_rank.map(|_| 0), seat.new_rank.unwrap_or(0))?;
-    Ok(Made { member: made.map(|made| (made, topology)), placed })
+    vertices: i32,
+) -> Result<Option<C>, C::Error> {
+    if !seat.moved && all.size()? == vertices {
+        return Ok(Some(all));
+    }
+    let made = comm.split(seat.new_rank.map(|_| 0), seat.new_rank.unwrap_or(0));
+    all.free().and(made)
 }

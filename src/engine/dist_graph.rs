@@ -3,8 +3,8 @@
 //! Time and memory are O(degree + log P) here; what the split of the host costs comes on top. Only
 //! where processes may be moved does rank 0 look at the whole graph, up to [`MOST_EDGES`].
 
-use super::agree::{Ballot, Choice, Shared, agree, first_fault};
-use super::create::Made;
+use super::agree::{Ballot, Choice, Shared, agree, first_fault, keep};
+use super::create::{Made, seated};
 use super::exchange::{Item, deliver};
 use super::place::{Course, Placed, Planned, Seat, Terms, Wish, place};
 use super::{Comm, Error};
@@ -72,8 +72,8 @@ pub struct EdgeArguments<'a> {
 /// How many edges rank 0 gathers to plan a mapping: 12 bytes each on the way, 40 while it plans.
 pub const MOST_EDGES: i64 = 1 << 24;
 
-/// Agrees that all ranks are in `function`, reorder alike, and have weights or have none.
-/// Returns whether the graph is weighted, and how processes will be placed.
+/// Agrees that all ranks are in `function`, reorder alike, and have weights or have none. Returns a
+/// communicator of all processes, whether the graph is weighted, and how processes will be placed.
 fn agree_on<C: Comm>(
     comm: &C,
     function: &'static str,
@@ -81,13 +81,13 @@ fn agree_on<C: Comm>(
     wish: Wish,
     argument: &'static str,
     weighted: Option<bool>,
-) -> Result<(bool, Course), C::Error> {
+) -> Result<(C, (bool, Course)), C::Error> {
     let shared = Shared { function, arguments: &[("reorder", &[i32::from(wish.reorder)])] };
     let chosen = weighted.map(usize::from);
     let choice = Some(Choice { argument, ways: ["MPI_UNWEIGHTED", "given"], chosen });
-    let agreed = agree(comm, Ballot { fault, shared, wish: Some(wish), choice })?;
+    let (all, agreed) = agree(comm, Ballot { fault, shared, wish: Some(wish), choice })?;
     // Where no rank says, there are no edges, and no weights are as many weights as edges.
-    Ok((agreed.way != Some(0), agreed.course))
+    Ok((all, (agreed.way != Some(0), agreed.course)))
 }
 
 /// `MPI_Dist_graph_create_adjacent`. Collective. Each rank's lists keep their order.
@@ -107,22 +107,24 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     let fault = checked.as_ref().err().cloned();
     let function = "MPI_Dist_graph_create_adjacent";
     let wish = Wish { reorder, terms };
-    let (weighted, course) = agree_on(comm, function, fault, wish, "sourceweights", weighted)?;
-    let (arguments, _) = checked.map_err(Error::Here)?;
+    let (all, (weighted, course)) =
+        agree_on(comm, function, fault, wish, "sourceweights", weighted)?;
+    let (arguments, _) = checked.expect("a fault here would have ended the agreement");
 
-    if !edges_match(comm, &arguments)? {
-        return Err(name_mismatch(comm, &arguments)?.into());
-    }
-    let (seat, placed) =
-        place_edges(comm, course, (terms, weighted), || arguments.leaving(rank, weighted))?;
-    let Some(made) = comm.split(Some(0), seat.new_rank.unwrap_or(0))? else {
-        return Ok(Made { member: None, placed });
-    };
-    let graph = match course.moving {
+    let alike = edges_match(&all, &arguments).and_then(|alike| match alike {
+        true => Ok(()),
+        false => Err(name_mismatch(&all, &arguments)?.into()),
+    });
+    let (all, ()) = keep(all, alike)?;
+    let places = place_edges(comm, course, (terms, weighted), || arguments.leaving(rank, weighted));
+    let (all, (seat, placed)) = keep(all, places)?;
+    let made = seated(comm, all, seat, size)?.expect("every process has a place");
+    let graph = match seat.moved {
         true => fetch_lists(&made, rank, seat, &arguments.lists(weighted)),
         false => Ok(arguments.lists(weighted)),
     };
-    finish(made, graph, placed)
+    let (made, graph) = keep(made, graph)?;
+    Ok(Made { member: Some((made, Topology::DistGraph(graph))), placed })
 }
 
 /// `MPI_Dist_graph_create`. Collective. Every edge goes to its two ends, where lists are ordered
@@ -143,29 +145,16 @@ pub fn dist_graph_create<C: Comm>(
         checked.as_ref().map_or((false, None), |a| (a.reorder, a.weights.weighted()));
     let (fault, wish) = (checked.as_ref().err().cloned(), Wish { reorder, terms });
     let function = "MPI_Dist_graph_create";
-    let (weighted, course) = agree_on(comm, function, fault, wish, "weights", weighted)?;
-    let arguments = checked.map_err(Error::Here)?;
+    let (all, (weighted, course)) = agree_on(comm, function, fault, wish, "weights", weighted)?;
+    let arguments = checked.expect("a fault here would have ended the agreement");
 
-    let (seat, placed) =
-        place_edges(comm, course, (terms, weighted), || arguments.given(weighted))?;
+    let places = place_edges(comm, course, (terms, weighted), || arguments.given(weighted));
+    let (all, (seat, placed)) = keep(all, places)?;
     // On a new communicator, where vertex i is rank i and no message of the program can be met.
-    let Some(made) = comm.split(Some(0), seat.new_rank.unwrap_or(0))? else {
-        return Ok(Made { member: None, placed });
-    };
+    let made = seated(comm, all, seat, size)?.expect("every process has a place");
     let items = deliver(&made, arguments.items(rank, weighted));
-    finish(made, items.map(|items| collect(&items, weighted)), placed)
-}
-
-/// A new communicator with its graph, or given back if there was an error.
-fn finish<C: Comm>(
-    made: C,
-    graph: Result<DistGraph, C::Error>,
-    placed: Option<Placed>,
-) -> Result<Made<C>, C::Error> {
-    match graph {
-        Ok(graph) => Ok(Made { member: Some((made, Topology::DistGraph(graph))), placed }),
-        Err(error) => made.free().and(Err(error)),
-    }
+    let (made, items) = keep(made, items)?;
+    Ok(Made { member: Some((made, Topology::DistGraph(collect(&items, weighted)))), placed })
 }
 
 /// Finds every process its seat, by the whole graph, whose edges rank 0 gathers: each as
@@ -338,7 +327,8 @@ fn number((source, destination): (i32, i32), weight: i32) -> u64 {
     mix(mix((source as u64) << 32 | destination as u64).wrapping_add(weight as u64))
 }
 
-/// Finds an edge that is not given alike at both ends. Only used once it is known that there is one.
+/// Finds an edge that is not given alike at both ends. Only used once it is known that there is one,
+/// and on a communicator of our own.
 fn name_mismatch<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result<Error, C::Error> {
     let rank = comm.rank()?;
     let listed = |ranks: &[i32], weights: Weights<'_>| -> Vec<(i32, i32)> {
@@ -349,11 +339,7 @@ fn name_mismatch<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result
         .into_iter()
         .map(|(to, weight)| Item { to, from: rank, words: [weight] })
         .collect();
-    let private = comm.split(Some(0), rank)?;
-    let arrived = match &private {
-        Some(private) => deliver(private, items)?,
-        None => Vec::new(),
-    };
+    let arrived = deliver(comm, items)?;
     let mut theirs: Vec<_> = arrived.iter().map(|item| (item.from, item.words[0])).collect();
     let mut own = listed(arguments.sources, arguments.source_weights);
     own.sort_unstable();
@@ -372,11 +358,7 @@ fn name_mismatch<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result
             count(&theirs, *edge),
         )
     });
-    let found = first_fault(comm, fault)?;
-    if let Some(private) = private {
-        private.free()?;
-    }
-    Ok(found.unwrap_or(Error::OnRank {
+    Ok(first_fault(comm, fault)?.unwrap_or(Error::OnRank {
         rank: 0,
         class: Class::Arg,
         text: "sources and destinations do not name the same edges".into(),

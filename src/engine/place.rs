@@ -48,17 +48,31 @@ pub struct Wish {
 }
 
 impl Wish {
-    /// What only rank 0 says, as a number that is not negative.
-    pub(super) fn of_root<C: Comm>(&self, comm: &C) -> i64 {
-        let Terms { reorder, reporting, .. } = self.terms;
-        let moving = match reorder {
+    /// Whether it matters what rank 0 knows.
+    fn asks(&self) -> bool {
+        let moving = match self.terms.reorder {
             Reorder::Off => false,
             Reorder::On => self.reorder,
             Reorder::Always => true,
         };
+        moving || self.terms.reporting
+    }
+
+    /// What only rank 0 says, as a number that is not negative.
+    pub(super) fn of_root<C: Comm>(&self, comm: &C) -> i64 {
         // Not asked for where it is of no use: that takes time.
-        let knowledge = if moving || reporting { comm.knowledge() } else { Knowledge::Unknown };
-        (knowledge as i64) << 1 | i64::from(reporting)
+        let knowledge = if self.asks() { comm.knowledge() } else { Knowledge::Unknown };
+        (knowledge as i64) << 1 | i64::from(self.terms.reporting)
+    }
+
+    /// What is going to happen where all ranks of `comm` wish the same.
+    pub(super) fn course_of_all<C: Comm>(&self, comm: &C) -> Result<Course, C::Error> {
+        let mut root = if comm.rank()? == 0 { self.of_root(comm) } else { 0 }.to_ne_bytes();
+        if self.asks() {
+            comm.broadcast(0, &mut root)?;
+        }
+        let (cautious, root) = (self.terms.reorder as i64, i64::from_ne_bytes(root));
+        Ok(Course::agreed(self.reorder, cautious, root))
     }
 }
 
@@ -138,10 +152,15 @@ pub(super) struct Seat {
     pub(super) new_rank: Option<i32>,
     /// The new rank of the process whose old rank is this one's new rank. It has this vertex' edges.
     pub(super) edges_from: i32,
+    /// Whether anyone at all has another rank than before.
+    pub(super) moved: bool,
 }
 
 /// "No rank", in a scattered pair.
 const NOBODY: i32 = -1;
+
+/// "Everybody stays", in a scattered pair.
+const STAY: i32 = -2;
 
 /// What rank 0 comes up with.
 pub(super) struct Planned {
@@ -176,7 +195,7 @@ pub(super) fn place<C: Comm>(
     plan: impl FnOnce(&Layout) -> Option<Planned>,
 ) -> Result<(Seat, Option<Placed>), C::Error> {
     let rank = comm.rank()?;
-    let stay = Seat { new_rank: (rank < vertices).then_some(rank), edges_from: rank };
+    let stay = Seat { new_rank: (rank < vertices).then_some(rank), edges_from: rank, moved: false };
     if !course.planning {
         return Ok((stay, None));
     }
@@ -198,11 +217,14 @@ pub(super) fn place<C: Comm>(
     });
     let seat = if course.moving {
         let pairs = match &placed {
-            Some(placed) => pairs(placed.plan.as_ref(), comm.size()?, vertices),
+            Some(placed) => pairs(placed.plan.as_ref(), comm.size()?),
             None => Vec::new(),
         };
-        let [new_rank, edges_from] = comm.scatter(&pairs)?;
-        Seat { new_rank: (new_rank != NOBODY).then_some(new_rank), edges_from }
+        match comm.scatter(&pairs)? {
+            [STAY, _] => stay,
+            [NOBODY, edges_from] => Seat { new_rank: None, edges_from, moved: true },
+            [new_rank, edges_from] => Seat { new_rank: Some(new_rank), edges_from, moved: true },
+        }
     } else {
         stay
     };
@@ -210,14 +232,14 @@ pub(super) fn place<C: Comm>(
 }
 
 /// For every old rank its new rank, and the new rank of the process whose old rank that is.
-fn pairs(plan: Option<&Plan>, size: i32, vertices: i32) -> Vec<[i32; 2]> {
-    let mut new_rank: Vec<i32> =
-        (0..size).map(|rank| if rank < vertices { rank } else { NOBODY }).collect();
-    if let Some(old_rank) = plan.and_then(|plan| plan.old_rank.as_ref()) {
-        new_rank.fill(NOBODY);
-        for (new, old) in (0..).zip(old_rank) {
-            new_rank[*old as usize] = new;
-        }
+fn pairs(plan: Option<&Plan>, size: i32) -> Vec<[i32; 2]> {
+    let size = size as usize;
+    let Some(old_rank) = plan.and_then(|plan| plan.old_rank.as_ref()) else {
+        return vec![[STAY; 2]; size];
+    };
+    let mut new_rank = vec![NOBODY; size];
+    for (new, old) in (0..).zip(old_rank) {
+        new_rank[*old as usize] = new;
     }
     let from = |new: i32| if new == NOBODY { NOBODY } else { new_rank[new as usize] };
     new_rank.iter().map(|new| [*new, from(*new)]).collect()

@@ -14,16 +14,20 @@ pub(crate) struct Sim {
     group: Arc<Group>,
 }
 
+/// The collective calls of the rank 0 of each group, and of the groups split off it.
+type Calls = Arc<Mutex<Vec<&'static str>>>;
+
 struct Group {
     slots: Mutex<Vec<Slot>>,
     barrier: Barrier,
     layout: Option<Arc<Layout>>,
+    calls: Calls,
 }
 
 impl Group {
-    fn new(size: usize, layout: Option<Layout>) -> Arc<Self> {
+    fn new(size: usize, layout: Option<Layout>, calls: Calls) -> Arc<Self> {
         let slots = Mutex::new((0..size).map(|_| None).collect());
-        Arc::new(Self { slots, barrier: Barrier::new(size), layout: layout.map(Arc::new) })
+        Arc::new(Self { slots, barrier: Barrier::new(size), layout: layout.map(Arc::new), calls })
     }
 }
 
@@ -38,7 +42,7 @@ pub(crate) fn run_on<T: Send>(
     size: i32,
     program: impl Fn(&Sim) -> T + Sync,
 ) -> Vec<T> {
-    let group = Group::new(size as usize, layout);
+    let group = Group::new(size as usize, layout, Calls::default());
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..size)
             .map(|rank| {
@@ -52,6 +56,20 @@ pub(crate) fn run_on<T: Send>(
 }
 
 impl Sim {
+    /// What rank 0 has called so far, here and on what was split off.
+    pub(crate) fn calls(&self) -> Vec<&'static str> {
+        self.all(());
+        let calls = self.group.calls.lock().unwrap().clone();
+        self.all(());
+        calls
+    }
+
+    fn note(&self, call: &'static str) {
+        if self.rank == 0 {
+            self.group.calls.lock().unwrap().push(call);
+        }
+    }
+
     /// What every process contributed, by rank: every collective operation is made of this.
     fn all<T: Clone + Send + 'static>(&self, own: T) -> Vec<T> {
         self.group.slots.lock().unwrap()[self.rank as usize] = Some(Box::new(own));
@@ -81,20 +99,24 @@ impl Comm for Sim {
     }
 
     fn split(&self, color: Option<i32>, key: i32) -> Result<Option<Self>, Error> {
+        self.note("split");
         let all = self.all((color, key));
         let mut members: Vec<usize> = (0..all.len()).filter(|r| all[*r].0 == color).collect();
         members.sort_by_key(|r| (all[*r].1, *r));
         let rank = members.iter().position(|r| *r == self.rank as usize).unwrap();
-        let made = (rank == 0).then(|| Group::new(members.len(), None));
+        let made =
+            (rank == 0).then(|| Group::new(members.len(), None, Arc::clone(&self.group.calls)));
         let group = self.all(made)[members[0]].clone().unwrap();
         Ok(color.map(|_| Self { rank: rank as i32, group }))
     }
 
     fn free(self) -> Result<(), Error> {
+        self.note("free");
         Ok(())
     }
 
     fn min(&self, words: &mut [i64]) -> Result<(), Error> {
+        self.note("min");
         for other in self.all(words.to_vec()) {
             for (word, other) in words.iter_mut().zip(other) {
                 *word = other.min(*word);
@@ -104,6 +126,7 @@ impl Comm for Sim {
     }
 
     fn sum(&self, words: &mut [i64]) -> Result<(), Error> {
+        self.note("sum");
         let all = self.all(words.to_vec());
         for (i, word) in words.iter_mut().enumerate() {
             *word = all.iter().map(|other| other[i]).sum();
@@ -112,16 +135,19 @@ impl Comm for Sim {
     }
 
     fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<(), Error> {
+        self.note("broadcast");
         bytes.copy_from_slice(&self.all(bytes.to_vec())[root as usize]);
         Ok(())
     }
 
     fn scatter(&self, pairs: &[[i32; 2]]) -> Result<[i32; 2], Error> {
         assert!(self.rank == 0 || pairs.is_empty());
+        self.note("scatter");
         Ok(self.all(pairs.to_vec())[0][self.rank as usize])
     }
 
     fn gather(&self, words: &[i32]) -> Result<Vec<i32>, Error> {
+        self.note("gather");
         let all = self.all(words.to_vec());
         Ok(if self.rank == 0 { all.concat() } else { Vec::new() })
     }
