@@ -77,10 +77,10 @@ static int by_group(const struct chapter *side, int of, MPI_Comm *made)
 
 static int reduction(const struct chapter *side, int of, MPI_Comm *made)
 {
-    long long mine[5] = { 1, 2, 3, 4, 5 }, least[5];
+    long long mine = 1, sum;
     (void)side, (void)of;
     *made = MPI_COMM_NULL;
-    return PMPI_Allreduce(mine, least, 5, MPI_LONG_LONG_INT, MPI_MIN, base);
+    return PMPI_Allreduce(&mine, &sum, 1, MPI_LONG_LONG_INT, MPI_SUM, base);
 }
 
 static int keyval;
@@ -155,7 +155,7 @@ static void time_all(void)
     time_one("create", "Comm_dup of a grid", dup, 1);
     time_one("part", "Comm_split of all", by_split, 0);
     time_one("part", "Comm_create of all", by_group, 0);
-    time_one("part", "Allreduce of 40 bytes", reduction, 0);
+    time_one("part", "Allreduce of 8 bytes", reduction, 0);
     time_one("part", "setting and deleting an attribute", attribute, 0);
 }
 
