@@ -43,6 +43,8 @@ demo:
 ## make test [HOST=]                everything, on all hosts or on one
 test: check
 	scripts/setup.sh $(TESTED)
+	@# All libraries first: test-family.sh mixes them.
+	set -e; for host in $(TESTED); do $(MAKE) --no-print-directory lib HOST=$$host; done
 	set -e; for host in $(TESTED); do $(MAKE) --no-print-directory test-host HOST=$$host; done
 
 ## make check                       format, lints and tests of the pure layers; needs no MPI
@@ -78,8 +80,10 @@ symbols:
 	set -e; for host in $(TESTED); do $(MAKE) --no-print-directory lib HOST=$$host; scripts/symbols.sh $$host; done
 
 ## make bench [HOST=]               what each host takes and what Cartograph takes, side by side
+MEASURED := $(or $(HOST),$(filter-out smpi mini,$(HOSTS)))
 bench:
-	set -e; for host in $(or $(HOST),$(filter-out smpi mini,$(HOSTS))); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
+	set -e; for host in $(MEASURED); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
+	$(if $(word 2,$(MEASURED)),scripts/bench-tables.sh $(TOP)/build/bench $(MEASURED))
 
 ## make quality                     how good mappings are: measures and writes docs/quality.md
 quality:
@@ -110,7 +114,7 @@ install: lib tool
 
 ## make clean                       removes what was built, but not the hosts
 clean:
-	for host in $(HOSTS) pure bin; do rm -rf $(TOP)/build/$$host; done
+	for host in $(HOSTS) pure bin bench; do rm -rf $(TOP)/build/$$host; done
 
 # The tests of one host; HOST is set. SMPI loads programs in its own way, and mini is here for the sake
 # of what it does not have.

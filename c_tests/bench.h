@@ -6,7 +6,8 @@
  *
  *   part case degree processes unit host cartograph
  *
- * separated by tabs; the program `bench` makes tables and pictures of them. */
+ * separated by tabs; the program `bench` makes tables and pictures of them. For neighborhood collectives
+ * the degree is the bytes of a block. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -42,6 +43,12 @@ struct chapter {
                              MPI_Info, int, MPI_Comm *);
     int (*dist_graph_neighbors_count)(MPI_Comm, int *, int *, int *);
     int (*dist_graph_neighbors)(MPI_Comm, int, int[], int[], int, int[], int[]);
+    int (*neighbor_alltoall)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
+    int (*ineighbor_alltoall)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm,
+                              MPI_Request *);
+    /* Null where the host has none. */
+    int (*neighbor_alltoall_init)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm,
+                                  MPI_Info, MPI_Request *);
 };
 
 static inline void *bench_library_of(void *function)
@@ -71,6 +78,9 @@ static inline struct chapter bench_chapter(void *library)
     *(void **)&c.dist_graph_create = dlsym(library, "PMPI_Dist_graph_create");
     *(void **)&c.dist_graph_neighbors_count = dlsym(library, "PMPI_Dist_graph_neighbors_count");
     *(void **)&c.dist_graph_neighbors = dlsym(library, "PMPI_Dist_graph_neighbors");
+    *(void **)&c.neighbor_alltoall = dlsym(library, "PMPI_Neighbor_alltoall");
+    *(void **)&c.ineighbor_alltoall = dlsym(library, "PMPI_Ineighbor_alltoall");
+    *(void **)&c.neighbor_alltoall_init = dlsym(library, "PMPI_Neighbor_alltoall_init");
     return c;
 }
 

@@ -72,18 +72,16 @@ load() {
         "$out/bench_load" "${RUNS:-21}" 2 "$library" "$report" >>"$lines"
 }
 
-# Neighborhood collectives; prints its own table.
 neighbor() {
     local processes
     build bench_neighbor
-    printf '\n### Neighborhood collectives (%s)\n\n' "$host"
-    printf '| host | processes | topology | way | bytes a block | host, us | Cartograph, us | host / Cartograph |\n'
-    printf '|---|---|---|---|---|---|---|---|\n'
     for processes in ${PROCESSES:-2 4 8}; do
-        preloaded "$processes" 600 bench_neighbor |
-            awk -v host="$host" '{ printf "| %s |", host; for (i = 1; i <= NF; i++) printf " %s |", $i; print "" }'
+        preloaded "$processes" 900 bench_neighbor >>"$lines"
     done
-    # Cartograph's own part of a nonblocking collective, whatever the host does.
+}
+
+# Cartograph's own part of a nonblocking collective, whatever the host does; prints its own table.
+neighbor_size() {
     build bench_neighbor_size
     printf '\n| host | processes | known layout, us | new layout, us | new and merged, us | bytes kept a layout |\n'
     printf '|---|---|---|---|---|---|\n'
@@ -91,14 +89,13 @@ neighbor() {
         awk -v host="$host" '{ printf "| %s |", host; for (i = 1; i <= NF; i++) printf " %s |", $i; print "" }'
 }
 
-others=
+own=
 for part in ${PARTS:-queries instructions dims creation memory load neighbor}; do
     case $part in
     queries | instructions | dims | creation | memory | load) $part ;;
-    neighbor) others=neighbor ;;
+    neighbor) neighbor && own=neighbor_size ;;
     *) echo "bench.sh: there is no part '$part'" >&2 && exit 2 ;;
     esac
 done
-CARGO_TARGET_DIR=$top/build/pure cargo run -q --manifest-path "$top/Cargo.toml" --profile tool \
-    -p cartograph-bench --bin bench -- "$host" "$lines" "$results"
-$others
+"$top/scripts/bench-tables.sh" "$results" "$host"
+$own

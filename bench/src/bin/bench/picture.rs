@@ -1,74 +1,87 @@
-//! The ratios as bars on a logarithmic axis: to the right of the line at 1 Cartograph takes less.
+//! The ratios as dots on a logarithmic axis, a color a host: right of the line at 1 Cartograph takes less.
 
-use std::fmt::Write;
+use svg::Document;
+use svg::node::element::{Circle, Line, Rectangle, Text};
 
-use crate::{Case, PARTS};
+use crate::case::{Run, rows};
+use crate::tables::{PARTS, Shown};
 
-const ROW: f64 = 18.0;
+// All in pixels.
+const MARGIN: f64 = 12.0;
+const ROW: f64 = 15.0;
+/// Where labels end.
 const LABEL: f64 = 330.0;
-/// Pixels for a factor of two.
+/// A factor of two.
 const OCTAVE: f64 = 70.0;
-/// Factors of two to each side that are shown; longer bars are cut, and say their number.
+/// Factors of two to each side that are shown; what lies beyond is on the edge.
 const LEFT: f64 = 2.0;
 const RIGHT: f64 = 4.0;
+/// The legend and the axis.
+const TOP: f64 = 54.0;
+
+/// Told apart by those who do not see all colors, too.
+const COLORS: [&str; 5] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"];
 
 /// Where a ratio lies.
 fn x(ratio: f64) -> f64 {
-    LABEL + OCTAVE * (LEFT + ratio.log2().clamp(-LEFT, RIGHT))
+    LABEL + MARGIN + OCTAVE * (LEFT + ratio.log2().clamp(-LEFT, RIGHT))
 }
 
-fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;")
+fn text(words: &str, x: f64, y: f64, anchor: &str, weight: &str) -> Text {
+    let text = Text::new(words).set("x", x).set("y", y);
+    text.set("text-anchor", anchor).set("font-weight", weight)
 }
 
-pub(crate) fn draw(host: &str, cases: &[Case]) -> String {
-    let mut body = String::new();
-    let mut y = 30.0;
-    for (part, heading, _) in PARTS.into_iter().filter(|(.., compared)| *compared) {
-        let rows: Vec<&Case> = cases.iter().filter(|case| case.part == part).collect();
+fn dot(host: usize, x: f64, y: f64) -> Circle {
+    let dot = Circle::new().set("cx", (x * 10.0).round() / 10.0).set("cy", y).set("r", 4);
+    dot.set("fill", COLORS[host % COLORS.len()]).set("fill-opacity", 0.8)
+}
+
+pub(crate) fn draw(runs: &[Run]) -> String {
+    let mut dots = Document::new();
+    let mut y = TOP;
+    for (part, heading, _) in PARTS.into_iter().filter(|part| part.2 == Shown::Compared) {
+        let rows = rows(runs, part);
         if rows.is_empty() {
             continue;
         }
         y += ROW;
-        writeln!(body, r#"<text x="8" y="{y}" class="heading">{}</text>"#, escape(heading))
-            .expect("so");
-        for case in rows {
+        dots = dots.add(text(heading, MARGIN, y, "start", "bold"));
+        for row in rows {
             y += ROW;
-            let label = format!("{}, {} processes", case.label(), case.processes);
-            let label = if case.processes == 1 { case.label() } else { label };
-            let ratio = case.ratio();
-            let (from, to) = (x(1.0).min(x(ratio)), x(1.0).max(x(ratio)));
-            let class = if ratio >= 1.0 { "less" } else { "more" };
-            let end = LABEL - 8.0;
-            writeln!(body, r#"<text x="{end}" y="{y}" class="label">{}</text>"#, escape(&label))
-                .expect("so");
-            writeln!(
-                body,
-                r#"<rect x="{from:.1}" y="{:.1}" width="{:.1}" height="11" class="{class}"/>"#,
-                y - 10.0,
-                to - from
-            )
-            .expect("so");
-            writeln!(body, r#"<text x="{:.1}" y="{y}">{ratio:.2}</text>"#, to + 4.0).expect("so");
+            let label = match row.processes {
+                1 => row.label(),
+                processes => format!("{}, {processes} processes", row.label()),
+            };
+            dots = dots.add(text(&label, LABEL, y, "end", "normal"));
+            for (i, run) in runs.iter().enumerate() {
+                if let Some(case) = run.part(part).find(|case| case.is_like(row)) {
+                    dots = dots.add(dot(i, x(case.ratio()), y - 4.0));
+                }
+            }
         }
     }
-    let (width, height) = (x(f64::MAX) + 50.0, y + 16.0);
-    let mut axis = String::new();
+    let (width, height) = (x(f64::MAX) + MARGIN, y + MARGIN);
+    let mut document = Document::new()
+        .set("viewBox", (0.0, 0.0, width, height))
+        .set("width", width)
+        .set("height", height)
+        .set("font-family", "sans-serif")
+        .set("font-size", 11)
+        .add(Rectangle::new().set("width", "100%").set("height", "100%").set("fill", "white"))
+        .add(text("host / Cartograph", MARGIN, 20.0, "start", "bold"));
+    for (i, run) in runs.iter().enumerate() {
+        let at = LABEL + MARGIN + 90.0 * i as f64;
+        document =
+            document.add(dot(i, at, 16.0)).add(text(&run.host, at + 9.0, 20.0, "start", "normal"));
+    }
     for octave in -(LEFT as i32)..=RIGHT as i32 {
         let ratio = f64::from(octave).exp2();
         let at = x(ratio);
-        let class = if octave == 0 { "one" } else { "grid" };
-        writeln!(axis, r#"<line x1="{at}" y1="30" x2="{at}" y2="{y}" class="{class}"/>"#)
-            .expect("so");
-        writeln!(axis, r#"<text x="{at}" y="24" text-anchor="middle">{ratio}</text>"#).expect("so");
+        let color = if octave == 0 { "#444444" } else { "#dddddd" };
+        let line = Line::new().set("x1", at).set("y1", TOP).set("x2", at).set("y2", y);
+        document = document.add(line.set("stroke", color));
+        document = document.add(text(&ratio.to_string(), at, TOP - 6.0, "middle", "normal"));
     }
-    format!(
-        r#"<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" font-family="sans-serif" font-size="11">
-<style>.heading {{ font-weight: bold }} .label {{ text-anchor: end }} .less {{ fill: #0072b2 }} .more {{ fill: #d55e00 }} .grid {{ stroke: #ddd }} .one {{ stroke: #444 }}</style>
-<rect width="100%" height="100%" fill="white"/>
-<text x="8" y="24" class="heading">{}: host / Cartograph</text>
-{axis}{body}</svg>
-"#,
-        escape(host)
-    )
+    format!("{}\n", document.add(dots))
 }
