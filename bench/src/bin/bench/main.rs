@@ -54,10 +54,11 @@ impl Case {
 }
 
 /// The parts in the order of the report: name, heading, and whether both sides are compared.
-const PARTS: [(&str, &str, bool); 9] = [
+const PARTS: [(&str, &str, bool); 10] = [
     ("query", "Local queries, C", true),
     ("fortran", "Local queries, Fortran", true),
-    ("count", "Local queries, instructions", true),
+    ("count", "Local queries, C, instructions", true),
+    ("count_fortran", "Local queries, Fortran, instructions", true),
     ("dims", "MPI_Dims_create", true),
     ("create", "Making and freeing a communicator", true),
     ("part", "What making one consists of, all of it the host's", false),
