@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, cache, key::Key, neighbor};
+use super::{HostComm, Result, cache, key::Key, neighbor, sentinel};
 use crate::engine::Comm;
 use crate::topology::{self, Topology};
 
@@ -79,8 +79,13 @@ impl Attached {
     fn fits(&self, comm: MPI_Comm) -> Result<bool> {
         if self.rank() == UNKNOWN {
             let comm = HostComm(comm);
-            let rank = if comm.size()? == self.size { comm.rank()? } else { ELSEWHERE };
-            self.rank.store(rank, Ordering::Relaxed);
+            let rank = comm.rank()?;
+            let is_own = match &*self.topology {
+                Topology::Cart(grid) => grid.own_rank() == rank,
+                Topology::Graph(_) | Topology::DistGraph(_) => true,
+            };
+            let fits = is_own && comm.size()? == self.size;
+            self.rank.store(if fits { rank } else { ELSEWHERE }, Ordering::Relaxed);
         }
         Ok(self.rank() != ELSEWHERE)
     }
@@ -96,7 +101,7 @@ impl Attached {
 ///
 /// The communicator is not freed by another thread while the reference lives. MPI forbids
 /// programs to free what they still use, so this holds for the time of one MPI call on it.
-#[inline(always)]
+#[inline]
 pub(crate) unsafe fn attached<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
     // SAFETY: as the caller promises.
     match unsafe { known(comm) } {
@@ -130,6 +135,7 @@ pub(crate) unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a Attached>> {
 ///
 /// As [`attached`].
 #[cold]
+#[inline(never)]
 unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
     // SAFETY: a constant of the host.
     if comm == unsafe { sys::cg_comm_null } {
@@ -150,7 +156,7 @@ unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
     Ok(None)
 }
 
-/// Asks the host about a communicator that is expected to be asked about again, topology or not.
+/// As [`attached`], of a communicator that is expected to be asked about again, topology or not.
 ///
 /// # Errors
 ///
@@ -159,10 +165,9 @@ unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
 /// # Safety
 ///
 /// As [`attached`].
-#[cold]
-pub(crate) unsafe fn look_up_and_note<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
+pub(crate) unsafe fn noted<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
     // SAFETY: as the caller promises.
-    let found = unsafe { look_up(comm)? };
+    let found = unsafe { attached(comm)? };
     if found.is_none() && KEY.made().is_some() {
         note_nothing(comm)?;
     }
@@ -192,7 +197,13 @@ fn note_nothing(comm: MPI_Comm) -> Result {
 
 /// Gives a new communicator its topology. On failure the topology is dropped.
 pub(crate) fn put(comm: &HostComm, topology: Topology) -> Result {
-    let attached = Attached::new(Arc::new(topology), comm.size()?, comm.rank()?);
+    sentinel::learn();
+    let rank = comm.rank()?;
+    let topology = match topology {
+        Topology::Cart(grid) => Topology::Cart(grid.seen_from(rank)?),
+        graph => graph,
+    };
+    let attached = Attached::new(Arc::new(topology), comm.size()?, rank);
     let value = Box::into_raw(Box::new(attached));
     let set = KEY.put(comm.0, value.cast());
     match set {
