@@ -39,7 +39,7 @@ export! {
 
 query! {
     /// How many dimensions the grid has. MPI 4.1, 8.5.5. Local.
-    fn MPI_Cartdim_get(comm: MPI_Comm, ndims: *mut c_int) = cartdim_get, by attr::attached;
+    fn MPI_Cartdim_get(comm: MPI_Comm, ndims: *mut c_int) = cartdim_get, ByTopology;
 
     /// The grid and the caller's coordinates, as much as `maxdims` has room for.
     /// MPI 4.1, 8.5.5. Local.
@@ -49,15 +49,15 @@ query! {
         dims: *mut c_int,
         periods: *mut c_int,
         coords: *mut c_int,
-    ) = cart_get, by attr::attached;
+    ) = cart_get, ByTopology;
 
     /// The rank at `coords`. MPI 4.1, 8.5.5. Local.
     fn MPI_Cart_rank(comm: MPI_Comm, coords: *const c_int, rank: *mut c_int)
-        = cart_rank, by attr::attached;
+        = cart_rank, ByTopology;
 
     /// The coordinates of `rank`, as many as `maxdims` has room for. MPI 4.1, 8.5.5. Local.
     fn MPI_Cart_coords(comm: MPI_Comm, rank: c_int, maxdims: c_int, coords: *mut c_int)
-        = cart_coords, by attr::attached;
+        = cart_coords, ByTopology;
 
     /// The ranks to receive from and to send to in a shift. MPI 4.1, 8.5.7. Local.
     fn MPI_Cart_shift(
@@ -66,7 +66,7 @@ query! {
         disp: c_int,
         rank_source: *mut c_int,
         rank_dest: *mut c_int,
-    ) = cart_shift, by attr::attached;
+    ) = cart_shift, ByTopology;
 }
 
 /// # Safety

@@ -9,7 +9,7 @@ use super::edge::{
 use crate::engine::dist_graph::{self, AdjacentArguments, EdgeArguments};
 use crate::host::sentinel::{self, Sentinels};
 use crate::host::sys::{MPI_Comm, MPI_Info};
-use crate::host::{Result, attr, comm, place, report};
+use crate::host::{Result, comm, place, report};
 use crate::topology::{Edges, Error, as_dist_graph, dist_graph::check_not_negative};
 
 export! {
@@ -50,7 +50,7 @@ query! {
         indegree: *mut c_int,
         outdegree: *mut c_int,
         weighted: *mut c_int,
-    ) = dist_graph_neighbors_count, by attr::attached;
+    ) = dist_graph_neighbors_count, ByTopology;
 
     /// The other ends of the edges that lead here and away, as many as there is room for, and
     /// their weights if they have any. MPI 4.1, 8.5.5. Local.
@@ -62,7 +62,7 @@ query! {
         maxoutdegree: c_int,
         destinations: *mut c_int,
         destweights: *mut c_int,
-    ) = dist_graph_neighbors, by attr::attached;
+    ) = dist_graph_neighbors, ByTopology;
 }
 
 /// # Safety

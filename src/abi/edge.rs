@@ -162,10 +162,10 @@ pub(super) fn as_kind<'a, T>(
 }
 
 /// What `body` makes of what was found on `comm`.
-pub(crate) fn answer<'a, T>(
+pub(crate) fn answer<F, T>(
     comm: MPI_Comm,
-    found: Result<Found<'a>>,
-    body: impl FnOnce(Found<'a>) -> Checked<T>,
+    found: Result<F>,
+    body: impl FnOnce(F) -> Checked<T>,
 ) -> Result<T> {
     match body(found?) {
         // A communicator without the wanted topology may be one that cannot have any.

@@ -45,17 +45,17 @@ macro_rules! export {
 /// Exports a local query of a topology under its `MPI_` and its `PMPI_` name.
 ///
 /// ```text
-/// fn MPI_Cart_rank(comm: MPI_Comm, ...) = cart_rank, by attr::attached;
+/// fn MPI_Cart_rank(comm: MPI_Comm, ...) = cart_rank, ByTopology;
 /// ```
 ///
-/// `cart_rank` is the body, an `unsafe fn` that has what the communicator carries in place of `comm`,
-/// and may be called twice: first with what the cache knows, inlined here. Only where that gives no
-/// answer is it called again, with what the function after `by` finds, and what is wrong concluded. So
-/// a query that is answered calls nothing and keeps nothing for a call.
+/// `cart_rank` is the body, an `unsafe fn` that has the topology (or, with `ByKind`, only its kind) in
+/// place of `comm`. It may be called twice: first with what the cache knows, inlined here. Only where
+/// that gives no answer is it called again, with what the host says, and what is wrong concluded. So a
+/// query that is answered calls nothing and keeps nothing for a call.
 macro_rules! query {
     ($(
         $(#[$doc:meta])*
-        fn $name:ident($comm:ident: MPI_Comm, $($arg:ident: $ty:ty),* $(,)?) = $body:path, by $find:path;
+        fn $name:ident($comm:ident: MPI_Comm, $($arg:ident: $ty:ty),* $(,)?) = $body:path, $by:ident;
     )*) => { $(
         const _: () = {
             #[cold]
@@ -63,7 +63,7 @@ macro_rules! query {
             unsafe extern "C" fn anew($comm: MPI_Comm, $($arg: $ty),*) -> ::core::ffi::c_int {
                 // SAFETY: the caller keeps the standard's contract for this call.
                 let answer = unsafe {
-                    $crate::abi::edge::answer($comm, $find($comm), |found| $body(found, $($arg),*))
+                    $crate::abi::edge::answer($comm, $crate::host::attr::$by::found($comm), |found| $body(found, $($arg),*))
                 };
                 $crate::host::errors::conclude(stringify!($name), || Some($comm), answer)
             }
@@ -72,7 +72,7 @@ macro_rules! query {
             unsafe fn call($comm: MPI_Comm, $($arg: $ty),*) -> ::core::ffi::c_int {
                 // SAFETY: as above.
                 unsafe {
-                    match $crate::host::attr::known($comm) {
+                    match $crate::host::attr::$by::known($comm) {
                         Some(found) if $body(found, $($arg),*).is_ok() => $crate::host::sys::CG_SUCCESS,
                         _ => anew($comm, $($arg),*),
                     }

@@ -2,11 +2,10 @@
 
 use std::ffi::c_int;
 
-use super::edge::{Checked, Found, out, output};
+use super::edge::{Checked, out, output};
 use crate::host::Result;
-use crate::host::attr;
-use crate::host::sys::{self, MPI_Comm};
-use crate::topology::{Error, Topology, dims_create as choose_dims};
+use crate::host::sys::MPI_Comm;
+use crate::topology::{Error, dims_create as choose_dims};
 
 export! {
     /// Chooses the dims that are 0 so that all multiply to `nnodes` and are as close to each other
@@ -17,20 +16,14 @@ export! {
 query! {
     /// Which kind of topology `comm` has: `MPI_CART`, `MPI_GRAPH`, `MPI_DIST_GRAPH` or
     /// `MPI_UNDEFINED`. MPI 4.1, 8.5.5. Local.
-    fn MPI_Topo_test(comm: MPI_Comm, status: *mut c_int) = topo_test, by attr::noted;
+    fn MPI_Topo_test(comm: MPI_Comm, status: *mut c_int) = topo_test, ByKind;
 }
 
 /// # Safety
 ///
 /// The standard's: `status` can be written.
 #[inline(always)]
-pub(crate) unsafe fn topo_test(found: Found, status: *mut c_int) -> Checked {
-    let kind = match found.map(|attached| &*attached.topology) {
-        Some(Topology::Cart(_)) => sys::CG_CART,
-        Some(Topology::Graph(_)) => sys::CG_GRAPH,
-        Some(Topology::DistGraph(_)) => sys::CG_DIST_GRAPH,
-        None => sys::CG_UNDEFINED,
-    };
+pub(crate) unsafe fn topo_test(kind: c_int, status: *mut c_int) -> Checked {
     // SAFETY: as the caller promises.
     *unsafe { out("status", status)? } = kind;
     Ok(())

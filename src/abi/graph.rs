@@ -7,7 +7,7 @@ use super::edge::{Checked, Found, as_kind, copy, input, length, out, output, pub
 use crate::engine::Comm;
 use crate::engine::create::{self, GraphArguments};
 use crate::host::sys::MPI_Comm;
-use crate::host::{Result, attr, comm, place, report};
+use crate::host::{Result, comm, place, report};
 use crate::mapping::{Csr, recall_graph};
 use crate::topology::{self, Error, Graph, as_graph};
 
@@ -35,7 +35,7 @@ export! {
 query! {
     /// How many nodes and edges the graph has. MPI 4.1, 8.5.5. Local.
     fn MPI_Graphdims_get(comm: MPI_Comm, nnodes: *mut c_int, nedges: *mut c_int)
-        = graphdims_get, by attr::attached;
+        = graphdims_get, ByTopology;
 
     /// The graph as it was given, as much as there is room for. MPI 4.1, 8.5.5. Local.
     fn MPI_Graph_get(
@@ -44,16 +44,16 @@ query! {
         maxedges: c_int,
         index: *mut c_int,
         edges: *mut c_int,
-    ) = graph_get, by attr::attached;
+    ) = graph_get, ByTopology;
 
     /// How many neighbors `rank` has. MPI 4.1, 8.5.5. Local.
     fn MPI_Graph_neighbors_count(comm: MPI_Comm, rank: c_int, nneighbors: *mut c_int)
-        = graph_neighbors_count, by attr::attached;
+        = graph_neighbors_count, ByTopology;
 
     /// The neighbors of `rank` in the order given, as many as there is room for.
     /// MPI 4.1, 8.5.5. Local.
     fn MPI_Graph_neighbors(comm: MPI_Comm, rank: c_int, maxneighbors: c_int, neighbors: *mut c_int)
-        = graph_neighbors, by attr::attached;
+        = graph_neighbors, ByTopology;
 }
 
 /// The arrays of a graph for a communicator of `size` processes.

@@ -57,19 +57,19 @@ macro_rules! fortran {
 /// Exports a local query of a topology under its Fortran names; as the `query!` of the C names.
 ///
 /// ```text
-/// fn mpi_cart_rank | MPI_CART_RANK | MPI_Cart_rank(comm: *const Fint, ...) by attr::attached;
-///     |found| { cart::cart_rank(found, coords, rank) }
+/// fn mpi_cart_rank | MPI_CART_RANK | MPI_Cart_rank(comm: *const Fint, ...) ByTopology;
+///     |found: Found| { cart::cart_rank(found, coords, rank) }
 /// ```
 macro_rules! fortran_query {
     ($(
         fn $lower:ident | $upper:ident | $name:ident(
             $comm:ident: *const Fint, $($arg:ident: $ty:ty),* $(,)?
-        ) by $find:path; |$found:ident| $body:block
+        ) $by:ident; |$found:ident: $what:ty| $body:block
     )*) => { $(
         const _: () = {
             #[inline(always)]
             unsafe fn body(
-                $found: $crate::abi::edge::Found,
+                $found: $what,
                 $($arg: $ty),*
             ) -> $crate::abi::edge::Checked {
                 // SAFETY: the caller keeps the standard's contract for this call; Fortran passes
@@ -99,7 +99,7 @@ macro_rules! fortran_query {
                 unsafe {
                     let comm = comm_from($comm);
                     let answer = $crate::abi::edge::answer(
-                        comm, $find(comm), |found| body(found, $($arg),*),
+                        comm, $crate::host::attr::$by::found(comm), |found| body(found, $($arg),*),
                     );
                     let name = stringify!($name);
                     tell(ierror, $crate::host::errors::conclude(name, || Some(comm), answer));
@@ -114,7 +114,7 @@ macro_rules! fortran_query {
             ) {
                 // SAFETY: as above.
                 unsafe {
-                    match $crate::host::attr::known(comm_from($comm)) {
+                    match $crate::host::attr::$by::known(comm_from($comm)) {
                         Some(found) if body(found, $($arg),*).is_ok() => {
                             tell(ierror, $crate::host::sys::CG_SUCCESS);
                         }

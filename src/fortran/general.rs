@@ -1,8 +1,9 @@
 //! `MPI_TOPO_TEST` and `MPI_DIMS_CREATE`.
 
+use std::ffi::c_int;
+
 use super::edge::{Fint, comm_from};
 use crate::abi::general;
-use crate::host::attr;
 
 fortran! {
     fn mpi_dims_create | MPI_DIMS_CREATE | MPI_Dims_create(
@@ -13,7 +14,7 @@ fortran! {
 }
 
 fortran_query! {
-    fn mpi_topo_test | MPI_TOPO_TEST | MPI_Topo_test(comm: *const Fint, status: *mut Fint) by attr::noted; |found| {
-        general::topo_test(found, status)
+    fn mpi_topo_test | MPI_TOPO_TEST | MPI_Topo_test(comm: *const Fint, status: *mut Fint) ByKind; |kind: c_int| {
+        general::topo_test(kind, status)
     }
 }
