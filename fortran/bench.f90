@@ -1,5 +1,8 @@
 ! Local queries by their Fortran names, of the host and of Cartograph in turn, on one process; see
 ! c_tests/bench.h. Linked with c_tests/bench_fortran.c.
+!
+!   bench_fortran          nanoseconds a call, medians
+!   bench_fortran count    instructions a call, under callgrind: a dump for each case and side
 module bench_c
   use, intrinsic :: iso_c_binding
   implicit none
@@ -16,9 +19,14 @@ module bench_c
       integer(c_int), value :: of
       integer(c_int), intent(out) :: grid, graph, dist_graph
     end subroutine
-    function bench_seconds() bind(C) result(seconds)
-      import :: c_double
-      real(c_double) :: seconds
+    ! Around the calls that are measured.
+    subroutine bench_start() bind(C)
+    end subroutine
+    function bench_stop(name, of, calls) bind(C) result(nanoseconds)
+      import :: c_char, c_int, c_double
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), value :: of, calls
+      real(c_double) :: nanoseconds
     end function
     subroutine bench_report(name, host, ours) bind(C)
       import :: c_char, c_double
@@ -51,24 +59,34 @@ program bench
   use bench_c
   implicit none
   include 'mpif.h'
-  integer, parameter :: batches = 41, calls = 20000, queries = 13
+  integer, parameter :: batches = 41, queries = 13
   character(len=40), parameter :: names(queries) = [character(len=40) :: &
     'cart_rank', 'cart_coords', 'cart_shift', 'cart_get', 'cartdim_get', 'topo_test', &
     'topo_test, MPI_COMM_WORLD', 'graph_neighbors', 'graph_neighbors_count', 'graphdims_get', &
     'graph_get', 'dist_graph_neighbors', 'dist_graph_neighbors_count']
   integer :: grid(0:1), graph(0:1), dist_graph(0:1)
   real(c_double) :: seconds(batches, 0:1), middle(0:1), took
+  character(len=8) :: mode
   integer :: ierror, q, b, of
 
+  call get_command_argument(1, mode)
   call MPI_INIT(ierror)
   do of = 0, 1
     call bench_communicators(of, grid(of), graph(of), dist_graph(of))
   end do
   do q = 1, queries
+    if (mode == 'count') then
+      ! Of several dumps of a case the last counts.
+      do of = 0, 1
+        took = batch(names(q), of, 10)
+        took = batch(names(q), of, 1000)
+      end do
+      cycle
+    end if
     ! The first batches warm up.
     do b = -3, batches
       do of = 0, 1
-        took = batch(q, of)
+        took = batch(names(q), of, 20000)
         if (b > 0) seconds(b, of) = took
       end do
     end do
@@ -86,10 +104,11 @@ program bench
 
 contains
 
-  ! Nanoseconds a call of query q, on one side.
-  function batch(q, of) result(nanoseconds)
-    integer, intent(in) :: q, of
-    real(c_double) :: nanoseconds, start
+  ! Nanoseconds a call of a query, on one side.
+  function batch(query, of, calls) result(nanoseconds)
+    character(len=*), intent(in) :: query
+    integer, intent(in) :: of, calls
+    real(c_double) :: nanoseconds
     procedure(of_3), pointer :: p3
     procedure(of_4), pointer :: p4
     procedure(of_5), pointer :: p5
@@ -99,12 +118,12 @@ contains
     character(len=40) :: name
     integer :: a(16), b(16), c(16), d(16), ierror, i
 
-    name = names(q)
+    name = query
     if (index(name, ',') > 0) name = name(:index(name, ',') - 1)
     address = bench_procedure('mpi_' // trim(name) // '_' // c_null_char, of)
     a = 0
-    start = bench_seconds()
-    select case (names(q))
+    call bench_start()
+    select case (query)
     case ('cart_rank')
       call c_f_procpointer(address, p4)
       do i = 1, calls
@@ -166,7 +185,7 @@ contains
         call p5(dist_graph(of), a, b, c, ierror)
       end do
     end select
-    nanoseconds = 1e9_c_double * (bench_seconds() - start) / calls
+    nanoseconds = bench_stop(trim(query) // c_null_char, of, calls)
   end function
 
   ! By insertion: there are few.

@@ -32,6 +32,18 @@ enum {
 #else
     CG_PMPI_CALLS_HANDLERS = 1,
 #endif
+    /* Whether a communicator has the same number in C and in Fortran. */
+#if !defined(MPI_ABI) && (defined(MPICH_VERSION) || defined(I_MPI_VERSION) || defined(MVAPICH2_VERSION))
+    CG_COMM_IS_FORTRAN = 1,
+#else
+    CG_COMM_IS_FORTRAN = 0,
+#endif
+    /* Whether Fortran's .TRUE. is 1 for certain; the standard ABI is used with more than one compiler. */
+#if defined(MPI_ABI)
+    CG_FORTRAN_TRUE_IS_1 = 0,
+#else
+    CG_FORTRAN_TRUE_IS_1 = 1,
+#endif
     CG_MAX_LIBRARY_VERSION_STRING = MPI_MAX_LIBRARY_VERSION_STRING,
     /* For the check that mpi-sys was made for this very host. */
     CG_SIZEOF_COMM = sizeof(MPI_Comm)
@@ -71,8 +83,10 @@ const void *cg_in_place(void);
 const void *cg_bottom(void);
 const int *cg_unweighted(void);
 const int *cg_weights_empty(void);
-/* Whether this is one of these two. */
-int cg_is_weights_sentinel(const int *weights);
+/* Writes the addresses of those that there are; the rest is left null. */
+enum { CG_WEIGHTS_SENTINELS = 2, CG_FORTRAN_WEIGHTS_SENTINELS = 8 };
+void cg_weights_sentinels(const void *found[CG_WEIGHTS_SENTINELS]);
+void cg_fortran_weights_sentinels(const void *found[CG_FORTRAN_WEIGHTS_SENTINELS]);
 
 /* Fortran's handles, sentinels (compared by address) and .TRUE. */
 MPI_Comm cg_comm_from_fortran(int comm);
@@ -80,8 +94,6 @@ int cg_comm_to_fortran(MPI_Comm comm);
 MPI_Info cg_info_from_fortran(int info);
 MPI_Datatype cg_type_from_fortran(int datatype);
 int cg_request_to_fortran(MPI_Request request);
-int cg_is_fortran_unweighted(const void *address);
-int cg_is_fortran_weights_empty(const void *address);
 /* Weights, or the sentinel of C that stands for the one of Fortran that was passed. */
 const int *cg_weights_from_fortran(const int *weights);
 int cg_is_fortran_in_place(const void *address);

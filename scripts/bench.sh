@@ -31,8 +31,7 @@ queries() {
     build bench_queries
     preloaded 1 300 bench_queries time >>"$lines"
     [ -z "$fc" ] && return
-    $cc -O2 -w -c -o "$out/bench_fortran.o" "$top/c_tests/bench_fortran.c"
-    $fc -O2 -w -J "$out" -o "$out/bench_fortran" "$top/fortran/bench.f90" "$out/bench_fortran.o" -ldl
+    "$top/scripts/bench-fortran.sh" "$host"
     timeout -k 5 300 "${launch[@]}" 1 env CARTOGRAPH_LIBRARY="$library" "$out/bench_fortran" >>"$lines"
 }
 

@@ -3,9 +3,10 @@
 use std::ffi::c_int;
 use std::time::Instant;
 
-use super::edge::{carried, carried_and_rank, flags, input, length, out, output, publish};
+use super::edge::{Checked, Found, answer, as_kind, flags, input, length, out, output, publish};
 use crate::engine::Comm;
 use crate::engine::create::{self, CartArguments};
+use crate::host::attr;
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result, comm, place, report};
 use crate::mapping::{Grid, recall_cart};
@@ -26,8 +27,19 @@ export! {
     fn MPI_Cart_sub(comm: MPI_Comm, remain_dims: *const c_int, newcomm: *mut MPI_Comm)
         = cart_sub, raising on Some(comm);
 
+    /// The rank that the caller would have in a reordered grid. MPI 4.1, 8.5.9. Local.
+    fn MPI_Cart_map(
+        comm: MPI_Comm,
+        ndims: c_int,
+        dims: *const c_int,
+        periods: *const c_int,
+        newrank: *mut c_int,
+    ) = cart_map, raising on Some(comm);
+}
+
+query! {
     /// How many dimensions the grid has. MPI 4.1, 8.5.5. Local.
-    fn MPI_Cartdim_get(comm: MPI_Comm, ndims: *mut c_int) = cartdim_get, raising on Some(comm);
+    fn MPI_Cartdim_get(comm: MPI_Comm, ndims: *mut c_int) = cartdim_get, ByTopology;
 
     /// The grid and the caller's coordinates, as much as `maxdims` has room for.
     /// MPI 4.1, 8.5.5. Local.
@@ -37,15 +49,15 @@ export! {
         dims: *mut c_int,
         periods: *mut c_int,
         coords: *mut c_int,
-    ) = cart_get, raising on Some(comm);
+    ) = cart_get, ByTopology;
 
     /// The rank at `coords`. MPI 4.1, 8.5.5. Local.
     fn MPI_Cart_rank(comm: MPI_Comm, coords: *const c_int, rank: *mut c_int)
-        = cart_rank, raising on Some(comm);
+        = cart_rank, ByTopology;
 
     /// The coordinates of `rank`, as many as `maxdims` has room for. MPI 4.1, 8.5.5. Local.
     fn MPI_Cart_coords(comm: MPI_Comm, rank: c_int, maxdims: c_int, coords: *mut c_int)
-        = cart_coords, raising on Some(comm);
+        = cart_coords, ByTopology;
 
     /// The ranks to receive from and to send to in a shift. MPI 4.1, 8.5.7. Local.
     fn MPI_Cart_shift(
@@ -54,16 +66,7 @@ export! {
         disp: c_int,
         rank_source: *mut c_int,
         rank_dest: *mut c_int,
-    ) = cart_shift, raising on Some(comm);
-
-    /// The rank that the caller would have in a reordered grid. MPI 4.1, 8.5.9. Local.
-    fn MPI_Cart_map(
-        comm: MPI_Comm,
-        ndims: c_int,
-        dims: *const c_int,
-        periods: *const c_int,
-        newrank: *mut c_int,
-    ) = cart_map, raising on Some(comm);
+    ) = cart_shift, ByTopology;
 }
 
 /// # Safety
@@ -107,7 +110,8 @@ pub(crate) unsafe fn cart_sub(
 ) -> Result {
     // SAFETY: the communicator is the caller's for the time of the call. All its processes have
     // the same topology, so all return here or none.
-    let grid = unsafe { carried(comm, as_cart)? };
+    let found = unsafe { attr::attached(comm) };
+    let grid = answer(comm, found, |found| as_kind(found, as_cart))?;
     // SAFETY: the caller's array.
     let arguments = unsafe {
         out("newcomm", newcomm).and_then(|_| flags("remain_dims", remain_dims, grid.ndims()))
@@ -120,9 +124,8 @@ pub(crate) unsafe fn cart_sub(
 ///
 /// The standard's: `ndims` can be written.
 #[inline(always)]
-pub(crate) unsafe fn cartdim_get(comm: MPI_Comm, ndims: *mut c_int) -> Result {
-    // SAFETY: the communicator is the caller's for the time of the call.
-    let grid = unsafe { carried(comm, as_cart)? };
+pub(crate) unsafe fn cartdim_get(found: Found, ndims: *mut c_int) -> Checked {
+    let grid = as_kind(found, as_cart)?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("ndims", ndims)? } = grid.ndims() as c_int;
     Ok(())
@@ -133,14 +136,13 @@ pub(crate) unsafe fn cartdim_get(comm: MPI_Comm, ndims: *mut c_int) -> Result {
 /// The standard's: arrays with room for `maxdims` ints.
 #[inline(always)]
 pub(crate) unsafe fn cart_get(
-    comm: MPI_Comm,
+    found: Found,
     maxdims: c_int,
     dims: *mut c_int,
     periods: *mut c_int,
     coords: *mut c_int,
-) -> Result<usize> {
-    // SAFETY: the communicator is the caller's for the time of the call.
-    let (grid, own_rank) = unsafe { carried_and_rank(comm, as_cart)? };
+) -> Checked<usize> {
+    let grid = as_kind(found, as_cart)?;
     let room = length("maxdims", maxdims)?.min(grid.ndims());
     // SAFETY: the caller's arrays have room for at least as many.
     let (dims, periods, coords) = unsafe {
@@ -151,10 +153,10 @@ pub(crate) unsafe fn cart_get(
         )
     };
     let places = dims.iter_mut().zip(periods).zip(coords);
-    for ((dimension, own), ((size, period), coordinate)) in grid.position(own_rank)?.zip(places) {
+    for (dimension, ((size, period), coordinate)) in grid.dimensions().iter().zip(places) {
         *size = dimension.size;
         *period = c_int::from(dimension.periodic);
-        *coordinate = own;
+        *coordinate = dimension.own();
     }
     Ok(room)
 }
@@ -163,9 +165,8 @@ pub(crate) unsafe fn cart_get(
 ///
 /// The standard's: as many coordinates as the grid has dimensions, and `rank` can be written.
 #[inline(always)]
-pub(crate) unsafe fn cart_rank(comm: MPI_Comm, coords: *const c_int, rank: *mut c_int) -> Result {
-    // SAFETY: the communicator is the caller's for the time of the call.
-    let grid = unsafe { carried(comm, as_cart)? };
+pub(crate) unsafe fn cart_rank(found: Found, coords: *const c_int, rank: *mut c_int) -> Checked {
+    let grid = as_kind(found, as_cart)?;
     // SAFETY: the caller's array.
     let found = grid.rank(unsafe { input("coords", coords, grid.ndims())? })?;
     // SAFETY: the caller's place for the result.
@@ -178,13 +179,12 @@ pub(crate) unsafe fn cart_rank(comm: MPI_Comm, coords: *const c_int, rank: *mut 
 /// The standard's: an array with room for `maxdims` ints.
 #[inline(always)]
 pub(crate) unsafe fn cart_coords(
-    comm: MPI_Comm,
+    found: Found,
     rank: c_int,
     maxdims: c_int,
     coords: *mut c_int,
-) -> Result {
-    // SAFETY: the communicator is the caller's for the time of the call.
-    let grid = unsafe { carried(comm, as_cart)? };
+) -> Checked {
+    let grid = as_kind(found, as_cart)?;
     let room = length("maxdims", maxdims)?.min(grid.ndims());
     // SAFETY: the caller's array has room for at least as many.
     grid.coords(rank, unsafe { output("coords", coords, room)? })?;
@@ -196,15 +196,14 @@ pub(crate) unsafe fn cart_coords(
 /// The standard's: both results can be written.
 #[inline(always)]
 pub(crate) unsafe fn cart_shift(
-    comm: MPI_Comm,
+    found: Found,
     direction: c_int,
     disp: c_int,
     rank_source: *mut c_int,
     rank_dest: *mut c_int,
-) -> Result {
-    // SAFETY: the communicator is the caller's for the time of the call.
-    let (grid, own_rank) = unsafe { carried_and_rank(comm, as_cart)? };
-    let (source, dest) = grid.shift(own_rank, direction, disp)?;
+) -> Checked {
+    let grid = as_kind(found, as_cart)?;
+    let (source, dest) = grid.shift(grid.own_rank(), direction, disp)?;
     let or_nobody = |rank: Option<i32>| rank.unwrap_or(sys::CG_PROC_NULL);
     // SAFETY: the caller's places for the results.
     let places = unsafe { (out("rank_source", rank_source)?, out("rank_dest", rank_dest)?) };

@@ -3,8 +3,11 @@
 use std::ffi::c_int;
 use std::time::Instant;
 
-use super::edge::{carried, copy, input, length, out, output, publish, weights, weights_output};
+use super::edge::{
+    Checked, Found, as_kind, copy, input, length, out, output, publish, weights, weights_output,
+};
 use crate::engine::dist_graph::{self, AdjacentArguments, EdgeArguments};
+use crate::host::sentinel::{self, Sentinels};
 use crate::host::sys::{MPI_Comm, MPI_Info};
 use crate::host::{Result, comm, place, report};
 use crate::topology::{Edges, Error, as_dist_graph, dist_graph::check_not_negative};
@@ -38,14 +41,16 @@ export! {
         reorder: c_int,
         comm_dist_graph: *mut MPI_Comm,
     ) = dist_graph_create, raising on Some(comm_old);
+}
 
+query! {
     /// How many edges lead here and away, and whether they have weights. MPI 4.1, 8.5.5. Local.
     fn MPI_Dist_graph_neighbors_count(
         comm: MPI_Comm,
         indegree: *mut c_int,
         outdegree: *mut c_int,
         weighted: *mut c_int,
-    ) = dist_graph_neighbors_count, raising on Some(comm);
+    ) = dist_graph_neighbors_count, ByTopology;
 
     /// The other ends of the edges that lead here and away, as many as there is room for, and
     /// their weights if they have any. MPI 4.1, 8.5.5. Local.
@@ -57,7 +62,7 @@ export! {
         maxoutdegree: c_int,
         destinations: *mut c_int,
         destweights: *mut c_int,
-    ) = dist_graph_neighbors, raising on Some(comm);
+    ) = dist_graph_neighbors, ByTopology;
 }
 
 /// # Safety
@@ -153,13 +158,12 @@ fn total(degrees: &[c_int]) -> Result<usize, Error> {
 /// The standard's: the results can be written.
 #[inline(always)]
 pub(crate) unsafe fn dist_graph_neighbors_count(
-    comm: MPI_Comm,
+    found: Found,
     indegree: *mut c_int,
     outdegree: *mut c_int,
     weighted: *mut c_int,
-) -> Result {
-    // SAFETY: the communicator is the caller's for the time of the call.
-    let graph = unsafe { carried(comm, as_dist_graph)? };
+) -> Checked {
+    let graph = as_kind(found, as_dist_graph)?;
     // SAFETY: the caller's places for the results.
     let (into, away, has_weights) = unsafe {
         (out("indegree", indegree)?, out("outdegree", outdegree)?, out("weighted", weighted)?)
@@ -172,40 +176,66 @@ pub(crate) unsafe fn dist_graph_neighbors_count(
 
 /// # Safety
 ///
-/// The standard's: arrays with room for `maxindegree` and `maxoutdegree` ints, or sentinels for
+/// The standard's: arrays with room for `maxindegree` and `maxoutdegree` ints, or sentinels of C for
 /// the weights.
 #[inline(always)]
-pub(crate) unsafe fn dist_graph_neighbors(
-    comm: MPI_Comm,
+unsafe fn dist_graph_neighbors(
+    found: Found,
     maxindegree: c_int,
     sources: *mut c_int,
     sourceweights: *mut c_int,
     maxoutdegree: c_int,
     destinations: *mut c_int,
     destweights: *mut c_int,
-) -> Result {
-    // SAFETY: the communicator is the caller's for the time of the call.
-    let graph = unsafe { carried(comm, as_dist_graph)? };
-    let into = length("maxindegree", maxindegree)?.min(graph.sources.ranks.len());
-    let away = length("maxoutdegree", maxoutdegree)?.min(graph.destinations.ranks.len());
+) -> Checked {
+    let into = Places { room: maxindegree, ranks: sources, weights: sourceweights };
+    let away = Places { room: maxoutdegree, ranks: destinations, weights: destweights };
+    // SAFETY: as the caller promises.
+    unsafe { give_neighbors(found, into, away, &sentinel::OF_C) }
+}
+
+/// Where a caller wants the edges of one direction.
+pub(crate) struct Places {
+    /// How many there is room for.
+    pub(crate) room: c_int,
+    pub(crate) ranks: *mut c_int,
+    /// A sentinel where none are wanted.
+    pub(crate) weights: *mut c_int,
+}
+
+/// # Safety
+///
+/// The arrays have room for as many ints as said, or are sentinels of that language.
+#[inline(always)]
+pub(crate) unsafe fn give_neighbors<const N: usize>(
+    found: Found,
+    into: Places,
+    away: Places,
+    sentinels: &Sentinels<N>,
+) -> Checked {
+    let graph = as_kind(found, as_dist_graph)?;
+    let in_room = length("maxindegree", into.room)?.min(graph.sources.ranks.len());
+    let out_room = length("maxoutdegree", away.room)?.min(graph.destinations.ranks.len());
     // Weights that there are not are not written, so where they would go does not matter.
-    let (weights_into, weights_away) = if graph.weighted { (into, away) } else { (0, 0) };
+    let weights = |room| if graph.weighted { room } else { 0 };
     // SAFETY: the caller's arrays have room for at least as many.
-    let (sources, sourceweights, destinations, destweights) = unsafe {
+    let (sources, source_weights, destinations, dest_weights) = unsafe {
         (
-            output("sources", sources, into)?,
-            weights_output("sourceweights", sourceweights, weights_into)?,
-            output("destinations", destinations, away)?,
-            weights_output("destweights", destweights, weights_away)?,
+            output("sources", into.ranks, in_room)?,
+            weights_output("sourceweights", into.weights, weights(in_room), sentinels)?,
+            output("destinations", away.ranks, out_room)?,
+            weights_output("destweights", away.weights, weights(out_room), sentinels)?,
         )
     };
-    let give = |edges: &Edges, ranks: &mut [c_int], weights: Option<&mut [c_int]>| {
-        copy(ranks, &edges.ranks[..ranks.len()]);
-        if let Some(weights) = weights {
-            copy(weights, &edges.weights[..weights.len()]);
-        }
-    };
-    give(&graph.sources, sources, sourceweights);
-    give(&graph.destinations, destinations, destweights);
+    give(&graph.sources, sources, source_weights);
+    give(&graph.destinations, destinations, dest_weights);
     Ok(())
+}
+
+#[inline(always)]
+fn give(edges: &Edges, ranks: &mut [c_int], weights: Option<&mut [c_int]>) {
+    copy(ranks, &edges.ranks[..ranks.len()]);
+    if let Some(weights) = weights {
+        copy(weights, &edges.weights[..weights.len()]);
+    }
 }

@@ -7,11 +7,15 @@ use std::ffi::c_int;
 use crate::engine::create::Made;
 use crate::engine::dist_graph::Weights;
 use crate::host::attr::{self, Attached};
+use crate::host::sentinel::Sentinels;
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result, comm};
 use crate::topology::{Error, Topology};
 
-type Checked<T> = core::result::Result<T, Error>;
+pub(crate) type Checked<T = ()> = core::result::Result<T, Error>;
+
+/// What a communicator carries, if anything.
+pub(crate) type Found<'a> = Option<&'a Attached>;
 
 /// A length that a caller passed.
 #[inline]
@@ -82,14 +86,18 @@ pub(super) fn copy(to: &mut [c_int], from: &[c_int]) {
         to[..N].copy_from_slice(&from[..N]);
         to[last..].copy_from_slice(&from[last..]);
     }
+    #[inline(never)]
+    fn many(to: &mut [c_int], from: &[c_int]) {
+        to.copy_from_slice(from);
+    }
     debug_assert_eq!(to.len(), from.len());
     // Most processes have few neighbors: a call of memcpy would take longer than the rest.
     match from.len() {
-        0 => {}
+        9.. => many(to, from),
+        4.. => ends::<4>(to, from),
+        2.. => ends::<2>(to, from),
         1 => ends::<1>(to, from),
-        2 | 3 => ends::<2>(to, from),
-        4..=8 => ends::<4>(to, from),
-        _ => to.copy_from_slice(from),
+        0 => {}
     }
 }
 
@@ -131,59 +139,41 @@ pub(super) unsafe fn weights<'a>(
 ///
 /// As [`output`], or one of the sentinels.
 #[inline(always)]
-pub(super) unsafe fn weights_output<'a>(
+pub(super) unsafe fn weights_output<'a, const N: usize>(
     argument: &'static str,
     pointer: *mut c_int,
     length: usize,
+    sentinels: &Sentinels<N>,
 ) -> Checked<Option<&'a mut [c_int]>> {
-    if length == 0 {
-        return Ok(None);
-    }
-    // SAFETY: compares addresses.
-    if unsafe { sys::cg_is_weights_sentinel(pointer) } != 0 {
+    if length == 0 || sentinels.has(pointer) {
         return Ok(None);
     }
     // SAFETY: not a sentinel, so the caller's promise holds.
     unsafe { output(argument, pointer, length) }.map(Some)
 }
 
-/// The topology that a communicator carries, as the kind that `pick` picks, and the caller's rank.
-///
-/// # Safety
-///
-/// As [`attr::attached`]: the communicator stays for as long as the call lasts.
+/// The topology that was found, as the kind that `pick` picks.
 #[inline(always)]
-pub(super) unsafe fn carried_and_rank<'a, T>(
-    comm: MPI_Comm,
+pub(super) fn as_kind<'a, T>(
+    found: Found<'a>,
     pick: fn(Option<&'a Topology>) -> Checked<&'a T>,
-) -> Result<(&'a T, c_int)> {
-    // SAFETY: as the caller promises.
-    let attached = unsafe { attr::attached(comm)? };
-    match pick(attached.map(|attached| &*attached.topology)) {
-        // Without anything attached there is nothing to pick.
-        Ok(found) => Ok((found, attached.map_or(0, Attached::rank))),
-        Err(error) => Err(refused(comm, error)),
+) -> Checked<&'a T> {
+    pick(found.map(|attached| &*attached.topology))
+}
+
+/// What `body` makes of what was found on `comm`.
+pub(crate) fn answer<F, T>(
+    comm: MPI_Comm,
+    found: Result<F>,
+    body: impl FnOnce(F) -> Checked<T>,
+) -> Result<T> {
+    match body(found?) {
+        // A communicator without the wanted topology may be one that cannot have any.
+        Err(error @ Error::NoTopology { .. }) => {
+            Err(comm::intra(comm).err().unwrap_or(error).into())
+        }
+        answer => Ok(answer?),
     }
-}
-
-/// The topology that a communicator carries, as the kind that `pick` picks.
-///
-/// # Safety
-///
-/// As [`carried_and_rank`].
-#[inline(always)]
-pub(super) unsafe fn carried<'a, T>(
-    comm: MPI_Comm,
-    pick: fn(Option<&'a Topology>) -> Checked<&'a T>,
-) -> Result<&'a T> {
-    // SAFETY: as the caller promises.
-    Ok(unsafe { carried_and_rank(comm, pick)? }.0)
-}
-
-/// A communicator without the wanted topology may be one that cannot have any.
-#[cold]
-fn refused(comm: MPI_Comm, error: Error) -> crate::host::Error {
-    comm::intra(comm).err().unwrap_or(error).into()
 }
 
 /// Hands a new communicator to the caller, with its topology cached.

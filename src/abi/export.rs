@@ -1,12 +1,12 @@
-//! `export!`: the C names of a function.
+//! `export!` and `query!`: the C names of a function.
 
 /// Exports a function under its `MPI_` and its `PMPI_` name.
 ///
 /// ```text
-/// fn MPI_Cart_rank(comm: MPI_Comm, ...) = cart_rank, raising on Some(comm);
+/// fn MPI_Cart_sub(comm: MPI_Comm, ...) = cart_sub, raising on Some(comm);
 /// ```
 ///
-/// `cart_rank` is the body, an `unsafe fn` with the same arguments; what it returns goes to
+/// `cart_sub` is the body, an `unsafe fn` with the same arguments; what it returns goes to
 /// [`conclude`](crate::host::errors::conclude) with the communicator whose error handler is meant.
 macro_rules! export {
     ($(
@@ -18,24 +18,67 @@ macro_rules! export {
                 // SAFETY: the caller keeps the standard's contract for this call.
                 $crate::host::errors::conclude(stringify!($name), || $comm, unsafe { $body($($arg),*) })
             }
+            export!(@names $(#[$doc])* fn $name($($arg: $ty),*) = call);
+        };
+    )* };
+    (@names $(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) = $call:ident) => {
+        $(#[$doc])*
+        #[unsafe(export_name = stringify!($name))]
+        unsafe extern "C" fn named($($arg: $ty),*) -> ::core::ffi::c_int {
+            // SAFETY: the caller keeps the standard's contract for this call.
+            unsafe { $call($($arg),*) }
+        }
 
-            $(#[$doc])*
-            #[unsafe(export_name = stringify!($name))]
-            unsafe extern "C" fn named($($arg: $ty),*) -> ::core::ffi::c_int {
-                // SAFETY: as above.
-                unsafe { call($($arg),*) }
+        $(#[$doc])*
+        #[unsafe(export_name = concat!("P", stringify!($name)))]
+        unsafe extern "C" fn profiled($($arg: $ty),*) -> ::core::ffi::c_int {
+            // SAFETY: as above.
+            unsafe { $call($($arg),*) }
+        }
+
+        // Compiles only if the host's mpi.h declares exactly this, const for const.
+        let _: unsafe extern "C" fn($($ty),*) -> ::core::ffi::c_int =
+            $crate::host::sys::prototypes::$name;
+    };
+}
+
+/// Exports a local query of a topology under its `MPI_` and its `PMPI_` name.
+///
+/// ```text
+/// fn MPI_Cart_rank(comm: MPI_Comm, ...) = cart_rank, ByTopology;
+/// ```
+///
+/// `cart_rank` is the body, an `unsafe fn` that has the topology (or, with `ByKind`, only its kind) in
+/// place of `comm`. It may be called twice: first with what the cache knows, inlined here. Only where
+/// that gives no answer is it called again, with what the host says, and what is wrong concluded. So a
+/// query that is answered calls nothing and keeps nothing for a call.
+macro_rules! query {
+    ($(
+        $(#[$doc:meta])*
+        fn $name:ident($comm:ident: MPI_Comm, $($arg:ident: $ty:ty),* $(,)?) = $body:path, $by:ident;
+    )*) => { $(
+        const _: () = {
+            #[cold]
+            #[inline(never)]
+            unsafe extern "C" fn anew($comm: MPI_Comm, $($arg: $ty),*) -> ::core::ffi::c_int {
+                // SAFETY: the caller keeps the standard's contract for this call.
+                let answer = unsafe {
+                    $crate::abi::edge::answer($comm, $crate::host::attr::$by::found($comm), |found| $body(found, $($arg),*))
+                };
+                $crate::host::errors::conclude(stringify!($name), || Some($comm), answer)
             }
 
-            $(#[$doc])*
-            #[unsafe(export_name = concat!("P", stringify!($name)))]
-            unsafe extern "C" fn profiled($($arg: $ty),*) -> ::core::ffi::c_int {
+            #[inline(always)]
+            unsafe fn call($comm: MPI_Comm, $($arg: $ty),*) -> ::core::ffi::c_int {
                 // SAFETY: as above.
-                unsafe { call($($arg),*) }
+                unsafe {
+                    match $crate::host::attr::$by::known($comm) {
+                        Some(found) if $body(found, $($arg),*).is_ok() => $crate::host::sys::CG_SUCCESS,
+                        _ => anew($comm, $($arg),*),
+                    }
+                }
             }
-
-            // Compiles only if the host's mpi.h declares exactly this, const for const.
-            let _: unsafe extern "C" fn($($ty),*) -> ::core::ffi::c_int =
-                $crate::host::sys::prototypes::$name;
+            export!(@names $(#[$doc])* fn $name($comm: MPI_Comm, $($arg: $ty),*) = call);
         };
     )* };
 }

@@ -2,58 +2,28 @@
 
 use std::ffi::c_int;
 
-use super::edge::{out, output};
+use super::edge::{Checked, out, output};
 use crate::host::Result;
-use crate::host::attr::{self, Attached};
-use crate::host::sys::{self, MPI_Comm};
-use crate::topology::{Error, Topology, dims_create as choose_dims};
+use crate::host::sys::MPI_Comm;
+use crate::topology::{Error, dims_create as choose_dims};
 
 export! {
-    /// Which kind of topology `comm` has: `MPI_CART`, `MPI_GRAPH`, `MPI_DIST_GRAPH` or
-    /// `MPI_UNDEFINED`. MPI 4.1, 8.5.5. Local.
-    fn MPI_Topo_test(comm: MPI_Comm, status: *mut c_int) = topo_test, raising on Some(comm);
-
     /// Chooses the dims that are 0 so that all multiply to `nnodes` and are as close to each other
     /// as possible. MPI 4.1, 8.5.2. Local; needs no MPI to be initialized.
     fn MPI_Dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) = dims_create, raising on None;
+}
+
+query! {
+    /// Which kind of topology `comm` has: `MPI_CART`, `MPI_GRAPH`, `MPI_DIST_GRAPH` or
+    /// `MPI_UNDEFINED`. MPI 4.1, 8.5.5. Local.
+    fn MPI_Topo_test(comm: MPI_Comm, status: *mut c_int) = topo_test, ByKind;
 }
 
 /// # Safety
 ///
 /// The standard's: `status` can be written.
 #[inline(always)]
-pub(crate) unsafe fn topo_test(comm: MPI_Comm, status: *mut c_int) -> Result {
-    // SAFETY: the communicator is the caller's for the time of the call.
-    match unsafe { attr::known(comm) } {
-        // SAFETY: as the caller promises.
-        Some(found) => unsafe { tell_kind(found, status) },
-        // SAFETY: as the caller promises.
-        None => unsafe { topo_test_anew(comm, status) },
-    }
-}
-
-/// Apart, so that nothing has to be kept for it where the answer is known.
-///
-/// # Safety
-///
-/// As [`topo_test`].
-#[cold]
-unsafe fn topo_test_anew(comm: MPI_Comm, status: *mut c_int) -> Result {
-    // SAFETY: as the caller promises.
-    unsafe { tell_kind(attr::look_up_and_note(comm)?, status) }
-}
-
-/// # Safety
-///
-/// `status` is null or can be written.
-#[inline(always)]
-unsafe fn tell_kind(found: Option<&Attached>, status: *mut c_int) -> Result {
-    let kind = match found.map(|attached| &*attached.topology) {
-        Some(Topology::Cart(_)) => sys::CG_CART,
-        Some(Topology::Graph(_)) => sys::CG_GRAPH,
-        Some(Topology::DistGraph(_)) => sys::CG_DIST_GRAPH,
-        None => sys::CG_UNDEFINED,
-    };
+pub(crate) unsafe fn topo_test(kind: c_int, status: *mut c_int) -> Checked {
     // SAFETY: as the caller promises.
     *unsafe { out("status", status)? } = kind;
     Ok(())

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::time::Instant;
 
-use super::edge::{carried, copy, input, length, out, output, publish};
+use super::edge::{Checked, Found, as_kind, copy, input, length, out, output, publish};
 use crate::engine::Comm;
 use crate::engine::create::{self, GraphArguments};
 use crate::host::sys::MPI_Comm;
@@ -22,28 +22,6 @@ export! {
         comm_graph: *mut MPI_Comm,
     ) = graph_create, raising on Some(comm_old);
 
-    /// How many nodes and edges the graph has. MPI 4.1, 8.5.5. Local.
-    fn MPI_Graphdims_get(comm: MPI_Comm, nnodes: *mut c_int, nedges: *mut c_int)
-        = graphdims_get, raising on Some(comm);
-
-    /// The graph as it was given, as much as there is room for. MPI 4.1, 8.5.5. Local.
-    fn MPI_Graph_get(
-        comm: MPI_Comm,
-        maxindex: c_int,
-        maxedges: c_int,
-        index: *mut c_int,
-        edges: *mut c_int,
-    ) = graph_get, raising on Some(comm);
-
-    /// How many neighbors `rank` has. MPI 4.1, 8.5.5. Local.
-    fn MPI_Graph_neighbors_count(comm: MPI_Comm, rank: c_int, nneighbors: *mut c_int)
-        = graph_neighbors_count, raising on Some(comm);
-
-    /// The neighbors of `rank` in the order given, as many as there is room for.
-    /// MPI 4.1, 8.5.5. Local.
-    fn MPI_Graph_neighbors(comm: MPI_Comm, rank: c_int, maxneighbors: c_int, neighbors: *mut c_int)
-        = graph_neighbors, raising on Some(comm);
-
     /// The rank that the caller would have in a reordered graph. MPI 4.1, 8.5.9. Local.
     fn MPI_Graph_map(
         comm: MPI_Comm,
@@ -52,6 +30,30 @@ export! {
         edges: *const c_int,
         newrank: *mut c_int,
     ) = graph_map, raising on Some(comm);
+}
+
+query! {
+    /// How many nodes and edges the graph has. MPI 4.1, 8.5.5. Local.
+    fn MPI_Graphdims_get(comm: MPI_Comm, nnodes: *mut c_int, nedges: *mut c_int)
+        = graphdims_get, ByTopology;
+
+    /// The graph as it was given, as much as there is room for. MPI 4.1, 8.5.5. Local.
+    fn MPI_Graph_get(
+        comm: MPI_Comm,
+        maxindex: c_int,
+        maxedges: c_int,
+        index: *mut c_int,
+        edges: *mut c_int,
+    ) = graph_get, ByTopology;
+
+    /// How many neighbors `rank` has. MPI 4.1, 8.5.5. Local.
+    fn MPI_Graph_neighbors_count(comm: MPI_Comm, rank: c_int, nneighbors: *mut c_int)
+        = graph_neighbors_count, ByTopology;
+
+    /// The neighbors of `rank` in the order given, as many as there is room for.
+    /// MPI 4.1, 8.5.5. Local.
+    fn MPI_Graph_neighbors(comm: MPI_Comm, rank: c_int, maxneighbors: c_int, neighbors: *mut c_int)
+        = graph_neighbors, ByTopology;
 }
 
 /// The arrays of a graph for a communicator of `size` processes.
@@ -106,12 +108,11 @@ pub(crate) unsafe fn graph_create(
 /// The standard's: both results can be written.
 #[inline(always)]
 pub(crate) unsafe fn graphdims_get(
-    comm: MPI_Comm,
+    found: Found,
     nnodes: *mut c_int,
     nedges: *mut c_int,
-) -> Result {
-    // SAFETY: the communicator is the caller's for the time of the call.
-    let graph = unsafe { carried(comm, as_graph)? };
+) -> Checked {
+    let graph = as_kind(found, as_graph)?;
     // SAFETY: the caller's places for the results.
     let places = unsafe { (out("nnodes", nnodes)?, out("nedges", nedges)?) };
     *places.0 = graph.nnodes();
@@ -124,14 +125,13 @@ pub(crate) unsafe fn graphdims_get(
 /// The standard's: arrays with room for `maxindex` and `maxedges` ints.
 #[inline(always)]
 pub(crate) unsafe fn graph_get(
-    comm: MPI_Comm,
+    found: Found,
     maxindex: c_int,
     maxedges: c_int,
     index: *mut c_int,
     edges: *mut c_int,
-) -> Result {
-    // SAFETY: the communicator is the caller's for the time of the call.
-    let graph = unsafe { carried(comm, as_graph)? };
+) -> Checked {
+    let graph = as_kind(found, as_graph)?;
     let nodes = length("maxindex", maxindex)?.min(graph.index().len());
     let nedges = length("maxedges", maxedges)?.min(graph.edges().len());
     // SAFETY: the caller's arrays have room for at least as many.
@@ -146,12 +146,11 @@ pub(crate) unsafe fn graph_get(
 /// The standard's: `nneighbors` can be written.
 #[inline(always)]
 pub(crate) unsafe fn graph_neighbors_count(
-    comm: MPI_Comm,
+    found: Found,
     rank: c_int,
     nneighbors: *mut c_int,
-) -> Result {
-    // SAFETY: the communicator is the caller's for the time of the call.
-    let neighbors = unsafe { carried(comm, as_graph)? }.neighbors(rank)?;
+) -> Checked {
+    let neighbors = as_kind(found, as_graph)?.neighbors(rank)?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("nneighbors", nneighbors)? } = neighbors.len() as c_int;
     Ok(())
@@ -162,13 +161,12 @@ pub(crate) unsafe fn graph_neighbors_count(
 /// The standard's: an array with room for `maxneighbors` ints.
 #[inline(always)]
 pub(crate) unsafe fn graph_neighbors(
-    comm: MPI_Comm,
+    found: Found,
     rank: c_int,
     maxneighbors: c_int,
     neighbors: *mut c_int,
-) -> Result {
-    // SAFETY: the communicator is the caller's for the time of the call.
-    let found = unsafe { carried(comm, as_graph)? }.neighbors(rank)?;
+) -> Checked {
+    let found = as_kind(found, as_graph)?.neighbors(rank)?;
     let room = length("maxneighbors", maxneighbors)?.min(found.len());
     // SAFETY: the caller's array has room for at least as many.
     copy(unsafe { output("neighbors", neighbors, room)? }, &found[..room]);

@@ -1,7 +1,7 @@
 //! `MPI_CART_*` and `MPI_CARTDIM_GET`.
 
 use super::edge::{Fint, Logical, comm_from, new_comm, to_logicals};
-use crate::abi::cart;
+use crate::abi::{cart, edge::Found};
 
 fortran! {
     fn mpi_cart_create | MPI_CART_CREATE | MPI_Cart_create(
@@ -19,43 +19,44 @@ fortran! {
         new_comm(newcomm, |made| cart::cart_sub(comm_from(comm), remain_dims, made))
     }
 
-    fn mpi_cartdim_get | MPI_CARTDIM_GET | MPI_Cartdim_get(comm: *const Fint, ndims: *mut Fint)
-        raising on Some(comm_from(comm)); {
-        cart::cartdim_get(comm_from(comm), ndims)
+    fn mpi_cart_map | MPI_CART_MAP | MPI_Cart_map(
+        comm: *const Fint, ndims: *const Fint, dims: *const Fint, periods: *const Logical,
+        newrank: *mut Fint,
+    ) raising on Some(comm_from(comm)); {
+        cart::cart_map(comm_from(comm), *ndims, dims, periods, newrank)
+    }
+}
+
+fortran_query! {
+    fn mpi_cartdim_get | MPI_CARTDIM_GET | MPI_Cartdim_get(comm: *const Fint, ndims: *mut Fint) ByTopology; |found: Found| {
+        cart::cartdim_get(found, ndims)
     }
 
     fn mpi_cart_get | MPI_CART_GET | MPI_Cart_get(
         comm: *const Fint, maxdims: *const Fint, dims: *mut Fint, periods: *mut Logical,
         coords: *mut Fint,
-    ) raising on Some(comm_from(comm)); {
-        let written = cart::cart_get(comm_from(comm), *maxdims, dims, periods, coords)?;
+    ) ByTopology; |found: Found| {
+        let written = cart::cart_get(found, *maxdims, dims, periods, coords)?;
         to_logicals(periods, written);
         Ok(())
     }
 
     fn mpi_cart_rank | MPI_CART_RANK | MPI_Cart_rank(
         comm: *const Fint, coords: *const Fint, rank: *mut Fint,
-    ) raising on Some(comm_from(comm)); {
-        cart::cart_rank(comm_from(comm), coords, rank)
+    ) ByTopology; |found: Found| {
+        cart::cart_rank(found, coords, rank)
     }
 
     fn mpi_cart_coords | MPI_CART_COORDS | MPI_Cart_coords(
         comm: *const Fint, rank: *const Fint, maxdims: *const Fint, coords: *mut Fint,
-    ) raising on Some(comm_from(comm)); {
-        cart::cart_coords(comm_from(comm), *rank, *maxdims, coords)
+    ) ByTopology; |found: Found| {
+        cart::cart_coords(found, *rank, *maxdims, coords)
     }
 
     fn mpi_cart_shift | MPI_CART_SHIFT | MPI_Cart_shift(
         comm: *const Fint, direction: *const Fint, disp: *const Fint, rank_source: *mut Fint,
         rank_dest: *mut Fint,
-    ) raising on Some(comm_from(comm)); {
-        cart::cart_shift(comm_from(comm), *direction, *disp, rank_source, rank_dest)
-    }
-
-    fn mpi_cart_map | MPI_CART_MAP | MPI_Cart_map(
-        comm: *const Fint, ndims: *const Fint, dims: *const Fint, periods: *const Logical,
-        newrank: *mut Fint,
-    ) raising on Some(comm_from(comm)); {
-        cart::cart_map(comm_from(comm), *ndims, dims, periods, newrank)
+    ) ByTopology; |found: Found| {
+        cart::cart_shift(found, *direction, *disp, rank_source, rank_dest)
     }
 }

@@ -1,7 +1,9 @@
 //! `MPI_DIST_GRAPH_*`.
 
 use super::edge::{Fint, Logical, comm_from, info_from, new_comm, to_logicals, weights_from};
-use crate::abi::dist_graph;
+use crate::abi::dist_graph::{self, Places};
+use crate::abi::edge::Found;
+use crate::host::sentinel;
 
 fortran! {
     fn mpi_dist_graph_create_adjacent | MPI_DIST_GRAPH_CREATE_ADJACENT | MPI_Dist_graph_create_adjacent(
@@ -30,11 +32,13 @@ fortran! {
             )
         })
     }
+}
 
+fortran_query! {
     fn mpi_dist_graph_neighbors_count | MPI_DIST_GRAPH_NEIGHBORS_COUNT | MPI_Dist_graph_neighbors_count(
         comm: *const Fint, indegree: *mut Fint, outdegree: *mut Fint, weighted: *mut Logical,
-    ) raising on Some(comm_from(comm)); {
-        dist_graph::dist_graph_neighbors_count(comm_from(comm), indegree, outdegree, weighted)?;
+    ) ByTopology; |found: Found| {
+        dist_graph::dist_graph_neighbors_count(found, indegree, outdegree, weighted)?;
         to_logicals(weighted, 1);
         Ok(())
     }
@@ -42,10 +46,9 @@ fortran! {
     fn mpi_dist_graph_neighbors | MPI_DIST_GRAPH_NEIGHBORS | MPI_Dist_graph_neighbors(
         comm: *const Fint, maxindegree: *const Fint, sources: *mut Fint, sourceweights: *mut Fint,
         maxoutdegree: *const Fint, destinations: *mut Fint, destweights: *mut Fint,
-    ) raising on Some(comm_from(comm)); {
-        dist_graph::dist_graph_neighbors(
-            comm_from(comm), *maxindegree, sources, weights_from(sourceweights).cast_mut(),
-            *maxoutdegree, destinations, weights_from(destweights).cast_mut(),
-        )
+    ) ByTopology; |found: Found| {
+        let into = Places { room: *maxindegree, ranks: sources, weights: sourceweights };
+        let away = Places { room: *maxoutdegree, ranks: destinations, weights: destweights };
+        dist_graph::give_neighbors(found, into, away, &sentinel::OF_FORTRAN)
     }
 }

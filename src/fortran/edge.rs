@@ -16,9 +16,16 @@ pub(crate) type Logical = c_int;
 /// # Safety
 ///
 /// `handle` can be read.
+#[inline(always)]
 pub(super) unsafe fn comm_from(handle: *const Fint) -> MPI_Comm {
-    // SAFETY: as the caller promises; the host checks the number itself.
-    unsafe { sys::cg_comm_from_fortran(*handle) }
+    // SAFETY: as the caller promises.
+    let handle = unsafe { *handle };
+    if sys::CG_COMM_IS_FORTRAN != 0 {
+        // Where it is the same number, no call is needed.
+        return MPI_Comm(handle as _);
+    }
+    // SAFETY: the host checks the number itself.
+    unsafe { sys::cg_comm_from_fortran(handle) }
 }
 
 /// The info object that a handle stands for.
@@ -122,7 +129,11 @@ pub(super) unsafe fn weights_from(weights: *const Fint) -> *const Fint {
 /// # Safety
 ///
 /// `values` has `count` entries that can be written.
+#[inline(always)]
 pub(super) unsafe fn to_logicals(values: *mut Logical, count: usize) {
+    if sys::CG_FORTRAN_TRUE_IS_1 != 0 {
+        return;
+    }
     // SAFETY: asks the host for a number.
     let fortran_true = unsafe { sys::cg_fortran_true() };
     if fortran_true == 1 {

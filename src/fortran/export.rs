@@ -1,4 +1,4 @@
-//! `fortran!`: the Fortran names of a procedure.
+//! `fortran!` and `fortran_query!`: the Fortran names of a procedure.
 
 /// Exports a procedure under the names that Fortran compilers give it: `x_`, `x__`, `x` and `X`,
 /// each also with the `p` of the profiling interface.
@@ -30,16 +30,19 @@ macro_rules! fortran {
                     unsafe { ierror.write(code) };
                 }
             }
-            fortran!(@name call, stringify!($lower), ($($arg: $ty),*));
-            fortran!(@name call, concat!(stringify!($lower), "_"), ($($arg: $ty),*));
-            fortran!(@name call, concat!(stringify!($lower), "__"), ($($arg: $ty),*));
-            fortran!(@name call, stringify!($upper), ($($arg: $ty),*));
-            fortran!(@name call, concat!("p", stringify!($lower)), ($($arg: $ty),*));
-            fortran!(@name call, concat!("p", stringify!($lower), "_"), ($($arg: $ty),*));
-            fortran!(@name call, concat!("p", stringify!($lower), "__"), ($($arg: $ty),*));
-            fortran!(@name call, concat!("P", stringify!($upper)), ($($arg: $ty),*));
+            fortran!(@names call, $lower, $upper, ($($arg: $ty),*));
         };
     )* };
+    (@names $call:ident, $lower:ident, $upper:ident, $args:tt) => {
+        fortran!(@name $call, stringify!($lower), $args);
+        fortran!(@name $call, concat!(stringify!($lower), "_"), $args);
+        fortran!(@name $call, concat!(stringify!($lower), "__"), $args);
+        fortran!(@name $call, stringify!($upper), $args);
+        fortran!(@name $call, concat!("p", stringify!($lower)), $args);
+        fortran!(@name $call, concat!("p", stringify!($lower), "_"), $args);
+        fortran!(@name $call, concat!("p", stringify!($lower), "__"), $args);
+        fortran!(@name $call, concat!("P", stringify!($upper)), $args);
+    };
     (@name $call:ident, $symbol:expr, ($($arg:ident: $ty:ty),*)) => {
         const _: () = {
             #[unsafe(export_name = $symbol)]
@@ -49,4 +52,77 @@ macro_rules! fortran {
             }
         };
     };
+}
+
+/// Exports a local query of a topology under its Fortran names; as the `query!` of the C names.
+///
+/// ```text
+/// fn mpi_cart_rank | MPI_CART_RANK | MPI_Cart_rank(comm: *const Fint, ...) ByTopology;
+///     |found: Found| { cart::cart_rank(found, coords, rank) }
+/// ```
+macro_rules! fortran_query {
+    ($(
+        fn $lower:ident | $upper:ident | $name:ident(
+            $comm:ident: *const Fint, $($arg:ident: $ty:ty),* $(,)?
+        ) $by:ident; |$found:ident: $what:ty| $body:block
+    )*) => { $(
+        const _: () = {
+            #[inline(always)]
+            unsafe fn body(
+                $found: $what,
+                $($arg: $ty),*
+            ) -> $crate::abi::edge::Checked {
+                // SAFETY: the caller keeps the standard's contract for this call; Fortran passes
+                // the address of every argument.
+                unsafe { $body }
+            }
+
+            /// # Safety
+            ///
+            /// `ierror` is null or can be written.
+            #[inline(always)]
+            unsafe fn tell(ierror: *mut $crate::fortran::edge::Fint, code: ::core::ffi::c_int) {
+                if !ierror.is_null() {
+                    // SAFETY: as the caller promises.
+                    unsafe { ierror.write(code) };
+                }
+            }
+
+            #[cold]
+            #[inline(never)]
+            unsafe extern "C" fn anew(
+                $comm: *const Fint,
+                $($arg: $ty,)*
+                ierror: *mut $crate::fortran::edge::Fint,
+            ) {
+                // SAFETY: as above.
+                unsafe {
+                    let comm = comm_from($comm);
+                    let answer = $crate::abi::edge::answer(
+                        comm, $crate::host::attr::$by::found(comm), |found| body(found, $($arg),*),
+                    );
+                    let name = stringify!($name);
+                    tell(ierror, $crate::host::errors::conclude(name, || Some(comm), answer));
+                }
+            }
+
+            #[inline(always)]
+            unsafe fn call(
+                $comm: *const Fint,
+                $($arg: $ty,)*
+                ierror: *mut $crate::fortran::edge::Fint,
+            ) {
+                // SAFETY: as above.
+                unsafe {
+                    match $crate::host::attr::$by::known(comm_from($comm)) {
+                        Some(found) if body(found, $($arg),*).is_ok() => {
+                            tell(ierror, $crate::host::sys::CG_SUCCESS);
+                        }
+                        _ => anew($comm, $($arg,)* ierror),
+                    }
+                }
+            }
+            fortran!(@names call, $lower, $upper, ($comm: *const Fint, $($arg: $ty),*));
+        };
+    )* };
 }

@@ -1,17 +1,20 @@
 //! `MPI_TOPO_TEST` and `MPI_DIMS_CREATE`.
 
+use std::ffi::c_int;
+
 use super::edge::{Fint, comm_from};
 use crate::abi::general;
 
 fortran! {
-    fn mpi_topo_test | MPI_TOPO_TEST | MPI_Topo_test(comm: *const Fint, status: *mut Fint)
-        raising on Some(comm_from(comm)); {
-        general::topo_test(comm_from(comm), status)
-    }
-
     fn mpi_dims_create | MPI_DIMS_CREATE | MPI_Dims_create(
         nnodes: *const Fint, ndims: *const Fint, dims: *mut Fint,
     ) raising on None; {
         general::dims_create(*nnodes, *ndims, dims)
+    }
+}
+
+fortran_query! {
+    fn mpi_topo_test | MPI_TOPO_TEST | MPI_Topo_test(comm: *const Fint, status: *mut Fint) ByKind; |kind: c_int| {
+        general::topo_test(kind, status)
     }
 }

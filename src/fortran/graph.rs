@@ -1,7 +1,7 @@
 //! `MPI_GRAPH_*` and `MPI_GRAPHDIMS_GET`.
 
 use super::edge::{Fint, Logical, comm_from, new_comm};
-use crate::abi::graph;
+use crate::abi::{edge::Found, graph};
 
 fortran! {
     fn mpi_graph_create | MPI_GRAPH_CREATE | MPI_Graph_create(
@@ -13,35 +13,37 @@ fortran! {
         })
     }
 
-    fn mpi_graphdims_get | MPI_GRAPHDIMS_GET | MPI_Graphdims_get(
-        comm: *const Fint, nnodes: *mut Fint, nedges: *mut Fint,
-    ) raising on Some(comm_from(comm)); {
-        graph::graphdims_get(comm_from(comm), nnodes, nedges)
-    }
-
-    fn mpi_graph_get | MPI_GRAPH_GET | MPI_Graph_get(
-        comm: *const Fint, maxindex: *const Fint, maxedges: *const Fint, index: *mut Fint,
-        edges: *mut Fint,
-    ) raising on Some(comm_from(comm)); {
-        graph::graph_get(comm_from(comm), *maxindex, *maxedges, index, edges)
-    }
-
-    fn mpi_graph_neighbors_count | MPI_GRAPH_NEIGHBORS_COUNT | MPI_Graph_neighbors_count(
-        comm: *const Fint, rank: *const Fint, nneighbors: *mut Fint,
-    ) raising on Some(comm_from(comm)); {
-        graph::graph_neighbors_count(comm_from(comm), *rank, nneighbors)
-    }
-
-    fn mpi_graph_neighbors | MPI_GRAPH_NEIGHBORS | MPI_Graph_neighbors(
-        comm: *const Fint, rank: *const Fint, maxneighbors: *const Fint, neighbors: *mut Fint,
-    ) raising on Some(comm_from(comm)); {
-        graph::graph_neighbors(comm_from(comm), *rank, *maxneighbors, neighbors)
-    }
-
     fn mpi_graph_map | MPI_GRAPH_MAP | MPI_Graph_map(
         comm: *const Fint, nnodes: *const Fint, index: *const Fint, edges: *const Fint,
         newrank: *mut Fint,
     ) raising on Some(comm_from(comm)); {
         graph::graph_map(comm_from(comm), *nnodes, index, edges, newrank)
+    }
+}
+
+fortran_query! {
+    fn mpi_graphdims_get | MPI_GRAPHDIMS_GET | MPI_Graphdims_get(
+        comm: *const Fint, nnodes: *mut Fint, nedges: *mut Fint,
+    ) ByTopology; |found: Found| {
+        graph::graphdims_get(found, nnodes, nedges)
+    }
+
+    fn mpi_graph_get | MPI_GRAPH_GET | MPI_Graph_get(
+        comm: *const Fint, maxindex: *const Fint, maxedges: *const Fint, index: *mut Fint,
+        edges: *mut Fint,
+    ) ByTopology; |found: Found| {
+        graph::graph_get(found, *maxindex, *maxedges, index, edges)
+    }
+
+    fn mpi_graph_neighbors_count | MPI_GRAPH_NEIGHBORS_COUNT | MPI_Graph_neighbors_count(
+        comm: *const Fint, rank: *const Fint, nneighbors: *mut Fint,
+    ) ByTopology; |found: Found| {
+        graph::graph_neighbors_count(found, *rank, nneighbors)
+    }
+
+    fn mpi_graph_neighbors | MPI_GRAPH_NEIGHBORS | MPI_Graph_neighbors(
+        comm: *const Fint, rank: *const Fint, maxneighbors: *const Fint, neighbors: *mut Fint,
+    ) ByTopology; |found: Found| {
+        graph::graph_neighbors(found, *rank, *maxneighbors, neighbors)
     }
 }

@@ -10,8 +10,9 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::cache::{self, Carried};
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, cache, key::Key, neighbor};
+use super::{HostComm, Result, key::Key, neighbor, sentinel};
 use crate::engine::Comm;
 use crate::topology::{self, Topology};
 
@@ -64,6 +65,14 @@ impl Attached {
         self.rank.load(Ordering::Relaxed)
     }
 
+    fn kind(&self) -> usize {
+        match &*self.topology {
+            Topology::Cart(_) => CART,
+            Topology::Graph(_) => GRAPH,
+            Topology::DistGraph(_) => DIST_GRAPH,
+        }
+    }
+
     /// The private communicator. Collective over `comm` when it is first asked for.
     pub(crate) fn private(&self, comm: MPI_Comm) -> Result<HostComm> {
         if let Some(private) = self.private.get() {
@@ -79,8 +88,13 @@ impl Attached {
     fn fits(&self, comm: MPI_Comm) -> Result<bool> {
         if self.rank() == UNKNOWN {
             let comm = HostComm(comm);
-            let rank = if comm.size()? == self.size { comm.rank()? } else { ELSEWHERE };
-            self.rank.store(rank, Ordering::Relaxed);
+            let rank = comm.rank()?;
+            let is_own = match &*self.topology {
+                Topology::Cart(grid) => grid.own_rank() == rank,
+                Topology::Graph(_) | Topology::DistGraph(_) => true,
+            };
+            let fits = is_own && comm.size()? == self.size;
+            self.rank.store(if fits { rank } else { ELSEWHERE }, Ordering::Relaxed);
         }
         Ok(self.rank() != ELSEWHERE)
     }
@@ -96,7 +110,7 @@ impl Attached {
 ///
 /// The communicator is not freed by another thread while the reference lives. MPI forbids
 /// programs to free what they still use, so this holds for the time of one MPI call on it.
-#[inline(always)]
+#[inline]
 pub(crate) unsafe fn attached<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
     // SAFETY: as the caller promises.
     match unsafe { known(comm) } {
@@ -112,17 +126,77 @@ pub(crate) unsafe fn attached<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>
 ///
 /// As [`attached`].
 #[inline(always)]
-pub(crate) unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a Attached>> {
-    let found = cache::find(comm);
-    if found.is_null() {
-        None
-    } else if ptr::eq(found, nothing()) {
-        Some(None)
-    } else {
-        // SAFETY: a value of our attribute, which lives until `delete` has taken it out of the cache.
-        Some(Some(unsafe { &*found }))
+unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a Attached>> {
+    // SAFETY: null, or a value of our attribute, which lives until `delete` has taken it out of the cache.
+    cache::find(comm).map(|carried| unsafe { carried.attached().as_ref() })
+}
+
+/// How a query comes to what it needs: the topology.
+pub(crate) struct ByTopology;
+
+impl ByTopology {
+    /// What the cache knows.
+    ///
+    /// # Safety
+    ///
+    /// As [`attached`].
+    #[inline(always)]
+    pub(crate) unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a Attached>> {
+        // SAFETY: as the caller promises.
+        unsafe { known(comm) }
+    }
+
+    /// # Safety
+    ///
+    /// As [`attached`].
+    pub(crate) unsafe fn found<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
+        // SAFETY: as the caller promises.
+        unsafe { attached(comm) }
     }
 }
+
+/// How a query comes to what it needs: the host's number for the kind of topology.
+pub(crate) struct ByKind;
+
+impl ByKind {
+    /// The numbers of [`Carried::kind`], those of the host.
+    const NUMBERS: [c_int; 8] = {
+        let mut numbers = [sys::CG_UNDEFINED; 8];
+        numbers[CART] = sys::CG_CART;
+        numbers[GRAPH] = sys::CG_GRAPH;
+        numbers[DIST_GRAPH] = sys::CG_DIST_GRAPH;
+        numbers
+    };
+
+    /// What the cache knows.
+    ///
+    /// # Safety
+    ///
+    /// None is needed; this is as [`ByTopology::known`].
+    #[inline(always)]
+    pub(crate) unsafe fn known(comm: MPI_Comm) -> Option<c_int> {
+        cache::find(comm).map(|carried| Self::NUMBERS[carried.kind()])
+    }
+
+    /// What the host says, which is kept: who asks for the kind asks again, topology or not.
+    ///
+    /// # Safety
+    ///
+    /// As [`attached`].
+    pub(crate) unsafe fn found(comm: MPI_Comm) -> Result<c_int> {
+        // SAFETY: as the caller promises.
+        let found = unsafe { attached(comm)? };
+        if found.is_none() && KEY.made().is_some() {
+            note_nothing(comm)?;
+        }
+        Ok(found.map_or(sys::CG_UNDEFINED, |attached| Self::NUMBERS[attached.kind()]))
+    }
+}
+
+/// The kinds of [`Carried`].
+const CART: usize = 2;
+const GRAPH: usize = 3;
+const DIST_GRAPH: usize = 4;
 
 /// Asks the host.
 ///
@@ -130,6 +204,7 @@ pub(crate) unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a Attached>> {
 ///
 /// As [`attached`].
 #[cold]
+#[inline(never)]
 unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
     // SAFETY: a constant of the host.
     if comm == unsafe { sys::cg_comm_null } {
@@ -142,31 +217,12 @@ unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
         // SAFETY: this value comes from `put` or `copy`, and lives until `delete`.
         let attached = unsafe { &*value };
         if attached.fits(comm)? {
-            cache::insert(comm, value);
+            cache::insert(comm, Carried::new(value, attached.kind()));
             return Ok(Some(attached));
         }
     }
-    cache::insert(comm, nothing());
+    cache::insert(comm, Carried::NOTHING);
     Ok(None)
-}
-
-/// Asks the host about a communicator that is expected to be asked about again, topology or not.
-///
-/// # Errors
-///
-/// As [`attached`].
-///
-/// # Safety
-///
-/// As [`attached`].
-#[cold]
-pub(crate) unsafe fn look_up_and_note<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
-    // SAFETY: as the caller promises.
-    let found = unsafe { look_up(comm)? };
-    if found.is_none() && KEY.made().is_some() {
-        note_nothing(comm)?;
-    }
-    Ok(found)
 }
 
 /// Gives a communicator without an attribute one that says that it has no topology. Without it,
@@ -182,7 +238,7 @@ fn note_nothing(comm: MPI_Comm) -> Result {
         if value.is_none() {
             KEY.put(comm, nothing().cast())?;
             LIVE.fetch_add(1, Ordering::Relaxed);
-            cache::insert(comm, nothing());
+            cache::insert(comm, Carried::NOTHING);
         }
         Ok(())
     });
@@ -192,7 +248,13 @@ fn note_nothing(comm: MPI_Comm) -> Result {
 
 /// Gives a new communicator its topology. On failure the topology is dropped.
 pub(crate) fn put(comm: &HostComm, topology: Topology) -> Result {
-    let attached = Attached::new(Arc::new(topology), comm.size()?, comm.rank()?);
+    sentinel::learn();
+    let rank = comm.rank()?;
+    let topology = match topology {
+        Topology::Cart(grid) => Topology::Cart(grid.seen_from(rank)?),
+        graph => graph,
+    };
+    let attached = Attached::new(Arc::new(topology), comm.size()?, rank);
     let value = Box::into_raw(Box::new(attached));
     let set = KEY.put(comm.0, value.cast());
     match set {

@@ -28,8 +28,39 @@ const TAKEN: u64 = u64::MAX - 1;
 
 struct Entry {
     handle: AtomicU64,
-    /// Null where there is nothing to be found.
-    attached: AtomicPtr<Attached>,
+    /// As in [`Carried`]; null in an entry that is free.
+    carried: AtomicPtr<Attached>,
+}
+
+/// What a communicator carries: an address whose low bits, which its alignment leaves free, say of
+/// which kind it is. `MPI_Topo_test` needs no more.
+#[derive(Clone, Copy)]
+pub(super) struct Carried(*const Attached);
+
+/// The low bits.
+const KIND: usize = 7;
+const _: () = assert!(align_of::<Attached>() > KIND);
+
+impl Carried {
+    /// No topology, and so no address either.
+    pub(super) const NOTHING: Self = Self(ptr::without_provenance(1));
+
+    /// What is at this address, of a kind that is not 0 and not that of nothing.
+    pub(super) fn new(attached: *const Attached, kind: usize) -> Self {
+        debug_assert!((2..=KIND).contains(&kind));
+        Self(attached.map_addr(|address| address | kind))
+    }
+
+    #[inline(always)]
+    pub(super) fn kind(self) -> usize {
+        self.0.addr() & KIND
+    }
+
+    /// Null for nothing.
+    #[inline(always)]
+    pub(super) fn attached(self) -> *const Attached {
+        self.0.map_addr(|address| address & !KIND)
+    }
 }
 
 #[repr(align(64))]
@@ -37,7 +68,7 @@ struct Set([Entry; WAYS]);
 
 static ENTRIES: [Set; SETS] = [const {
     Set(
-        [const { Entry { handle: AtomicU64::new(FREE), attached: AtomicPtr::new(ptr::null_mut()) } };
+        [const { Entry { handle: AtomicU64::new(FREE), carried: AtomicPtr::new(ptr::null_mut()) } };
             WAYS],
     )
 }; SETS];
@@ -56,28 +87,29 @@ fn entries(bits: u64) -> &'static [Entry; WAYS] {
     &ENTRIES[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SETS.ilog2())) as usize].0
 }
 
-/// What was inserted for a communicator, or null.
+/// What was inserted for a communicator.
 #[inline(always)]
-pub(super) fn find(comm: MPI_Comm) -> *const Attached {
+pub(super) fn find(comm: MPI_Comm) -> Option<Carried> {
     let bits = bits(comm);
     for entry in entries(bits) {
         // Pairs with the release in `insert`.
         if entry.handle.load(Ordering::Acquire) == bits {
-            return entry.attached.load(Ordering::Relaxed);
+            let carried = entry.carried.load(Ordering::Relaxed);
+            return (!carried.is_null()).then_some(Carried(carried));
         }
     }
-    ptr::null()
+    None
 }
 
 /// Inserts what the attribute of a communicator holds. Only in a call on that communicator, so
 /// that it is not freed meanwhile.
-pub(super) fn insert(comm: MPI_Comm, attached: *const Attached) {
+pub(super) fn insert(comm: MPI_Comm, carried: Carried) {
     let bits = bits(comm);
     for entry in entries(bits) {
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
         match entry.handle.compare_exchange(FREE, TAKEN, success, failure) {
             Ok(_) => {
-                entry.attached.store(attached.cast_mut(), Ordering::Relaxed);
+                entry.carried.store(carried.0.cast_mut(), Ordering::Relaxed);
                 entry.handle.store(bits, Ordering::Release);
                 return;
             }
@@ -93,7 +125,7 @@ pub(super) fn forget(comm: MPI_Comm) {
     for entry in entries(bits) {
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
         if entry.handle.compare_exchange(bits, TAKEN, success, failure).is_ok() {
-            entry.attached.store(ptr::null_mut(), Ordering::Relaxed);
+            entry.carried.store(ptr::null_mut(), Ordering::Relaxed);
             entry.handle.store(FREE, Ordering::Release);
         }
     }

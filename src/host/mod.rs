@@ -12,6 +12,7 @@ pub(crate) mod layout;
 pub(crate) mod neighbor;
 pub(crate) mod place;
 pub(crate) mod report;
+pub(crate) mod sentinel;
 pub(crate) mod settings;
 
 /// The host's types and functions: mpi-sys, and what our own shim adds.

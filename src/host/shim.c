@@ -63,9 +63,10 @@ const int *cg_weights_empty(void)
     return MPI_WEIGHTS_EMPTY;
 }
 
-int cg_is_weights_sentinel(const int *weights)
+void cg_weights_sentinels(const void *found[CG_WEIGHTS_SENTINELS])
 {
-    return weights == MPI_UNWEIGHTED || weights == MPI_WEIGHTS_EMPTY;
+    found[0] = MPI_UNWEIGHTED;
+    found[1] = MPI_WEIGHTS_EMPTY;
 }
 
 /* ---- Which host ---- */
@@ -151,51 +152,53 @@ int cg_request_to_fortran(MPI_Request request)
     return REQUEST_TO_FORTRAN(request);
 }
 
+/* SENTINEL(name, ...) defines a function that writes the addresses of one of Fortran's sentinels, of which
+ * some hosts have several, and null for what is not there. */
+enum { SPELLINGS = CG_FORTRAN_WEIGHTS_SENTINELS / 2 };
+
 #if defined(OPEN_MPI)
 
-/* Fortran's sentinels are common blocks, whose symbol depends on the compiler that built the host. One
- * that is not there has the address 0, which is what a null pointer has as well. */
+/* They are common blocks, whose symbol depends on the compiler that built the host. */
 #define WEAK_SYMBOL(name) extern int name __attribute__((weak))
-#define SENTINEL(function, lower, upper)                                                            \
+#define SENTINEL(name, lower, upper)                                                                \
     WEAK_SYMBOL(lower);                                                                            \
     WEAK_SYMBOL(lower##_);                                                                         \
     WEAK_SYMBOL(lower##__);                                                                        \
     WEAK_SYMBOL(upper);                                                                            \
-    int function(const void *address)                                                              \
+    static void name(const void *found[SPELLINGS])                                                 \
     {                                                                                              \
-        return address                                                                             \
-            && (address == &lower##_ || address == &lower || address == &lower##__                 \
-                || address == &upper);                                                             \
+        found[0] = &lower##_;                                                                      \
+        found[1] = &lower;                                                                         \
+        found[2] = &lower##__;                                                                     \
+        found[3] = &upper;                                                                         \
     }
 
-SENTINEL(cg_is_fortran_unweighted, mpi_fortran_unweighted, MPI_FORTRAN_UNWEIGHTED)
-SENTINEL(cg_is_fortran_weights_empty, mpi_fortran_weights_empty, MPI_FORTRAN_WEIGHTS_EMPTY)
-SENTINEL(cg_is_fortran_in_place, mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
-SENTINEL(cg_is_fortran_bottom, mpi_fortran_bottom, MPI_FORTRAN_BOTTOM)
+SENTINEL(unweighted, mpi_fortran_unweighted, MPI_FORTRAN_UNWEIGHTED)
+SENTINEL(weights_empty, mpi_fortran_weights_empty, MPI_FORTRAN_WEIGHTS_EMPTY)
+SENTINEL(in_place, mpi_fortran_in_place, MPI_FORTRAN_IN_PLACE)
+SENTINEL(bottom, mpi_fortran_bottom, MPI_FORTRAN_BOTTOM)
 
 #elif defined(SMPI_H)
 
 /* SMPI's are variables of its own, and its mpif.h has none for weights. */
-#define SENTINEL(function, variable)                                                                \
+#define SENTINEL(name, variable)                                                                    \
     extern int variable __attribute__((weak));                                                     \
-    int function(const void *address)                                                              \
+    static void name(const void *found[SPELLINGS])                                                 \
     {                                                                                              \
-        return address && address == &variable;                                                    \
+        found[0] = &variable;                                                                      \
     }
 
-SENTINEL(cg_is_fortran_in_place, mpi_in_place_)
-SENTINEL(cg_is_fortran_bottom, mpi_bottom_)
+SENTINEL(in_place, mpi_in_place_)
+SENTINEL(bottom, mpi_bottom_)
 
-int cg_is_fortran_unweighted(const void *address)
+static void unweighted(const void *found[SPELLINGS])
 {
-    (void)address;
-    return 0;
+    (void)found;
 }
 
-int cg_is_fortran_weights_empty(const void *address)
+static void weights_empty(const void *found[SPELLINGS])
 {
-    (void)address;
-    return 0;
+    (void)found;
 }
 
 #else
@@ -205,35 +208,60 @@ int cg_is_fortran_weights_empty(const void *address)
 extern int MPIR_F_NeedInit __attribute__((weak));
 extern void mpirinitf_(void) __attribute__((weak));
 
-#define SENTINEL(function, variable)                                                                \
+#define SENTINEL(name, variable)                                                                    \
     extern void *variable __attribute__((weak));                                                   \
-    int function(const void *address)                                                              \
+    static void name(const void *found[SPELLINGS])                                                 \
     {                                                                                              \
         if (&MPIR_F_NeedInit && mpirinitf_ && MPIR_F_NeedInit) {                                   \
             mpirinitf_();                                                                          \
             MPIR_F_NeedInit = 0;                                                                   \
         }                                                                                          \
-        return address && &variable && address == variable;                                        \
+        found[0] = &variable ? variable : NULL;                                                    \
     }
 
-SENTINEL(cg_is_fortran_unweighted, MPIR_F_MPI_UNWEIGHTED)
-SENTINEL(cg_is_fortran_weights_empty, MPIR_F_MPI_WEIGHTS_EMPTY)
-SENTINEL(cg_is_fortran_in_place, MPIR_F_MPI_IN_PLACE)
-SENTINEL(cg_is_fortran_bottom, MPIR_F_MPI_BOTTOM)
+SENTINEL(unweighted, MPIR_F_MPI_UNWEIGHTED)
+SENTINEL(weights_empty, MPIR_F_MPI_WEIGHTS_EMPTY)
+SENTINEL(in_place, MPIR_F_MPI_IN_PLACE)
+SENTINEL(bottom, MPIR_F_MPI_BOTTOM)
 
 #endif
 
+static int is_one(const void *address, void (*sentinel)(const void *found[SPELLINGS]))
+{
+    const void *found[SPELLINGS] = { NULL };
+    int one = 0;
+    sentinel(found);
+    for (int i = 0; i < SPELLINGS; i++)
+        one |= address && address == found[i];
+    return one;
+}
+
+int cg_is_fortran_in_place(const void *address)
+{
+    return is_one(address, in_place);
+}
+
+int cg_is_fortran_bottom(const void *address)
+{
+    return is_one(address, bottom);
+}
+
+void cg_fortran_weights_sentinels(const void *found[CG_FORTRAN_WEIGHTS_SENTINELS])
+{
+    unweighted(found);
+    weights_empty(found + SPELLINGS);
+}
+
 const int *cg_weights_from_fortran(const int *weights)
 {
-    if (cg_is_fortran_unweighted(weights))
+    if (is_one(weights, unweighted))
         return MPI_UNWEIGHTED;
-    return cg_is_fortran_weights_empty(weights) ? MPI_WEIGHTS_EMPTY : weights;
+    return is_one(weights, weights_empty) ? MPI_WEIGHTS_EMPTY : weights;
 }
 
 int cg_fortran_true(void)
 {
 #if defined(MPI_ABI)
-    /* The standard ABI is used with more than one Fortran compiler. */
     int is_set = 0, fortran_true = 1, fortran_false = 0;
     extern int PMPI_Abi_get_fortran_booleans(int, void *, void *, int *) __attribute__((weak));
     if (PMPI_Abi_get_fortran_booleans

@@ -11,11 +11,19 @@ pub struct Dimension {
     pub periodic: bool,
     /// How far apart the ranks of two neighbors along it are.
     stride: i32,
+    /// The coordinate of the process that the grid belongs to, see [`Cart::seen_from`].
+    own: i32,
     /// 2^63 / `stride`, rounded up: multiplying is faster than dividing.
     reciprocal: u64,
 }
 
 impl Dimension {
+    /// The coordinate of the process that the grid belongs to, see [`Cart::seen_from`].
+    #[inline]
+    pub fn own(&self) -> i32 {
+        self.own
+    }
+
     /// How many whole strides there are in a rank, which is not negative; given twice the rank.
     #[inline]
     fn strides(&self, twice: u64) -> i32 {
@@ -50,6 +58,8 @@ impl Dimension {
 pub struct Cart {
     dimensions: Box<[Dimension]>,
     size: i32,
+    /// The rank of the process that the grid belongs to.
+    own: i32,
 }
 
 /// The part of a grid that a process keeps in `MPI_Cart_sub`.
@@ -89,14 +99,35 @@ impl Cart {
         let mut stride = 1;
         let mut dimensions: Box<[Dimension]> = sides
             .into_iter()
-            .map(|(size, periodic)| Dimension { size, periodic, stride: 0, reciprocal: 0 })
+            .map(|(size, periodic)| Dimension { size, periodic, stride: 0, own: 0, reciprocal: 0 })
             .collect();
         for dimension in dimensions.iter_mut().rev() {
             dimension.stride = stride;
             dimension.reciprocal = (1u64 << 63).div_ceil(stride as u64);
             stride *= dimension.size;
         }
-        Self { dimensions, size: stride }
+        Self { dimensions, size: stride, own: 0 }
+    }
+
+    /// The grid as it belongs to process `rank`: a process asks most often where it lies itself.
+    /// Until this is said a grid belongs to rank 0.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Rank`] for a rank that the grid does not have.
+    pub fn seen_from(mut self, rank: i32) -> Result<Self, Error> {
+        let mut coords = vec![0; self.ndims()];
+        self.coords(rank, &mut coords)?;
+        self.own = rank;
+        for (dimension, own) in self.dimensions.iter_mut().zip(coords) {
+            dimension.own = own;
+        }
+        Ok(self)
+    }
+
+    /// The rank of the process that the grid belongs to.
+    pub fn own_rank(&self) -> i32 {
+        self.own
     }
 
     /// The dimensions, in order.
@@ -133,25 +164,6 @@ impl Cart {
         Ok(rank)
     }
 
-    /// Where `rank` lies: each dimension, in order, and its coordinate in it.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Rank`] for a rank that the grid does not have.
-    #[inline(always)]
-    pub fn position(&self, rank: i32) -> Result<impl Iterator<Item = (&Dimension, i32)>, Error> {
-        self.check_rank(rank)?;
-        // Each from two quotients that do not wait for each other.
-        let twice = 2 * rank as u64;
-        let mut above = 0;
-        Ok(self.dimensions.iter().map(move |dimension| {
-            let strides = dimension.strides(twice);
-            let coordinate = strides - above * dimension.size;
-            above = strides;
-            (dimension, coordinate)
-        }))
-    }
-
     /// Writes the coordinates of `rank`, as many as `coords` has room for.
     ///
     /// # Errors
@@ -159,8 +171,14 @@ impl Cart {
     /// [`Error::Rank`] for a rank that the grid does not have.
     #[inline(always)]
     pub fn coords(&self, rank: i32, coords: &mut [i32]) -> Result<(), Error> {
-        for ((_, coordinate), place) in self.position(rank)?.zip(coords) {
-            *place = coordinate;
+        self.check_rank(rank)?;
+        // Each from two quotients that do not wait for each other.
+        let twice = 2 * rank as u64;
+        let mut above = 0;
+        for (dimension, coordinate) in self.dimensions.iter().zip(coords) {
+            let strides = dimension.strides(twice);
+            *coordinate = strides - above * dimension.size;
+            above = strides;
         }
         Ok(())
     }

@@ -95,6 +95,14 @@ fn balance(n: u32, count: usize) -> Factors {
         whole.push(n);
         return whole;
     }
+    if n.is_power_of_two() {
+        return powers_of_two(n.trailing_zeros() as usize, count);
+    }
+    search(n, count)
+}
+
+/// As [`balance`], for any number and two factors or more.
+fn search(n: u32, count: usize) -> Factors {
     let primes = prime_factors(n);
     if primes.len <= count {
         // As long as a factor is composite, splitting it to fill the place of a 1 is better: the
@@ -128,6 +136,26 @@ fn balance(n: u32, count: usize) -> Factors {
         }
     }
     best
+}
+
+/// The best `count` factors of 2^`exponent`.
+///
+/// Their exponents differ by 1 at most. If they did not, the smallest would be at most the mean rounded
+/// down and the largest at least one more than that, with one of the two farther away: then the width
+/// is greater than between those two neighbors. And where all differ by 1 at most the sum says how many
+/// are the larger ones.
+fn powers_of_two(exponent: usize, count: usize) -> Factors {
+    let mut factors = Factors::new();
+    if count == 0 {
+        return factors;
+    }
+    let (each, larger) = (exponent / count, exponent % count);
+    // Those with exponent 0 are 1, which is left out.
+    let smaller = if each == 0 { 0 } else { count - larger };
+    for place in 0..smaller + larger {
+        factors.push(if place < smaller { 1 << each } else { 2 << each });
+    }
+    factors
 }
 
 /// The prime factors of `n`.

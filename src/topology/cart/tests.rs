@@ -72,15 +72,15 @@ fn coords_and_rank_of_every_process() {
         for (rank, expected) in walk.iter().enumerate() {
             cart.coords(rank as i32, &mut coords).unwrap();
             assert_eq!(coords, *expected, "{dims:?}");
-            let (along, here): (Vec<&Dimension>, Vec<i32>) =
-                cart.position(rank as i32).unwrap().unzip();
-            assert_eq!(here, *expected, "{dims:?}");
-            assert!(along.into_iter().eq(cart.dimensions().iter()));
+            let seen = cart.clone().seen_from(rank as i32).unwrap();
+            assert_eq!(seen.own_rank(), rank as i32);
+            assert!(seen.dimensions().iter().map(Dimension::own).eq(expected.iter().copied()));
             assert_eq!(cart.rank(expected), Ok(rank as i32), "{dims:?}");
         }
         for rank in [-1, cart.size(), i32::MAX] {
             let wrong = Err(Error::Rank { rank, size: cart.size() });
             assert_eq!(cart.coords(rank, &mut coords), wrong);
+            assert_eq!(cart.clone().seen_from(rank).map(|_| ()), wrong);
         }
     });
 }

@@ -150,6 +150,18 @@ fn better(one: &[i32], other: &[i32]) -> bool {
 }
 
 #[test]
+fn powers_of_two_are_what_the_search_finds() {
+    for exponent in 0..=30 {
+        for count in 2..=32 {
+            let found = search(1 << exponent, count);
+            let direct = powers_of_two(exponent, count);
+            assert_eq!(direct.as_slice(), found.as_slice(), "2^{exponent}, {count} factors");
+        }
+    }
+    assert!(powers_of_two(0, 0).as_slice().is_empty());
+}
+
+#[test]
 fn same_as_tables_of_products() {
     let cases: [(i32, &[usize]); 10] = [
         (720_720, &[2, 3, 4, 5, 6, 7, 8, 9]),

@@ -16,10 +16,11 @@ pub(crate) enum Shown {
 }
 
 /// The parts in the order of the report: name and heading.
-pub(crate) const PARTS: [(&str, &str, Shown); 10] = [
+pub(crate) const PARTS: [(&str, &str, Shown); 11] = [
     ("query", "Local queries, C", Shown::Compared),
     ("fortran", "Local queries, Fortran", Shown::Compared),
-    ("count", "Local queries, instructions", Shown::Compared),
+    ("count", "Local queries, C, instructions", Shown::Compared),
+    ("count_fortran", "Local queries, Fortran, instructions", Shown::Compared),
     ("dims", "MPI_Dims_create", Shown::Compared),
     ("create", "Making and freeing a communicator", Shown::Compared),
     ("part", "What making one consists of, all of it the host's", Shown::Alone),

@@ -1,0 +1,65 @@
+//! The sentinels that stand for weights that are not wanted: addresses that the host says, in some
+//! hosts only once it runs. They are compared, never read.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::Once;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use super::sys;
+
+/// Those of one language.
+pub(crate) struct Sentinels<const N: usize> {
+    /// All lie from here to the highest. Most addresses that programs pass do not.
+    lowest: AtomicUsize,
+    highest: AtomicUsize,
+    /// All, and then zeros.
+    all: [AtomicUsize; N],
+}
+
+/// Those of C.
+pub(crate) static OF_C: Sentinels<{ sys::CG_WEIGHTS_SENTINELS as usize }> = Sentinels::none();
+/// Those of Fortran.
+pub(crate) static OF_FORTRAN: Sentinels<{ sys::CG_FORTRAN_WEIGHTS_SENTINELS as usize }> =
+    Sentinels::none();
+
+impl<const N: usize> Sentinels<N> {
+    const fn none() -> Self {
+        Self {
+            lowest: AtomicUsize::new(usize::MAX),
+            highest: AtomicUsize::new(0),
+            all: [const { AtomicUsize::new(0) }; N],
+        }
+    }
+
+    /// Whether an address is one of these. Only where there is a topology: they are not known before.
+    #[inline(always)]
+    pub(crate) fn has(&self, address: *const c_int) -> bool {
+        let address = address.addr();
+        // The program has made the topology before it asks about it; nothing else is to be ordered.
+        self.lowest.load(Ordering::Relaxed) <= address
+            && address <= self.highest.load(Ordering::Relaxed)
+            && self.all.iter().any(|one| one.load(Ordering::Relaxed) == address)
+    }
+
+    fn learn(&self, find: unsafe extern "C" fn(*mut *const c_void)) {
+        let mut found = [ptr::null(); N];
+        // SAFETY: an array of the length that the function is declared with.
+        unsafe { find(found.as_mut_ptr()) };
+        let addresses = || found.iter().map(|one| one.addr()).filter(|one| *one != 0);
+        for (place, address) in self.all.iter().zip(addresses()) {
+            place.store(address, Ordering::Relaxed);
+        }
+        self.lowest.store(addresses().min().unwrap_or(usize::MAX), Ordering::Relaxed);
+        self.highest.store(addresses().max().unwrap_or(0), Ordering::Relaxed);
+    }
+}
+
+/// Asks the host, once. Before the first topology can be asked about.
+pub(super) fn learn() {
+    static LEARNT: Once = Once::new();
+    LEARNT.call_once(|| {
+        OF_C.learn(sys::cg_weights_sentinels);
+        OF_FORTRAN.learn(sys::cg_fortran_weights_sentinels);
+    });
+}
