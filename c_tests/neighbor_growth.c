@@ -11,14 +11,15 @@
 
 enum { WINDOWS = 6, LEAST_ALLOCATION = 16, MOST_PROCESSES = 8 };
 
-static const int ones[2] = { 1, 1 };
-static int sent[8], got[8];
+static const int ones[4] = { 1, 1, 1, 1 };
+static int sent[16], got[16];
 
-static MPI_Comm ring(void)
+/* In its second dimension every process is its own neighbor. */
+static MPI_Comm torus(void)
 {
-    int one = 1;
+    int dims[2] = { world_size, 1 };
     MPI_Comm comm;
-    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 1, &world_size, &one, 0, &comm) == MPI_SUCCESS);
+    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, ones, 0, &comm) == MPI_SUCCESS);
     return comm;
 }
 
@@ -45,7 +46,7 @@ static void nonblocking(MPI_Comm comm)
 /* Another layout each time: none is known from before. */
 static void changing(MPI_Comm comm)
 {
-    static int round, displs[2];
+    static int round, displs[4] = { 0, 0, 2, 3 };
     MPI_Request request;
     displs[1] = 1 + round++ % 100;
     MPI_Ineighbor_alltoallv(sent, ones, displs, MPI_CHAR, got, ones, ones, MPI_CHAR, comm, &request);
@@ -54,8 +55,8 @@ static void changing(MPI_Comm comm)
 
 static void derived(MPI_Comm comm)
 {
-    static const MPI_Aint at[2] = { 0, 4 * sizeof(int) };
-    MPI_Datatype type = strided(), types[2] = { type, type };
+    static const MPI_Aint at[4] = { 0, 16, 32, 48 };
+    MPI_Datatype type = strided(), types[4] = { type, type, type, type };
     MPI_Request request;
     MPI_Ineighbor_alltoallw(sent, ones, at, types, got, ones, at, types, comm, &request);
     MPI_Type_free(&type);
@@ -105,7 +106,7 @@ static void persistent_all(MPI_Comm comm)
 /* A communicator that is used in every way and freed. */
 static void communicator(MPI_Comm unused)
 {
-    MPI_Comm comm = ring();
+    MPI_Comm comm = torus();
     (void)unused;
     blocking(comm);
     nonblocking(comm);
@@ -120,7 +121,7 @@ static void nothing(MPI_Comm comm)
 /* The least growth of a window, in bytes a call. */
 static double growth(void (*call)(MPI_Comm), int calls)
 {
-    MPI_Comm comm = ring();
+    MPI_Comm comm = torus();
     double least = 1e9;
     for (int window = 0; window < WINDOWS; window++) {
         struct mallinfo2 before = mallinfo2(), after;

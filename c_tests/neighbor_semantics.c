@@ -2,43 +2,51 @@
  * number may be under way, errors go to the communicator's handler once. */
 #include "neighbor_calls.h"
 
-/* A ring by a grid or by a graph. */
-static MPI_Comm ring(int graph)
+/* A ring by a grid or by a graph, or by a torus in whose second dimension every process is its own
+ * neighbor on both sides. */
+enum kind { GRID, GRAPH, TORUS, KINDS };
+
+enum { MOST = 4 };
+
+static MPI_Comm ring(enum kind kind)
 {
-    int size, rank, one = 1;
+    int size, rank, ones[2] = { 1, 1 };
     MPI_Comm comm;
     MPI_Comm_size(MPI_COMM_WORLD, &size), MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int both[2] = { (rank + size - 1) % size, (rank + 1) % size };
-    if (graph)
+    int both[2] = { (rank + size - 1) % size, (rank + 1) % size }, dims[2] = { size, 1 };
+    if (kind == GRAPH)
         CHECK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 2, both, MPI_UNWEIGHTED, 2, both,
                                              MPI_UNWEIGHTED, MPI_INFO_NULL, 0,
                                              &comm) == MPI_SUCCESS);
     else
-        CHECK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &one, 0, &comm) == MPI_SUCCESS);
+        CHECK(MPI_Cart_create(MPI_COMM_WORLD, kind == TORUS ? 2 : 1, dims, ones, 0, &comm) ==
+              MPI_SUCCESS);
     return comm;
 }
 
 /* What arrives from the left and from the right on a ring where every process sends its rank and a
  * number: first to the left, then to the right. In a graph of two processes or one, both edges come
  * from the same process, and the k-th is the k-th. */
-static int arrived(const int *got, int graph, int rank, int size, int number)
+static int arrived(const int *got, enum kind kind, int rank, int size, int number)
 {
     int left = (rank + size - 1) % size, right = (rank + 1) % size;
-    int crossed = !(graph && size < 3);
+    int crossed = !(kind == GRAPH && size < 3), own = 1000 * rank + 10 * number;
     return got[0] == 1000 * left + 10 * number + crossed &&
-           got[1] == 1000 * right + 10 * number + !crossed;
+           got[1] == 1000 * right + 10 * number + !crossed &&
+           (kind != TORUS || (got[2] == own + 3 && got[3] == own + 2));
 }
 
 static void set(int *sent, int rank, int number)
 {
-    sent[0] = 1000 * rank + 10 * number, sent[1] = sent[0] + 1;
+    for (int i = 0; i < MOST; i++)
+        sent[i] = 1000 * rank + 10 * number + i;
 }
 
 /* Rank 0 starts; rank 1 only follows when rank 0 has told it so. */
-static void nobody_waits(int graph, int dup, int persistent)
+static void nobody_waits(enum kind kind, int dup, int persistent)
 {
-    MPI_Comm comm = ring(graph);
-    int sent[2], got[2] = { -1, -1 }, token = 0, rank, size;
+    MPI_Comm comm = ring(kind);
+    int sent[MOST], got[MOST] = { -1, -1, -1, -1 }, token = 0, rank, size;
     MPI_Request request;
     if (dup) {
         MPI_Comm original = comm;
@@ -64,26 +72,26 @@ static void nobody_waits(int graph, int dup, int persistent)
     } else if (rank == 1)
         MPI_Send(&token, 1, MPI_INT, 0, 9, MPI_COMM_WORLD);
     CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
-    CHECK(arrived(got, graph, rank, size, 3));
+    CHECK(arrived(got, kind, rank, size, 3));
     if (persistent)
         MPI_Request_free(&request);
     MPI_Comm_free(&comm);
 }
 
 #if HAS_INIT
-static void again_and_again(int graph)
+static void again_and_again(enum kind kind)
 {
-    MPI_Comm comm = ring(graph);
-    int sent[2], got[2], good = 0;
+    MPI_Comm comm = ring(kind);
+    int sent[MOST], got[MOST], good = 0;
     MPI_Request request;
     CHECK(MPI_Neighbor_alltoall_init(sent, 1, MPI_INT, got, 1, MPI_INT, comm, MPI_INFO_NULL,
                                      &request) == MPI_SUCCESS);
     for (int i = 0; i < 1000; i++) {
         set(sent, world_rank, i);
-        got[0] = got[1] = -1;
+        memset(got, -1, sizeof got);
         MPI_Start(&request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
-        good += arrived(got, graph, world_rank, world_size, i);
+        good += arrived(got, kind, world_rank, world_size, i);
     }
     CHECK(good == 1000);
     CHECK(MPI_Request_free(&request) == MPI_SUCCESS);
@@ -93,15 +101,15 @@ static void again_and_again(int graph)
 
 /* Many at once, blocking ones in between; completed in some order. The communicator and the types
  * may be gone by then; not both, which Open MPI 4.1.4 does not survive. */
-static void many_at_once(int graph, int free_first, int any)
+static void many_at_once(enum kind kind, int free_first, int any)
 {
     enum { MANY = 50 };
-    static int sent[MANY][2], got[MANY][2];
-    MPI_Comm comm = ring(graph);
+    static int sent[MANY][MOST], got[MANY][MOST];
+    MPI_Comm comm = ring(kind);
     MPI_Request requests[MANY];
     for (int i = 0; i < MANY; i++) {
         set(sent[i], world_rank, i);
-        got[i][0] = got[i][1] = -1;
+        memset(got[i], -1, sizeof got[i]);
         MPI_Datatype type;
         if (free_first)
             type = MPI_INT;
@@ -110,10 +118,11 @@ static void many_at_once(int graph, int free_first, int any)
             MPI_Type_commit(&type);
         }
         if (i % 2) {
-            static const int ones[2] = { 1, 1 };
-            static const MPI_Aint at[2] = { 0, sizeof(int) };
-            static MPI_Datatype types[MANY][2];
-            types[i][0] = types[i][1] = type;
+            static const int ones[MOST] = { 1, 1, 1, 1 };
+            static const MPI_Aint at[MOST] = { 0, 4, 8, 12 };
+            static MPI_Datatype types[MANY][MOST];
+            for (int j = 0; j < MOST; j++)
+                types[i][j] = type;
             CHECK(MPI_Ineighbor_alltoallw(sent[i], ones, at, types[i], got[i], ones, at, types[i],
                                           comm, &requests[i]) == MPI_SUCCESS);
         } else
@@ -122,10 +131,10 @@ static void many_at_once(int graph, int free_first, int any)
         if (!free_first)
             MPI_Type_free(&type);
         if (i % 10 == 5) {
-            int now[2], got_now[2];
+            int now[MOST], got_now[MOST];
             set(now, world_rank, 100 + i);
             MPI_Neighbor_alltoall(now, 1, MPI_INT, got_now, 1, MPI_INT, comm);
-            CHECK(arrived(got_now, graph, world_rank, world_size, 100 + i));
+            CHECK(arrived(got_now, kind, world_rank, world_size, 100 + i));
         }
     }
     if (free_first)
@@ -141,9 +150,39 @@ static void many_at_once(int graph, int free_first, int any)
         CHECK(MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE) == MPI_SUCCESS);
     }
     for (int i = 0; i < MANY; i++)
-        CHECK(arrived(got[i], graph, world_rank, world_size, i));
+        CHECK(arrived(got[i], kind, world_rank, world_size, i));
     if (!free_first)
         MPI_Comm_free(&comm);
+}
+
+/* Datatypes that have the addresses in them, so that a process sends to itself from MPI_BOTTOM to
+ * MPI_BOTTOM. */
+static void from_address_to_address(enum mode mode)
+{
+    MPI_Comm comm = ring(TORUS);
+    struct side send = { .buffer = MPI_BOTTOM }, receive = { .buffer = MPI_BOTTOM };
+    int sent[MOST], got[MOST] = { -1, -1, -1, -1 }, one = 1;
+    MPI_Request request;
+    set(sent, world_rank, 7);
+    for (int i = 0; i < MOST; i++) {
+        MPI_Aint from, to;
+        MPI_Get_address(&sent[i], &from), MPI_Get_address(&got[i], &to);
+        MPI_Type_create_hindexed(1, &one, &from, MPI_INT, &send.types[i]);
+        MPI_Type_create_hindexed(1, &one, &to, MPI_INT, &receive.types[i]);
+        MPI_Type_commit(&send.types[i]), MPI_Type_commit(&receive.types[i]);
+        send.counts[i] = receive.counts[i] = 1;
+    }
+    CHECK(call(ALLTOALLW, mode, &send, &receive, comm, &request) == MPI_SUCCESS);
+    if (mode == PERSISTENT)
+        MPI_Start(&request);
+    if (mode != BLOCKING)
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(arrived(got, TORUS, world_rank, world_size, 7));
+    if (mode == PERSISTENT)
+        MPI_Request_free(&request);
+    for (int i = 0; i < MOST; i++)
+        MPI_Type_free(&send.types[i]), MPI_Type_free(&receive.types[i]);
+    MPI_Comm_free(&comm);
 }
 
 static int raised, raised_code;
@@ -165,14 +204,14 @@ static int raised_once(int code, int class, MPI_Comm comm)
     return good;
 }
 
-static void errors(int graph)
+static void errors(enum kind kind)
 {
-    MPI_Comm comm = ring(graph), plain;
+    MPI_Comm comm = ring(kind), plain;
     MPI_Errhandler handler;
     MPI_Request request;
-    int sent[4] = { 0 }, got[4], ones[2] = { 1, 1 }, at[2] = { 0, 1 };
-    MPI_Aint bytes[2] = { 0, sizeof(int) };
-    MPI_Datatype types[2] = { MPI_INT, MPI_INT };
+    int sent[2 * MOST] = { 0 }, got[2 * MOST], ones[MOST] = { 1, 1, 1, 1 }, at[MOST] = { 0, 1, 2, 3 };
+    MPI_Aint bytes[MOST] = { 0, 4, 8, 12 };
+    MPI_Datatype types[MOST] = { MPI_INT, MPI_INT, MPI_INT, MPI_INT };
     MPI_Comm_create_errhandler(note, &handler);
     MPI_Comm_dup(MPI_COMM_WORLD, &plain);
     MPI_Comm_set_errhandler(comm, handler);
@@ -204,6 +243,17 @@ static void errors(int graph)
     if (world_size > 1)
         RAISES(MPI_ERR_TRUNCATE, comm,
                MPI_Neighbor_alltoall(sent, 2, MPI_INT, got, 1, MPI_INT, comm));
+    /* What a process sends to itself is refused, and what it exchanges with others goes on. */
+    if (kind == TORUS) {
+        const int wrong[MOST] = { 1, 1, -1, 1 };
+        set(sent, world_rank, 5);
+        got[0] = got[1] = -1;
+        RAISES(MPI_ERR_COUNT, comm,
+               MPI_Neighbor_alltoallv(sent, wrong, at, MPI_INT, got, ones, at, MPI_INT, comm));
+        got[2] = sent[3], got[3] = sent[2];
+        if (world_size > 1)
+            CHECK(arrived(got, TORUS, world_rank, world_size, 5));
+    }
     /* No communicator to raise it on: it is MPI_COMM_SELF's. */
     MPI_Errhandler others;
     MPI_Comm_get_errhandler(MPI_COMM_SELF, &others);
@@ -221,16 +271,18 @@ static void errors(int graph)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
-    for (int graph = 0; graph < 2; graph++) {
+    for (enum kind kind = GRID; kind < KINDS; kind++) {
         for (int dup = 0; dup < 2; dup++)
             for (int persistent = 0; persistent <= HAS_INIT; persistent++)
-                nobody_waits(graph, dup, persistent);
+                nobody_waits(kind, dup, persistent);
 #if HAS_INIT
-        again_and_again(graph);
+        again_and_again(kind);
 #endif
         for (int how = 0; how < 4; how++)
-            many_at_once(graph, how % 2, how / 2);
-        errors(graph);
+            many_at_once(kind, how % 2, how / 2);
+        errors(kind);
     }
+    for (enum mode mode = BLOCKING; mode <= (HAS_INIT ? PERSISTENT : NONBLOCKING); mode++)
+        from_address_to_address(mode);
     return finish();
 }

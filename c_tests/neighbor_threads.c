@@ -14,25 +14,28 @@ struct work {
 
 static void set(int *sent, int rank, int number)
 {
-    sent[0] = 1000 * rank + 2 * number, sent[1] = sent[0] + 1;
+    for (int i = 0; i < 4; i++)
+        sent[i] = 1000 * rank + 2 * number + i;
 }
 
-/* On a periodic ring what arrives from the left was sent to the right. */
+/* On a periodic ring what arrives from the left was sent to the right. In the second dimension every
+ * process is its own neighbor. */
 static int wrong(const int *got, MPI_Comm comm, int number)
 {
     int rank, size;
     MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &size);
     int left = (rank + size - 1) % size, right = (rank + 1) % size;
-    return (got[0] != 1000 * left + 2 * number + 1) + (got[1] != 1000 * right + 2 * number);
+    return (got[0] != 1000 * left + 2 * number + 1) + (got[1] != 1000 * right + 2 * number)
+        + (got[2] != 1000 * rank + 2 * number + 3) + (got[3] != 1000 * rank + 2 * number + 2);
 }
 
 static int every_way(MPI_Comm comm, int number)
 {
-    int rank, sent[3][2], got[3][2], counts[2] = { 1, 1 }, displs[2] = { 0, 1 }, count = 0;
+    int rank, sent[3][4], got[3][4], counts[4] = { 1, 1, 1, 1 }, displs[4] = { 0, 1, 2, 3 }, count = 0;
     MPI_Request requests[2];
     MPI_Comm_rank(comm, &rank);
     for (int i = 0; i < 3; i++)
-        set(sent[i], rank, number + i), got[i][0] = got[i][1] = -1;
+        set(sent[i], rank, number + i), memset(got[i], -1, sizeof got[i]);
     MPI_Ineighbor_alltoallv(sent[0], counts, displs, MPI_INT, got[0], counts, displs, MPI_INT, comm,
                             &requests[count++]);
 #if HAS_INIT
@@ -55,14 +58,14 @@ static int every_way(MPI_Comm comm, int number)
 static void *run(void *argument)
 {
     struct work *work = argument;
-    int size, one = 1;
-    MPI_Comm_size(work->base, &size);
+    int dims[2] = { 1, 1 }, ones[2] = { 1, 1 };
+    MPI_Comm_size(work->base, &dims[0]);
     for (int round = 0; round < ROUNDS; round++) {
         MPI_Comm fresh;
         work->wrong += every_way(work->shared, 10 * round + work->number);
         if (round % 10)
             continue;
-        if (MPI_Cart_create(work->base, 1, &size, &one, 0, &fresh) != MPI_SUCCESS)
+        if (MPI_Cart_create(work->base, 2, dims, ones, 0, &fresh) != MPI_SUCCESS)
             work->wrong++;
         else {
             work->wrong += every_way(fresh, round);
@@ -74,7 +77,7 @@ static void *run(void *argument)
 
 int main(int argc, char **argv)
 {
-    int provided, size, one = 1;
+    int provided, dims[2] = { 1, 1 }, ones[2] = { 1, 1 };
     struct work work[THREADS];
     pthread_t threads[THREADS];
     MPI_Comm ring;
@@ -85,8 +88,8 @@ int main(int argc, char **argv)
         return 0;
     }
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank), MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-    size = world_size;
-    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &one, 0, &ring) == MPI_SUCCESS);
+    dims[0] = world_size;
+    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, ones, 0, &ring) == MPI_SUCCESS);
     for (int i = 0; i < THREADS; i++) {
         work[i].number = i, work[i].wrong = 0;
         CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &work[i].base) == MPI_SUCCESS);

@@ -74,6 +74,24 @@ static void topologies(MPI_Comm comm, int round)
     CHECK(MPI_Dist_graph_neighbors(ring, 1, &in, &weights[0], 1, &out, &weights[1]) == MPI_SUCCESS);
     CHECK(in == from && out == to && weights[0] == 9 && weights[1] == 9);
     CHECK(MPI_Comm_free(&ring) == MPI_SUCCESS);
+
+    /* In the second dimension every process is its own neighbor. */
+    int sent[4] = { rank, rank, 10, 11 }, arrived[4] = { -1, -1, -1, -1 };
+    MPI_Request request;
+    periods[1] = 1;
+    CHECK(MPI_Cart_create(comm, 2, dims, periods, 0, &cart) == MPI_SUCCESS);
+    for (int blocking = 0; blocking < 2; blocking++) {
+        memset(arrived, -1, sizeof arrived);
+        if (blocking)
+            CHECK(MPI_Neighbor_alltoall(sent, 1, MPI_INT, arrived, 1, MPI_INT, cart) == MPI_SUCCESS);
+        else {
+            CHECK(MPI_Ineighbor_alltoall(sent, 1, MPI_INT, arrived, 1, MPI_INT, cart, &request)
+                  == MPI_SUCCESS);
+            CHECK(MPI_Wait(&request, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        }
+        CHECK(arrived[0] == from && arrived[1] == to && arrived[2] == 11 && arrived[3] == 10);
+    }
+    CHECK(MPI_Comm_free(&cart) == MPI_SUCCESS);
     printf("rank %d session %d: topologies are made, queried and freed\n", rank, round);
 }
 

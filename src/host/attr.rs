@@ -33,6 +33,8 @@ pub(crate) struct Attached {
     /// A communicator of the same processes for our own messages, if there has been need of it. It
     /// is not shared: calls on a communicator and on its duplicate may come in any order.
     private: OnceLock<MPI_Comm>,
+    /// A communicator of this process alone, if there has been need of it; `None` inside if there is none.
+    alone: OnceLock<Option<MPI_Comm>>,
     /// What neighborhood collectives have worked out, if there were any.
     pub(super) neighbors: neighbor::Known,
 }
@@ -54,8 +56,20 @@ fn nothing() -> *mut Attached {
 
 impl Attached {
     fn new(topology: Arc<Topology>, size: c_int, rank: c_int) -> Self {
-        let (private, neighbors) = (OnceLock::new(), neighbor::Known::default());
-        Self { topology, size, rank: AtomicI32::new(rank), private, neighbors }
+        Self {
+            topology,
+            size,
+            rank: AtomicI32::new(rank),
+            private: OnceLock::new(),
+            alone: OnceLock::new(),
+            neighbors: neighbor::Known::default(),
+        }
+    }
+
+    /// How many processes the communicator has.
+    #[inline]
+    pub(crate) fn size(&self) -> c_int {
+        self.size
     }
 
     /// The rank of this process in the communicator. Each process has its own `Attached`, also where
@@ -82,6 +96,28 @@ impl Attached {
         let made = comm.private()?;
         // Of the threads of a process only one may be in a collective call on a communicator.
         Ok(HostComm(*self.private.get_or_init(|| made.0)))
+    }
+
+    /// A communicator of this process alone, for what it sends to itself; `None` where there is no
+    /// `MPI_COMM_SELF` to make it of, in a program of sessions alone. Waits for nobody.
+    #[inline]
+    pub(crate) fn alone(&self, comm: MPI_Comm) -> Result<Option<HostComm>> {
+        if self.size == 1 {
+            return self.private(comm).map(Some);
+        }
+        match self.alone.get() {
+            Some(alone) => Ok(alone.map(HostComm)),
+            None => self.make_alone(),
+        }
+    }
+
+    #[cold]
+    fn make_alone(&self) -> Result<Option<HostComm>> {
+        // SAFETY: asks the host for its state, which is allowed at any time.
+        let has_self = unsafe { sys::cg_world_is_initialized() } != 0;
+        let made = if has_self { Some(HostComm::itself().private()?.0) } else { None };
+        // As in `private`, nobody else is here.
+        Ok(self.alone.get_or_init(|| made).map(HostComm))
     }
 
     /// Whether this is the topology of `comm`.
@@ -311,14 +347,16 @@ unsafe extern "C" fn delete(
     if LIVE.fetch_sub(1, Ordering::Relaxed) == 1 {
         retire_key();
     }
-    match attached.as_ref().and_then(|attached| attached.private.get()) {
-        // All processes free the communicator, so all free the private one.
-        Some(private) => match HostComm(*private).free() {
-            Err(super::Error::Host(code)) => code,
-            _ => sys::CG_SUCCESS,
-        },
-        None => sys::CG_SUCCESS,
+    // All processes free the communicator, so all free the private one.
+    let ours = attached
+        .map(|attached| [attached.private.get().copied(), attached.alone.get().copied().flatten()]);
+    let mut result = sys::CG_SUCCESS;
+    for comm in ours.into_iter().flatten().flatten() {
+        if let Err(super::Error::Host(code)) = HostComm(comm).free() {
+            result = code;
+        }
     }
+    result
 }
 
 /// A program of sessions alone may end its last session and start another, and then the host may

@@ -24,6 +24,12 @@ impl HostComm {
         Self(unsafe { sys::cg_comm_world() })
     }
 
+    /// `MPI_COMM_SELF`.
+    pub(super) fn itself() -> Self {
+        // SAFETY: a constant of the host.
+        Self(unsafe { sys::cg_comm_self() })
+    }
+
     /// A communicator of the same processes that only we know, for our own messages. Errors on it
     /// come back as codes; the program's handler is called where they are concluded.
     pub(super) fn private(&self) -> Result<Self> {

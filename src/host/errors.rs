@@ -38,6 +38,12 @@ pub(crate) fn check(code: c_int) -> Result {
     if code == sys::CG_SUCCESS { Ok(()) } else { Err(Error::Host(code)) }
 }
 
+/// A return code of the host on a communicator of ours, where nobody was told.
+#[inline]
+pub(crate) fn quiet(code: c_int) -> Result {
+    if code == sys::CG_SUCCESS { Ok(()) } else { Err(Error::Quiet(code)) }
+}
+
 /// The return code of a call of `function`, after the error handler of `comm` has been called for
 /// a fault that the host has not reported yet. `comm` is only asked then; `None` is a function
 /// without a communicator.

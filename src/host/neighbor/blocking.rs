@@ -1,11 +1,13 @@
 //! Blocking neighborhood collectives: a receive and a send a block, on a private communicator, so
 //! that no message of ours meets one of the program's.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 
-use super::types::Temporary;
-use super::{Block, Neighborhood, Side};
+use super::ends::End;
+use super::types::{Described, Temporary};
+use super::{Block, Neighborhood, Side, own};
+use crate::host::errors::quiet;
 use crate::host::sys::{self, MPI_Request, MPI_Status};
 use crate::host::{Error, HostComm, Result};
 use crate::topology::Direction;
@@ -20,89 +22,145 @@ pub(super) fn exchange(
     receive: &Side<impl Fn(usize) -> Block>,
 ) -> Result {
     let private = of.attached.private(of.comm)?;
-    let room = of.ends.of(Direction::Receive).len() + of.ends.of(Direction::Send).len();
-    // SAFETY: a constant of the host.
-    let null = unsafe { sys::cg_request_null };
-    let empty = MaybeUninit::<MPI_Status>::uninit();
-    if room <= FEW {
-        exchange_with(&private, of, send, receive, &mut [null; FEW], &mut [empty; FEW])
-    } else {
-        exchange_with(&private, of, send, receive, &mut vec![null; room], &mut vec![empty; room])
-    }
-}
-
-/// The same with room for the requests and their statuses.
-fn exchange_with(
-    private: &HostComm,
-    of: &Neighborhood<'_>,
-    send: &Side<impl Fn(usize) -> Block>,
-    receive: &Side<impl Fn(usize) -> Block>,
-    requests: &mut [MPI_Request],
-    statuses: &mut [MaybeUninit<MPI_Status>],
-) -> Result {
-    let mut pending = Pending { requests, posted: 0, temporary: Temporary::default() };
-    let posted = pending
-        .post(private, of, Direction::Receive, receive)
-        .and_then(|()| pending.post(private, of, Direction::Send, send));
-    match posted {
-        Ok(()) => pending.wait(statuses),
-        Err(error) => {
-            pending.give_up();
-            Err(error)
+    let alone = of.alone()?;
+    let receives = of.ends.of(Direction::Receive, alone.is_none());
+    let sends = of.ends.of(Direction::Send, alone.is_none());
+    let own = || alone.as_ref().map_or(Ok(()), |alone| own::copy(of, alone, send, receive));
+    match (receives, sends) {
+        ([], []) => own(),
+        ([from], [to]) => {
+            send_receive(&private, (to, send), (from, receive))?;
+            own()
+        }
+        _ => {
+            let room = receives.len() + sends.len();
+            let request = MaybeUninit::<MPI_Request>::uninit();
+            let status = MaybeUninit::<MPI_Status>::uninit();
+            if room <= FEW {
+                let (mut requests, mut statuses) = ([request; FEW], [status; FEW]);
+                let mut pending = Pending::new(&mut requests);
+                pending.start(&private, (sends, send), (receives, receive))?;
+                pending.wait(&mut statuses, own)
+            } else {
+                let (mut requests, mut statuses) = (vec![request; room], vec![status; room]);
+                let mut pending = Pending::new(&mut requests);
+                pending.start(&private, (sends, send), (receives, receive))?;
+                pending.wait(&mut statuses, own)
+            }
         }
     }
 }
 
+/// One message each way.
+fn send_receive(
+    private: &HostComm,
+    (to, send): (&End, &Side<impl Fn(usize) -> Block>),
+    (from, receive): (&End, &Side<impl Fn(usize) -> Block>),
+) -> Result {
+    let mut temporary = Temporary::default();
+    let sent = temporary.describe((send.block)(to.number))?;
+    let received = temporary.describe((receive.block)(from.number))?;
+    // SAFETY: the program vouches for its buffers, as far as counts and datatypes say.
+    quiet(unsafe {
+        sys::PMPI_Sendrecv(
+            send.address(&sent),
+            sent.count,
+            sent.datatype,
+            to.rank,
+            to.pairing,
+            receive.address(&received),
+            received.count,
+            received.datatype,
+            from.rank,
+            from.pairing,
+            private.0,
+            sys::cg_status_ignore().cast(),
+        )
+    })
+}
+
 /// Requests under way, and the datatypes that were made for them.
 struct Pending<'a> {
-    requests: &'a mut [MPI_Request],
+    requests: &'a mut [MaybeUninit<MPI_Request>],
     posted: usize,
     temporary: Temporary,
 }
 
-impl Pending<'_> {
+impl<'a> Pending<'a> {
+    fn new(requests: &'a mut [MaybeUninit<MPI_Request>]) -> Self {
+        Self { requests, posted: 0, temporary: Temporary::default() }
+    }
+
+    /// Starts all messages, receives first: then none comes unexpected that need not.
+    #[inline]
+    fn start(
+        &mut self,
+        private: &HostComm,
+        (sends, send): (&[End], &Side<impl Fn(usize) -> Block>),
+        (receives, receive): (&[End], &Side<impl Fn(usize) -> Block>),
+    ) -> Result {
+        let started = self
+            .post(receives, receive, |address, Described { count, datatype, .. }, end, request| {
+                // SAFETY: the program vouches for its buffer, as far as count and datatype say.
+                unsafe {
+                    let (peer, tag) = (end.rank, end.pairing);
+                    sys::PMPI_Irecv(address, count, datatype, peer, tag, private.0, request)
+                }
+            })
+            .and_then(|()| {
+                self.post(
+                    sends,
+                    send,
+                    |address, Described { count, datatype, .. }, end, request| {
+                        // SAFETY: as above.
+                        unsafe {
+                            let (peer, tag) = (end.rank, end.pairing);
+                            sys::PMPI_Isend(address, count, datatype, peer, tag, private.0, request)
+                        }
+                    },
+                )
+            });
+        if started.is_err() {
+            self.give_up();
+        }
+        started
+    }
+
     /// Starts a message for each block of one side.
     #[inline]
     fn post(
         &mut self,
-        private: &HostComm,
-        of: &Neighborhood<'_>,
-        direction: Direction,
+        ends: &[End],
         side: &Side<impl Fn(usize) -> Block>,
+        call: impl Fn(*mut c_void, Described, &End, *mut MPI_Request) -> c_int,
     ) -> Result {
-        let (base, distance) = side.base(1);
-        for end in of.ends.of(direction) {
+        for end in ends {
             let block = self.temporary.describe((side.block)(end.number))?;
-            let address = base.wrapping_byte_offset(distance + block.offset);
-            let request = &raw mut self.requests[self.posted];
-            // SAFETY: the program vouches for its buffer, as far as count and datatype say.
-            let code = unsafe {
-                let (count, datatype) = (block.count, block.datatype);
-                let (peer, tag) = (end.rank, end.pairing);
-                match direction {
-                    Direction::Receive => {
-                        sys::PMPI_Irecv(address, count, datatype, peer, tag, private.0, request)
-                    }
-                    Direction::Send => {
-                        sys::PMPI_Isend(address, count, datatype, peer, tag, private.0, request)
-                    }
-                }
-            };
-            if code != sys::CG_SUCCESS {
-                return Err(Error::Quiet(code));
-            }
+            let request = self.requests[self.posted].as_mut_ptr();
+            quiet(call(side.address(&block), block, end, request))?;
             self.posted += 1;
         }
         Ok(())
     }
 
-    fn wait(&mut self, statuses: &mut [MaybeUninit<MPI_Status>]) -> Result {
+    /// Waits for all messages, after what can be done meanwhile.
+    fn wait(
+        &mut self,
+        statuses: &mut [MaybeUninit<MPI_Status>],
+        meanwhile: impl FnOnce() -> Result,
+    ) -> Result {
+        let done = meanwhile();
+        let waited = self.wait_all(statuses);
+        done.and(waited)
+    }
+
+    fn wait_all(&mut self, statuses: &mut [MaybeUninit<MPI_Status>]) -> Result {
         let requests = &mut self.requests[..self.posted];
         let statuses = &mut statuses[..requests.len()];
         let count = requests.len() as c_int;
         // SAFETY: as many requests and statuses as said.
         let code = unsafe {
-            sys::PMPI_Waitall(count, requests.as_mut_ptr(), statuses.as_mut_ptr().cast())
+            sys::PMPI_Waitall(count, requests.as_mut_ptr().cast(), statuses.as_mut_ptr().cast())
         };
         match code {
             sys::CG_SUCCESS => Ok(()),
@@ -121,7 +179,7 @@ impl Pending<'_> {
     fn give_up(&mut self) {
         for request in &mut self.requests[..self.posted] {
             // SAFETY: a request that was started here.
-            unsafe { sys::cg_give_up(request) };
+            unsafe { sys::cg_give_up(request.as_mut_ptr()) };
         }
     }
 }

@@ -13,32 +13,56 @@ pub(super) struct End {
     pub(super) pairing: i32,
 }
 
-/// All ends of the calling process, in the order of its blocks.
+/// All ends of the calling process.
 pub(super) struct Ends {
     /// The process that they belong to.
     pub(super) rank: i32,
     receive: Side,
     send: Side,
+    own: Vec<Own>,
+}
+
+/// The numbers of a block that the process sends to itself.
+pub(super) struct Own {
+    pub(super) send: usize,
+    pub(super) receive: usize,
 }
 
 struct Side {
     degree: usize,
+    /// Those of other processes in the order of the blocks, and then the process' own.
     ends: Vec<End>,
+    /// How many are of other processes.
+    others: usize,
 }
 
 impl Ends {
     /// Those of process `rank`.
     pub(super) fn new(topology: &Topology, rank: i32) -> Self {
-        let side = |direction| {
+        let [mut receive, mut send] = [Direction::Receive, Direction::Send].map(|direction| {
             let degree = topology.degree(rank, direction);
-            let ends = (0..degree).filter_map(|number| {
-                let neighbor = topology.neighbor(rank, direction, number);
-                let pairing = neighbor.pairing;
-                neighbor.rank.map(|rank| End { number, rank, pairing })
-            });
-            Side { degree, ends: ends.collect() }
+            let (others, mut own): (Vec<End>, Vec<End>) = (0..degree)
+                .filter_map(|number| {
+                    let neighbor = topology.neighbor(rank, direction, number);
+                    let pairing = neighbor.pairing;
+                    neighbor.rank.map(|rank| End { number, rank, pairing })
+                })
+                .partition(|end| end.rank != rank);
+            // Stable: blocks of one pairing belong together in order.
+            own.sort_by_key(|end| end.pairing);
+            let count = others.len();
+            Side { degree, ends: others.into_iter().chain(own).collect(), others: count }
+        });
+        let (to, from) = (&send.ends[send.others..], &receive.ends[receive.others..]);
+        let own = if to.iter().map(|end| end.pairing).eq(from.iter().map(|end| end.pairing)) {
+            let own = |(to, from): (&End, &End)| Own { send: to.number, receive: from.number };
+            to.iter().zip(from).map(own).collect()
+        } else {
+            // A graph that is wrong: what has no other end waits for it, as between two processes.
+            (receive.others, send.others) = (receive.ends.len(), send.ends.len());
+            Vec::new()
         };
-        Self { rank, receive: side(Direction::Receive), send: side(Direction::Send) }
+        Self { rank, receive, send, own }
     }
 
     fn side(&self, direction: Direction) -> &Side {
@@ -53,8 +77,14 @@ impl Ends {
         self.side(direction).degree
     }
 
-    /// The ends of one side.
-    pub(super) fn of(&self, direction: Direction) -> &[End] {
-        &self.side(direction).ends
+    /// The blocks that the process sends to itself.
+    pub(super) fn own(&self) -> &[Own] {
+        &self.own
+    }
+
+    /// The ends of one side, with or without the process' own.
+    pub(super) fn of(&self, direction: Direction, with_own: bool) -> &[End] {
+        let side = self.side(direction);
+        if with_own { &side.ends } else { &side.ends[..side.others] }
     }
 }

@@ -3,12 +3,14 @@
 //! A collective is, on each side, a list of blocks of the program's buffer, one a neighbor. Blocks
 //! are only described here, never read or written: buffers may lie where only the host can reach.
 //!
+//! - [`own`]: what a process sends to itself, except in persistent collectives.
 //! - [`blocking`]: messages on a private communicator.
 //! - [`request`]: nonblocking and persistent, by one request of the host on the communicator itself.
 
 mod blocking;
 mod ends;
 mod keep;
+mod own;
 mod plan;
 mod request;
 mod types;
@@ -21,10 +23,11 @@ use std::sync::OnceLock;
 
 use ends::Ends;
 use plan::Plans;
+use types::Described;
 
 use super::attr::{self, Attached};
 use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
-use super::{Result, errors::check, report};
+use super::{HostComm, Result, errors::check, report};
 use crate::topology::{Direction, Error};
 
 /// One neighbor's part of a buffer.
@@ -64,6 +67,13 @@ impl<F: Fn(usize) -> Block> Side<F> {
             return (ptr::without_provenance_mut(mark), -(mark as isize));
         }
         (self.buffer, 0)
+    }
+
+    /// Where a block is, for a function that takes no displacements.
+    #[inline]
+    fn address(&self, block: &Described) -> *mut c_void {
+        let (base, distance) = self.base(1);
+        base.wrapping_byte_offset(distance + block.offset)
     }
 }
 
@@ -121,6 +131,13 @@ impl Neighborhood<'_> {
     /// How many blocks there are on one side.
     pub(crate) fn degree(&self, direction: Direction) -> usize {
         self.ends.degree(direction)
+    }
+
+    /// What moves the blocks that the process sends to itself; `None` if there are no such blocks, or
+    /// if they must go as all others do.
+    #[inline]
+    fn alone(&self) -> Result<Option<HostComm>> {
+        if self.ends.own().is_empty() { Ok(None) } else { self.attached.alone(self.comm) }
     }
 
     /// Runs a collective, or makes a request of it. Collective.

@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use super::types::{Described, Temporary};
 use super::{Block, Neighborhood};
-use crate::engine::Comm;
+use crate::host::Result;
 use crate::host::sys::{self, MPI_Datatype};
-use crate::host::{HostComm, Result};
 use crate::topology::{Direction, neighbors::Peer};
 
 /// An all-to-all among all processes, for one layout of blocks.
@@ -45,13 +44,15 @@ impl Plan {
         layout: Vec<Block>,
         send: &dyn Fn(usize) -> Block,
         receive: &dyn Fn(usize) -> Block,
+        with_own: bool,
     ) -> Result<Self> {
         let mut temporary = Temporary::default();
-        let size = HostComm(of.comm).size()? as usize;
+        let size = of.attached.size() as usize;
         let mut table = |direction, block| -> Result<Table> {
             let mut table = Table::empty(size);
-            for peer in of.attached.topology.peers(of.ends.rank, direction) {
-                let described = describe(&mut temporary, &peer, block)?;
+            let peers = of.attached.topology.peers(of.ends.rank, direction);
+            for peer in peers.iter().filter(|peer| with_own || peer.rank != of.ends.rank) {
+                let described = describe(&mut temporary, peer, block)?;
                 table.set(peer.rank as usize, described, &mut temporary)?;
             }
             Ok(table)
@@ -118,18 +119,21 @@ const MOST: usize = 8;
 const MOST_ENTRIES: usize = 1 << 16;
 
 impl Plans {
-    /// The plan for a collective, known or new. With `pin`, one with derived datatypes stays as long
-    /// as the communicator.
+    /// The plan for a collective, known or new, with or without what the process sends to itself: if
+    /// there is such, layouts with it are longer. With `pin`, one with derived datatypes stays as
+    /// long as the communicator.
     pub(super) fn get(
         &self,
         of: &Neighborhood<'_>,
         send: &dyn Fn(usize) -> Block,
         receive: &dyn Fn(usize) -> Block,
+        with_own: bool,
         pin: bool,
     ) -> Result<Arc<Plan>> {
         let blocks = || {
-            let sends = of.ends.of(Direction::Send).iter().map(|end| send(end.number));
-            sends.chain(of.ends.of(Direction::Receive).iter().map(|end| receive(end.number)))
+            let sends = of.ends.of(Direction::Send, with_own).iter().map(|end| send(end.number));
+            let receives = of.ends.of(Direction::Receive, with_own).iter();
+            sends.chain(receives.map(|end| receive(end.number)))
         };
         let find = |plans: &Mutex<Vec<Arc<Plan>>>| {
             let mut plans = plans.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,7 +147,7 @@ impl Plans {
         let plan = match find(&self.recent) {
             Some(plan) => plan,
             None => {
-                let plan = Arc::new(Plan::new(of, blocks().collect(), send, receive)?);
+                let plan = Arc::new(Plan::new(of, blocks().collect(), send, receive, with_own)?);
                 if plan.lasts {
                     let most = (MOST_ENTRIES / plan.send.counts.len()).clamp(1, MOST);
                     Self::put(&self.recent, &plan, most);

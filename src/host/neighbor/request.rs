@@ -1,20 +1,25 @@
 //! Nonblocking and persistent neighborhood collectives. They must give back one genuine request of
 //! the host and must not wait for anyone, so the host runs them, on the communicator itself.
 //!
+//! What a nonblocking collective sends to the process itself is moved at the call: its buffers are the
+//! request's from then on. A persistent one has it in the all-to-all.
+//!
 //! Hosts pair blocks wrongly where two neighbors are one process, so here each process occurs once:
 //! blocks of the same one are merged into one datatype, in the order that both ends have.
 //!
 //! It is the host's `Ialltoallw` or `Alltoallw_init`, with nothing for strangers: O(P) in time and
 //! memory, whatever the degree.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_void;
+use std::ptr;
 use std::sync::Arc;
 
 use super::keep::Kept;
-use super::plan::{Plan, Table};
-use super::{Block, Neighborhood, Side};
+use super::plan::Plan;
+use super::{Block, Neighborhood, Side, own};
+use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
-use crate::host::{Error, HostComm, Result, errors::check};
+use crate::host::{Error, HostComm, Result};
 
 /// What becomes of a collective.
 #[derive(Clone, Copy)]
@@ -33,6 +38,32 @@ pub(super) fn start(
     receive: &Side<impl Fn(usize) -> Block>,
     start: Start,
 ) -> Result<MPI_Request> {
+    let alone = match start {
+        Start::Now if of.attached.size() == 1 => {
+            let private = of.attached.private(of.comm)?;
+            own::copy(of, &private, send, receive)?;
+            return complete(&private);
+        }
+        Start::Now => of.alone()?,
+        Start::Later(_) => None,
+    };
+    let with_own = alone.is_none();
+    let request = all_to_all(of, send, receive, start, with_own)?;
+    // Others need not wait for what is of no concern to them.
+    if let Some(alone) = alone {
+        own::copy(of, &alone, send, receive)?;
+    }
+    Ok(request)
+}
+
+/// Makes the request of an all-to-all, with or without what the process sends to itself.
+fn all_to_all(
+    of: &Neighborhood<'_>,
+    send: &Side<impl Fn(usize) -> Block>,
+    receive: &Side<impl Fn(usize) -> Block>,
+    start: Start,
+    with_own: bool,
+) -> Result<MPI_Request> {
     // SAFETY: asks the host who it is.
     let host_keeps = unsafe { sys::cg_requests_keep_datatypes() } != 0;
     // Nothing tells when a persistent request is freed: what it needs stays with the communicator.
@@ -42,18 +73,40 @@ pub(super) fn start(
         (send.base(1), receive.base(2));
     let sent = |number| (send.block)(number).moved(send_distance);
     let received = |number| (receive.block)(number).moved(receive_distance);
-    let plan = of.attached.neighbors.plans.get(of, &sent, &received, pin)?;
+    let plan = of.attached.neighbors.plans.get(of, &sent, &received, with_own, pin)?;
     let call = Call { comm: of.comm, send: send_base, receive: receive_base, start };
-    if plan.receive.counts.len() == 1 && matches!(start, Start::Now) {
-        return call.to_itself(&plan, &of.attached.private(of.comm)?);
-    }
     if !plan.derived || host_keeps || pin {
-        return call.all_to_all(&plan, [&plan.send.datatypes, &plan.receive.datatypes]);
+        return call.make(&plan, [&plan.send.datatypes, &plan.receive.datatypes]);
     }
     let kept = Kept::new(of.comm, Arc::clone(&plan))?;
-    let made = call.all_to_all(&plan, kept.datatypes());
+    let made = call.make(&plan, kept.datatypes());
     kept.release();
     made
+}
+
+/// A request with nothing left to be done: an empty message, by a communicator of the process alone.
+/// An all-to-all would take longer, and of one that is complete when it returns Open MPI 5 never
+/// lets go of the datatypes.
+fn complete(alone: &HostComm) -> Result<MPI_Request> {
+    let nothing = ptr::null_mut();
+    // SAFETY: constants of the host.
+    let (mut requests, byte) = unsafe { ([sys::cg_request_null; 2], sys::cg_byte) };
+    let [receiving, sending] = &mut requests;
+    // SAFETY: messages without data.
+    quiet(unsafe { sys::PMPI_Irecv(nothing, 0, byte, 0, 0, alone.0, receiving) })?;
+    // SAFETY: as above; what is sent has a receive that waits for it.
+    let sent = unsafe {
+        match sys::PMPI_Isend(nothing, 0, byte, 0, 0, alone.0, sending) {
+            sys::CG_SUCCESS => sys::PMPI_Waitall(1, sending, sys::cg_statuses_ignore().cast()),
+            code => code,
+        }
+    };
+    if let Err(error) = quiet(sent) {
+        // SAFETY: a request that was started here.
+        unsafe { sys::cg_give_up(receiving) };
+        return Err(error);
+    }
+    Ok(*receiving)
 }
 
 /// What changes from call to call.
@@ -65,37 +118,7 @@ struct Call {
 }
 
 impl Call {
-    /// With nobody to wait for a message will do. Open MPI 5 never lets go of the datatypes of an
-    /// all-to-all that is complete when it returns.
-    fn to_itself(&self, plan: &Plan, private: &HostComm) -> Result<MPI_Request> {
-        // SAFETY: a constant of the host.
-        let mut requests = [unsafe { sys::cg_request_null }; 2];
-        let [receiving, sending] = &mut requests;
-        let at = |buffer: *mut c_void, table: &Table| {
-            buffer.wrapping_byte_offset(table.displs[0] as isize)
-        };
-        let (count, datatype) = (plan.receive.counts[0], plan.receive.datatypes[0]);
-        let address = at(self.receive, &plan.receive);
-        // SAFETY: the program vouches for its buffer, as far as count and datatype say.
-        quiet(unsafe { sys::PMPI_Irecv(address, count, datatype, 0, 0, private.0, receiving) })?;
-        let (count, datatype) = (plan.send.counts[0], plan.send.datatypes[0]);
-        let address = at(self.send, &plan.send);
-        // SAFETY: as above; what is sent has a receive that waits for it.
-        let sent = unsafe {
-            match sys::PMPI_Isend(address, count, datatype, 0, 0, private.0, sending) {
-                sys::CG_SUCCESS => sys::PMPI_Waitall(1, sending, sys::cg_statuses_ignore().cast()),
-                code => code,
-            }
-        };
-        if let Err(error) = quiet(sent) {
-            // SAFETY: a request that was started here.
-            unsafe { sys::cg_give_up(receiving) };
-            return Err(error);
-        }
-        Ok(*receiving)
-    }
-
-    fn all_to_all(&self, plan: &Plan, datatypes: [&[MPI_Datatype]; 2]) -> Result<MPI_Request> {
+    fn make(&self, plan: &Plan, datatypes: [&[MPI_Datatype]; 2]) -> Result<MPI_Request> {
         // SAFETY: a constant of the host.
         let mut request = unsafe { sys::cg_request_null };
         macro_rules! call {
@@ -128,9 +151,4 @@ impl Call {
         check(code)?;
         Ok(request)
     }
-}
-
-/// A return code of the host on a communicator where nobody was told.
-fn quiet(code: c_int) -> Result {
-    if code == sys::CG_SUCCESS { Ok(()) } else { Err(Error::Quiet(code)) }
 }

@@ -20,7 +20,7 @@ pub(super) struct Described {
 impl Described {
     /// Whether another block is more of the same, so that both are one with the sum of the counts.
     /// The extent of a type is asked for once for neighbors of one type.
-    fn continued_by(
+    pub(super) fn continued_by(
         &self,
         next: &Self,
         measured: &mut Option<(MPI_Datatype, isize)>,
