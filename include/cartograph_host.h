@@ -111,6 +111,8 @@ int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
 int cg_is_active(void);
 /* Whether MPI_Init was called; without the host's help: yes. A program of sessions alone never does. */
 int cg_world_is_initialized(void);
+/* Whether two threads may be in MPI at a time; without the host's help: yes. */
+int cg_threads_may_meet(void);
 /* Whether this is an inter-communicator; a host that cannot tell has none. */
 int cg_is_inter(MPI_Comm comm);
 /* A fresh error code of this class; a host without such functions gives the class itself. */

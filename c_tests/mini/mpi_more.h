@@ -147,6 +147,7 @@ MINI_DECLARE(int, Alltoallw_init, (const void *sendbuf, const int sendcounts[], 
              const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
              const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
              MPI_Request *request));
+MINI_DECLARE(int, Query_thread, (int *provided));
 MINI_DECLARE(int, Recv_init, (void *buf, int count, MPI_Datatype datatype, int source, int tag,
              MPI_Comm comm, MPI_Request *request));
 MINI_DECLARE(int, Comm_split_type, (MPI_Comm comm, int split_type, int key, MPI_Info info,

@@ -98,8 +98,9 @@ impl Attached {
         Ok(HostComm(*self.private.get_or_init(|| made.0)))
     }
 
-    /// A communicator of this process alone, for what it sends to itself; `None` where there is no
-    /// `MPI_COMM_SELF` to make it of, in a program of sessions alone. Waits for nobody.
+    /// A communicator of this process alone, for what it sends to itself. Waits for nobody. `None` where
+    /// there is no `MPI_COMM_SELF` to make it of, in a program of sessions alone, and under
+    /// `MPI_THREAD_MULTIPLE`, where another thread may be in a collective call on `MPI_COMM_SELF`.
     #[inline]
     pub(crate) fn alone(&self, comm: MPI_Comm) -> Result<Option<HostComm>> {
         if self.size == 1 {
@@ -114,8 +115,8 @@ impl Attached {
     #[cold]
     fn make_alone(&self) -> Result<Option<HostComm>> {
         // SAFETY: asks the host for its state, which is allowed at any time.
-        let has_self = unsafe { sys::cg_world_is_initialized() } != 0;
-        let made = if has_self { Some(HostComm::itself().private()?.0) } else { None };
+        let may = unsafe { sys::cg_world_is_initialized() != 0 && sys::cg_threads_may_meet() == 0 };
+        let made = if may { Some(HostComm::itself().private()?.0) } else { None };
         // As in `private`, nobody else is here.
         Ok(self.alone.get_or_init(|| made).map(HostComm))
     }

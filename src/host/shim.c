@@ -333,6 +333,15 @@ int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
 #pragma weak PMPI_Error_class
 #pragma weak PMPI_Error_string
 
+#pragma weak PMPI_Query_thread
+
+int cg_threads_may_meet(void)
+{
+    int provided;
+    return !PMPI_Query_thread || PMPI_Query_thread(&provided) != MPI_SUCCESS
+        || provided == MPI_THREAD_MULTIPLE;
+}
+
 int cg_world_is_initialized(void)
 {
     int initialized = 1;
