@@ -90,7 +90,7 @@ impl Attached {
     }
 
     /// A communicator of this process alone, for what it sends to itself; `None` where there is no
-    /// `MPI_COMM_SELF` to make it of, in a program of sessions alone. Waits for nobody.
+    /// `MPI_COMM_SELF` to make it of, in a program of sessions alone, and on SMPI. Waits for nobody.
     #[inline]
     pub(crate) fn alone(&self, comm: MPI_Comm) -> Result<Option<HostComm>> {
         if self.size == 1 {
@@ -106,6 +106,8 @@ impl Attached {
     fn make_alone(&self) -> Result<Option<HostComm>> {
         // SAFETY: asks the host for its state, which is allowed at any time.
         let has_self = unsafe { sys::cg_world_is_initialized() } != 0;
+        // SMPI refuses messages from address zero, where datatypes with addresses in them start.
+        let has_self = has_self && !super::family::is_smpi();
         let made = if has_self { Some(HostComm::itself().private()?.0) } else { None };
         // As in `private`, nobody else is here.
         Ok(self.alone.get_or_init(|| made).map(HostComm))
