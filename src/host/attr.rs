@@ -99,8 +99,9 @@ impl Attached {
     }
 
     /// A communicator of this process alone, for what it sends to itself. Waits for nobody. `None` where
-    /// there is no `MPI_COMM_SELF` to make it of, in a program of sessions alone, and under
-    /// `MPI_THREAD_MULTIPLE`, where another thread may be in a collective call on `MPI_COMM_SELF`.
+    /// there is no `MPI_COMM_SELF` to make it of, in a program of sessions alone; under
+    /// `MPI_THREAD_MULTIPLE`, where another thread may be in a collective call on `MPI_COMM_SELF`; and on
+    /// SMPI, which refuses messages from address zero, where datatypes with addresses in them start.
     #[inline]
     pub(crate) fn alone(&self, comm: MPI_Comm) -> Result<Option<HostComm>> {
         if self.size == 1 {
@@ -116,6 +117,7 @@ impl Attached {
     fn make_alone(&self) -> Result<Option<HostComm>> {
         // SAFETY: asks the host for its state, which is allowed at any time.
         let may = unsafe { sys::cg_world_is_initialized() != 0 && sys::cg_threads_may_meet() == 0 };
+        let may = may && !super::family::is_smpi();
         let made = if may { Some(HostComm::itself().private()?.0) } else { None };
         // As in `private`, nobody else is here.
         Ok(self.alone.get_or_init(|| made).map(HostComm))
