@@ -7,8 +7,7 @@
 //! not, every new communicator lacks somebody, so every rank knows; only then is it found out, in a
 //! reduction of a few words, what is wrong, or that there is nothing wrong after all.
 //!
-//! Every function here that is collective begins with a split, so that ranks in different functions
-//! meet as well.
+//! Every constructor begins with a split, `MPI_Cart_sub` as well, so that ranks in different ones meet.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 

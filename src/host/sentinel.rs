@@ -42,11 +42,13 @@ impl<const N: usize> Sentinels<N> {
             && self.all.iter().any(|one| one.load(Ordering::Relaxed) == address)
     }
 
-    fn learn(&self, find: unsafe extern "C" fn(*mut *const c_void)) {
+    /// Asks `find` for all; null is a sentinel of its own in C (SMPI's `MPI_UNWEIGHTED`), and what is not
+    /// there in Fortran.
+    fn learn(&self, find: unsafe extern "C" fn(*mut *const c_void), with_null: bool) {
         let mut found = [ptr::null(); N];
         // SAFETY: an array of the length that the function is declared with.
         unsafe { find(found.as_mut_ptr()) };
-        let addresses = || found.iter().map(|one| one.addr()).filter(|one| *one != 0);
+        let addresses = || found.iter().map(|one| one.addr()).filter(|one| with_null || *one != 0);
         for (place, address) in self.all.iter().zip(addresses()) {
             place.store(address, Ordering::Relaxed);
         }
@@ -59,7 +61,7 @@ impl<const N: usize> Sentinels<N> {
 pub(super) fn learn() {
     static LEARNT: Once = Once::new();
     LEARNT.call_once(|| {
-        OF_C.learn(sys::cg_weights_sentinels);
-        OF_FORTRAN.learn(sys::cg_fortran_weights_sentinels);
+        OF_C.learn(sys::cg_weights_sentinels, true);
+        OF_FORTRAN.learn(sys::cg_fortran_weights_sentinels, false);
     });
 }
