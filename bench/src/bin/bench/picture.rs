@@ -10,7 +10,7 @@ use crate::tables::{PARTS, Shown};
 const MARGIN: f64 = 12.0;
 const ROW: f64 = 15.0;
 /// Where labels end.
-const LABEL: f64 = 330.0;
+const LABEL: f64 = 400.0;
 /// A factor of two.
 const OCTAVE: f64 = 70.0;
 /// Factors of two to each side that are shown; what lies beyond is on the edge.
