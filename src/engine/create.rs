@@ -171,6 +171,7 @@ pub(super) fn seated<C: Comm>(
     if !seat.moved && all.size()? == vertices {
         return Ok(Some(all));
     }
-    let made = comm.split(seat.new_rank.map(|_| 0), seat.new_rank.unwrap_or(0));
-    all.free().and(made)
+    // First: what a host keeps for a communicator may grow with the processes.
+    all.free()?;
+    comm.split(seat.new_rank.map(|_| 0), seat.new_rank.unwrap_or(0))
 }
