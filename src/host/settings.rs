@@ -88,10 +88,7 @@ impl Settings {
     /// The layout that `CARTOGRAPH_LAYOUT` gives to `ranks` processes, or why there is none.
     pub(super) fn written_layout(&self, ranks: usize) -> Option<Result<Layout, String>> {
         let text = self.layout.as_deref()?;
-        let layout = match fs::read_to_string(text) {
-            Ok(names) => Layout::from_names(&names, ranks),
-            Err(_) => Layout::parse(text, ranks),
-        };
+        let layout = Layout::written(text, ranks, |path| fs::read_to_string(path));
         Some(layout.map_err(|error| {
             format!(
                 "cartograph: CARTOGRAPH_LAYOUT: {error}; the layout is asked of the MPI instead"

@@ -1,5 +1,7 @@
 //! Where processes run: which of them share a node and, below it, a package or a NUMA domain.
 
+use std::io;
+
 /// Why a layout cannot be what somebody wrote.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
@@ -8,6 +10,16 @@ pub enum LayoutError {
         "'{0}' is no layout: write NODESxRANKS (4x16), a list of node sizes (40*48,16,8), or a file's path"
     )]
     Malformed(String),
+    /// Not of that form, and no file that can be read either.
+    #[error(
+        "'{name}' is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8), and as a file it cannot be read: {why}"
+    )]
+    Unreadable {
+        /// What was written.
+        name: String,
+        /// What the system says of the file.
+        why: String,
+    },
     /// The nodes have another number of places than there are processes.
     #[error("the layout '{text}' has {places} places, but there are {ranks} processes")]
     OtherSize {
@@ -45,6 +57,28 @@ impl Layout {
     /// All ranks on one node.
     pub fn one_node(ranks: usize) -> Self {
         Self::blocks(&[ranks])
+    }
+
+    /// Reads what people write: sizes as [`parse`](Self::parse) takes them or, where it
+    /// [is not of that form](names_a_file), the name of a file for [`from_names`](Self::from_names).
+    /// `read` gives the file's text.
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError`].
+    pub fn written(
+        text: &str,
+        ranks: usize,
+        read: impl FnOnce(&str) -> io::Result<String>,
+    ) -> Result<Self, LayoutError> {
+        if !names_a_file(text) {
+            return Self::parse(text, ranks);
+        }
+        let names = read(text).map_err(|error| LayoutError::Unreadable {
+            name: text.to_owned(),
+            why: error.to_string(),
+        })?;
+        Self::from_names(&names, ranks)
     }
 
     /// Reads "4x16" (4 nodes of 16), or node sizes such as "16,16,8" or "40*48,10*30".
@@ -152,6 +186,12 @@ fn numbered(pairs: impl Iterator<Item = (u32, u64)>) -> Box<[u32]> {
         .collect()
 }
 
+/// Whether the text of a layout is taken for the name of a file: what is of the form of sizes is not,
+/// whatever files there are.
+pub fn names_a_file(text: &str) -> bool {
+    parse_sizes(text, 0).is_none()
+}
+
 /// Node sizes as [`Layout::parse`] reads them; `None` if they are malformed. No more of them than
 /// `ranks` allows and one, so that a typing error takes no memory.
 pub fn parse_sizes(text: &str, ranks: usize) -> Option<Vec<usize>> {
@@ -186,6 +226,21 @@ mod tests {
                 "{text}"
             );
         }
+    }
+
+    #[test]
+    fn sizes_come_before_files() {
+        let file = |_: &str| Ok("a b a".to_owned());
+        assert_eq!(Layout::written("1,2", 3, file), Ok(Layout::blocks(&[1, 2])));
+        assert_eq!(Layout::written("4x16", 3, file), Layout::parse("4x16", 3));
+        assert_eq!(Layout::written("dealt", 3, file).unwrap().nodes(), [0, 1, 0]);
+        let none = |_: &str| Err(io::Error::from(io::ErrorKind::NotFound));
+        let error = Layout::written("4xfour", 3, none).unwrap_err().to_string();
+        assert!(
+            error.contains("'4xfour' is neither") && error.contains("cannot be read"),
+            "{error}"
+        );
+        assert!(names_a_file("./4x16") && !names_a_file("40*48, 1"));
     }
 
     #[test]
