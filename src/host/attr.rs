@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::cache::{self, Carried};
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, key::Key, neighbor, sentinel};
+use super::{HostComm, Result, key::Key, neighbor, neighbor::Alone, sentinel};
 use crate::engine::Comm;
 use crate::topology::{self, Topology};
 
@@ -33,8 +33,9 @@ pub(crate) struct Attached {
     /// A communicator of the same processes for our own messages, if there has been need of it. It
     /// is not shared: calls on a communicator and on its duplicate may come in any order.
     private: OnceLock<MPI_Comm>,
-    /// A communicator of this process alone, if there has been need of it; `None` inside if there is none.
-    alone: OnceLock<Option<MPI_Comm>>,
+    /// The communicator of this process alone, if there has been need of it; `None` inside if there is
+    /// none. It is the process', and here to be found fast.
+    alone: OnceLock<Option<&'static Alone>>,
     /// What neighborhood collectives have worked out, if there were any.
     pub(super) neighbors: neighbor::Known,
 }
@@ -98,29 +99,21 @@ impl Attached {
         Ok(HostComm(*self.private.get_or_init(|| made.0)))
     }
 
-    /// A communicator of this process alone, for what it sends to itself. Waits for nobody. `None` where
-    /// there is no `MPI_COMM_SELF` to make it of, in a program of sessions alone; under
-    /// `MPI_THREAD_MULTIPLE`, where another thread may be in a collective call on `MPI_COMM_SELF`; and on
-    /// SMPI, which refuses messages from address zero, where datatypes with addresses in them start.
+    /// A communicator of this process alone, if it may have one: see [`Alone::of_process`]. Waits for
+    /// nobody.
     #[inline]
     pub(crate) fn alone(&self, comm: MPI_Comm) -> Result<Option<HostComm>> {
         if self.size == 1 {
             return self.private(comm).map(Some);
         }
-        match self.alone.get() {
-            Some(alone) => Ok(alone.map(HostComm)),
-            None => self.make_alone(),
-        }
-    }
-
-    #[cold]
-    fn make_alone(&self) -> Result<Option<HostComm>> {
-        // SAFETY: asks the host for its state, which is allowed at any time.
-        let may = unsafe { sys::cg_world_is_initialized() != 0 && sys::cg_threads_may_meet() == 0 };
-        let may = may && !super::family::is_smpi();
-        let made = if may { Some(HostComm::itself().private()?.0) } else { None };
-        // As in `private`, nobody else is here.
-        Ok(self.alone.get_or_init(|| made).map(HostComm))
+        let alone = match self.alone.get() {
+            Some(alone) => *alone,
+            None => {
+                let found = Alone::of_process()?;
+                *self.alone.get_or_init(|| found)
+            }
+        };
+        Ok(alone.and_then(Alone::comm))
     }
 
     /// Whether this is the topology of `comm`.
@@ -351,15 +344,11 @@ unsafe extern "C" fn delete(
         retire_key();
     }
     // All processes free the communicator, so all free the private one.
-    let ours = attached
-        .map(|attached| [attached.private.get().copied(), attached.alone.get().copied().flatten()]);
-    let mut result = sys::CG_SUCCESS;
-    for comm in ours.into_iter().flatten().flatten() {
-        if let Err(super::Error::Host(code)) = HostComm(comm).free() {
-            result = code;
-        }
+    let private = attached.and_then(|attached| attached.private.get().copied());
+    match private.map(|comm| HostComm(comm).free()) {
+        Some(Err(super::Error::Host(code))) => code,
+        _ => sys::CG_SUCCESS,
     }
-    result
 }
 
 /// A program of sessions alone may end its last session and start another, and then the host may

@@ -7,6 +7,7 @@
 //! - [`blocking`]: messages on a private communicator.
 //! - [`request`]: nonblocking and persistent, by one request of the host on the communicator itself.
 
+mod alone;
 mod blocking;
 mod ends;
 mod keep;
@@ -15,6 +16,7 @@ mod plan;
 mod request;
 mod types;
 
+pub(super) use alone::Alone;
 pub(crate) use request::Start;
 
 use std::ffi::c_void;

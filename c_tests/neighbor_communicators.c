@@ -1,0 +1,71 @@
+/* How many communicators topologies take of the host's: MPICH has room for 2,046 more at once. The
+ * argument is the number of topologies, each with a collective in which every process is its own
+ * neighbor. With "session" after it, one topology is a session's and outlives MPI_Finalize, which ends
+ * MPI_COMM_SELF. */
+#include "neighbor_calls.h"
+
+/* In its second dimension every process is its own neighbor. */
+static MPI_Comm torus(MPI_Comm comm)
+{
+    int size, ones[2] = { 1, 1 };
+    MPI_Comm_size(comm, &size);
+    int dims[2] = { size, 1 };
+    MPI_Comm made = MPI_COMM_NULL;
+    CHECK(MPI_Cart_create(comm, 2, dims, ones, 0, &made) == MPI_SUCCESS);
+    return made;
+}
+
+static int exchange(MPI_Comm comm, int number)
+{
+    int left = (world_rank + world_size - 1) % world_size, right = (world_rank + 1) % world_size;
+    int sent[4], got[4] = { -1, -1, -1, -1 };
+    for (int i = 0; i < 4; i++)
+        sent[i] = 1000 * number + 10 * world_rank + i;
+    return MPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, comm) == MPI_SUCCESS
+        && got[0] == 1000 * number + 10 * left + 1 && got[1] == 1000 * number + 10 * right
+        && got[2] == sent[3] && got[3] == sent[2];
+}
+
+static void many(int count)
+{
+    MPI_Comm *comms = malloc(count * sizeof *comms);
+    int made = 0;
+    for (int i = 0; i < count; i++) {
+        if ((comms[i] = torus(MPI_COMM_WORLD)) == MPI_COMM_NULL)
+            break;
+        made++;
+        if (!CHECK(exchange(comms[i], i)))
+            break;
+    }
+    CHECK(made == count);
+    for (int i = 0; i < made; i++)
+        CHECK(MPI_Comm_free(&comms[i]) == MPI_SUCCESS);
+    free(comms);
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    many(argc > 1 ? atoi(argv[1]) : 1000);
+#if MPI_VERSION >= 4
+    if (argc > 2 && !strcmp(argv[2], "session")) {
+        MPI_Session session;
+        MPI_Group group;
+        MPI_Comm base, comm;
+        CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &session) == MPI_SUCCESS);
+        CHECK(MPI_Group_from_session_pset(session, "mpi://WORLD", &group) == MPI_SUCCESS);
+        CHECK(MPI_Comm_create_from_group(group, "cartograph.test", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                         &base) == MPI_SUCCESS);
+        comm = torus(base);
+        CHECK(exchange(comm, 1));
+        int wrong = finish();
+        wrong += !exchange(comm, 2) + !exchange(comm, 3);
+        MPI_Comm later = torus(base);
+        wrong += !exchange(later, 4);
+        MPI_Comm_free(&later), MPI_Comm_free(&comm), MPI_Comm_free(&base), MPI_Group_free(&group);
+        MPI_Session_finalize(&session);
+        return wrong;
+    }
+#endif
+    return finish();
+}

@@ -1,0 +1,67 @@
+//! The communicator of the process alone, for what it sends to itself. Hosts have few communicators
+//! (MPICH 2,048 at once), so there is one a process. It hangs on `MPI_COMM_SELF`, and ends with what
+//! hangs there, at the start of `MPI_Finalize`.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::engine::Comm;
+use crate::host::family::is_smpi;
+use crate::host::key::{Key, no_copy};
+use crate::host::sys::{self, MPI_Comm};
+use crate::host::{Error, HostComm, Result};
+
+/// The [`Alone`] of a process.
+static KEY: Key = Key::new(no_copy, end);
+
+/// A communicator of this process alone. It stays in memory when the communicator has ended: topologies
+/// of sessions may outlive it.
+pub(crate) struct Alone {
+    comm: MPI_Comm,
+    ended: AtomicBool,
+}
+
+impl Alone {
+    /// That of this process. Waits for nobody. `None` where there is no `MPI_COMM_SELF` to make it of,
+    /// in a program of sessions alone or after `MPI_Finalize`; under `MPI_THREAD_MULTIPLE`, where another
+    /// thread may be in a collective call on `MPI_COMM_SELF`; and on SMPI, which refuses messages from
+    /// address zero, where datatypes with addresses in them start.
+    pub(crate) fn of_process() -> Result<Option<&'static Self>> {
+        // SAFETY: asks the host for its state, which is allowed at any time.
+        let may = unsafe { sys::cg_is_active() != 0 && sys::cg_threads_may_meet() == 0 };
+        if !may || is_smpi() {
+            return Ok(None);
+        }
+        let comm_self = HostComm::itself();
+        if let Some(found) = KEY.get(comm_self.0)? {
+            // SAFETY: a value of this key is what is put below, which stays.
+            return Ok(Some(unsafe { &*found.cast::<Self>() }));
+        }
+        let comm = comm_self.private()?.0;
+        let made: &Self = Box::leak(Box::new(Self { comm, ended: AtomicBool::new(false) }));
+        KEY.put(comm_self.0, std::ptr::from_ref(made).cast_mut().cast())?;
+        Ok(Some(made))
+    }
+
+    /// The communicator, until it has ended.
+    #[inline]
+    pub(crate) fn comm(&self) -> Option<HostComm> {
+        (!self.ended.load(Ordering::Relaxed)).then_some(HostComm(self.comm))
+    }
+}
+
+/// The host calls this in `MPI_Finalize`.
+unsafe extern "C" fn end(
+    _comm: MPI_Comm,
+    _keyval: c_int,
+    value: *mut c_void,
+    _extra_state: *mut c_void,
+) -> c_int {
+    // SAFETY: a value of our key, which stays.
+    let alone = unsafe { &*value.cast::<Alone>() };
+    alone.ended.store(true, Ordering::Relaxed);
+    match HostComm(alone.comm).free() {
+        Err(Error::Host(code)) => code,
+        _ => sys::CG_SUCCESS,
+    }
+}
