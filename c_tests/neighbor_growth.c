@@ -63,19 +63,25 @@ static void derived(MPI_Comm comm)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* The datatypes of a call: the program's, and one a side where both neighbors are one process. */
-static void three_types(MPI_Comm comm)
+/* The program's datatype, and so many made of it. */
+static void types(int count)
 {
     static const MPI_Aint at[2] = { 4 * sizeof(int), 0 };
-    MPI_Datatype type = strided(), types[2] = { type, type }, made[2];
-    (void)comm;
-    for (int i = 0; i < 2; i++) {
+    MPI_Datatype type = strided(), types[2] = { type, type }, made[4];
+    for (int i = 0; i < count; i++) {
         MPI_Type_create_struct(2, ones, at, types, &made[i]);
         MPI_Type_commit(&made[i]);
     }
     MPI_Type_free(&type);
-    MPI_Type_free(&made[0]);
-    MPI_Type_free(&made[1]);
+    for (int i = 0; i < count; i++)
+        MPI_Type_free(&made[i]);
+}
+
+/* The datatypes of a call: one a side where both neighbors are one process. */
+static void three_types(MPI_Comm comm)
+{
+    (void)comm;
+    types(2);
 }
 
 #if HAS_INIT
@@ -100,6 +106,31 @@ static void persistent_all(MPI_Comm comm)
     MPI_Start(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Request_free(&request);
+}
+
+/* Requests that need datatypes, of another layout each time. */
+static void persistent_changing(MPI_Comm comm)
+{
+    static char apart[1 << 17];
+    static MPI_Aint from[4] = { 0, 0, 64, 128 };
+    static const MPI_Aint to[4] = { 0, 16, 32, 48 };
+    static int round;
+    MPI_Datatype type = strided(), types[4] = { type, type, type, type };
+    MPI_Request request;
+    from[1] = 256 + round++ % ((int)sizeof apart - 512);
+    MPI_Neighbor_alltoallw_init(apart, ones, from, types, got, ones, to, types, comm, MPI_INFO_NULL,
+                                &request);
+    MPI_Type_free(&type);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Request_free(&request);
+}
+
+/* What a process sends to itself is merged as well. */
+static void persistent_types(MPI_Comm comm)
+{
+    persistent_all(comm);
+    types(4);
 }
 #endif
 
@@ -148,6 +179,7 @@ int main(int argc, char **argv)
         { "derived datatypes", derived, three_types },
 #if HAS_INIT
         { "persistent", persistent, persistent_all },
+        { "persistent, derived datatypes of changing layouts", persistent_changing, persistent_types },
 #endif
         { "communicator", communicator, three_types },
     };

@@ -50,7 +50,7 @@ int cg_type_create_keyval(int (*deleted)(MPI_Datatype, int, void *, void *), int
 
 int cg_type_dup(MPI_Datatype *datatype)
 {
-    return PMPI_Type_dup(*datatype, datatype);
+    return !PMPI_Type_dup ? CG_ABSENT : PMPI_Type_dup(*datatype, datatype);
 }
 
 int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value)

@@ -12,6 +12,7 @@ mod blocking;
 mod ends;
 mod keep;
 mod own;
+mod persistent;
 mod plan;
 mod request;
 mod types;

@@ -20,6 +20,8 @@ pub(super) struct Plan {
     pub(super) receive: Table,
     /// Whether some datatype in the tables is not a named one.
     pub(super) derived: bool,
+    /// Whether the tables have datatypes that the program may free.
+    lent: bool,
     /// Whether the same layout may be looked up later.
     lasts: bool,
     /// The datatypes in the tables that were made for them.
@@ -45,6 +47,7 @@ impl Plan {
         send: &dyn Fn(usize) -> Block,
         receive: &dyn Fn(usize) -> Block,
         with_own: bool,
+        hold: bool,
     ) -> Result<Self> {
         let mut temporary = Temporary::default();
         let size = of.attached.size() as usize;
@@ -57,12 +60,19 @@ impl Plan {
             }
             Ok(table)
         };
-        let (send, receive) = (table(Direction::Send, send)?, table(Direction::Receive, receive)?);
+        let mut send = table(Direction::Send, send)?;
+        let mut receive = table(Direction::Receive, receive)?;
         let given_derived = any_derived(&layout);
         let derived = given_derived || !temporary.is_empty();
-        // A type made of the program's own would keep those alive longer than the program thinks.
-        let lasts = !given_derived || temporary.is_empty();
-        Ok(Self { layout, send, receive, derived, lasts, _temporary: temporary })
+        // The program may free its types, and their handles may come again for others. So nothing is
+        // kept that was made of such a type or worked out from its extent, only the handle itself.
+        let lasts = !given_derived || !(hold || temporary.joined()) && temporary.is_empty();
+        if hold && given_derived {
+            send.hold(&mut temporary)?;
+            receive.hold(&mut temporary)?;
+        }
+        let lent = given_derived && !hold;
+        Ok(Self { layout, send, receive, derived, lent, lasts, _temporary: temporary })
     }
 }
 
@@ -104,14 +114,22 @@ impl Table {
         self.datatypes[rank] = block.datatype;
         Ok(())
     }
+
+    /// Takes duplicates of all datatypes that are needed, named ones aside.
+    fn hold(&mut self, temporary: &mut Temporary) -> Result {
+        for (datatype, count) in self.datatypes.iter_mut().zip(&self.counts) {
+            // SAFETY: asks the host about a datatype of the program or of ours.
+            if *count != 0 && unsafe { sys::cg_type_is_derived(*datatype) } != 0 {
+                *datatype = temporary.duplicate(*datatype)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// The plans of a communicator, those used last in front.
 #[derive(Default)]
-pub(super) struct Plans {
-    recent: Mutex<Vec<Arc<Plan>>>,
-    pinned: Mutex<Vec<Arc<Plan>>>,
-}
+pub(super) struct Plans(Mutex<Vec<Arc<Plan>>>);
 
 /// So many plans are kept for collectives that may come again,
 const MOST: usize = 8;
@@ -120,53 +138,46 @@ const MOST_ENTRIES: usize = 1 << 16;
 
 impl Plans {
     /// The plan for a collective, known or new, with or without what the process sends to itself: if
-    /// there is such, layouts with it are longer. With `pin`, one with derived datatypes stays as
-    /// long as the communicator.
+    /// there is such, layouts with it are longer. With `hold`, its datatypes stay as long as it does.
     pub(super) fn get(
         &self,
         of: &Neighborhood<'_>,
         send: &dyn Fn(usize) -> Block,
         receive: &dyn Fn(usize) -> Block,
         with_own: bool,
-        pin: bool,
+        hold: bool,
     ) -> Result<Arc<Plan>> {
         let blocks = || {
             let sends = of.ends.of(Direction::Send, with_own).iter().map(|end| send(end.number));
             let receives = of.ends.of(Direction::Receive, with_own).iter();
             sends.chain(receives.map(|end| receive(end.number)))
         };
-        let find = |plans: &Mutex<Vec<Arc<Plan>>>| {
-            let mut plans = plans.lock().unwrap_or_else(PoisonError::into_inner);
-            let place = plans.iter().position(|plan| plan.layout.iter().copied().eq(blocks()))?;
-            plans[..=place].rotate_right(1);
-            Some(Arc::clone(&plans[0]))
-        };
-        if pin && let Some(plan) = find(&self.pinned) {
+        let fits = |plan: &Plan| !(hold && plan.lent) && plan.layout.iter().copied().eq(blocks());
+        if let Some(plan) = self.find(fits) {
             return Ok(plan);
         }
-        let plan = match find(&self.recent) {
-            Some(plan) => plan,
-            None => {
-                let plan = Arc::new(Plan::new(of, blocks().collect(), send, receive, with_own)?);
-                if plan.lasts {
-                    let most = (MOST_ENTRIES / plan.send.counts.len()).clamp(1, MOST);
-                    Self::put(&self.recent, &plan, most);
-                }
-                plan
-            }
-        };
-        if pin && plan.derived {
-            Self::put(&self.pinned, &plan, usize::MAX);
+        let layout = blocks().collect();
+        let plan = Arc::new(Plan::new(of, layout, send, receive, with_own, hold)?);
+        if plan.lasts {
+            self.put(&plan);
         }
         Ok(plan)
     }
 
-    /// Adds a plan to at most so many.
-    fn put(plans: &Mutex<Vec<Arc<Plan>>>, plan: &Arc<Plan>, most: usize) {
-        let mut plans = plans.lock().unwrap_or_else(PoisonError::into_inner);
-        let dropped = if plans.len() == most { plans.pop() } else { None };
+    fn find(&self, fits: impl Fn(&Plan) -> bool) -> Option<Arc<Plan>> {
+        let mut plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let place = plans.iter().position(|plan| fits(plan))?;
+        plans[..=place].rotate_right(1);
+        Some(Arc::clone(&plans[0]))
+    }
+
+    fn put(&self, plan: &Arc<Plan>) {
+        let most = (MOST_ENTRIES / plan.send.counts.len()).clamp(1, MOST);
+        let mut plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let stay = plans.len().min(most - 1);
+        let dropped = plans.split_off(stay);
         plans.insert(0, Arc::clone(plan));
-        // Freeing its datatypes calls the host, which is not done under a lock.
+        // Freeing their datatypes calls the host, which is not done under a lock.
         drop(plans);
         drop(dropped);
     }

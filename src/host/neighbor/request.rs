@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::keep::Kept;
 use super::plan::Plan;
-use super::{Block, Neighborhood, Side, own};
+use super::{Block, Neighborhood, Side, own, persistent};
 use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::host::{Error, HostComm, Result};
@@ -66,17 +66,22 @@ fn all_to_all(
 ) -> Result<MPI_Request> {
     // SAFETY: asks the host who it is.
     let host_keeps = unsafe { sys::cg_requests_keep_datatypes() } != 0;
-    // Nothing tells when a persistent request is freed: what it needs stays with the communicator.
-    let pin = !host_keeps && matches!(start, Start::Later(_));
+    let lasting = !host_keeps && matches!(start, Start::Later(_));
     // SMPI copies nothing from a process to itself where both addresses are the same.
     let ((send_base, send_distance), (receive_base, receive_distance)) =
         (send.base(1), receive.base(2));
     let sent = |number| (send.block)(number).moved(send_distance);
     let received = |number| (receive.block)(number).moved(receive_distance);
-    let plan = of.attached.neighbors.plans.get(of, &sent, &received, with_own, pin)?;
+    let plan = of.attached.neighbors.plans.get(of, &sent, &received, with_own, lasting)?;
     let call = Call { comm: of.comm, send: send_base, receive: receive_base, start };
-    if !plan.derived || host_keeps || pin {
-        return call.make(&plan, [&plan.send.datatypes, &plan.receive.datatypes]);
+    let datatypes = [&plan.send.datatypes[..], &plan.receive.datatypes];
+    if lasting {
+        let request = call.make(&plan, datatypes)?;
+        persistent::keep(request, plan);
+        return Ok(request);
+    }
+    if !plan.derived || host_keeps {
+        return call.make(&plan, datatypes);
     }
     let kept = Kept::new(of.comm, Arc::clone(&plan))?;
     let made = call.make(&plan, kept.datatypes());

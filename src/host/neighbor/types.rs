@@ -44,11 +44,14 @@ impl Described {
 
 /// Datatypes to be freed after the call. The host keeps them for as long as a communication needs them.
 #[derive(Default)]
-pub(super) struct Temporary(Vec<MPI_Datatype>);
+pub(super) struct Temporary {
+    made: Vec<MPI_Datatype>,
+    joined: bool,
+}
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        for datatype in &mut self.0 {
+        for datatype in &mut self.made {
             // SAFETY: a datatype that was made here and that nobody else has seen.
             unsafe { sys::cg_type_free(datatype) };
         }
@@ -61,7 +64,24 @@ const PART: i64 = 1 << 30;
 impl Temporary {
     /// Whether there are none.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.made.is_empty()
+    }
+
+    /// Whether blocks became one because the extent of their type says that they lie one after the other.
+    pub(super) fn joined(&self) -> bool {
+        self.joined
+    }
+
+    /// The same datatype, which stays if the program frees its own.
+    pub(super) fn duplicate(&mut self, mut datatype: MPI_Datatype) -> Result<MPI_Datatype> {
+        // SAFETY: a datatype of the program, and its place.
+        let code = unsafe { sys::cg_type_dup(&raw mut datatype) };
+        if code == sys::CG_ABSENT {
+            return Err(Error::Absent("MPI_Type_dup"));
+        }
+        check(code)?;
+        self.made.push(datatype);
+        Ok(datatype)
     }
 
     /// A block with a count that fits an int.
@@ -97,6 +117,7 @@ impl Temporary {
                 && last.continued_by(&block, &mut measured)?
             {
                 last.count += block.count;
+                self.joined = true;
                 continue;
             }
             parts.push(block);
@@ -156,7 +177,7 @@ impl Temporary {
             return Err(Error::Absent("MPI_Type_create_struct and MPI_Type_commit"));
         }
         check(code)?;
-        self.0.push(made);
+        self.made.push(made);
         Ok(made)
     }
 }
