@@ -13,7 +13,7 @@ enum { KINDS = 6, MOST_NDIMS = 3, MOST_DEGREE = 2 * MOST_NDIMS };
 
 /* One process, and its part of the world. */
 struct self {
-    int world_rank, world_size, failed, turns;
+    int world_rank, world_size, passed, failed, turns;
     int kind, rank, size; /* of the part */
 };
 
@@ -27,7 +27,9 @@ struct shape {
 
 static int check(struct self *self, int holds, const char *condition, int line)
 {
-    if (!holds) {
+    if (holds)
+        self->passed++;
+    else {
         self->failed++;
         fprintf(stderr, "rank %d (kind %d, %d of %d), turn %d: coroutines.c:%d: failed: %s\n",
                 self->world_rank, self->kind, self->rank, self->size, self->turns, line, condition);
@@ -277,15 +279,16 @@ int main(int argc, char **argv)
 {
     struct self here = { 0 }, *self = &here;
     /* In each round a rank is in another part. */
-    int failed, rounds = argc > 1 ? atoi(argv[1]) : 3;
+    int sums[2], rounds = argc > 1 ? atoi(argv[1]) : 3;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &self->world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &self->world_size);
     for (int round = 0; round < rounds; round++)
         round_of(self, round);
-    MPI_Allreduce(&self->failed, &failed, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    int counts[2] = { self->passed, self->failed };
+    MPI_Allreduce(counts, sums, 2, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     if (self->world_rank == 0)
-        printf("%d turns, %d failed\n", self->turns, failed);
+        printf("%d turns\n%d passed, %d failed\n", self->turns, sums[0], sums[1]);
     MPI_Finalize();
-    return failed != 0;
+    return sums[1] != 0;
 }

@@ -56,7 +56,7 @@ static void grid(const char *name, int ndims, const int *dims, const int *period
         length += snprintf(whole + length, sizeof whole - length, "%s%d%s", d ? "x" : " ", dims[d],
                            periods[d] ? "p" : "");
     }
-    MPI_Cart_create(MPI_COMM_WORLD, ndims, dims, periods, 0, &comm);
+    CHECK(MPI_Cart_create(MPI_COMM_WORLD, ndims, dims, periods, 0, &comm) == MPI_SUCCESS);
     all_calls(narrow ? "periodic 1 or 2" : "grid", whole, comm, 2 * ndims);
 }
 
@@ -70,8 +70,9 @@ static void adjacent(const char *kind, const char *name, int indegree, const int
                      const int *destinations)
 {
     MPI_Comm comm;
-    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, indegree, sources, MPI_UNWEIGHTED, outdegree,
-                                   destinations, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
+    CHECK(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, indegree, sources, MPI_UNWEIGHTED, outdegree,
+                                         destinations, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm)
+          == MPI_SUCCESS);
     all_calls(kind, name, comm, indegree);
 }
 
@@ -100,7 +101,7 @@ int main(int argc, char **argv)
         edges[2 * i] = (i + size - 1) % size, edges[2 * i + 1] = (i + 1) % size;
     }
     MPI_Comm comm;
-    MPI_Graph_create(MPI_COMM_WORLD, size, index, edges, 0, &comm);
+    CHECK(MPI_Graph_create(MPI_COMM_WORLD, size, index, edges, 0, &comm) == MPI_SUCCESS);
     all_calls(repeated(size < 3), "symmetric ring", comm, 2);
 
     int both[2] = { last, next }, twice[2] = { next, next }, from[2] = { last, last };

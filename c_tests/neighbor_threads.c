@@ -83,7 +83,7 @@ int main(int argc, char **argv)
     MPI_Comm ring;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     if (provided < MPI_THREAD_MULTIPLE) {
-        printf("0 passed, 0 failed: the host has no MPI_THREAD_MULTIPLE\n");
+        printf("ignored: the host has no MPI_THREAD_MULTIPLE\n");
         MPI_Finalize();
         return 0;
     }

@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# What is known of a host: host.sh HOST (cc|cxx|fc|exec|env|missing), one line on stdout.
+# What is known of a host: host.sh HOST (cc|cxx|fc|exec|env|yield|missing), one line on stdout.
 #
 #   cc cxx fc  its compiler wrappers; empty where it has none
 #   exec       how its programs are started; the number of processes and the program follow
 #   env        what cargo needs in its environment to bind this host
+#   yield      what lets programs that wait leave the processors to others, where several jobs share them:
+#              settings, or a source (in c_tests) of a library to preload
 #   missing    Debian and PyPI packages that it comes in and that are not here ("debian NAME..." or "pypi NAME==VERSION")
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -11,21 +13,27 @@ host=$1 what=$2
 hosts=$top/build/hosts
 
 as_openmpi='--allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1'
-debian= pypi= cc= cxx= fc= exec= env=
+as_mpich5='MPIR_CVAR_POLLS_BEFORE_YIELD=100 MPIR_CVAR_ENABLE_HEAVY_YIELD=1'
+debian= pypi= cc= cxx= fc= exec= env= yield=
 case $host in
 mpich)
     debian='mpich libmpich-dev gfortran'
-    cc=mpicc.mpich cxx=mpicxx.mpich fc=mpif90.mpich exec='mpiexec.mpich -n' ;;
+    cc=mpicc.mpich cxx=mpicxx.mpich fc=mpif90.mpich exec='mpiexec.mpich -n'
+    yield=c_tests/yield.c ;;
 openmpi)
     debian='openmpi-bin libopenmpi-dev gfortran'
-    cc=mpicc.openmpi cxx=mpicxx.openmpi fc=mpif90.openmpi exec="mpiexec.openmpi $as_openmpi -n" ;;
+    cc=mpicc.openmpi cxx=mpicxx.openmpi fc=mpif90.openmpi exec="mpiexec.openmpi $as_openmpi -n"
+    # Else each of two jobs has its processes on the same processors.
+    yield=OMPI_MCA_hwloc_base_binding_policy=none ;;
 mpich5)
     pypi='mpich==5.0.2'
-    cc=$hosts/mpich/bin/mpicc cxx=$hosts/mpich/bin/mpicxx exec="$hosts/mpich/bin/mpiexec -n" ;;
+    cc=$hosts/mpich/bin/mpicc cxx=$hosts/mpich/bin/mpicxx exec="$hosts/mpich/bin/mpiexec -n"
+    yield=$as_mpich5 ;;
 abi)
     # The same packages, by the standard ABI.
     pypi='mpich==5.0.2'
     cc=$hosts/mpich/bin/mpicc_abi cxx=$hosts/mpich/bin/mpicxx_abi exec="$hosts/mpich/bin/mpiexec -n"
+    yield=$as_mpich5
     header="-include $top/include/compat/mpi5abi.h"
     env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=-DMPI_ABI $header" ;;
 openmpi5)
@@ -47,7 +55,7 @@ mini)
 esac
 
 case $what in
-cc | cxx | fc | exec | env) echo "${!what}" ;;
+cc | cxx | fc | exec | env | yield) echo "${!what}" ;;
 missing)
     if command -v "$cc" >/dev/null && { [ -z "$fc" ] || command -v "$fc" >/dev/null; }; then
         exit 0

@@ -7,20 +7,20 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 host=$1
 cd "$top"
 scripts/setup.sh hwloc
+scripts/seed.sh build/hwloc
 CARGO_TARGET_DIR=build/hwloc MPICC=$(scripts/host.sh "$host" cc) scripts/with-env.sh "$host" \
     cargo build -q --release --lib --features hwloc
 lib=$top/build/hwloc/release/libcartograph.so
-program=build/$host/programs/reorder
-mkdir -p "build/$host/programs"
+. "$top/scripts/checks.sh"
+program=$work/reorder
 $(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$program" c_tests/reorder.c
 launch=$(scripts/host.sh "$host" exec)
-. "$top/scripts/checks.sh"
 evidence=("$work/out" "$work/err")
 
 # run BINDING: 8 processes, each bound to the CPUs that BINDING gives for its rank.
 run() {
     timeout -k 5 120 $launch 8 env HWLOC_SYNTHETIC='package:2 core:1 pu:1' HWLOC_THISSYSTEM=1 \
-        "LD_PRELOAD=$lib" sh -c "exec taskset -c $1 $program" >"$work/out" 2>"$work/err"
+        "LD_PRELOAD=$lib${YIELD:+:$YIELD}" sh -c "exec taskset -c $1 $program" >"$work/out" 2>"$work/err"
     order=$(sed -n 's/^rank [0-9]* order cart 4x2 00: //p' "$work/out")
 }
 # Edges of a 4x2 grid that join two packages, where the package of an old rank is its parity.

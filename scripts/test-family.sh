@@ -70,5 +70,6 @@ for other in mpich openmpi mpich5 abi openmpi5; do
     done
 done
 
+if [ $((passed + failed)) = 0 ]; then echo "ignored: no other host's library is built" && exit; fi
 echo "$passed passed, $failed failed"
 test "$failed" = 0

@@ -6,14 +6,13 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 host=$1
 cd "$top"
 lib=$top/build/$host/lib/libcartograph.so
-program=build/$host/programs/errors_fatal
-mkdir -p "build/$host/programs"
+. "$top/scripts/checks.sh"
+program=$work/errors_fatal
 # mini has nothing of the chapter that a program could be linked with.
 link=()
 [ "$host" != mini ] || link=(-L "$(dirname "$lib")" -lcartograph)
 $(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$program" c_tests/errors_fatal.c "${link[@]}"
 launch=$(scripts/host.sh "$host" exec)
-. "$top/scripts/checks.sh"
 evidence=("$work/out" "$work/err")
 # Nobody needs the core dumps of programs that are meant to abort.
 ulimit -c 0
@@ -30,7 +29,7 @@ fatal() {
     shift 2
     # After mpiexec, so that the launcher itself is left alone.
     [ "$processes" = 0 ] || command=($launch "$processes")
-    command+=(env "LD_PRELOAD=$lib" "$program" "$way")
+    command+=(env "LD_PRELOAD=$lib${YIELD:+:$YIELD}" "$program" "$way")
     # Open MPI's launcher loses its own message about an abort in one of four runs or so, of bare
     # programs too, and says so: then it is asked again.
     for attempt in 1 2 3 4 5 6 7 8 9 10; do

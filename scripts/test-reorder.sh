@@ -8,11 +8,10 @@ host=$1
 cd "$top"
 lib=$top/build/$host/lib/libcartograph.so
 tool=$top/build/bin/cartograph
-program=build/$host/programs/reorder
-mkdir -p "build/$host/programs"
+. "$top/scripts/checks.sh"
+program=$work/reorder
 $(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$program" c_tests/reorder.c
 launch=$(scripts/host.sh "$host" exec)
-. "$top/scripts/checks.sh"
 evidence=("$work/out" "$work/err")
 
 # run PROCESSES SETTING...: the orders that the program prints, in $work/orders.
@@ -20,7 +19,7 @@ run() {
     local processes=$1
     shift
     # After mpiexec, so that the launcher itself is left alone.
-    timeout -k 5 120 $launch "$processes" env "$@" "LD_PRELOAD=$lib" "$program" >"$work/out" 2>"$work/err" || {
+    timeout -k 5 120 $launch "$processes" env "$@" "LD_PRELOAD=$lib${YIELD:+:$YIELD}" "$program" >"$work/out" 2>"$work/err" || {
         tail -n 20 "$work/out" "$work/err"
         return 1
     }

@@ -18,7 +18,7 @@ $cc -g -O1 -Wall -Wextra -fPIC -shared -o "$work/tool.so" "$top/c_tests/tool.c"
 $cc -g -O1 -Wall -Wextra -c -o "$work/tool.o" "$top/c_tests/tool.c"
 $cc -g -O1 -Wall -Wextra -o "$work/calls" "$top/c_tests/tool_calls.c"
 $cc -g -O1 -Wall -Wextra -o "$work/calls.static" "$top/c_tests/tool_calls.c" "$work/tool.o" "$lib/libcartograph.a" -lm
-preload="LD_PRELOAD=$work/tool.so $lib/libcartograph.so"
+preload="LD_PRELOAD=$work/tool.so $lib/libcartograph.so${YIELD:+ $YIELD}"
 
 # The same names on both sides: a function that is new in exports.txt belongs into the tool.
 same() { diff <(echo "$1") <(echo "$2"); }

@@ -1,41 +1,64 @@
-//! Runs the programs of `c_tests/testlist` on one real MPI, alone and under Cartograph.
+//! Runs the programs and scripts of `c_tests/testlist` on real MPIs, alone and under Cartograph.
 //!
-//! `make test` sets `CARTOGRAPH_TEST_HOST`; without it there is nothing to run, as in `cargo test`
-//! on a machine without MPI. One trial is one program with one way of using it, on all the numbers
-//! of processes that the list gives.
+//! `CARTOGRAPH_TEST_HOST` names the hosts, which `make test` has built the library for; without it
+//! there is nothing to run, as in `cargo test` on a machine without MPI. One trial is one program with
+//! one way of using it, on all the numbers of processes that the list gives, or one script. Trials run
+//! side by side, as many at once as there are processors (`--test-threads`): much of a run is waiting,
+//! for launchers and for other processes.
 
 #[path = "hosts/differences.rs"]
 mod differences;
 #[path = "hosts/host.rs"]
 mod host;
+#[path = "hosts/output.rs"]
+mod output;
 #[path = "hosts/testlist.rs"]
 mod testlist;
+#[path = "hosts/times.rs"]
+mod times;
 
-use libtest_mimic::{Arguments, Failed, Trial};
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
 
 use differences::Differences;
 use host::{Host, Library};
+use output::Verdict;
 use testlist::{Test, Way};
 
-fn main() {
-    let mut arguments = Arguments::from_args();
-    // Runs of several processes each: side by side they would only slow each other down.
-    arguments.test_threads = Some(1);
-    let Ok(name) = std::env::var("CARTOGRAPH_TEST_HOST") else {
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let names = std::env::var("CARTOGRAPH_TEST_HOST").unwrap_or_default();
+    if names.is_empty() {
         println!("CARTOGRAPH_TEST_HOST is not set: use `make test HOST=...`");
-        libtest_mimic::run(&arguments, Vec::new()).exit();
-    };
-    let host: &'static Host = Box::leak(Box::new(Host::new(&name)));
-    let trials = testlist::read().into_iter().map(|test| {
-        let ignored = !test.is_for(&name) || host.compiler(&test.source).is_none();
-        Trial::test(format!("{name}/{}", test.name()), move || run(host, &test))
-            .with_ignored_flag(ignored)
-    });
-    libtest_mimic::run(&arguments, trials.collect()).exit();
+    }
+    let mut trials = Vec::new();
+    for name in names.split([' ', ',']).filter(|name| !name.is_empty()) {
+        let host: &'static Host = Box::leak(Box::new(Host::new(name)));
+        for test in testlist::read().into_iter().filter(|test| !test.is_elsewhere(name)) {
+            let ignored = !test.is_for(name) || !host.can_build(&test);
+            let title = format!("{name}/{}", test.name());
+            let size = (test.way == Way::Script, test.processes.iter().sum::<u32>());
+            let line = title.clone();
+            let trial = Trial::ignorable_test(title, move || times::of(line, || run(host, &test)));
+            trials.push((size, trial.with_ignored_flag(ignored)));
+        }
+    }
+    // What takes longest comes first, so that no processor is left with nothing to do at the end.
+    trials.sort_by_key(|(size, _)| std::cmp::Reverse(*size));
+    let trials = trials.into_iter().map(|(_, trial)| trial).collect();
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    times::print();
+    if !names.is_empty() && !arguments.list {
+        let (passed, failed) = (conclusion.num_passed, conclusion.num_failed);
+        println!("{passed} passed, {failed} failed, {} ignored", conclusion.num_ignored);
+    }
+    conclusion.exit_code()
 }
 
-fn run(host: &Host, test: &Test) -> Result<(), Failed> {
+fn run(host: &Host, test: &Test) -> Result<Completion, Failed> {
     let library = match test.way {
+        Way::Script => return Ok(completion(host.run_script(test)?)),
         Way::Linked => Library::Linked,
         Way::Static => Library::Static,
         Way::Same | Way::Preloaded => Library::Preloaded,
@@ -51,19 +74,34 @@ fn run(host: &Host, test: &Test) -> Result<(), Failed> {
         _ => None,
     };
     let mut differences = None;
+    let mut verdict = None;
     for processes in &test.processes {
         let how = (&test.arguments[..], &test.settings[..]);
         let ours = host.run(&program, library, *processes, how)?;
-        if let Some((program, known)) = &alone {
+        let judged = Verdict::of(&ours).map_err(|why| format!("{processes} processes: {why}"))?;
+        if let Verdict::Passed = judged
+            && let Some((program, known)) = &alone
+        {
             // A bare host may hang by itself: Open MPI does, at random, in MPI_Dist_graph_create
             // (open-mpi/ompi issue 13918).
             let alone = || host.run(program, Library::None, *processes, how);
             let theirs = alone().or_else(|_| alone()).or_else(|_| alone())?;
             differences.get_or_insert_with(|| known.clone()).compare(*processes, &theirs, &ours)?;
         }
+        match verdict.get_or_insert_with(|| judged.clone()) {
+            first if *first == judged => {}
+            first => return Err(format!("{processes} processes: {judged:?}, but {first:?}").into()),
+        }
     }
-    match differences {
-        Some(differences) => differences.finish(),
-        None => Ok(()),
+    if let Some(differences) = differences {
+        differences.finish()?;
+    }
+    Ok(completion(verdict.ok_or("the list gives no number of processes")?))
+}
+
+fn completion(verdict: Verdict) -> Completion {
+    match verdict {
+        Verdict::Passed => Completion::Completed,
+        Verdict::Ignored(reason) => Completion::ignored_with(reason),
     }
 }

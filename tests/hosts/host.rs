@@ -1,9 +1,12 @@
 //! One host: its compilers, its launcher, and the library that was built for it.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::testlist::top;
+use crate::output::Verdict;
+use crate::testlist::{Test, Way, top};
 
 /// How Cartograph comes into a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,20 +17,45 @@ pub(crate) enum Library {
     Static,
 }
 
-/// Seconds that a run may take. None takes a tenth of it; a run that ends here hangs.
+/// Seconds that a run may take. None takes a tenth of it on a quiet machine; a run that ends here hangs.
 const SECONDS: &str = "120";
 
 pub(crate) struct Host {
     pub(crate) name: String,
     directory: PathBuf,
     launcher: Vec<String>,
+    /// `NAME=VALUE`, set for all programs, so that those that wait leave the processors to others.
+    environment: Vec<String>,
+    /// A library to preload to the same end.
+    yielding: Option<PathBuf>,
+    /// What was compiled, or why not: each program once, whichever trial is the first to need it.
+    built: Mutex<HashMap<PathBuf, Built>>,
 }
+
+type Built = Arc<OnceLock<Result<(), String>>>;
 
 impl Host {
     pub(crate) fn new(name: &str) -> Self {
-        let directory = top().join("build").join(name);
-        let launcher = ask(name, "exec").split_whitespace().map(str::to_owned).collect();
-        Self { name: name.into(), directory, launcher }
+        let words = |what| ask(name, what).split_whitespace().map(str::to_owned).collect();
+        let mut host = Self {
+            name: name.into(),
+            directory: top().join("build").join(name),
+            launcher: words("exec"),
+            environment: words("yield"),
+            yielding: None,
+            built: Mutex::default(),
+        };
+        if let Some(source) = host.environment.iter().position(|word| word.ends_with(".c")) {
+            let source = host.environment.remove(source);
+            let library = host.directory.join("libyield.so");
+            std::fs::create_dir_all(&host.directory).expect("build can be written");
+            let mut command = Command::new("cc");
+            command.args(["-O2", "-Wall", "-shared", "-fPIC", "-o"]).arg(&library).arg(source);
+            succeeded("the compiler", command.current_dir(top()).output())
+                .unwrap_or_else(|error| panic!("{error}"));
+            host.yielding = Some(library);
+        }
+        host
     }
 
     fn lib(&self) -> PathBuf {
@@ -47,10 +75,14 @@ impl Host {
         (!wrapper.is_empty() && has_bindings).then_some(wrapper)
     }
 
-    /// Compiles and links a program.
+    /// Whether the host has what the test's source needs.
+    pub(crate) fn can_build(&self, test: &Test) -> bool {
+        test.way == Way::Script || self.compiler(&test.source).is_some()
+    }
+
+    /// Compiles and links a program, once.
     pub(crate) fn build(&self, source: &Path, library: Library) -> Result<PathBuf, String> {
         let programs = self.directory.join("programs");
-        std::fs::create_dir_all(&programs).map_err(|error| error.to_string())?;
         let kind = match library {
             Library::None | Library::Preloaded => "",
             Library::Linked => ".linked",
@@ -58,12 +90,20 @@ impl Host {
         };
         let name = source.file_name().expect("a file name").to_string_lossy();
         let program = programs.join(format!("{name}{kind}"));
+        let built = self.built.lock().expect("nothing panics in here");
+        let built = { built }.entry(program.clone()).or_default().clone();
+        built.get_or_init(|| self.compile(source, library, &program)).clone().map(|()| program)
+    }
+
+    fn compile(&self, source: &Path, library: Library, program: &Path) -> Result<(), String> {
+        // Modules of one program do not meet those of another.
+        let modules = format!("{}.modules", program.display());
+        std::fs::create_dir_all(&modules).map_err(|error| error.to_string())?;
         let lib = self.lib().display().to_string();
         let mut command = Command::new(self.compiler(source).expect("asked for before"));
-        command.current_dir(top()).args(["-g", "-O1", "-Wall", "-o"]).arg(&program);
-        // Modules and include files of one program do not meet those of another.
+        command.current_dir(top()).args(["-g", "-O1", "-Wall", "-o"]).arg(program);
         if source.extension().is_some_and(|e| e.to_string_lossy().starts_with('f')) {
-            command.arg("-J").arg(&programs);
+            command.arg("-J").arg(&modules);
         } else {
             command.arg("-pthread");
         }
@@ -82,7 +122,7 @@ impl Host {
                 command.arg("-Wl,--no-whole-archive");
             }
         }
-        succeeded("the compiler", command.arg("-lm").output()).map(|_| program)
+        succeeded("the compiler", command.arg("-lm").output()).map(|_| ())
     }
 
     /// Asks the loader whose functions a program will call: all of the chapter must be ours.
@@ -146,14 +186,18 @@ impl Host {
     ) -> Command {
         let mut command = Command::new("timeout");
         command.args(["-k", "5", SECONDS]);
+        command.envs(self.environment.iter().filter_map(|word| word.split_once('=')));
         if self.loads_programs() {
             command.arg("env").args(settings);
         }
         command.args(&self.launcher).arg(processes.to_string());
         let mut variables = settings.to_vec();
-        if library == Library::Preloaded {
+        let ours = (library == Library::Preloaded).then(|| self.lib().join("libcartograph.so"));
+        let preloaded: Vec<_> = ours.iter().chain(&self.yielding).collect();
+        if !preloaded.is_empty() {
             // After mpiexec, so that the launcher itself is left alone.
-            variables.push(format!("LD_PRELOAD={}", self.lib().join("libcartograph.so").display()));
+            let names: Vec<_> = preloaded.iter().map(|path| path.display().to_string()).collect();
+            variables.push(format!("LD_PRELOAD={}", names.join(":")));
         }
         if !variables.is_empty() && (library == Library::Preloaded || !self.loads_programs()) {
             command.arg("env").args(variables);
@@ -183,6 +227,18 @@ impl Host {
             }
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    /// Runs a script for this host. `YIELD` is what it should preload besides.
+    pub(crate) fn run_script(&self, test: &Test) -> Result<Verdict, String> {
+        let mut command = Command::new(&test.source);
+        command.arg(&self.name).current_dir(top());
+        command.envs(self.environment.iter().filter_map(|word| word.split_once('=')));
+        if let Some(library) = &self.yielding {
+            command.env("YIELD", library);
+        }
+        let output = succeeded(&test.source.display().to_string(), command.output())?;
+        Verdict::of(&String::from_utf8_lossy(&output.stdout))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `c_tests/testlist`: which programs there are and how they are run.
+//! `c_tests/testlist`: which programs and scripts there are and how they are run.
 
 use std::path::{Path, PathBuf};
 
@@ -13,6 +13,8 @@ pub(crate) enum Way {
     Linked,
     /// Linked with the archive: the program checks itself.
     Static,
+    /// A script, which takes the host's name and does all by itself.
+    Script,
 }
 
 /// A line of the list.
@@ -29,13 +31,14 @@ pub(crate) struct Test {
 }
 
 impl Test {
-    /// Source and way, arguments and settings if there are any: unique in the list.
+    /// The script, or source and way, arguments and settings if there are any: unique in the list.
     pub(crate) fn name(&self) -> String {
         let way = match self.way {
             Way::Same => "same",
             Way::Preloaded => "preloaded",
             Way::Linked => "linked",
             Way::Static => "static",
+            Way::Script => return self.source.display().to_string(),
         };
         let source = self.source.display().to_string();
         [&[source, way.into()][..], &self.arguments, &self.settings].concat().join(" ")
@@ -45,8 +48,16 @@ impl Test {
     pub(crate) fn is_for(&self, host: &str) -> bool {
         match self.hosts[..] {
             [] => !MINIMAL.contains(&host),
-            _ => self.hosts.iter().any(|name| name == host),
+            _ => self.hosts.iter().any(|name| name == host || name == "all"),
         }
+    }
+
+    /// Whether it is no concern of this host's, so that it does not even count as ignored: it is about
+    /// the minimal hosts only, or this is one of them.
+    pub(crate) fn is_elsewhere(&self, host: &str) -> bool {
+        let minimal = |name: &String| MINIMAL.contains(&name.as_str());
+        let only_minimal = !self.hosts.is_empty() && self.hosts.iter().all(minimal);
+        !self.is_for(host) && (only_minimal || MINIMAL.contains(&host))
     }
 
     /// The program's name, as the differences file has it.
@@ -74,7 +85,8 @@ pub(crate) fn read() -> Vec<Test> {
         .collect()
 }
 
-/// `source way processes [arguments] [settings] [@hosts]`, with processes as in `1,2,4-6`.
+/// `source way processes [arguments] [settings] [@hosts]`, with processes as in `1,2,4-6`; of a script
+/// `source script [@hosts]`.
 fn parse(line: &str) -> Option<Test> {
     let mut words = line.split_whitespace();
     let source = PathBuf::from(words.next()?);
@@ -83,10 +95,12 @@ fn parse(line: &str) -> Option<Test> {
         "preloaded" => Way::Preloaded,
         "linked" => Way::Linked,
         "static" => Way::Static,
+        "script" => Way::Script,
         _ => return None,
     };
     let mut processes = Vec::new();
-    for range in words.next()?.split(',') {
+    let ranges = if way == Way::Script { None } else { Some(words.next()?) };
+    for range in ranges.into_iter().flat_map(|ranges| ranges.split(',')) {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         processes.extend(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?);
     }

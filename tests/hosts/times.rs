@@ -1,0 +1,40 @@
+//! Where the time goes: printed after a run of many trials.
+
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+/// How many trials of each host are printed.
+const SHOWN: usize = 20;
+
+/// The trials that ran: `HOST/NAME`, and how long.
+static TIMES: Mutex<Vec<(String, Duration)>> = Mutex::new(Vec::new());
+
+/// Runs a trial and keeps how long it took.
+pub(crate) fn of<T>(name: String, trial: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = trial();
+    TIMES.lock().expect("no trial panics in here").push((name, start.elapsed()));
+    result
+}
+
+/// Prints the longest trials of each host and the sums. Trials that ran side by side share the
+/// processors, so the sums are more than what passed on the clock.
+pub(crate) fn print() {
+    let mut times = std::mem::take(&mut *TIMES.lock().expect("no trial panics in here"));
+    if times.len() <= SHOWN {
+        return;
+    }
+    times.sort_by_key(|(_, time)| std::cmp::Reverse(*time));
+    let host_of = |name: &str| name.split('/').next().unwrap_or_default().to_owned();
+    let mut hosts: Vec<String> = times.iter().map(|(name, _)| host_of(name)).collect();
+    hosts.sort();
+    hosts.dedup();
+    for host in hosts {
+        let of_host: Vec<_> = times.iter().filter(|(name, _)| host_of(name) == host).collect();
+        let total: f64 = of_host.iter().map(|(_, time)| time.as_secs_f64()).sum();
+        println!("{host}: {total:.0} s in {} trials, of which", of_host.len());
+        for (name, time) in of_host.iter().take(SHOWN) {
+            println!("{:7.1} s  {name}", time.as_secs_f64());
+        }
+    }
+}
