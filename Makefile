@@ -41,20 +41,27 @@ demo:
 	@scripts/demo.sh $(or $(HOST),mpich)
 
 ## make test [HOST=]                everything, on all hosts or on one
-test: check
+test:
 	scripts/setup.sh $(TESTED)
-	@# All libraries first: test-family.sh mixes them.
-	set -e; for host in $(TESTED); do $(MAKE) --no-print-directory lib HOST=$$host; done
-	set -e; for host in $(TESTED); do $(MAKE) --no-print-directory test-host HOST=$$host; done
+	$(MAKE) --no-print-directory -j$(shell nproc) --output-sync=target check tool $(TESTED:%=tested-%)
+	$(PURE) CARTOGRAPH_TEST_HOST="$(TESTED)" cargo test $(CHECKED) --test hosts
+
+# A library as it is tested. The first brings what the others take over.
+.PHONY: $(HOSTS:%=tested-%)
+$(HOSTS:%=tested-%): tested-%:
+	$(MAKE) --no-print-directory lint HOST=$*
+$(patsubst %,tested-%,$(wordlist 2,$(words $(TESTED)),$(TESTED))): | tested-$(firstword $(TESTED))
 
 ## make check                       format, lints and tests of the pure layers; needs no MPI
+# One profile for all of it: what it needs is compiled once.
+CHECKED := --profile unwind --no-default-features --features cli
 check:
 	scripts/setup.sh
 	cargo fmt --check
-	$(PURE) cargo clippy --no-default-features --features cli --all-targets -- -D warnings
-	$(PURE) cargo check --quiet --no-default-features --lib
-	$(PURE) cargo test --profile unwind --no-default-features --features cli --lib --bins --test cli
-	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --no-default-features --features cli
+	$(PURE) cargo clippy $(CHECKED) --all-targets -- -D warnings
+	$(PURE) cargo check --quiet --profile unwind --no-default-features --lib
+	$(PURE) cargo test $(CHECKED) --lib --bins --test cli --test hosts
+	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED)
 
 ## make hosts                       gets every host that is missing here
 hosts:
@@ -63,8 +70,14 @@ hosts:
 ## make lib [HOST=|MPICC=] [FEATURES=hwloc]  builds libcartograph.so and libcartograph.a
 lib:
 	$(if $(KNOWN),scripts/setup.sh $(ONE))
+	scripts/seed.sh $(OUT)
 	$(BOUND) cargo build --release --lib $(if $(FEATURES),--features $(FEATURES))
 	scripts/finish-lib.sh $(OUT)
+
+# The lints of what binds the host, each host's in its own way.
+.PHONY: lint
+lint: lib
+	$(BOUND) cargo clippy --release --lib -- -D warnings
 
 ## make -s lib-path [HOST=|MPICC=]  prints where that libcartograph.so is
 lib-path:
@@ -115,16 +128,3 @@ install: lib tool
 ## make clean                       removes what was built, but not the hosts
 clean:
 	for host in $(HOSTS) pure bin bench; do rm -rf $(TOP)/build/$$host; done
-
-# The tests of one host; HOST is set. SMPI loads programs in its own way, and mini is here for the sake
-# of what it does not have.
-SCRIPTS := reorder tool fatal family valgrind install
-SCRIPTS_mpich := $(SCRIPTS) domains
-SCRIPTS_smpi := fatal
-SCRIPTS_mini := fatal mini
-.PHONY: test-host
-test-host: lib tool
-	$(BOUND) cargo clippy --release --lib -- -D warnings
-	scripts/symbols.sh $(HOST)
-	$(PURE) CARTOGRAPH_TEST_HOST=$(HOST) cargo test --no-default-features --test hosts
-	set -e; for test in $(or $(SCRIPTS_$(HOST)),$(SCRIPTS)); do scripts/test-$$test.sh $(HOST); done
