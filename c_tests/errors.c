@@ -1,5 +1,6 @@
 /* Wrong calls. Under Cartograph each returns on every rank, with the right error class, through the
- * communicator's own error handler, saying what was wrong; and nothing is changed by it.
+ * communicator's own error handler, saying what was wrong; and nothing is changed by it. Those that run
+ * on every host succeed here too, unless CARTOGRAPH_CHECK names the rule that they break.
  *
  * errors           makes all of them, and checks
  * errors CASE      makes one of them, and prints what came of it in one line

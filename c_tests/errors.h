@@ -63,6 +63,13 @@ static const char *on_last(void)
     return words;
 }
 
+/* Whether CARTOGRAPH_CHECK has a word. */
+static int is_checked(const char *rule)
+{
+    const char *words = getenv("CARTOGRAPH_CHECK");
+    return words && (strstr(words, rule) || strstr(words, "all"));
+}
+
 static const char *class_name(int class)
 {
 #define NAMED(name) \
@@ -321,6 +328,9 @@ static int case_ends(void)
     WRONG(__VA_ARGS__)
 /* A call that is right, though some hosts fail in it. */
 #define RIGHT(where, call) WRONG(where, MPI_SUCCESS, call)
+/* A call that breaks a rule, which every host lets it: an error where the rule is checked. */
+#define CHECKED(rule, where, ...)                                                                  \
+    WRONG(where, is_checked(rule) ? MPI_ERR_ARG : MPI_SUCCESS, __VA_ARGS__)
 
 static void prepare(void)
 {

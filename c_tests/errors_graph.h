@@ -71,12 +71,12 @@ static void graph_create_alone_cases(void)
     memcpy(index, ring_index, sizeof index);
     if (is_last)
         index[0] = 0;
-    WRONG(PLAIN, MPI_ERR_ARG, "Graph_create, index differs", alone,
-          "index[0] is 0, but 1 on rank 0")
+    CHECKED("arguments", PLAIN, "Graph_create, index differs", alone,
+            "index[0] is 0, but 1 on rank 0")
         code = MPI_Graph_create(comm, n, index, ring_edges, 0, &made);
     edges[n - 1] = is_last ? n - 1 : 0;
-    WRONG(PLAIN, MPI_ERR_ARG, "Graph_create, edges differ", alone,
-          text("edges[%d] is %d, but 0 on rank 0", n - 1, n - 1))
+    CHECKED("arguments", PLAIN, "Graph_create, edges differ", alone,
+            text("edges[%d] is %d, but 0 on rank 0", n - 1, n - 1))
         code = MPI_Graph_create(comm, n, ring_index, edges, 0, &made);
     WRONG(PLAIN, MPI_ERR_ARG, "Graph_create, nnodes differ", alone,
           text("nnodes is %d, but %d on rank 0", n - 1, n))

@@ -7,10 +7,15 @@
 //! not, every new communicator lacks somebody, so every rank knows; only then is it found out, in a
 //! reduction of a few words, what is wrong, or that there is nothing wrong after all.
 //!
+//! Digests may collide. Which calls of the communicator come next must not depend on that, so the
+//! part of the color that decides it is exact: [`Ballot::course`]. What comes after the split rests
+//! on that, on what rank 0 says, and on the sizes of communicators.
+//!
 //! Every constructor begins with a split, `MPI_Cart_sub` as well, so that ranks in different ones meet.
 
-use std::hash::{DefaultHasher, Hash, Hasher};
-
+use super::arguments::{Function, Shared};
+use super::check::{Check, Rule};
+use super::digest::Digest;
 use super::place::{Course, Wish};
 use super::{Comm, Error};
 use crate::topology::{self, Class};
@@ -18,20 +23,14 @@ use crate::topology::{self, Class};
 /// "No rank", in a minimum over ranks.
 const NOBODY: i64 = i64::MAX;
 
-/// The arguments of a call that every rank must pass alike, by name, in the order of the call.
-pub struct Shared<'a> {
-    /// The function: two ranks in different constructors do not agree either.
-    pub function: &'static str,
-    /// Name and values of each argument; a scalar is a slice of one.
-    pub arguments: &'a [(&'static str, &'a [i32])],
-}
-
 /// What one rank brings to the agreement.
 pub struct Ballot<'a> {
     /// The first fault in this rank's own arguments.
     pub fault: Option<topology::Error>,
     /// What all ranks must pass alike; not looked at where there is a fault.
     pub shared: Shared<'a>,
+    /// How many processes get a place. `None` in `MPI_Cart_sub`, where all parts together have one for each.
+    pub vertices: Option<i32>,
     /// What this rank wants of a placement; `None` in functions that place nobody.
     pub wish: Option<Wish>,
     /// Two ways to call of which all ranks must choose one, if the call has such.
@@ -46,16 +45,26 @@ pub struct Choice {
     pub ways: [&'static str; 2],
     /// Which of them this rank chose; `None` if what it passed fits both.
     pub chosen: Option<usize>,
+    /// Programs run on every host though ranks choose differently: each goes its way, unless
+    /// [`Rule::Weights`] is checked.
+    pub tolerated: bool,
 }
 
 /// What all ranks know once they agree.
 pub struct Agreed {
     /// Which of the choice's ways was taken; `None` if every rank's arguments fit both, or there was
-    /// no choice.
+    /// no choice. Where different ways are tolerated it is this rank's own.
     pub way: Option<usize>,
     /// How processes will be placed.
     pub course: Course,
+    /// The rules that are checked.
+    pub check: Check,
+    /// The rules that were broken and are not checked.
+    pub broken: Vec<Rule>,
 }
+
+/// How many bits of a color are a digest.
+const DIGEST_BITS: u32 = 26;
 
 /// Digests are colors from here on; below are those of functions that split into several parts.
 const DIGESTS: i32 = 1 << 30;
@@ -65,23 +74,25 @@ const DIGESTS: i32 = 1 << 30;
 pub const AT_FAULT: i32 = DIGESTS - 1;
 
 /// Returns, on every rank alike, what was agreed on, or the fault of the lowest rank that has one.
-/// With it comes a new communicator of all processes in the order of their ranks. In 2^30 cases of
-/// arguments that differ, one passes.
+/// With it comes a new communicator of all processes in the order of their ranks. In 2^26 cases of
+/// arguments that differ, one passes; who takes part in what is agreed on without exception.
 ///
 /// # Errors
 ///
 /// [`Error::OnRank`], or what the communicator's own methods return.
 pub fn agree<C: Comm>(comm: &C, ballot: Ballot<'_>) -> Result<(C, Agreed), C::Error> {
-    let rank = comm.rank()?;
+    let (rank, size) = (comm.rank()?, comm.size()?);
     let all_of = |color| comm.split(Some(color), rank).map(|made| made.expect("a color was given"));
-    let all = all_of(ballot.color())?;
-    if ballot.fault.is_none() && all.size()? == comm.size()? {
-        let course = ballot.wish.unwrap_or_default().course_of_all(comm);
+    let all = all_of(ballot.color(size))?;
+    if ballot.fault.is_none() && all.size()? == size {
+        let wish = ballot.wish.unwrap_or_default();
+        let course = wish.course_of_all(comm);
         let (all, course) = keep(all, course)?;
-        return Ok((all, Agreed { way: ballot.choice.and_then(|choice| choice.chosen), course }));
+        let way = ballot.choice.and_then(|choice| choice.chosen);
+        return Ok((all, Agreed { way, course, check: wish.terms.check, broken: Vec::new() }));
     }
     all.free()?;
-    let agreed = settle(comm, ballot)?;
+    let agreed = settle(comm, ballot, true)?;
     Ok((all_of(0)?, agreed))
 }
 
@@ -93,51 +104,95 @@ pub fn keep<C: Comm, T>(comm: C, result: Result<T, C::Error>) -> Result<(C, T), 
     }
 }
 
-/// The agreement by a reduction: finds out who is at fault or differs in what, if anybody.
+/// The agreement by a reduction: finds out who is at fault or differs in what, if anybody. Whether
+/// what was made so far `fits` this rank's arguments counts only if nothing else is wrong.
 ///
 /// # Errors
 ///
 /// As [`agree`].
-pub fn settle<C: Comm>(comm: &C, ballot: Ballot<'_>) -> Result<Agreed, C::Error> {
+pub fn settle<C: Comm>(comm: &C, ballot: Ballot<'_>, fits: bool) -> Result<Agreed, C::Error> {
     let rank = i64::from(comm.rank()?);
-    let digest = ballot.shared.digest();
-    let chose = |way| match &ballot.choice {
-        Some(choice) if choice.chosen == Some(way) => rank,
-        _ => NOBODY,
-    };
-    let at_fault = if ballot.fault.is_some() { rank } else { NOBODY };
-    // The minimum of a number's complement is the complement of its maximum.
+    let this_rank_if = |holds: bool| if holds { rank } else { NOBODY };
+    let own_way = ballot.choice.as_ref().and_then(|choice| choice.chosen);
     let wish = ballot.wish.unwrap_or_default();
-    let cautious = wish.terms.reorder as i64;
-    let root = if rank == 0 { wish.of_root(comm) } else { NOBODY };
-    let mut words = [at_fault, digest, !digest, chose(0), chose(1), cautious, root];
+    let [exact, whole] = ballot.shared.digests().map(|digest| digest as i64);
+    let scope = (ballot.shared.function as i64) << 32 | i64::from(ballot.vertices.unwrap_or(0));
+    // The minimum of a number's complement is the complement of its maximum.
+    let mut words = [
+        this_rank_if(ballot.fault.is_some()),
+        this_rank_if(!fits),
+        scope,
+        !scope,
+        exact,
+        !exact,
+        whole,
+        !whole,
+        this_rank_if(own_way == Some(0)),
+        this_rank_if(own_way == Some(1)),
+        wish.caution(),
+        if rank == 0 { wish.of_root(comm) } else { NOBODY },
+        if rank == 0 { wish.terms.check.bits() } else { NOBODY },
+    ];
     comm.min(&mut words)?;
-    let [at_fault, least, complement_of_most, first, second, cautious, root] = words;
+    let [at_fault, misfit, words @ ..] = words;
+    let [scope, no_scope, exact, no_exact, whole, no_whole, words @ ..] = words;
+    let [first, second, caution, root, check] = words;
 
     if at_fault != NOBODY {
         let own = ballot.fault.map(|fault| (fault.class(), fault.to_string()));
         return Err(tell(comm, at_fault as i32, own)?.into());
     }
-    if least != !complement_of_most {
-        return Err(name_difference(comm, &ballot.shared)?.into());
+    let check = Check::from_bits(check);
+    let mut broken = Vec::new();
+    if [scope, exact] != [!no_scope, !no_exact] {
+        let strict = check.has(Rule::Arguments);
+        return Err(name_difference(comm, &ballot.shared, strict)?.into());
     }
-    if first != NOBODY && second != NOBODY {
-        let choice =
-            ballot.choice.as_ref().expect("somebody chose, and all call the same function");
-        let other = if first < second { first } else { second };
-        let (late, [way, other_way]) = if first < second {
-            (second, [choice.ways[1], choice.ways[0]])
-        } else {
-            (first, choice.ways)
+    if whole != !no_whole {
+        if check.has(Rule::Arguments) {
+            return Err(name_difference(comm, &ballot.shared, true)?.into());
+        }
+        broken.push(Rule::Arguments);
+    }
+    if misfit != NOBODY {
+        return Err(differs(misfit as i32, ballot.shared.function).into());
+    }
+    let mut way = [first, second].iter().position(|who| *who != NOBODY);
+    if let Some(choice) = ballot.choice.as_ref().filter(|_| ![first, second].contains(&NOBODY)) {
+        if !choice.tolerated || check.has(Rule::Weights) {
+            return Err(choice.made_differently(first, second).into());
+        }
+        broken.push(Rule::Weights);
+        way = own_way;
+    }
+    let mut course = wish.agreed(caution, root);
+    if broken.contains(&Rule::Arguments) {
+        // Each rank has its own idea of the topology, and must keep its rank for it to be true.
+        course = course.of_differing_arguments();
+    }
+    Ok(Agreed { way, course, check, broken })
+}
+
+/// The fault of a rank whose arguments are not those of others, where it is not known which.
+fn differs(rank: i32, function: Function) -> Error {
+    let text = format!("the arguments of {} differ from other ranks'", function.name());
+    Error::OnRank { rank, class: Class::Arg, text }
+}
+
+impl Choice {
+    /// The fault of the first rank that did not choose as a rank below it.
+    fn made_differently(&self, first: i64, second: i64) -> Error {
+        let [way, other_way] = self.ways;
+        let (late, early, way, other_way) = match first < second {
+            true => (second, first, other_way, way),
+            false => (first, second, way, other_way),
         };
         let text = format!(
-            "{} is {way}, but {other_way} on rank {other}; it must be one or the other on all ranks",
-            choice.argument
+            "{} is {way}, but {other_way} on rank {early}; it must be one or the other on all ranks",
+            self.argument
         );
-        return Err(Error::OnRank { rank: late as i32, class: Class::Arg, text }.into());
+        Error::OnRank { rank: late as i32, class: Class::Arg, text }
     }
-    let way = [first, second].iter().position(|who| *who != NOBODY);
-    Ok(Agreed { way, course: Course::agreed(wish.reorder, cautious, root) })
 }
 
 /// Gives every rank the words that `root` has for the fault that it found.
@@ -163,17 +218,40 @@ pub fn first_fault<C: Comm>(comm: &C, fault: Option<String>) -> Result<Option<Er
 }
 
 impl Ballot<'_> {
-    /// The color of this rank: that of another rank only if both bring the same.
-    fn color(&self) -> i32 {
+    /// The color of this rank on a communicator of `size` processes.
+    fn color(&self, size: i32) -> i32 {
         if self.fault.is_some() {
             return AT_FAULT;
         }
         let wish = self.wish.unwrap_or_default();
-        let mut hasher = DefaultHasher::new();
-        self.shared.digest().hash(&mut hasher);
-        self.choice.as_ref().and_then(|choice| choice.chosen).hash(&mut hasher);
-        (wish.terms.reorder as i32, wish.terms.reporting).hash(&mut hasher);
-        DIGESTS | (hasher.finish() as i32 & (DIGESTS - 1))
+        let way = self.choice.as_ref().and_then(|choice| choice.chosen);
+        let [_, arguments] = self.shared.digests();
+        let own_terms = [wish.caution() as i32, wish.terms.reporting.into()];
+        let digest = Digest::default()
+            .number(arguments)
+            .array(&[way.map_or(-1, |way| way as i32)])
+            .array(&own_terms)
+            .number(wish.terms.check.bits() as u64)
+            .finish();
+        DIGESTS | self.course(size) << DIGEST_BITS | (digest as i32 & ((1 << DIGEST_BITS) - 1))
+    }
+
+    /// What decides which calls of the communicator come after the split: ranks in which it differs
+    /// never have one color. A number of four bits.
+    fn course(&self, size: i32) -> i32 {
+        let wish = self.wish.unwrap_or_default();
+        let parts = match (self.shared.function, self.vertices) {
+            (Function::CartCreate, Some(vertices)) if vertices == size => 0,
+            (Function::CartCreate, _) => 1,
+            (Function::GraphCreate, Some(0)) => 2,
+            (Function::GraphCreate, Some(vertices)) if vertices == size => 3,
+            (Function::GraphCreate, _) => 4,
+            (Function::DistGraphCreate, _) => 5,
+            (Function::DistGraphCreateAdjacent, _) if !wish.terms.check.has(Rule::Edges) => 6,
+            (Function::DistGraphCreateAdjacent, _) => 7,
+            (Function::CartSub, _) => unreachable!("it splits by its parts"),
+        };
+        parts << 1 | i32::from(wish.asks())
     }
 }
 
@@ -187,65 +265,13 @@ fn broadcast_vec<C: Comm>(comm: &C, root: i32, bytes: Vec<u8>) -> Result<Vec<u8>
 }
 
 /// All ranks compare with rank 0, and the lowest that differs says in what.
-fn name_difference<C: Comm>(comm: &C, shared: &Shared<'_>) -> Result<Error, C::Error> {
+fn name_difference<C: Comm>(
+    comm: &C,
+    shared: &Shared<'_>,
+    strict: bool,
+) -> Result<Error, C::Error> {
     let own = if comm.rank()? == 0 { shared.encode() } else { Vec::new() };
     let theirs = broadcast_vec(comm, 0, own)?;
-    let difference = shared.difference(&theirs);
-    Ok(first_fault(comm, difference)?.unwrap_or(Error::OnRank {
-        rank: 0,
-        class: Class::Arg,
-        text: format!("the arguments of {} differ from other ranks'", shared.function),
-    }))
-}
-
-impl Shared<'_> {
-    fn digest(&self) -> i64 {
-        let mut hasher = DefaultHasher::new();
-        self.function.hash(&mut hasher);
-        for (_, values) in self.arguments {
-            values.hash(&mut hasher);
-        }
-        hasher.finish() as i64
-    }
-
-    /// Function name, a zero byte, then each argument's length and values, four bytes each.
-    fn encode(&self) -> Vec<u8> {
-        let mut bytes = [self.function.as_bytes(), &[0]].concat();
-        for (_, values) in self.arguments {
-            bytes.extend((values.len() as u32).to_le_bytes());
-            bytes.extend(values.iter().flat_map(|value| value.to_le_bytes()));
-        }
-        bytes
-    }
-
-    /// The first difference of these arguments from rank 0's, which come encoded.
-    fn difference(&self, encoded: &[u8]) -> Option<String> {
-        let mut halves = encoded.splitn(2, |byte| *byte == 0);
-        let function = String::from_utf8_lossy(halves.next()?);
-        if function != self.function {
-            return Some(format!("calls {} while rank 0 calls {function}", self.function));
-        }
-        let mut words = halves
-            .next()?
-            .chunks_exact(4)
-            .map(|word| i32::from_le_bytes(word.try_into().expect("a chunk of four")));
-        for (name, own) in self.arguments {
-            let length = words.next()? as usize;
-            let theirs: Vec<i32> = words.by_ref().take(length).collect();
-            if own.len() != length {
-                return Some(format!(
-                    "{name} has {} entries, but {length} on rank 0; it must be the same on all ranks",
-                    own.len()
-                ));
-            }
-            if let Some(i) = (0..length).find(|i| own[*i] != theirs[*i]) {
-                let place = if length == 1 { String::new() } else { format!("[{i}]") };
-                return Some(format!(
-                    "{name}{place} is {}, but {} on rank 0; it must be the same on all ranks",
-                    own[i], theirs[i]
-                ));
-            }
-        }
-        None
-    }
+    let difference = shared.difference(&theirs, strict);
+    Ok(first_fault(comm, difference)?.unwrap_or_else(|| differs(0, shared.function)))
 }

@@ -3,11 +3,13 @@
 //! Each takes the result of looking at this rank's own arguments. A fault found there must take
 //! part in the agreement, so it is handed in instead of being returned early.
 
-use super::Comm;
-use super::agree::{AT_FAULT, Ballot, Shared, agree, keep, settle};
-use super::place::{Course, Placed, Planned, Seat, Terms, Wish, place};
+use super::agree::{AT_FAULT, Agreed, Ballot, agree, keep, settle};
+use super::arguments::{Argument, Function, Shared};
+use super::place::{Placed, Planned, Seat, Terms, Wish, place};
+use super::{Comm, Error};
 use crate::mapping::{Csr, Grid, recall_cart};
-use crate::topology::{self, Cart, Graph, Topology};
+use crate::topology::cart::SubGrid;
+use crate::topology::{self, Cart, Class, Graph, Topology};
 
 /// What a constructor has made.
 pub struct Made<C> {
@@ -42,20 +44,6 @@ fn numbers(flags: &[bool]) -> Vec<i32> {
     flags.iter().map(|flag| i32::from(*flag)).collect()
 }
 
-/// Agrees on arguments that all ranks must pass alike, and on what is going to happen; on the way
-/// comes a communicator of all processes.
-fn agree_on<C: Comm>(
-    comm: &C,
-    function: &'static str,
-    fault: Option<topology::Error>,
-    arguments: &[(&'static str, &[i32])],
-    wish: Wish,
-) -> Result<(C, Course), C::Error> {
-    let shared = Shared { function, arguments };
-    let ballot = Ballot { fault, shared, wish: Some(wish), choice: None };
-    agree(comm, ballot).map(|(all, agreed)| (all, agreed.course))
-}
-
 /// A value and no fault, or no value and the fault.
 fn parted<T>(result: Result<T, topology::Error>) -> (Option<T>, Option<topology::Error>) {
     match result {
@@ -82,14 +70,23 @@ pub fn cart_create<C: Comm>(
         Some((grid, a)) => ([grid.ndims() as i32], numbers(a.periods), [i32::from(a.reorder)]),
         None => ([0], Vec::new(), [0]),
     };
-    let dims = checked.as_ref().map_or(&[][..], |(_, a)| a.dims);
-    let shared: [(_, &[i32]); 4] =
-        [("ndims", &ndims), ("dims", dims), ("periods", &periods), ("reorder", &reorder)];
-    let wish = Wish { reorder: reorder != [0], terms };
-    let (all, course) = agree_on(comm, "MPI_Cart_create", fault, &shared, wish)?;
+    let arguments = [
+        Argument::exact("ndims", &ndims),
+        Argument::exact("dims", checked.as_ref().map_or(&[], |(_, a)| a.dims)),
+        Argument::tolerated("periods", &periods),
+        Argument::exact("reorder", &reorder),
+    ];
+    let ballot = Ballot {
+        fault,
+        shared: Shared { function: Function::CartCreate, arguments: &arguments },
+        vertices: Some(checked.as_ref().map_or(0, |(grid, _)| grid.size())),
+        wish: Some(Wish { reorder: reorder != [0], terms }),
+        choice: None,
+    };
+    let (all, Agreed { course, broken, .. }) = agree(comm, ballot)?;
 
     let (grid, _) = checked.expect("a fault here would have ended the agreement");
-    let places = place(comm, course, (grid.size(), (&grid).into()), |layout| {
+    let places = place(comm, course, broken, (grid.size(), (&grid).into()), |layout| {
         let plan = recall_cart(&Grid::from(&grid), layout, &terms.options);
         Some(Planned { plan, traffic: None })
     });
@@ -110,16 +107,23 @@ pub fn graph_create<C: Comm>(
 ) -> Result<Made<C>, C::Error> {
     let (checked, fault) =
         parted(arguments.and_then(|a| Ok((Graph::new(a.index, a.edges)?, a.reorder))));
-    let (nnodes, reorder) = match &checked {
-        Some((graph, reorder)) => ([graph.nnodes()], [i32::from(*reorder)]),
-        None => ([0], [0]),
+    let graph = checked.as_ref().map(|(graph, _)| graph);
+    let nnodes = [graph.map_or(0, Graph::nnodes)];
+    let reorder = [checked.as_ref().map_or(0, |(_, reorder)| i32::from(*reorder))];
+    let arguments = [
+        Argument::exact("nnodes", &nnodes),
+        Argument::tolerated("index", graph.map_or(&[], Graph::index)),
+        Argument::tolerated("edges", graph.map_or(&[], Graph::edges)),
+        Argument::exact("reorder", &reorder),
+    ];
+    let ballot = Ballot {
+        fault,
+        shared: Shared { function: Function::GraphCreate, arguments: &arguments },
+        vertices: Some(nnodes[0]),
+        wish: Some(Wish { reorder: reorder != [0], terms }),
+        choice: None,
     };
-    let (index, edges) =
-        checked.as_ref().map_or((&[][..], &[][..]), |(graph, _)| (graph.index(), graph.edges()));
-    let shared: [(_, &[i32]); 4] =
-        [("nnodes", &nnodes), ("index", index), ("edges", edges), ("reorder", &reorder)];
-    let wish = Wish { reorder: reorder != [0], terms };
-    let (all, course) = agree_on(comm, "MPI_Graph_create", fault, &shared, wish)?;
+    let (all, Agreed { course, broken, .. }) = agree(comm, ballot)?;
 
     let (graph, _) = checked.expect("a fault here would have ended the agreement");
     if graph.nnodes() == 0 {
@@ -127,7 +131,7 @@ pub fn graph_create<C: Comm>(
         all.free()?;
         return Ok(Made { member: None, placed: None });
     }
-    let places = place(comm, course, (graph.nnodes(), (&graph).into()), |layout| {
+    let places = place(comm, course, broken, (graph.nnodes(), (&graph).into()), |layout| {
         Some(Planned::of_graph(&Csr::from(&graph), layout, course, &terms.options))
     });
     let (all, (seat, placed)) = keep(all, places)?;
@@ -152,9 +156,15 @@ pub fn cart_sub<C: Comm>(
     // Parts of a grid have several colors: whether all agree is asked for after the split.
     let (color, key) = checked.as_ref().map_or((AT_FAULT, 0), |(sub, _)| (sub.color, sub.rank));
     let part = comm.split(Some(color), key)?.expect("a color was given");
-    let shared = Shared { function: "MPI_Cart_sub", arguments: &[("remain_dims", &remain)] };
-    let ballot = Ballot { fault, shared, wish: None, choice: None };
-    let (part, _) = keep(part, settle(comm, ballot))?;
+    let remain = [Argument::exact("remain_dims", &remain)];
+    let shared = Shared { function: Function::CartSub, arguments: &remain };
+    let ballot = Ballot { fault, shared, vertices: None, wish: None, choice: None };
+    let as_expected = |sub: &SubGrid| -> Result<bool, C::Error> {
+        Ok(part.size()? == sub.grid.size() && part.rank()? == sub.rank)
+    };
+    let fits = checked.as_ref().map_or(Ok(true), |(sub, _)| as_expected(sub));
+    let agreed = fits.and_then(|fits| settle(comm, ballot, fits));
+    let (part, _) = keep(part, agreed)?;
 
     let (sub, _) = checked.expect("a fault here would have ended the agreement");
     Ok(Made { member: Some((part, Topology::Cart(sub.grid))), placed: None })
@@ -162,6 +172,11 @@ pub fn cart_sub<C: Comm>(
 
 /// The communicator of the processes that have a place, in the order of their new ranks. It is the
 /// one of all processes if they are all in it with the ranks they had.
+///
+/// # Errors
+///
+/// [`Error::OnRank`] where ranks that agreed by chance differ in how many have a place: each then gets a
+/// communicator of those that it counts, or this.
 pub(super) fn seated<C: Comm>(
     comm: &C,
     all: C,
@@ -173,5 +188,13 @@ pub(super) fn seated<C: Comm>(
     }
     // First: what a host keeps for a communicator may grow with the processes.
     all.free()?;
-    comm.split(seat.new_rank.map(|_| 0), seat.new_rank.unwrap_or(0))
+    let color = seat.new_rank.map(|_| vertices);
+    match comm.split(color, seat.new_rank.unwrap_or(0))? {
+        Some(made) if made.size()? != vertices => {
+            made.free()?;
+            let text = format!("other ranks do not count {vertices} processes in the topology");
+            Err(Error::OnRank { rank: comm.rank()?, class: Class::Arg, text }.into())
+        }
+        made => Ok(made),
+    }
 }

@@ -3,10 +3,13 @@
 //! Time and memory are O(degree + log P) here; what the split of the host costs comes on top. Only
 //! where processes may be moved does rank 0 look at the whole graph, up to [`MOST_EDGES`].
 
-use super::agree::{Ballot, Choice, Shared, agree, first_fault, keep};
+use super::agree::{Agreed, Ballot, Choice, agree, first_fault, keep};
+use super::arguments::{Argument, Function, Shared};
+use super::check::Rule;
 use super::create::{Made, seated};
+use super::digest::mix;
 use super::exchange::{Item, deliver};
-use super::place::{Course, Placed, Planned, Seat, Terms, Wish, place};
+use super::place::{Placed, Planned, Seat, Terms, Wish, place};
 use super::{Comm, Error};
 use crate::mapping::Csr;
 use crate::report::Shape;
@@ -73,29 +76,44 @@ pub struct EdgeArguments<'a> {
 pub const MOST_EDGES: i64 = 1 << 24;
 
 /// Agrees that all ranks are in `function`, reorder alike, and have weights or have none. Returns a
-/// communicator of all processes, whether the graph is weighted, and how processes will be placed.
+/// communicator of all processes, what was agreed on, and whether this rank's edges are weighted.
 fn agree_on<C: Comm>(
     comm: &C,
-    function: &'static str,
+    function: Function,
     fault: Option<topology::Error>,
     wish: Wish,
-    argument: &'static str,
     weighted: Option<bool>,
-) -> Result<(C, (bool, Course)), C::Error> {
-    let shared = Shared { function, arguments: &[("reorder", &[i32::from(wish.reorder)])] };
+) -> Result<(C, Agreed, bool), C::Error> {
+    let reorder = [i32::from(wish.reorder)];
+    // What hosts do with either where ranks differ: of the adjacent graph each process keeps what it
+    // passed, the other makes some of them hang.
+    let (tolerated, argument, reorder) = match function {
+        Function::DistGraphCreateAdjacent => {
+            (true, "sourceweights", Argument::tolerated("reorder", &reorder))
+        }
+        _ => (false, "weights", Argument::exact("reorder", &reorder)),
+    };
     let chosen = weighted.map(usize::from);
-    let choice = Some(Choice { argument, ways: ["MPI_UNWEIGHTED", "given"], chosen });
-    let (all, agreed) = agree(comm, Ballot { fault, shared, wish: Some(wish), choice })?;
-    // Where no rank says, there are no edges, and no weights are as many weights as edges.
-    Ok((all, (agreed.way != Some(0), agreed.course)))
+    let ballot = Ballot {
+        fault,
+        shared: Shared { function, arguments: &[reorder] },
+        vertices: Some(comm.size()?),
+        wish: Some(wish),
+        choice: Some(Choice { argument, ways: ["MPI_UNWEIGHTED", "given"], chosen, tolerated }),
+    };
+    let (all, agreed) = agree(comm, ballot)?;
+    // Where nobody says, there are no edges, and no weights are as many weights as edges.
+    let weighted = agreed.way != Some(0);
+    Ok((all, agreed, weighted))
 }
 
-/// `MPI_Dist_graph_create_adjacent`. Collective. Each rank's lists keep their order.
+/// `MPI_Dist_graph_create_adjacent`. Collective. Each rank's lists keep their order. Edges that their
+/// two ends do not give alike are an error only where [`Rule::Edges`] is checked.
 ///
 /// # Errors
 ///
-/// The same on every rank: [`Error::OnRank`] for a fault in anyone's arguments, and for edges
-/// that their two ends do not give alike; or what the communicator's own methods return.
+/// The same on every rank: [`Error::OnRank`] for a fault in anyone's arguments; or what the
+/// communicator's own methods return.
 pub fn dist_graph_create_adjacent<C: Comm>(
     comm: &C,
     terms: Terms,
@@ -105,18 +123,21 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     let checked = arguments.and_then(|a| a.check(size));
     let (reorder, weighted) = checked.as_ref().map_or((false, None), |(a, w)| (a.reorder, *w));
     let fault = checked.as_ref().err().cloned();
-    let function = "MPI_Dist_graph_create_adjacent";
+    let function = Function::DistGraphCreateAdjacent;
     let wish = Wish { reorder, terms };
-    let (all, (weighted, course)) =
-        agree_on(comm, function, fault, wish, "sourceweights", weighted)?;
+    let (all, agreed, weighted) = agree_on(comm, function, fault, wish, weighted)?;
     let (arguments, _) = checked.expect("a fault here would have ended the agreement");
 
-    let alike = edges_match(&all, &arguments).and_then(|alike| match alike {
-        true => Ok(()),
-        false => Err(name_mismatch(&all, &arguments)?.into()),
-    });
+    let alike = match agreed.check.has(Rule::Edges) {
+        true => check_edges(&all, &arguments),
+        false => Ok(()),
+    };
     let (all, ()) = keep(all, alike)?;
-    let places = place_edges(comm, course, (terms, weighted), || arguments.leaving(rank, weighted));
+    let graph = Given {
+        leaving: || arguments.leaving(rank, weighted),
+        imbalance: || imbalance(rank, &arguments),
+    };
+    let places = place_edges(comm, agreed, (terms, weighted), graph);
     let (all, (seat, placed)) = keep(all, places)?;
     let made = seated(comm, all, seat, size)?.expect("every process has a place");
     let graph = match seat.moved {
@@ -144,11 +165,12 @@ pub fn dist_graph_create<C: Comm>(
     let (reorder, weighted) =
         checked.as_ref().map_or((false, None), |a| (a.reorder, a.weights.weighted()));
     let (fault, wish) = (checked.as_ref().err().cloned(), Wish { reorder, terms });
-    let function = "MPI_Dist_graph_create";
-    let (all, (weighted, course)) = agree_on(comm, function, fault, wish, "weights", weighted)?;
+    let function = Function::DistGraphCreate;
+    let (all, agreed, weighted) = agree_on(comm, function, fault, wish, weighted)?;
     let arguments = checked.expect("a fault here would have ended the agreement");
 
-    let places = place_edges(comm, course, (terms, weighted), || arguments.given(weighted));
+    let graph = Given { leaving: || arguments.given(weighted), imbalance: || 0 };
+    let places = place_edges(comm, agreed, (terms, weighted), graph);
     let (all, (seat, placed)) = keep(all, places)?;
     // On a new communicator, where vertex i is rank i and no message of the program can be met.
     let made = seated(comm, all, seat, size)?.expect("every process has a place");
@@ -157,27 +179,38 @@ pub fn dist_graph_create<C: Comm>(
     Ok(Made { member: Some((made, Topology::DistGraph(collect(&items, weighted)))), placed })
 }
 
-/// Finds every process its seat, by the whole graph, whose edges rank 0 gathers: each as
-/// (from, to, weight), given once by any rank.
+/// What a rank gives of a graph, worked out where it is needed.
+struct Given<Leaving: FnOnce() -> Vec<i32>, Imbalance: FnOnce() -> i64> {
+    /// Edges, each as (from, to, weight), that no other rank gives as well.
+    leaving: Leaving,
+    /// A number that is 0 in the sum over all ranks where both ends of each edge give it alike.
+    imbalance: Imbalance,
+}
+
+/// Finds every process its seat, by the whole graph, whose edges rank 0 gathers.
 fn place_edges<C: Comm>(
     comm: &C,
-    course: Course,
+    Agreed { course, mut broken, .. }: Agreed,
     (terms, weighted): (Terms, bool),
-    edges: impl FnOnce() -> Vec<i32>,
+    given: Given<impl FnOnce() -> Vec<i32>, impl FnOnce() -> i64>,
 ) -> Result<(Seat, Option<Placed>), C::Error> {
     let size = comm.size()?;
     let (mut total, mut gathered) = (None, None);
     if course.planning {
-        let own = edges();
-        let mut sum = [own.len() as i64 / 3];
-        comm.sum(&mut sum)?;
-        total = Some(sum[0]);
-        if sum[0] <= MOST_EDGES {
+        let own = (given.leaving)();
+        let mut sums = [own.len() as i64 / 3, (given.imbalance)()];
+        comm.sum(&mut sums)?;
+        let [edges, imbalance] = sums;
+        if !is_balanced(imbalance) {
+            broken.push(Rule::Edges);
+        }
+        total = Some(edges);
+        if edges <= MOST_EDGES {
             gathered = Some(comm.gather(&own)?);
         }
     }
     let shape = Shape::DistGraph { edges: total, weighted };
-    place(comm, course, (size, shape), |layout| {
+    place(comm, course, broken, (size, shape), |layout| {
         let words = gathered?;
         let edges = words.chunks_exact(3).map(|e| (e[0] as u32, e[1] as u32, i64::from(e[2])));
         let graph = Csr::from_edges(size as usize, edges);
@@ -194,23 +227,24 @@ fn fetch_lists<C: Comm>(
     own: &DistGraph,
 ) -> Result<DistGraph, C::Error> {
     let (into, away) = (&own.sources, &own.destinations);
-    let head = [into.degree(), away.degree()];
+    let head = [into.degree(), away.degree(), own.weighted.into()];
     let words = [&head[..], &into.ranks, &away.ranks, &into.weights, &away.weights].concat();
     let words = made.send_receive(old_rank, &words, seat.edges_from)?;
-    let (head, mut rest) = words.split_at(2);
+    let (head, mut rest) = words.split_at(3);
     let mut take = |length: i32| -> Box<[i32]> {
-        let (taken, left) = rest.split_at((length as usize).min(rest.len()));
+        let (taken, left) = rest.split_at(length as usize);
         rest = left;
         taken.into()
     };
-    let ranks = [take(head[0]), take(head[1])];
-    let weights = [take(head[0]), take(head[1])];
-    let [into, away] = ranks;
-    let [weights_into, weights_away] = weights;
+    let [into, away] = [take(head[0]), take(head[1])];
+    // Of another rank that passed MPI_UNWEIGHTED there are none, though this one passed some.
+    let weighted = head[2] != 0;
+    let weights = |degree| if weighted { degree } else { 0 };
+    let [weights_into, weights_away] = [take(weights(head[0])), take(weights(head[1]))];
     Ok(DistGraph {
         sources: Edges { ranks: into, weights: weights_into },
         destinations: Edges { ranks: away, weights: weights_away },
-        weighted: own.weighted,
+        weighted,
     })
 }
 
@@ -297,13 +331,9 @@ fn collect(items: &[Item<3>], weighted: bool) -> DistGraph {
     DistGraph { sources: edges(0), destinations: edges(1), weighted }
 }
 
-/// Whether every edge is given alike at both ends, by one small reduction: numbers made of the
-/// edges are added where they arrive and subtracted where they leave. In 2^40 cases of edges that
-/// do not match, one passes.
-fn edges_match<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result<bool, C::Error> {
-    // Far below 63 bits, so that a sum over a million ranks fits.
-    const BITS: i64 = (1 << 40) - 1;
-    let rank = comm.rank()?;
+/// What a rank's edges add to a sum over all ranks: numbers made of the edges are added where they
+/// arrive and subtracted where they leave. Far below 63 bits, so that a sum over a million ranks fits.
+fn imbalance(rank: i32, arguments: &AdjacentArguments<'_>) -> i64 {
     let add = |ranks: &[i32], weights: Weights<'_>, edge: &dyn Fn(i32) -> (i32, i32)| {
         let weight = |i: usize| weights.entries().get(i).copied().unwrap_or(0);
         let numbers = ranks.iter().enumerate().map(|(i, other)| number(edge(*other), weight(i)));
@@ -311,24 +341,35 @@ fn edges_match<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result<b
     };
     let arriving = add(arguments.sources, arguments.source_weights, &|other| (other, rank));
     let leaving = add(arguments.destinations, arguments.dest_weights, &|other| (rank, other));
-    let mut sum = [arriving.wrapping_sub(leaving) as i64 & BITS];
-    comm.sum(&mut sum)?;
-    Ok(sum[0] & BITS == 0)
+    arriving.wrapping_sub(leaving) as i64 & BALANCE
 }
 
-/// A number that stands for an edge; the mixing steps are those of the splitmix64 generator.
+/// The bits of an imbalance.
+const BALANCE: i64 = (1 << 40) - 1;
+
+/// Whether the sum of all imbalances says that every edge is given alike at both ends. In 2^40 cases
+/// of edges that are not, one passes.
+fn is_balanced(sum: i64) -> bool {
+    sum & BALANCE == 0
+}
+
+/// A number that stands for an edge.
 fn number((source, destination): (i32, i32), weight: i32) -> u64 {
-    let mix = |x: u64| {
-        let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        x ^ x >> 31
-    };
     mix(mix((source as u64) << 32 | destination as u64).wrapping_add(weight as u64))
 }
 
+/// Checks that every edge is given alike at both ends, by one small reduction. `comm` is one of our own.
+fn check_edges<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result<(), C::Error> {
+    let mut sum = [imbalance(comm.rank()?, arguments)];
+    comm.sum(&mut sum)?;
+    match is_balanced(sum[0]) {
+        true => Ok(()),
+        false => Err(name_mismatch(comm, arguments)?.into()),
+    }
+}
+
 /// Finds an edge that is not given alike at both ends. Only used once it is known that there is one,
-/// and on a communicator of our own.
+/// and on a communicator of our own. O(degree log degree) beside the messages.
 fn name_mismatch<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result<Error, C::Error> {
     let rank = comm.rank()?;
     let listed = |ranks: &[i32], weights: Weights<'_>| -> Vec<(i32, i32)> {
@@ -340,22 +381,15 @@ fn name_mismatch<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result
         .map(|(to, weight)| Item { to, from: rank, words: [weight] })
         .collect();
     let arrived = deliver(comm, items)?;
-    let mut theirs: Vec<_> = arrived.iter().map(|item| (item.from, item.words[0])).collect();
-    let mut own = listed(arguments.sources, arguments.source_weights);
-    own.sort_unstable();
-    theirs.sort_unstable();
-    let count = |list: &[(i32, i32)], edge| list.iter().filter(|e| **e == edge).count();
-    let differing = own.iter().chain(&theirs).filter(|e| count(&own, **e) != count(&theirs, **e));
-    let fault = differing.min().map(|edge| {
+    let theirs = arrived.iter().map(|item| (item.from, item.words[0])).collect();
+    let own = listed(arguments.sources, arguments.source_weights);
+    let fault = first_mismatch(own, theirs).map(|((from, weight), [own, theirs])| {
         let weight = match arguments.source_weights.weighted() {
-            Some(true) => format!(" of weight {}", edge.1),
+            Some(true) => format!(" of weight {weight}"),
             _ => String::new(),
         };
         format!(
-            "sources name rank {} {} times{weight}, but destinations on rank {0} name rank {rank} {} times{weight}; each edge must be given at both ends",
-            edge.0,
-            count(&own, *edge),
-            count(&theirs, *edge),
+            "sources name rank {from} {own} times{weight}, but destinations on rank {from} name rank {rank} {theirs} times{weight}; each edge must be given at both ends"
         )
     });
     Ok(first_fault(comm, fault)?.unwrap_or(Error::OnRank {
@@ -363,4 +397,39 @@ fn name_mismatch<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result
         class: Class::Arg,
         text: "sources and destinations do not name the same edges".into(),
     }))
+}
+
+/// The least entry that two lists do not have equally often, and how often each has it.
+fn first_mismatch(
+    mut own: Vec<(i32, i32)>,
+    mut theirs: Vec<(i32, i32)>,
+) -> Option<((i32, i32), [usize; 2])> {
+    own.sort_unstable();
+    theirs.sort_unstable();
+    let at = own.iter().zip(&theirs).take_while(|(own, theirs)| own == theirs).count();
+    let edge = [own.get(at), theirs.get(at)].into_iter().flatten().min().copied()?;
+    let count = |list: &[(i32, i32)]| {
+        list.partition_point(|entry| *entry <= edge) - list.partition_point(|entry| *entry < edge)
+    };
+    Some((edge, [count(&own), count(&theirs)]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_mismatch_is_found_and_counted() {
+        let edges = |ranks: &[i32]| ranks.iter().map(|rank| (*rank, 0)).collect::<Vec<_>>();
+        let found = |own: &[i32], theirs: &[i32]| {
+            first_mismatch(edges(own), edges(theirs)).map(|((rank, _), counts)| (rank, counts))
+        };
+        assert_eq!(found(&[], &[]), None);
+        assert_eq!(found(&[3, 1, 2], &[2, 3, 1]), None);
+        assert_eq!(found(&[1], &[]), Some((1, [1, 0])));
+        assert_eq!(found(&[5, 1, 5], &[5, 1]), Some((5, [2, 1])));
+        assert_eq!(found(&[5, 1, 5], &[5, 1, 4]), Some((4, [0, 1])));
+        assert_eq!(found(&[2, 2, 9], &[2, 2, 2, 9]), Some((2, [2, 3])));
+        assert_eq!(found(&[7, 8], &[8, 9]), Some((7, [1, 0])));
+    }
 }

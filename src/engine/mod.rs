@@ -3,7 +3,10 @@
 #![forbid(unsafe_code)]
 
 pub mod agree;
+pub mod arguments;
+pub mod check;
 pub mod create;
+mod digest;
 pub mod dist_graph;
 pub mod exchange;
 pub mod place;

@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::check::{Check, Rule};
 use super::{Comm, Knowledge};
 use crate::mapping::{Csr, Layout, Options, Plan, recall_graph};
 use crate::report::{Shape, Traffic};
@@ -22,10 +23,6 @@ pub enum Reorder {
     Always,
 }
 
-impl Reorder {
-    const ALL: [Self; 3] = [Self::Off, Self::On, Self::Always];
-}
-
 /// What a process brings along to every constructor. Of those that differ from rank to rank the most
 /// cautious [`Reorder`] counts, and rank 0's other wishes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -34,6 +31,8 @@ pub struct Terms {
     pub reorder: Reorder,
     /// Whether somebody wants to know how ranks are placed, also where nobody is moved.
     pub reporting: bool,
+    /// Rules whose breach is an error.
+    pub check: Check,
     /// How to search.
     pub options: Options,
 }
@@ -48,14 +47,19 @@ pub struct Wish {
 }
 
 impl Wish {
+    /// What this rank says of moving processes, as a number that is not negative; the least of all
+    /// ranks counts.
+    pub(super) fn caution(&self) -> i64 {
+        match self.terms.reorder {
+            Reorder::Off => OFF,
+            Reorder::On if !self.reorder => NOT_ASKED,
+            Reorder::On | Reorder::Always => GIVEN,
+        }
+    }
+
     /// Whether it matters what rank 0 knows.
-    fn asks(&self) -> bool {
-        let moving = match self.terms.reorder {
-            Reorder::Off => false,
-            Reorder::On => self.reorder,
-            Reorder::Always => true,
-        };
-        moving || self.terms.reporting
+    pub(super) fn asks(&self) -> bool {
+        self.caution() == GIVEN || self.terms.reporting
     }
 
     /// What only rank 0 says, as a number that is not negative.
@@ -65,16 +69,40 @@ impl Wish {
         (knowledge as i64) << 1 | i64::from(self.terms.reporting)
     }
 
-    /// What is going to happen where all ranks of `comm` wish the same.
+    /// What is going to happen where all ranks of `comm` wish the same. It is rank 0 that says so, and
+    /// all [ask](Self::asks) or none.
     pub(super) fn course_of_all<C: Comm>(&self, comm: &C) -> Result<Course, C::Error> {
-        let mut root = if comm.rank()? == 0 { self.of_root(comm) } else { 0 }.to_ne_bytes();
+        let root = if comm.rank()? == 0 { self.of_root(comm) } else { 0 };
+        let mut words = [self.caution(), root];
         if self.asks() {
-            comm.broadcast(0, &mut root)?;
+            let mut bytes = words.map(i64::to_le_bytes);
+            comm.broadcast(0, bytes.as_flattened_mut())?;
+            words = bytes.map(i64::from_le_bytes);
         }
-        let (cautious, root) = (self.terms.reorder as i64, i64::from_ne_bytes(root));
-        Ok(Course::agreed(self.reorder, cautious, root))
+        Ok(self.agreed(words[0], words[1]))
+    }
+
+    /// What the least [`caution`](Self::caution) of all ranks and rank 0's number mean for this call.
+    pub(super) fn agreed(&self, caution: i64, root: i64) -> Course {
+        let reporting = root & 1 != 0;
+        let knowledge = root >> 1;
+        let verdict = match caution {
+            OFF => Verdict::Off,
+            NOT_ASKED => Verdict::NotAsked,
+            _ if knowledge == Knowledge::OneNode as i64 => Verdict::OneNode,
+            _ => Verdict::Applied { forced: !self.reorder },
+        };
+        let moving = matches!(verdict, Verdict::Applied { .. });
+        let known = knowledge != Knowledge::Unknown as i64;
+        Course { moving, planning: moving || reporting, reporting, known, verdict }
     }
 }
+
+/// [`Wish::caution`] of a rank that is never to be moved, of one that passes `reorder = 0`, and of one
+/// that may be moved.
+const OFF: i64 = 0;
+const NOT_ASKED: i64 = 1;
+const GIVEN: i64 = 2;
 
 /// What is going to happen in a constructor; the same on every rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -89,20 +117,10 @@ pub struct Course {
 }
 
 impl Course {
-    /// What the most cautious [`Reorder`] and rank 0's number mean for a call that passes `reorder`.
-    pub(super) fn agreed(reorder: bool, cautious: i64, root: i64) -> Self {
-        let reporting = root & 1 != 0;
-        let knowledge = root >> 1;
-        let one_node = knowledge == Knowledge::OneNode as i64;
-        let verdict = match Reorder::ALL.into_iter().find(|known| *known as i64 == cautious) {
-            None | Some(Reorder::Off) => Verdict::Off,
-            Some(Reorder::On) if !reorder => Verdict::NotAsked,
-            Some(_) if one_node => Verdict::OneNode,
-            Some(_) => Verdict::Applied { forced: !reorder },
-        };
-        let moving = matches!(verdict, Verdict::Applied { .. });
-        let known = knowledge != Knowledge::Unknown as i64;
-        Self { moving, planning: moving || reporting, reporting, known, verdict }
+    /// The same where ranks passed arguments that differ: nobody is moved.
+    pub(super) fn of_differing_arguments(self) -> Self {
+        let verdict = if self.moving { Verdict::Differing } else { self.verdict };
+        Self { moving: false, planning: self.reporting, verdict, ..self }
     }
 }
 
@@ -120,6 +138,8 @@ pub enum Verdict {
     Off,
     /// All processes are on one node.
     OneNode,
+    /// Arguments that must be the same on all ranks differ.
+    Differing,
     /// Nothing that was found is better than the order of the ranks.
     NothingGained,
     /// The graph is too large to be looked at as a whole.
@@ -143,6 +163,8 @@ pub struct Placed {
     pub shape: Shape,
     /// How long the planning took.
     pub seconds: f64,
+    /// Rules that the arguments broke.
+    pub broken: Vec<Rule>,
 }
 
 /// Where a process finds itself.
@@ -191,6 +213,7 @@ impl Planned {
 pub(super) fn place<C: Comm>(
     comm: &C,
     course: Course,
+    broken: Vec<Rule>,
     (vertices, shape): (i32, Shape),
     plan: impl FnOnce(&Layout) -> Option<Planned>,
 ) -> Result<(Seat, Option<Placed>), C::Error> {
@@ -213,7 +236,7 @@ pub(super) fn place<C: Comm>(
             }
             (verdict, ..) => verdict,
         };
-        Placed { layout, plan, verdict, traffic, shape, seconds }
+        Placed { layout, plan, verdict, traffic, shape, seconds, broken }
     });
     let seat = if course.moving {
         let pairs = match &placed {

@@ -1,12 +1,17 @@
 //! A communicator made of threads, so that the engine's collective code runs under `cargo test`.
 
 use std::any::Any;
-use std::sync::{Arc, Barrier, Mutex};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use super::{Comm, Error, Knowledge};
 use crate::mapping::Layout;
 
-type Slot = Option<Box<dyn Any + Send>>;
+/// What a process brings to a collective call, and which call it is.
+type Slot = Option<(&'static str, Box<dyn Any + Send>)>;
+
+/// Who waits longer than this waits for ever.
+const DEADLOCK: Duration = Duration::from_secs(20);
 
 /// One process' handle of a simulated communicator.
 pub(crate) struct Sim {
@@ -19,7 +24,7 @@ type Calls = Arc<Mutex<Vec<&'static str>>>;
 
 struct Group {
     slots: Mutex<Vec<Slot>>,
-    barrier: Barrier,
+    meeting: Meeting,
     layout: Option<Arc<Layout>>,
     calls: Calls,
 }
@@ -27,7 +32,32 @@ struct Group {
 impl Group {
     fn new(size: usize, layout: Option<Layout>, calls: Calls) -> Arc<Self> {
         let slots = Mutex::new((0..size).map(|_| None).collect());
-        Arc::new(Self { slots, barrier: Barrier::new(size), layout: layout.map(Arc::new), calls })
+        let meeting = Meeting { size, state: Mutex::default(), all_here: Condvar::new() };
+        Arc::new(Self { slots, meeting, layout: layout.map(Arc::new), calls })
+    }
+}
+
+/// A barrier at which nobody waits for ever.
+struct Meeting {
+    size: usize,
+    /// How many meetings there were, and how many processes are here for the next.
+    state: Mutex<(u64, usize)>,
+    all_here: Condvar,
+}
+
+impl Meeting {
+    fn wait(&self) {
+        let mut state = self.state.lock().unwrap();
+        let before = state.0;
+        state.1 += 1;
+        if state.1 == self.size {
+            *state = (before + 1, 0);
+            self.all_here.notify_all();
+            return;
+        }
+        let absent = |state: &mut (u64, usize)| state.0 == before;
+        let waited = self.all_here.wait_timeout_while(state, DEADLOCK, absent).unwrap();
+        assert!(!waited.1.timed_out(), "a deadlock: others are not in this call");
     }
 }
 
@@ -58,9 +88,9 @@ pub(crate) fn run_on<T: Send>(
 impl Sim {
     /// What rank 0 has called so far, here and on what was split off.
     pub(crate) fn calls(&self) -> Vec<&'static str> {
-        self.all(());
+        self.all("calls", ());
         let calls = self.group.calls.lock().unwrap().clone();
-        self.all(());
+        self.all("calls", ());
         calls
     }
 
@@ -71,18 +101,19 @@ impl Sim {
     }
 
     /// What every process contributed, by rank: every collective operation is made of this.
-    fn all<T: Clone + Send + 'static>(&self, own: T) -> Vec<T> {
-        self.group.slots.lock().unwrap()[self.rank as usize] = Some(Box::new(own));
-        self.group.barrier.wait();
+    fn all<T: Clone + Send + 'static>(&self, call: &'static str, own: T) -> Vec<T> {
+        self.group.slots.lock().unwrap()[self.rank as usize] = Some((call, Box::new(own)));
+        self.group.meeting.wait();
         let all = {
             let slots = self.group.slots.lock().unwrap();
             let value = |slot: &Slot| {
-                let value = slot.as_ref().and_then(|any| any.downcast_ref::<T>());
-                value.expect("all ranks are in the same call").clone()
+                let (theirs, value) = slot.as_ref().expect("every rank is here");
+                assert_eq!(*theirs, call, "ranks are in different calls");
+                value.downcast_ref::<T>().expect("one call has one type").clone()
             };
             slots.iter().map(value).collect()
         };
-        self.group.barrier.wait();
+        self.group.meeting.wait();
         all
     }
 }
@@ -100,24 +131,25 @@ impl Comm for Sim {
 
     fn split(&self, color: Option<i32>, key: i32) -> Result<Option<Self>, Error> {
         self.note("split");
-        let all = self.all((color, key));
+        let all = self.all("split", (color, key));
         let mut members: Vec<usize> = (0..all.len()).filter(|r| all[*r].0 == color).collect();
         members.sort_by_key(|r| (all[*r].1, *r));
         let rank = members.iter().position(|r| *r == self.rank as usize).unwrap();
         let made =
             (rank == 0).then(|| Group::new(members.len(), None, Arc::clone(&self.group.calls)));
-        let group = self.all(made)[members[0]].clone().unwrap();
+        let group = self.all("splitting", made)[members[0]].clone().unwrap();
         Ok(color.map(|_| Self { rank: rank as i32, group }))
     }
 
     fn free(self) -> Result<(), Error> {
         self.note("free");
+        self.all("free", ());
         Ok(())
     }
 
     fn min(&self, words: &mut [i64]) -> Result<(), Error> {
         self.note("min");
-        for other in self.all(words.to_vec()) {
+        for other in self.all("min", words.to_vec()) {
             for (word, other) in words.iter_mut().zip(other) {
                 *word = other.min(*word);
             }
@@ -127,7 +159,7 @@ impl Comm for Sim {
 
     fn sum(&self, words: &mut [i64]) -> Result<(), Error> {
         self.note("sum");
-        let all = self.all(words.to_vec());
+        let all = self.all("sum", words.to_vec());
         for (i, word) in words.iter_mut().enumerate() {
             *word = all.iter().map(|other| other[i]).sum();
         }
@@ -136,19 +168,19 @@ impl Comm for Sim {
 
     fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<(), Error> {
         self.note("broadcast");
-        bytes.copy_from_slice(&self.all(bytes.to_vec())[root as usize]);
+        bytes.copy_from_slice(&self.all("broadcast", bytes.to_vec())[root as usize]);
         Ok(())
     }
 
     fn scatter(&self, pairs: &[[i32; 2]]) -> Result<[i32; 2], Error> {
         assert!(self.rank == 0 || pairs.is_empty());
         self.note("scatter");
-        Ok(self.all(pairs.to_vec())[0][self.rank as usize])
+        Ok(self.all("scatter", pairs.to_vec())[0][self.rank as usize])
     }
 
     fn gather(&self, words: &[i32]) -> Result<Vec<i32>, Error> {
         self.note("gather");
-        let all = self.all(words.to_vec());
+        let all = self.all("gather", words.to_vec());
         Ok(if self.rank == 0 { all.concat() } else { Vec::new() })
     }
 
@@ -162,13 +194,14 @@ impl Comm for Sim {
 
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>, Error> {
         if !known {
-            self.all(());
+            self.all("layout", ());
         }
         Ok(self.group.layout.clone().filter(|_| self.rank == 0))
     }
 
     fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>, Error> {
-        let (receiver, words) = self.all((to, words.to_vec()))[from as usize].clone();
+        let (receiver, words) =
+            self.all("send_receive", (to, words.to_vec()))[from as usize].clone();
         assert_eq!(receiver, self.rank);
         Ok(words)
     }

@@ -1,9 +1,13 @@
 //! The constructors on simulated processes.
 
 mod agree;
+mod collide;
+mod differ;
+mod random;
 
 use std::collections::BTreeMap;
 
+use super::check::Check;
 use super::create::{CartArguments, GraphArguments, cart_create, cart_sub, graph_create};
 use super::dist_graph::{
     AdjacentArguments, EdgeArguments, Weights, dist_graph_create, dist_graph_create_adjacent,
@@ -132,20 +136,12 @@ fn arguments_that_differ_are_named() {
         format!("ndims is 1, but 2 on rank 0; {same}")
     );
     assert_eq!(
-        on_2(&|comm, odd| cart(comm, &[2, 2], &[false, odd], false)),
-        format!("periods[1] is 1, but 0 on rank 0; {same}")
-    );
-    assert_eq!(
         on_2(&|comm, odd| cart(comm, &[2, 2], &none, odd)),
         format!("reorder is 1, but 0 on rank 0; {same}")
     );
     assert_eq!(
-        on_2(&|comm, odd| graph(comm, &[1, 2], &[1, !odd as i32])),
-        format!("edges[1] is 0, but 1 on rank 0; {same}")
-    );
-    assert_eq!(
-        on_2(&|comm, odd| graph(comm, &[1, 1 + odd as i32], &[1, 0][..1 + odd as usize])),
-        format!("index[1] is 2, but 1 on rank 0; {same}")
+        on_2(&|comm, odd| if odd { graph(comm, &[0], &[]) } else { graph(comm, &[0, 0], &[]) }),
+        format!("nnodes is 1, but 2 on rank 0; {same}")
     );
     assert_eq!(
         on_2(&|comm, odd| {
@@ -253,7 +249,8 @@ fn degrees_say_which_source_an_edge_has() {
     }
 }
 
-/// Runs the adjacent constructor on lists (sources, their weights, destinations, their weights).
+/// Runs the adjacent constructor, with all checks, on lists (sources, their weights, destinations, their
+/// weights).
 fn adjacent(lists: &[[&[i32]; 4]], weighted: bool) -> Vec<Result<Made>> {
     sim::run(lists.len() as i32, |comm| {
         let [sources, source_weights, destinations, dest_weights] =
@@ -266,7 +263,8 @@ fn adjacent(lists: &[[&[i32]; 4]], weighted: bool) -> Vec<Result<Made>> {
             dest_weights: weights(dest_weights),
             reorder: false,
         };
-        dist_graph_create_adjacent(comm, Terms::default(), Ok(arguments)).map(|made| made.member)
+        let terms = Terms { check: Check::ALL, ..Terms::default() };
+        dist_graph_create_adjacent(comm, terms, Ok(arguments)).map(|made| made.member)
     })
 }
 

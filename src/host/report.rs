@@ -75,6 +75,7 @@ pub(crate) fn add(
     with(|report| {
         let record = record(function, placed.shape.clone(), size, placed);
         report.add(record.took(placed.seconds, started.elapsed().as_secs_f64()));
+        placed.broken.iter().for_each(|rule| report.warn(rule.broken(function)));
     });
 }
 
@@ -85,6 +86,7 @@ fn record(function: &'static str, shape: Shape, size: c_int, placed: &Placed) ->
         Verdict::NotAsked => (Reorder::No, Some(Reason::NOT_ASKED)),
         Verdict::Off => (Reorder::Asked, Some(Reason::OFF)),
         Verdict::OneNode => (Reorder::Asked, Some(Reason::ONE_NODE)),
+        Verdict::Differing => (Reorder::Asked, Some(Reason::DIFFERING)),
         Verdict::NothingGained => (Reorder::Asked, Some(Reason::NOTHING_TO_GAIN)),
         Verdict::NoLayout => (Reorder::Asked, Some(Reason::NO_LAYOUT)),
         Verdict::TooLarge => {

@@ -5,6 +5,7 @@ use std::fs;
 use std::sync::{Once, OnceLock};
 
 use super::family;
+use crate::engine::check::Check;
 use crate::engine::place::{Reorder, Terms};
 use crate::mapping::{Layout, Options};
 
@@ -21,6 +22,8 @@ pub(crate) enum Target {
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     reorder: Reorder,
+    /// `CARTOGRAPH_CHECK`.
+    check: Check,
     /// `CARTOGRAPH_LAYOUT` as written.
     pub(super) layout: Option<String>,
     /// `CARTOGRAPH_REPORT`.
@@ -50,6 +53,13 @@ impl Settings {
                 Reorder::Off
             }
         };
+        let check = set("CARTOGRAPH_CHECK").unwrap_or_default();
+        let check = Check::parse(&check).unwrap_or_else(|word| {
+            complaints.push(format!(
+                "cartograph: CARTOGRAPH_CHECK has '{word}', but edges, weights, arguments and all are known; nothing is checked"
+            ));
+            Check::default()
+        });
         let report = match set("CARTOGRAPH_REPORT") {
             None => None,
             Some(off) if off == "0" => None,
@@ -62,7 +72,7 @@ impl Settings {
             Some(on) if on == "1" => Some(Target::Stderr),
             Some(path) => Some(Target::File(path)),
         };
-        Self { reorder, layout: set("CARTOGRAPH_LAYOUT"), report, complaints }
+        Self { reorder, check, layout: set("CARTOGRAPH_LAYOUT"), report, complaints }
     }
 
     /// What every constructor is told.
@@ -70,6 +80,7 @@ impl Settings {
         Terms {
             reorder: self.reorder,
             reporting: self.report.is_some(),
+            check: self.check,
             options: Options::default(),
         }
     }

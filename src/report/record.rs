@@ -78,6 +78,8 @@ impl Reason {
     pub const OFF: Self = Self(Cow::Borrowed("CARTOGRAPH_REORDER=off"));
     /// All processes share a node.
     pub const ONE_NODE: Self = Self(Cow::Borrowed("one node"));
+    /// Ranks have different ideas of the topology.
+    pub const DIFFERING: Self = Self(Cow::Borrowed("arguments differ between ranks"));
     /// The host cannot tell which processes share a node.
     pub const NO_LAYOUT: Self =
         Self(Cow::Borrowed("the MPI does not tell which ranks share a node"));

@@ -7,7 +7,7 @@ use crate::exec::libraries;
 use crate::output::{self, Result};
 
 /// The environment variables that the library and the command read.
-const VARIABLES: [(&str, &str); 4] = [
+const VARIABLES: [(&str, &str); 5] = [
     (
         "CARTOGRAPH_REPORT",
         "1: a report on stderr at the end; a file name: there; in JSON if it ends in .json",
@@ -19,6 +19,10 @@ const VARIABLES: [(&str, &str); 4] = [
     (
         "CARTOGRAPH_LAYOUT",
         "the nodes, instead of those detected: 4x16, 40*48,16,8, or a file with a node id a rank",
+    ),
+    (
+        "CARTOGRAPH_CHECK",
+        "rules whose breach is an error though all MPIs let it pass: edges, weights, arguments; all",
     ),
     (
         "CARTOGRAPH_LIB_DIR",

@@ -1,6 +1,7 @@
 //! How ranks agree, and by how many collective calls.
 
 use super::*;
+use crate::engine::check::Check;
 use crate::engine::place::Reorder;
 use crate::mapping::Layout;
 
@@ -34,8 +35,8 @@ fn who_agrees_needs_no_more_than_the_split() {
     assert_eq!(calls(None, 4, smaller), ["split", "free", "split"]);
     let nobody = |comm: &Sim| drop(graph(comm, &[], &[]).unwrap());
     assert_eq!(calls(None, 4, nobody), ["split", "free"]);
-    // The two ends of each edge are compared besides.
-    let ring = |comm: &Sim| {
+    // The two ends of each edge are compared only for who asks for it.
+    let ring = |comm: &Sim, check| {
         let (rank, size) = (comm.rank().unwrap(), comm.size().unwrap());
         let arguments = AdjacentArguments {
             sources: &[(rank + size - 1) % size],
@@ -44,9 +45,11 @@ fn who_agrees_needs_no_more_than_the_split() {
             dest_weights: Weights::Unweighted,
             reorder: false,
         };
-        dist_graph_create_adjacent(comm, Terms::default(), Ok(arguments)).unwrap();
+        let terms = Terms { check, ..Terms::default() };
+        dist_graph_create_adjacent(comm, terms, Ok(arguments)).unwrap();
     };
-    assert_eq!(calls(None, 5, ring), ["split", "sum"]);
+    assert_eq!(calls(None, 5, |comm| ring(comm, Check::default())), ["split"]);
+    assert_eq!(calls(None, 5, |comm| ring(comm, Check::ALL)), ["split", "sum"]);
 }
 
 #[test]
@@ -64,7 +67,8 @@ fn nothing_is_left_of_a_constructor_that_fails() {
             dest_weights: Weights::Unweighted,
             reorder: false,
         };
-        dist_graph_create_adjacent(comm, Terms::default(), Ok(arguments)).err().unwrap();
+        let terms = Terms { check: Check::ALL, ..Terms::default() };
+        dist_graph_create_adjacent(comm, terms, Ok(arguments)).err().unwrap();
     };
     let grid = Cart::new(&[2, 2], &[false; 2], 4).unwrap();
     let parted = |comm: &Sim| {

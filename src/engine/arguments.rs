@@ -1,0 +1,126 @@
+//! The arguments of a constructor that all ranks must pass alike, and how ranks compare them.
+
+use super::digest::Digest;
+
+/// A collective function of ours. Ranks may meet in different ones, which is an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Function {
+    /// `MPI_Cart_create`.
+    CartCreate,
+    /// `MPI_Cart_sub`.
+    CartSub,
+    /// `MPI_Graph_create`.
+    GraphCreate,
+    /// `MPI_Dist_graph_create`.
+    DistGraphCreate,
+    /// `MPI_Dist_graph_create_adjacent`.
+    DistGraphCreateAdjacent,
+}
+
+impl Function {
+    /// Its name in C.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CartCreate => "MPI_Cart_create",
+            Self::CartSub => "MPI_Cart_sub",
+            Self::GraphCreate => "MPI_Graph_create",
+            Self::DistGraphCreate => "MPI_Dist_graph_create",
+            Self::DistGraphCreateAdjacent => "MPI_Dist_graph_create_adjacent",
+        }
+    }
+}
+
+/// An argument that all ranks must pass alike.
+#[derive(Debug, Clone, Copy)]
+pub struct Argument<'a> {
+    /// Its name in the standard.
+    pub name: &'static str,
+    /// Its values; a scalar is a slice of one.
+    pub values: &'a [i32],
+    /// Programs run on every host though ranks differ in it: each keeps what it passed, unless
+    /// [`Rule::Arguments`](super::check::Rule::Arguments) is checked.
+    pub tolerated: bool,
+}
+
+impl<'a> Argument<'a> {
+    /// One that must be the same everywhere.
+    pub const fn exact(name: &'static str, values: &'a [i32]) -> Self {
+        Self { name, values, tolerated: false }
+    }
+
+    /// One in which ranks may differ.
+    pub const fn tolerated(name: &'static str, values: &'a [i32]) -> Self {
+        Self { name, values, tolerated: true }
+    }
+}
+
+/// What a rank passed to a function, in the order of the call.
+#[derive(Debug, Clone, Copy)]
+pub struct Shared<'a> {
+    /// The function.
+    pub function: Function,
+    /// Its arguments.
+    pub arguments: &'a [Argument<'a>],
+}
+
+impl Shared<'_> {
+    /// A number for the function and those of its arguments that must be the same everywhere, and
+    /// one for all of them.
+    pub(super) fn digests(&self) -> [u64; 2] {
+        let start = Digest::default().number(self.function as u64);
+        let of = |arguments: &mut dyn Iterator<Item = &Argument<'_>>| {
+            arguments.fold(start, |so_far, argument| so_far.array(argument.values)).finish()
+        };
+        let exact = of(&mut self.arguments.iter().filter(|argument| !argument.tolerated));
+        [exact, of(&mut self.arguments.iter())]
+    }
+
+    /// The function's number, then each argument's length and values, four bytes each.
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let length = |argument: &Argument<'_>| argument.values.len() as i32;
+        let arguments = self.arguments.iter();
+        let words = arguments.flat_map(|argument| {
+            std::iter::once(length(argument)).chain(argument.values.iter().copied())
+        });
+        let words = std::iter::once(self.function as i32).chain(words);
+        words.flat_map(i32::to_le_bytes).collect()
+    }
+
+    /// The first difference of these arguments from rank 0's, which come encoded. Where ranks may
+    /// differ is looked at only if `strict`.
+    pub(super) fn difference(&self, encoded: &[u8], strict: bool) -> Option<String> {
+        const FUNCTIONS: [Function; 5] = [
+            Function::CartCreate,
+            Function::CartSub,
+            Function::GraphCreate,
+            Function::DistGraphCreate,
+            Function::DistGraphCreateAdjacent,
+        ];
+        let (words, _) = encoded.as_chunks::<4>();
+        let mut words = words.iter().map(|word| i32::from_le_bytes(*word));
+        let function = words.next()?;
+        if function != self.function as i32 {
+            let theirs = FUNCTIONS.into_iter().find(|known| *known as i32 == function)?;
+            let (own, theirs) = (self.function.name(), theirs.name());
+            return Some(format!("calls {own} while rank 0 calls {theirs}"));
+        }
+        let must = "it must be the same on all ranks";
+        for Argument { name, values, tolerated } in self.arguments {
+            let length = words.next()? as usize;
+            let theirs: Vec<i32> = words.by_ref().take(length).collect();
+            if *tolerated && !strict {
+                continue;
+            }
+            if values.len() != theirs.len() {
+                let own = values.len();
+                return Some(format!("{name} has {own} entries, but {length} on rank 0; {must}"));
+            }
+            if let Some(i) = (0..length).find(|i| values[*i] != theirs[*i]) {
+                let place = if length == 1 { String::new() } else { format!("[{i}]") };
+                let (own, theirs) = (values[i], theirs[i]);
+                return Some(format!("{name}{place} is {own}, but {theirs} on rank 0; {must}"));
+            }
+        }
+        None
+    }
+}

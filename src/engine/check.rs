@@ -1,0 +1,104 @@
+//! Rules of the standard that programs break unharmed on every host. Such programs run here too;
+//! `CARTOGRAPH_CHECK` names the rules whose breach is to be an error instead.
+
+/// A rule that all ranks together may break. Which argument of which rank breaks it is only found out
+/// where that is an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Rule {
+    /// Each edge of `MPI_Dist_graph_create_adjacent` is given at both ends, with one weight.
+    Edges,
+    /// `MPI_UNWEIGHTED` is for all ranks of `MPI_Dist_graph_create_adjacent` or for none.
+    Weights,
+    /// Arguments are the same on all ranks: `periods`, `index`, `edges`, and `reorder` of
+    /// `MPI_Dist_graph_create_adjacent`. What decides who takes part must be so in any case.
+    Arguments,
+}
+
+impl Rule {
+    const ALL: [Self; 3] = [Self::Edges, Self::Weights, Self::Arguments];
+
+    /// The word for it in `CARTOGRAPH_CHECK`.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Edges => "edges",
+            Self::Weights => "weights",
+            Self::Arguments => "arguments",
+        }
+    }
+
+    /// That it was broken, for people.
+    pub fn broken(self, function: &str) -> String {
+        let what = match self {
+            Self::Edges => "not every edge is given alike at both ends",
+            Self::Weights => "some ranks pass MPI_UNWEIGHTED and others pass weights",
+            Self::Arguments => "arguments that must be the same on all ranks differ",
+        };
+        format!(
+            "{function}: {what}; CARTOGRAPH_CHECK={} makes it an error that says where",
+            self.word()
+        )
+    }
+}
+
+/// A set of rules.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Check(u8);
+
+impl Check {
+    /// All rules.
+    pub const ALL: Self = Self(0).with(Rule::Edges).with(Rule::Weights).with(Rule::Arguments);
+
+    /// The rules that a text names, separated by commas; `all` is all of them.
+    ///
+    /// # Errors
+    ///
+    /// The first word that is none.
+    pub fn parse(text: &str) -> Result<Self, &str> {
+        let mut check = Self::default();
+        for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
+            check = match Rule::ALL.into_iter().find(|rule| rule.word() == word) {
+                Some(rule) => check.with(rule),
+                None if word == "all" => Self::ALL,
+                None => return Err(word),
+            };
+        }
+        Ok(check)
+    }
+
+    /// This set and one rule more.
+    #[must_use]
+    pub const fn with(self, rule: Rule) -> Self {
+        Self(self.0 | 1 << rule as u8)
+    }
+
+    /// Whether a rule is in it.
+    pub const fn has(self, rule: Rule) -> bool {
+        self.0 >> rule as u8 & 1 != 0
+    }
+
+    /// The set as a number for messages between ranks.
+    pub(super) const fn bits(self) -> i64 {
+        self.0 as i64
+    }
+
+    /// The set that has these bits.
+    pub(super) const fn from_bits(bits: i64) -> Self {
+        Self(bits as u8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_name_rules() {
+        let some = Check::default().with(Rule::Edges).with(Rule::Arguments);
+        assert_eq!(Check::parse("edges, arguments"), Ok(some));
+        assert!(some.has(Rule::Edges) && !some.has(Rule::Weights));
+        assert_eq!(Check::parse("all"), Ok(some.with(Rule::Weights)));
+        assert_eq!(Check::parse(""), Ok(Check::default()));
+        assert_eq!(Check::parse("edges,edge"), Err("edge"));
+        assert_eq!(Check::from_bits(some.bits()), some);
+    }
+}

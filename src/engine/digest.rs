@@ -1,0 +1,99 @@
+//! A number that stands for many: what ranks compare instead of their arguments.
+//!
+//! The function is written out here, because the ranks of one job may run different builds of the
+//! library, and is part of what they agree on: it must not change. Its step is a bijection of the
+//! number so far, so arguments of one length that differ in a single place never come to the same.
+
+/// The mixing step of the splitmix64 generator (Steele, Lea and Flood, 2014).
+pub(super) const fn mix(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ x >> 31
+}
+
+/// A digest under way.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Digest(u64);
+
+impl Digest {
+    /// Adds a number.
+    #[must_use]
+    pub(super) fn number(self, number: u64) -> Self {
+        Self(mix(self.0 ^ number))
+    }
+
+    /// Adds an array: its length, then its entries, two at a time, the first in the upper half.
+    #[must_use]
+    pub(super) fn array(self, entries: &[i32]) -> Self {
+        // Through u32: a negative entry must not touch the other half.
+        let half = |entry: i32| u64::from(entry as u32);
+        let (pairs, rest) = entries.as_chunks::<2>();
+        let start = self.number(entries.len() as u64);
+        let paired = pairs.iter().fold(start, |so_far, [first, second]| {
+            so_far.number(half(*first) << 32 | half(*second))
+        });
+        rest.iter().fold(paired, |so_far, last| so_far.number(half(*last) << 32))
+    }
+
+    /// What it came to.
+    pub(super) fn finish(self) -> u64 {
+        #[cfg(test)]
+        if COLLIDING.get() {
+            return 0;
+        }
+        self.0
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// On this thread everything comes to the same: every digest collides with every other.
+    pub(super) static COLLIDING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Other builds of the library must come to the same.
+    #[test]
+    fn the_function_is_pinned() {
+        // The first two numbers of splitmix64 from seed 0, as published.
+        assert_eq!(mix(0), 0xe220_a839_7b1d_cdaf);
+        assert_eq!(mix(0x9e37_79b9_7f4a_7c15), 0x6e78_9e6a_a1b9_65f4);
+        let of = |entries: &[i32]| Digest::default().array(entries).finish();
+        let pinned = [
+            (&[][..], 0xe220_a839_7b1d_cdaf),
+            (&[0], 0x5e41_ab08_7439_611e),
+            (&[1, -1], 0x0622_438d_fb46_1a3e),
+            (&[1, 2, 3], 0xf9f4_3947_d791_52e4),
+        ];
+        for (entries, value) in pinned {
+            assert_eq!(of(entries), value, "{entries:?}");
+        }
+        assert_eq!(Digest::default().number(7).array(&[4, 4]).finish(), 0xcd77_92dc_1ee6_b0f4);
+    }
+
+    #[test]
+    fn where_one_entry_ends_and_another_begins_counts() {
+        let of = |arrays: &[&[i32]]| {
+            arrays.iter().fold(Digest::default(), |so_far, array| so_far.array(array)).finish()
+        };
+        let different: [&[&[i32]]; 8] = [
+            &[&[1, 2]],
+            &[&[2, 1]],
+            &[&[1], &[2]],
+            &[&[1, 2], &[]],
+            &[&[], &[1, 2]],
+            &[&[1, 2, 0]],
+            &[&[0, 1, 2]],
+            &[&[-1, 2]],
+        ];
+        for (i, one) in different.iter().enumerate() {
+            for other in &different[..i] {
+                assert_ne!(of(one), of(other), "{one:?} {other:?}");
+            }
+        }
+    }
+}

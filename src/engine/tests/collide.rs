@@ -1,0 +1,189 @@
+//! Digests that collide, by chance or by malice: what comes of arguments that differ must be an error
+//! or a communicator that fits, and nobody may wait for who does not come.
+
+use super::*;
+use crate::engine::digest::COLLIDING;
+use crate::mapping::Layout;
+use crate::topology::Edges;
+
+/// A call of a constructor.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Call {
+    Cart { dims: Vec<i32>, periods: Vec<bool>, reorder: bool },
+    Graph { index: Vec<i32>, edges: Vec<i32>, reorder: bool },
+    Sub { remain: [bool; 2] },
+    Edges { edges: Vec<[i32; 3]>, weighted: Option<bool>, reorder: bool },
+    Adjacent { into: Vec<[i32; 2]>, away: Vec<[i32; 2]>, weighted: Option<bool>, reorder: bool },
+}
+
+/// Makes a call; `grid` is what `comm` carries.
+pub(super) fn make(comm: &Sim, terms: Terms, grid: &Cart, call: &Call) -> Result<Made> {
+    fn column<const N: usize>(rows: &[[i32; N]], i: usize) -> Vec<i32> {
+        rows.iter().map(|row| row[i]).collect()
+    }
+    fn weights(weighted: Option<bool>, entries: &[i32]) -> Weights<'_> {
+        match weighted {
+            Some(true) => Weights::Given(entries),
+            None if entries.is_empty() => Weights::Either,
+            _ => Weights::Unweighted,
+        }
+    }
+    let made = match call {
+        Call::Cart { dims, periods, reorder } => {
+            cart_create(comm, terms, Ok(CartArguments { dims, periods, reorder: *reorder }))
+        }
+        Call::Graph { index, edges, reorder } => {
+            let arguments = Graph::nedges(index)
+                .map(|_| GraphArguments { index, edges, reorder: *reorder })
+                .and_then(|arguments| match index.len() as i32 > comm.size().unwrap() {
+                    true => Err(topology::Error::GraphTooLarge {
+                        nnodes: index.len() as i32,
+                        size: comm.size().unwrap(),
+                    }),
+                    false => Ok(arguments),
+                });
+            graph_create(comm, terms, arguments)
+        }
+        Call::Sub { remain } => cart_sub(comm, Ok((grid, remain))),
+        Call::Edges { edges, weighted, reorder } => {
+            let (sources, destinations, weight) =
+                (column(edges, 0), column(edges, 1), column(edges, 2));
+            let arguments = EdgeArguments {
+                sources: &sources,
+                degrees: &vec![1; edges.len()],
+                destinations: &destinations,
+                weights: weights(*weighted, &weight),
+                reorder: *reorder,
+            };
+            dist_graph_create(comm, terms, Ok(arguments))
+        }
+        Call::Adjacent { into, away, weighted, reorder } => {
+            let [sources, into] = [0, 1].map(|i| column(into, i));
+            let [destinations, away] = [0, 1].map(|i| column(away, i));
+            let arguments = AdjacentArguments {
+                sources: &sources,
+                source_weights: weights(*weighted, &into),
+                destinations: &destinations,
+                dest_weights: weights(*weighted, &away),
+                reorder: *reorder,
+            };
+            dist_graph_create_adjacent(comm, terms, Ok(arguments))
+        }
+    };
+    made.map(|made| made.member)
+}
+
+/// Whether a communicator is what its topology says.
+pub(super) fn fits(comm: &Sim, topology: &Topology, old_size: i32) -> bool {
+    let (rank, size) = (comm.rank().unwrap(), comm.size().unwrap());
+    let inside = |edges: &Edges| edges.ranks.iter().all(|rank| (0..size).contains(rank));
+    match topology {
+        Topology::Cart(grid) => grid.size() == size && rank < size,
+        Topology::Graph(graph) => graph.nnodes() == size && rank < size,
+        Topology::DistGraph(graph) => {
+            size == old_size && inside(&graph.sources) && inside(&graph.destinations)
+        }
+    }
+}
+
+/// Every rank makes its own call, with digests that are all the same.
+fn collide(layout: Option<Layout>, terms: impl Fn(i32) -> Terms + Sync, calls: [&Call; 4]) {
+    let grid = Cart::new(&[2, 2], &[false; 2], 4).unwrap();
+    sim::run_on(layout, 4, |comm| {
+        COLLIDING.set(true);
+        let rank = comm.rank().unwrap();
+        if let Ok(Some((made, topology))) = make(comm, terms(rank), &grid, calls[rank as usize]) {
+            assert!(
+                fits(&made, &topology, 4),
+                "{topology:?} on {} processes",
+                made.size().unwrap()
+            );
+            // All that are in it come to a call on it.
+            made.min(&mut [0]).unwrap();
+        }
+        comm.min(&mut [0]).unwrap();
+    });
+}
+
+fn every_call() -> Vec<Call> {
+    let mut calls = Vec::new();
+    for reorder in [false, true] {
+        for dims in [&[4][..], &[3], &[2], &[2, 2], &[4, 1], &[1], &[], &[5]] {
+            for periodic in [false, true] {
+                let periods = vec![periodic; dims.len()];
+                calls.push(Call::Cart { dims: dims.to_vec(), periods, reorder });
+            }
+        }
+        for (index, edges) in [
+            (&[1, 2, 3, 4][..], &[1, 2, 3, 0][..]),
+            (&[1, 2, 3, 4], &[2, 3, 0, 1]),
+            (&[0, 1, 2], &[2, 0]),
+            (&[0, 0], &[]),
+            (&[], &[]),
+            (&[1], &[1]),
+        ] {
+            calls.push(Call::Graph { index: index.to_vec(), edges: edges.to_vec(), reorder });
+        }
+        for weighted in [None, Some(false), Some(true)] {
+            let (edges, into) = if weighted.is_none() {
+                (vec![], vec![])
+            } else {
+                (vec![[0, 1, 2], [3, 3, 4]], vec![[2, 2]])
+            };
+            calls.push(Call::Edges { edges, weighted, reorder });
+            calls.push(Call::Adjacent { away: into.clone(), into, weighted, reorder });
+        }
+    }
+    for remain in [[false, false], [true, false], [false, true], [true, true]] {
+        calls.push(Call::Sub { remain });
+    }
+    calls
+}
+
+#[test]
+fn nobody_waits_for_ever_where_digests_collide() {
+    let calls = every_call();
+    for one in &calls {
+        for other in &calls {
+            let dealt = Some(Layout::from_ids(&[0, 1, 0, 1]));
+            collide(None, |_| Terms::default(), [one, one, other, one]);
+            collide(dealt, |_| Terms::default(), [other, one, one, other]);
+        }
+    }
+}
+
+#[test]
+fn nobody_waits_for_ever_where_environments_differ_and_digests_collide() {
+    use crate::engine::place::Reorder;
+    let calls = every_call();
+    let terms = |rank: i32| Terms {
+        reorder: [Reorder::Always, Reorder::On, Reorder::Off, Reorder::On][rank as usize],
+        reporting: rank % 3 == 0,
+        check: if rank % 2 == 0 { Check::ALL } else { Check::default() },
+        ..Terms::default()
+    };
+    for (i, one) in calls.iter().enumerate() {
+        let other = &calls[(i * 7 + 3) % calls.len()];
+        for layout in [None, Some(Layout::from_ids(&[0, 1, 0, 1]))] {
+            for first in 0..4 {
+                let terms = |rank| terms((rank + first) % 4);
+                collide(layout.clone(), terms, [one; 4]);
+                collide(layout.clone(), terms, [one, one, other, one]);
+            }
+        }
+    }
+}
+
+/// Two ranks that think of a grid of three cells and two of one of four: the split that only the first
+/// two would make cannot be waited for.
+#[test]
+fn sizes_are_agreed_on_whatever_digests_say() {
+    let results = sim::run(4, |comm| {
+        COLLIDING.set(true);
+        let dims = if comm.rank().unwrap() < 2 { [3] } else { [4] };
+        cart(comm, &dims, &[false], false)
+    });
+    let (rank, _, text) = fault(results);
+    assert_eq!(rank, 2);
+    assert_eq!(text, "dims is 4, but 3 on rank 0; it must be the same on all ranks");
+}

@@ -1,0 +1,293 @@
+//! Random calls on every rank, right and wrong: what comes of them against what the arguments say.
+
+use proptest::prelude::*;
+
+use super::collide::{Call, fits, make};
+use super::*;
+use crate::engine::digest::COLLIDING;
+use crate::mapping::Layout;
+
+/// Numbers around those that are right on few processes.
+fn few(most: usize, range: std::ops::RangeInclusive<i32>) -> impl Strategy<Value = Vec<i32>> {
+    prop::collection::vec(range, 0..=most)
+}
+
+/// A call that is right more often than not on `size` processes.
+fn any_call(size: i32) -> impl Strategy<Value = Call> {
+    let cart = (few(3, 1..=3), any::<bool>(), any::<bool>(), 0..20).prop_map(
+        move |(mut dims, periodic, reorder, spoil)| {
+            if spoil == 0 {
+                dims.push(-1);
+            }
+            Call::Cart { periods: vec![periodic; dims.len()], dims, reorder }
+        },
+    );
+    let graph = (few(size as usize, 0..=2), any::<bool>(), -1..=size, 0..20).prop_map(
+        move |(degrees, reorder, to, spoil)| {
+            let mut index: Vec<i32> = degrees
+                .iter()
+                .scan(0, |sum, degree| {
+                    *sum += degree;
+                    Some(*sum)
+                })
+                .collect();
+            let most = degrees.len() as i32 - 1;
+            // Out of range now and then.
+            let to = if spoil == 0 { to } else { to.clamp(0, most.max(0)) };
+            let edges = vec![to; index.last().map_or(0, |edges| *edges as usize)];
+            if spoil == 1 {
+                index.push(-1);
+            }
+            Call::Graph { index, edges, reorder }
+        },
+    );
+    let node = move || prop_oneof![30 => 0..size, 1 => Just(size), 1 => Just(-1)];
+    let weight = || prop_oneof![30 => 0..4, 1 => Just(-1)];
+    let weighted = || prop_oneof![Just(None), Just(Some(false)), Just(Some(true))];
+    let edge = (node(), node(), weight()).prop_map(|(from, to, weight)| [from, to, weight]);
+    let edges = (prop::collection::vec(edge, 0..4), weighted(), any::<bool>())
+        .prop_map(|(edges, weighted, reorder)| Call::Edges { edges, weighted, reorder });
+    let end = move || prop::collection::vec((node(), weight()).prop_map(|(n, w)| [n, w]), 0..4);
+    let adjacent =
+        (end(), end(), weighted(), any::<bool>()).prop_map(|(into, away, weighted, reorder)| {
+            Call::Adjacent { into, away, weighted, reorder }
+        });
+    let sub = any::<[bool; 2]>().prop_map(|remain| Call::Sub { remain });
+    prop_oneof![cart, graph, edges, adjacent, sub]
+}
+
+/// Whether a rank can find a fault in its own call.
+fn is_wrong(call: &Call, size: i32) -> bool {
+    let outside = |node: &i32| !(0..size).contains(node);
+    match call {
+        Call::Cart { dims, .. } => {
+            dims.iter().any(|side| *side < 1) || dims.iter().product::<i32>() > size
+        }
+        Call::Graph { index, edges, .. } => {
+            index.len() as i32 > size
+                || index.first().is_some_and(|first| *first < 0)
+                || index.windows(2).any(|pair| pair[1] < pair[0])
+                || edges.iter().any(|to| !(0..index.len() as i32).contains(to))
+        }
+        Call::Sub { .. } => false,
+        Call::Edges { edges, weighted, .. } => edges.iter().any(|[from, to, weight]| {
+            outside(from) || outside(to) || (*weighted == Some(true) && *weight < 0)
+        }),
+        Call::Adjacent { into, away, weighted, .. } => {
+            let ends = || into.iter().chain(away);
+            ends().any(|[node, _]| outside(node))
+                || *weighted == Some(true) && ends().any(|[_, weight]| *weight < 0)
+            // MPI_UNWEIGHTED on one side, where there are edges, and null on the other fit.
+        }
+    }
+}
+
+/// Whether `MPI_UNWEIGHTED` or weights are chosen; `None` for a null pointer of no edges.
+fn choice(call: &Call) -> Option<bool> {
+    match call {
+        Call::Edges { edges, weighted: None, .. } => (!edges.is_empty()).then_some(false),
+        Call::Adjacent { into, away, weighted: None, .. } => {
+            (!into.is_empty() || !away.is_empty()).then_some(false)
+        }
+        Call::Edges { weighted, .. } | Call::Adjacent { weighted, .. } => *weighted,
+        _ => None,
+    }
+}
+
+/// What must be the same on all ranks, whatever is checked.
+fn exact(call: &Call) -> (usize, Vec<i32>, bool) {
+    match call {
+        Call::Cart { dims, reorder, .. } => (0, dims.clone(), *reorder),
+        Call::Graph { index, reorder, .. } => (1, vec![index.len() as i32], *reorder),
+        Call::Sub { remain } => (2, remain.map(i32::from).to_vec(), false),
+        Call::Edges { reorder, .. } => (3, vec![], *reorder),
+        Call::Adjacent { .. } => (4, vec![], false),
+    }
+}
+
+/// What must be the same on all ranks if it is checked.
+fn checked(call: &Call) -> (Vec<i32>, bool) {
+    match call {
+        Call::Cart { periods, .. } => (periods.iter().map(|p| i32::from(*p)).collect(), false),
+        Call::Graph { index, edges, .. } => ([&index[..], edges].concat(), false),
+        Call::Adjacent { reorder, .. } => (vec![], *reorder),
+        _ => (vec![], false),
+    }
+}
+
+/// Whether each edge is given alike at both ends.
+fn edges_match(calls: &[&Call]) -> bool {
+    let (mut arriving, mut leaving) = (Vec::new(), Vec::new());
+    for (rank, call) in (0..).zip(calls) {
+        if let Call::Adjacent { into, away, weighted, .. } = call {
+            let weight = |weight: i32| if *weighted == Some(true) { weight } else { 0 };
+            arriving.extend(into.iter().map(|[from, w]| (*from, rank, weight(*w))));
+            leaving.extend(away.iter().map(|[to, w]| (rank, *to, weight(*w))));
+        }
+    }
+    arriving.sort_unstable();
+    leaving.sort_unstable();
+    arriving == leaving
+}
+
+/// Whether the calls of all ranks together make communicators.
+fn succeeds(calls: &[&Call], check: bool) -> bool {
+    let all_alike = |differ: &dyn Fn(&Call) -> bool| calls.iter().all(|call| !differ(call));
+    let size = calls.len() as i32;
+    let mixed = calls.iter().any(|call| choice(call) == Some(true))
+        && calls.iter().any(|call| choice(call) == Some(false));
+    !calls.iter().any(|call| is_wrong(call, size))
+        && all_alike(&|call| exact(call) != exact(calls[0]))
+        && (!check || all_alike(&|call| checked(call) != checked(calls[0])))
+        && !(mixed && (check || matches!(calls[0], Call::Edges { .. })))
+        && (!check || edges_match(calls))
+}
+
+/// What rank `rank`'s topology must be where nobody is moved.
+fn topology(calls: &[&Call], grid: &Cart, rank: i32) -> Option<Topology> {
+    let size = calls.len() as i32;
+    let is_weighted = {
+        let chosen = calls.iter().find_map(|call| choice(call));
+        let mixed = calls.iter().any(|call| choice(call).is_some_and(|way| Some(way) != chosen));
+        // Who fits both does as the others, and as weighted where these differ.
+        let of_others = if mixed { true } else { chosen.unwrap_or(true) };
+        choice(calls[rank as usize]).unwrap_or(of_others)
+    };
+    let made = match calls[rank as usize] {
+        Call::Cart { dims, periods, .. } => Topology::Cart(Cart::new(dims, periods, size).unwrap()),
+        Call::Graph { index, edges, .. } => Topology::Graph(Graph::new(index, edges).unwrap()),
+        Call::Sub { remain } => Topology::Cart(grid.sub(remain, rank).unwrap().grid),
+        Call::Edges { .. } => {
+            let given: Vec<[i32; 4]> = (0..)
+                .zip(calls)
+                .flat_map(|(giver, call)| match call {
+                    Call::Edges { edges, .. } => edges
+                        .iter()
+                        .map(|[from, to, weight]| [giver, *from, *to, *weight])
+                        .collect::<Vec<_>>(),
+                    _ => vec![],
+                })
+                .collect();
+            Topology::DistGraph(expected(&given, rank, size, is_weighted))
+        }
+        Call::Adjacent { into, away, .. } => {
+            let edges = |ends: &[[i32; 2]]| topology::Edges {
+                ranks: ends.iter().map(|end| end[0]).collect(),
+                weights: ends.iter().filter(|_| is_weighted).map(|end| end[1]).collect(),
+            };
+            Topology::DistGraph(DistGraph {
+                sources: edges(into),
+                destinations: edges(away),
+                weighted: is_weighted,
+            })
+        }
+    };
+    let vertices = match &made {
+        Topology::Cart(_) if matches!(calls[0], Call::Sub { .. }) => size,
+        Topology::Cart(grid) => grid.size(),
+        Topology::Graph(graph) => graph.nnodes(),
+        Topology::DistGraph(_) => size,
+    };
+    (rank < vertices).then_some(made)
+}
+
+/// One call or a few different ones, and which each rank makes.
+fn any_calls() -> impl Strategy<Value = (Vec<Call>, Vec<usize>)> {
+    (1..=6).prop_flat_map(|size| {
+        let calls = (any_call(size), any_call(size), any_call(size));
+        // Most ranks make the first.
+        let pick = prop_oneof![6 => Just(0), 1 => Just(1), 1 => Just(2)];
+        let picks = prop_oneof![
+            prop::collection::vec(Just(0), size as usize),
+            prop::collection::vec(pick, size as usize),
+            prop::collection::vec(Just(1), size as usize).prop_map(|mut all| {
+                all[0] = 3;
+                all
+            }),
+        ];
+        (calls, picks).prop_map(|((first, second, third), picks)| {
+            // The fourth is the second with something else where ranks may differ.
+            let mut fourth = second.clone();
+            match &mut fourth {
+                Call::Cart { periods, .. } => periods.iter_mut().for_each(|p| *p = !*p),
+                Call::Graph { edges, .. } => edges.reverse(),
+                Call::Adjacent { into, weighted, .. } => {
+                    into.pop();
+                    *weighted = Some(true);
+                }
+                Call::Edges { edges, .. } => edges.reverse(),
+                Call::Sub { .. } => {}
+            }
+            (vec![first, second, third, fourth], picks)
+        })
+    })
+}
+
+/// The grid that `MPI_Cart_sub` takes apart.
+fn grid_of(size: i32) -> Cart {
+    let row = if size % 2 == 0 { 2 } else { 1 };
+    Cart::new(&[row, size / row], &[true, false], size).unwrap()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn every_rank_comes_to_what_the_arguments_say((calls, picks) in any_calls(), check in any::<bool>()) {
+        let calls: Vec<&Call> = picks.iter().map(|pick| &calls[*pick]).collect();
+        let size = calls.len() as i32;
+        let grid = grid_of(size);
+        let terms = Terms { check: if check { Check::ALL } else { Check::default() }, ..Terms::default() };
+        let results = sim::run(size, |comm| {
+            let rank = comm.rank().unwrap();
+            make(comm, terms, &grid, calls[rank as usize]).map(|made| made.map(|(made, topology)| {
+                (fits(&made, &topology, size), topology)
+            }))
+        });
+        if succeeds(&calls, check) {
+            for (rank, result) in (0..).zip(results) {
+                let made = result.unwrap();
+                prop_assert!(made.as_ref().is_none_or(|(fits, _)| *fits));
+                prop_assert_eq!(made.map(|(_, topology)| topology), topology(&calls, &grid, rank));
+            }
+        } else {
+            let error = results[0].clone().err();
+            prop_assert!(error.is_some() && results.iter().all(|result| result.clone().err() == error), "{:?}", results);
+            let first_wrong = calls.iter().position(|call| is_wrong(call, size));
+            if let (Some(rank), Some(Error::OnRank { rank: named, .. })) = (first_wrong, error) {
+                prop_assert_eq!(rank as i32, named);
+            }
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_ever(
+        (calls, picks) in any_calls(),
+        environments in prop::collection::vec((0..3usize, any::<bool>(), any::<bool>()), 6),
+        nodes in prop::collection::vec(0..3u64, 6),
+        known in any::<bool>(),
+    ) {
+        use crate::engine::place::Reorder;
+        let calls: Vec<&Call> = picks.iter().map(|pick| &calls[*pick]).collect();
+        let size = calls.len() as i32;
+        let grid = grid_of(size);
+        let layout = known.then(|| Layout::from_ids(&nodes[..calls.len()]));
+        sim::run_on(layout, size, |comm| {
+            COLLIDING.set(true);
+            let rank = comm.rank().unwrap();
+            let (reorder, reporting, check) = environments[rank as usize];
+            let terms = Terms {
+                reorder: [Reorder::Off, Reorder::On, Reorder::Always][reorder],
+                reporting,
+                check: if check { Check::ALL } else { Check::default() },
+                ..Terms::default()
+            };
+            if let Ok(Some((made, topology))) = make(comm, terms, &grid, calls[rank as usize]) {
+                assert!(fits(&made, &topology, size));
+                // All that are in it come to a call on it.
+                made.min(&mut [0]).unwrap();
+            }
+            comm.min(&mut [0]).unwrap();
+        });
+    }
+}
