@@ -152,14 +152,14 @@ int cg_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdi
 /* A number that the processes of a node share and no others of comm. Collective. CG_ABSENT from a
  * host that cannot tell. */
 int cg_node_id(MPI_Comm comm, int rank, long long *id);
+/* The rank of this process in MPI_COMM_WORLD, or MPI_UNDEFINED if process 0 of comm is in another one or
+ * nobody can tell. Local. */
+int cg_rank_in_shared_world(MPI_Comm comm);
 /* The ranks in MPI_COMM_WORLD of all processes of comm, or MPI_UNDEFINED, in the first half of an array
  * with room for twice as many. Local. */
 int cg_ranks_in_world(MPI_Comm comm, int size, int ranks[]);
 /* Whether info has the key; then its value is written, cut to what there is room for. */
 enum { CG_INFO_ROOM = 256 };
 int cg_info_get(MPI_Info info, const char *key, char value[CG_INFO_ROOM]);
-/* As the host's functions; CG_ABSENT from a host without them. */
-int cg_init(int *argc, char ***argv);
-int cg_init_thread(int *argc, char ***argv, int required, int *provided);
 
 #endif

@@ -5,7 +5,6 @@
 # becomes one object that defines the exported names only, the MPI_ names weakly: a profiling tool
 # that is linked with it may define them again.
 set -euo pipefail
-top=$(cd "$(dirname "$0")/.." && pwd)
 from=$1/release lib=$1/lib
 mkdir -p "$lib"
 # Only replaced where it changed, so that nothing that depends on it is made again.
@@ -15,9 +14,7 @@ ln -sf libcartograph.so.0 "$lib/libcartograph.so"
 if [ "$lib/libcartograph.a" -nt "$from/libcartograph.a" ]; then exit 0; fi
 work=$(mktemp -d "$1/archive.XXXXXX")
 trap 'rm -rf "$work"' EXIT
-# The functions that only the shared library wraps stay the host's, by all their names.
-nm -D --defined-only --format=posix "$lib/libcartograph.so" | cut -d' ' -f1 |
-    grep -vixE "($(paste -sd'|' "$top/include/wrapped.txt"))_{0,2}" >"$work/all"
+nm -D --defined-only --format=posix "$lib/libcartograph.so" | cut -d' ' -f1 >"$work/all"
 # Strong: what tools call. Weak: what tools define.
 grep -E '^(MPI_|mpi_)' "$work/all" >"$work/weak"
 ld -r --gc-sections $(sed 's/^/-u /' "$work/all") -o "$work/whole.o" "$from/libcartograph.a"

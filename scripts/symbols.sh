@@ -40,11 +40,7 @@ while read -r name; do
     printf '%s\n' "$name" "$lower" "${lower}_" "${lower}__" "$upper" >>"$work/weak"
     printf '%s\n' "P$name" "p$lower" "p${lower}_" "p${lower}__" "P$upper" >>"$work/strong"
 done <"$work/both"
-# What the shared library wraps, and the archive leaves to the host.
-while read -r name; do
-    printf '%s\n' "$name" "${name,,}" "${name,,}_" "${name,,}__" "${name^^}"
-done <"$top/include/wrapped.txt" >"$work/wrapped"
-sort -u "$work/weak" "$work/strong" "$work/wrapped" >"$work/all"
+sort -u "$work/weak" "$work/strong" >"$work/all"
 nm -D --defined-only --format=posix "$lib/libcartograph.so" | cut -d' ' -f1 >"$work/exported"
 same "the shared library exports these names and no others" "$work/all" "$work/exported"
 

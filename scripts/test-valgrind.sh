@@ -30,9 +30,6 @@ for path in sys.argv[1:]:
         ]
         if not any("libcartograph" in obj for _, obj in frames):
             continue
-        # What the host's own start loses, which our MPI_Init has called.
-        if any(name in ("PMPI_Init", "PMPI_Init_thread") for name, _ in frames):
-            continue
         # What Open MPI keeps with our key, of which a process makes one and never frees it.
         blocks = int(error.findtext("xwhat/leakedblocks") or 0)
         if blocks == 1 and any(name == "PMPI_Comm_create_keyval" for name, _ in frames):

@@ -14,5 +14,4 @@ pub(crate) mod dist_graph;
 pub(crate) mod edge;
 pub(crate) mod general;
 pub(crate) mod graph;
-pub(crate) mod init;
 pub(crate) mod neighbor;

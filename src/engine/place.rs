@@ -231,6 +231,7 @@ pub(super) fn place<C: Comm>(
         let verdict = match (course.verdict, &layout, &plan) {
             (Verdict::Applied { .. }, None, _) => Verdict::NoLayout,
             (Verdict::Applied { .. }, _, None) => Verdict::TooLarge,
+            (Verdict::Applied { .. }, Some(layout), _) if layout.is_flat() => Verdict::OneNode,
             (Verdict::Applied { .. }, _, Some(plan)) if plan.old_rank.is_none() => {
                 Verdict::NothingGained
             }

@@ -18,5 +18,4 @@ mod dist_graph;
 mod edge;
 mod general;
 mod graph;
-mod init;
 mod neighbor;

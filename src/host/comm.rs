@@ -57,6 +57,27 @@ impl HostComm {
         Ok(())
     }
 
+    /// As many words of every process, one process' after the other's, on rank 0; nothing elsewhere.
+    /// Collective.
+    pub(super) fn gather_alike(&self, words: &[c_int]) -> Result<Vec<c_int>> {
+        let processes = if self.rank()? == 0 { self.size()? as usize } else { 0 };
+        let mut all = vec![0; processes * words.len()];
+        // SAFETY: as many words of each process, with room for all on rank 0.
+        check(unsafe {
+            sys::PMPI_Gather(
+                words.as_ptr().cast(),
+                words.len() as c_int,
+                sys::cg_int,
+                all.as_mut_ptr().cast(),
+                words.len() as c_int,
+                sys::cg_int,
+                0,
+                self.0,
+            )
+        })?;
+        Ok(all)
+    }
+
     /// One message each way, of lengths that both sides know. A neighbor of `None` is nobody.
     fn swap<T>(
         &self,
@@ -159,23 +180,9 @@ impl Comm for HostComm {
 
     fn gather(&self, words: &[i32]) -> Result<Vec<i32>> {
         let own = words.len() as c_int;
-        let processes = if self.rank()? == 0 { self.size()? as usize } else { 0 };
-        let mut counts = vec![0 as c_int; processes];
-        // SAFETY: one int from each process, with room for all on rank 0.
-        check(unsafe {
-            sys::PMPI_Gather(
-                (&raw const own).cast(),
-                1,
-                sys::cg_int,
-                counts.as_mut_ptr().cast(),
-                1,
-                sys::cg_int,
-                0,
-                self.0,
-            )
-        })?;
+        let counts = self.gather_alike(&[own])?;
         let mut total = 0;
-        let mut starts = Vec::with_capacity(processes);
+        let mut starts = Vec::with_capacity(counts.len());
         for count in &counts {
             starts.push(total);
             total += count;
@@ -203,11 +210,14 @@ impl Comm for HostComm {
     }
 
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>> {
-        let is_root = self.rank()? == 0;
         match known {
-            true if is_root => layout::known(self),
+            // Others are told by rank 0, so it must not fail alone.
+            true if self.rank()? == 0 => {
+                let known = layout::known(self).unwrap_or(None);
+                Ok(known.map(|runs| Arc::new(runs.layout())))
+            }
             true => Ok(None),
-            false => Ok(layout::gather(self)?.filter(|_| is_root)),
+            false => Ok(layout::gather(self)?.map(Arc::new)),
         }
     }
 

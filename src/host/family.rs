@@ -24,7 +24,7 @@ pub(crate) fn check_family() {
 }
 
 /// The family built for and the one that answers, if they are known and differ.
-pub(crate) fn mismatch() -> Option<[sys::cg_family; 2]> {
+fn mismatch() -> Option<[sys::cg_family; 2]> {
     // SAFETY: a constant of the shim.
     let families = [unsafe { sys::cg_family_built }, running()];
     let known = !families.contains(&sys::CG_FAMILY_UNKNOWN);
@@ -32,7 +32,7 @@ pub(crate) fn mismatch() -> Option<[sys::cg_family; 2]> {
 }
 
 /// Whether this library was built for SMPI, which runs all ranks in one process.
-pub(crate) fn is_smpi() -> bool {
+pub(super) fn is_smpi() -> bool {
     // SAFETY: a constant of the shim.
     unsafe { sys::cg_family_built == sys::CG_FAMILY_SMPI }
 }

@@ -3,7 +3,8 @@
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::thread;
 
 use super::sys::{self, MPI_Comm};
 use super::{Result, errors::check};
@@ -23,13 +24,16 @@ pub(super) type Copy = unsafe extern "C" fn(
 /// A key of attributes of communicators.
 pub(super) struct Key {
     number: AtomicI32,
+    /// A thread is at [`put_if_absent`](Self::put_if_absent).
+    taken: AtomicBool,
     copy: Copy,
     delete: Delete,
 }
 
 impl Key {
     pub(super) const fn new(copy: Copy, delete: Delete) -> Self {
-        Self { number: AtomicI32::new(sys::CG_KEYVAL_INVALID), copy, delete }
+        let number = AtomicI32::new(sys::CG_KEYVAL_INVALID);
+        Self { number, taken: AtomicBool::new(false), copy, delete }
     }
 
     /// The key's number, if it was made already.
@@ -71,6 +75,27 @@ impl Key {
         let number = self.make()?;
         // SAFETY: a key of ours, whose values are of the kind that its callbacks expect.
         check(unsafe { sys::PMPI_Comm_set_attr(comm, number, value) })
+    }
+
+    /// Caches a value unless there is one, which another thread may be looking at: to put a second is to
+    /// delete the first. Whether it did; else the value is still the caller's.
+    ///
+    /// Of two threads one waits for the other, but not for ever: a host may call back a program that calls
+    /// us, with a lock held for which the other waits.
+    pub(super) fn put_if_absent(&self, comm: MPI_Comm, value: *mut c_void) -> Result<bool> {
+        const TRIES: usize = 10_000;
+        for _ in 0..TRIES {
+            if !self.taken.swap(true, Ordering::Acquire) {
+                let put = self.get(comm).and_then(|found| match found {
+                    Some(_) => Ok(false),
+                    None => self.put(comm, value).map(|()| true),
+                });
+                self.taken.store(false, Ordering::Release);
+                return put;
+            }
+            thread::yield_now();
+        }
+        Ok(false)
     }
 
     /// The value that a communicator carries.

@@ -1,190 +1,247 @@
-//! Where processes run: asked of the host once, and cached on communicators.
+//! Where processes run: asked of the host by the first constructor that needs it, and kept.
 //!
-//! Every process of a communicator keeps its layout, 4 bytes a rank, because `MPI_Cart_map` is local.
-//! That of `MPI_COMM_WORLD` is gathered when MPI starts, if our `MPI_Init` is called, else by the first
-//! constructor that needs it; that of another communicator is a part of it, if all its processes are.
+//! A constructor that may move processes, or that is reported on, asks all processes of its communicator;
+//! nothing is ever sent for it elsewhere. Each of them keeps the answer with the communicator, because
+//! `MPI_Cart_map` is local, and with `MPI_COMM_WORLD` where that has the same processes. What is known of
+//! `MPI_COMM_WORLD` is known of every part of it. What `CARTOGRAPH_LAYOUT` says is known at once.
 
 use std::ffi::c_int;
-use std::sync::{Arc, Once};
+use std::sync::Arc;
+use std::sync::Once;
 
 use super::key::{Key, drop_arc, no_copy};
 use super::settings::Settings;
 use super::sys;
-use super::{HostComm, Result, domain, errors::check, report};
+use super::{HostComm, Result, domain, errors::check};
 use crate::engine::{Comm, Knowledge};
-use crate::mapping::Layout;
+use crate::mapping::{Layout, Runs};
 
-/// A communicator's [`Layout`].
-static LAYOUT: Key = Key::new(no_copy, drop_arc::<Layout>);
+/// The [`Runs`] of a communicator.
+static LAYOUT: Key = Key::new(no_copy, drop_arc::<Runs>);
 
 /// What is known of a communicator without asking others. Local.
-pub(crate) fn known(comm: &HostComm) -> Result<Option<Arc<Layout>>> {
-    if let Some(layout) = cached(comm)? {
-        return Ok(Some(layout));
+pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
+    if comm.size()? == 1 {
+        return Ok(Some(Arc::new((&Layout::one_node(1)).into())));
     }
-    // SAFETY: asks the host for its state, which is allowed at any time.
-    if unsafe { sys::cg_world_is_initialized() } == 0 {
+    // A program of sessions alone may outlive the host's keys, so there nothing is kept.
+    if !is_active() {
         return Ok(None);
     }
+    if let Some(runs) = cached(comm)? {
+        return Ok(Some(runs));
+    }
     let world = HostComm::world();
-    let layout = match cached(&world)? {
-        Some(layout) => layout,
-        None => match written(&world)? {
-            Some(layout) => keep(&world, layout)?,
+    let of_world = match cached(&world)? {
+        Some(runs) => runs,
+        None => match written(&world, comm)? {
+            Some(layout) => keep(&world, (&layout).into()),
             None => return Ok(None),
         },
     };
     if comm.0 == world.0 {
-        return Ok(Some(layout));
+        return Ok(Some(of_world));
     }
-    match ranks_in_world(comm)? {
-        Some(ranks) => keep(comm, layout.select(ranks.iter().map(|rank| *rank as usize))).map(Some),
-        None => Ok(None),
-    }
+    let part =
+        |ranks: Vec<c_int>| of_world.layout().select(ranks.iter().map(|rank| *rank as usize));
+    Ok(ranks_in_world(comm)?.map(|ranks| keep(comm, (&part(ranks)).into())))
 }
 
 /// [`known`], for an agreement: there it must not fail on one rank alone.
 pub(super) fn knowledge(comm: &HostComm) -> Knowledge {
     Settings::get().complain();
     match known(comm) {
-        Ok(Some(layout)) if layout.is_flat() => Knowledge::OneNode,
+        Ok(Some(runs)) if runs.is_flat() => Knowledge::OneNode,
         Ok(Some(_)) => Knowledge::Known,
         Ok(None) | Err(_) => Knowledge::Unknown,
     }
 }
 
-/// Asks all processes of a communicator where they run, and caches the answer. `None` where the
-/// host cannot tell. Collective.
-pub(super) fn gather(comm: &HostComm) -> Result<Option<Arc<Layout>>> {
-    let Some(words) = place_of_this_process(comm)? else { return Ok(None) };
-    let all = comm.gather(&words)?;
-    // Rank 0 numbers the nodes, so that others need four bytes for each.
-    let mut layout = Layout::from_ids(&column(&all, 0));
-    for level in 1..=domain::LEVELS {
-        let ids = column(&all, level);
-        if ids.iter().all(|id| *id != domain::UNKNOWN) {
-            layout = layout.with_level(&ids);
-        }
+/// Asks all processes of a communicator where they run, keeps the answer, and gives it to rank 0; `None`
+/// elsewhere, and where the host cannot tell. Collective.
+pub(super) fn gather(comm: &HostComm) -> Result<Option<Layout>> {
+    let Some(place) = Place::of_this_process(comm)? else { return Ok(None) };
+    let places = comm.gather_alike(&place.words())?;
+    let found = (comm.rank()? == 0).then(|| Found::read(&places)).flatten();
+    let runs = share(comm, found.as_ref())?;
+    let [of_comm, of_world] = runs;
+    if let Some(runs) = of_comm {
+        keep(comm, runs);
     }
-    share(comm, layout).map(Some)
+    if let Some(runs) = of_world {
+        keep(&HostComm::world(), runs);
+    }
+    Ok(found.map(|found| found.layout))
 }
 
-/// The layout of `MPI_COMM_WORLD`, when MPI has just started: asked for by rank 0 of all.
-pub(crate) fn gather_world() -> Result {
-    const NOTHING: u8 = 0;
-    const ASK: u8 = 1;
-    const WRITTEN: u8 = 2;
-    const REPORTED: u8 = 4;
-    let world = HostComm::world();
-    let mut written_layout = None;
-    let mut what = [NOTHING];
-    if world.rank()? == 0 {
-        let settings = Settings::get();
-        settings.complain();
-        if settings.terms().reporting || settings.may_move() {
-            written_layout = written(&world)?;
-            what = [if written_layout.is_some() { WRITTEN } else { ASK }];
-            if settings.report.is_some() {
-                what[0] |= REPORTED;
+/// What one process tells of itself.
+struct Place {
+    /// The number of its node; `None` if the host failed to tell.
+    node: Option<u64>,
+    /// Its domains below the node.
+    domains: [c_int; domain::LEVELS],
+    /// Its rank in `MPI_COMM_WORLD` if rank 0 of the communicator is in that as well.
+    rank_in_world: Option<c_int>,
+}
+
+/// How many words a [`Place`] takes.
+const WORDS: usize = 4 + domain::LEVELS;
+
+/// No rank in `MPI_COMM_WORLD`, as a word.
+const NOWHERE: c_int = -1;
+
+impl Place {
+    /// `None` if the host cannot tell, on any process. Collective.
+    fn of_this_process(comm: &HostComm) -> Result<Option<Self>> {
+        let mut node = 0;
+        // SAFETY: a place for the number.
+        let code = unsafe { sys::cg_node_id(comm.0, comm.rank()?, &raw mut node) };
+        if code == sys::CG_ABSENT {
+            return Ok(None);
+        }
+        // Who fails alone says so in what is gathered: others wait for it there.
+        let node = (code == sys::CG_SUCCESS).then_some(node as u64);
+        // SAFETY: a communicator of the program, and a world that is there.
+        let rank = is_active().then(|| unsafe { sys::cg_rank_in_shared_world(comm.0) });
+        let rank_in_world = rank.filter(|rank| *rank != sys::CG_UNDEFINED);
+        Ok(Some(Self { node, domains: domain::of_this_process(), rank_in_world }))
+    }
+
+    fn words(&self) -> [c_int; WORDS] {
+        let mut words = [0; WORDS];
+        let node = self.node.unwrap_or(0);
+        words[..4].copy_from_slice(&[
+            c_int::from(self.node.is_some()),
+            node as c_int,
+            (node >> 32) as c_int,
+            self.rank_in_world.unwrap_or(NOWHERE),
+        ]);
+        words[4..].copy_from_slice(&self.domains);
+        words
+    }
+}
+
+/// What rank 0 makes of the places of all.
+struct Found {
+    layout: Layout,
+    /// The same in the order of `MPI_COMM_WORLD`, if that has the same processes.
+    of_world: Option<Layout>,
+}
+
+impl Found {
+    /// `None` if the host has failed somewhere. It needs memory for every process, here on rank 0 alone.
+    fn read(words: &[c_int]) -> Option<Self> {
+        let places = || words.chunks_exact(WORDS);
+        if places().any(|place| place[0] == 0) {
+            return None;
+        }
+        let node = |place: &[c_int]| u64::from(place[1] as u32) | u64::from(place[2] as u32) << 32;
+        let mut layout = Layout::from_ids(&places().map(node).collect::<Vec<_>>());
+        for level in 4..WORDS {
+            if places().all(|place| place[level] != domain::UNKNOWN) {
+                let ids: Vec<u64> = places().map(|place| place[level] as u64).collect();
+                layout = layout.with_level(&ids);
             }
         }
+        let of_world = Self::order_of_world(places().map(|place| place[3]))
+            .map(|order| layout.select(order.iter().map(|rank| *rank as usize)));
+        Some(Self { layout, of_world })
     }
-    // Settings may differ from rank to rank; what is collective must not depend on that.
-    world.broadcast(0, &mut what)?;
-    if what[0] & REPORTED != 0 {
-        report::start()?;
-    }
-    match what[0] & !REPORTED {
-        ASK => gather(&world).map(|_| ()),
-        WRITTEN => {
-            let layout = written_layout.unwrap_or_else(|| Layout::one_node(0));
-            share(&world, layout).map(|_| ())
+
+    /// For each rank in `MPI_COMM_WORLD` the rank here; `None` if not all of its processes are here.
+    fn order_of_world(ranks: impl ExactSizeIterator<Item = c_int>) -> Option<Vec<u32>> {
+        const NOBODY: u32 = u32::MAX;
+        if !is_active() || HostComm::world().size().ok()? as usize != ranks.len() {
+            return None;
         }
-        _ => Ok(()),
-    }
-}
-
-/// Node and domains of this process in two words each, or `None` if the host cannot tell. Collective.
-fn place_of_this_process(comm: &HostComm) -> Result<Option<Vec<i32>>> {
-    let mut node = 0;
-    // SAFETY: a place for the number.
-    match unsafe { sys::cg_node_id(comm.0, comm.rank()?, &raw mut node) } {
-        sys::CG_ABSENT => return Ok(None),
-        code => check(code)?,
-    }
-    let ids = [node as u64].into_iter().chain(domain::of_this_process());
-    Ok(Some(ids.flat_map(|id| [id as i32, (id >> 32) as i32]).collect()))
-}
-
-/// One of the ids of every rank.
-fn column(words: &[i32], level: usize) -> Vec<u64> {
-    let id = |words: &[i32]| u64::from(words[0] as u32) | u64::from(words[1] as u32) << 32;
-    words.chunks_exact(2 * (1 + domain::LEVELS)).map(|place| id(&place[2 * level..])).collect()
-}
-
-/// Gives every process rank 0's layout. Collective.
-fn share(comm: &HostComm, layout: Layout) -> Result<Arc<Layout>> {
-    let (rank, size) = (comm.rank()?, comm.size()? as usize);
-    let mut levels = [layout.levels().len() as u8];
-    comm.broadcast(0, &mut levels)?;
-    let mut received: Option<Layout> = None;
-    for level in 0..usize::from(levels[0]) {
-        let mut bytes = vec![0; 4 * size];
-        if rank == 0 {
-            let ids = layout.levels()[level].iter().flat_map(|id| id.to_ne_bytes());
-            bytes.iter_mut().zip(ids).for_each(|(byte, id)| *byte = id);
+        let mut order = vec![NOBODY; ranks.len()];
+        for (here, rank) in (0..).zip(ranks) {
+            *order.get_mut(usize::try_from(rank).ok()?)? = here;
         }
-        comm.broadcast(0, &mut bytes)?;
-        let id = |word: &[u8]| u64::from(u32::from_ne_bytes(word.try_into().expect("four bytes")));
-        let ids: Vec<u64> = bytes.chunks_exact(4).map(id).collect();
-        received = Some(match received {
-            None => Layout::from_ids(&ids),
-            Some(layout) => layout.with_level(&ids),
-        });
+        order.iter().all(|here| *here != NOBODY).then_some(order)
     }
-    keep(comm, received.unwrap_or(layout))
 }
 
-/// What `CARTOGRAPH_LAYOUT` says of `MPI_COMM_WORLD`. A mistake in it is said once.
-fn written(world: &HostComm) -> Result<Option<Layout>> {
+/// Gives every process what rank 0 has found, of the communicator and of `MPI_COMM_WORLD`. Collective.
+fn share(comm: &HostComm, found: Option<&Found>) -> Result<[Option<Runs>; 2]> {
+    let of_comm = found.map(|found| Runs::from(&found.layout));
+    let of_world = found.and_then(|found| found.of_world.as_ref()).map(Runs::from);
+    let length = |runs: &Option<Runs>| runs.as_ref().map_or(0, |runs| runs.words().len() as u32);
+    // An order that is the communicator's own need not be sent twice.
+    let same = of_world.is_some() && of_world == of_comm;
+    let lengths = [length(&of_comm), if same { 0 } else { length(&of_world) }, u32::from(same)];
+    let [of_comm_words, of_world_words, same] = broadcast(comm, lengths.to_vec())?[..] else {
+        unreachable!("as many words as were given")
+    };
+    let total = (of_comm_words + of_world_words) as usize;
+    let mut words = vec![0; total];
+    let both = of_comm.iter().chain(of_world.iter().filter(|_| same == 0));
+    words.iter_mut().zip(both.flat_map(|runs| runs.words())).for_each(|(to, from)| *to = *from);
+    let words = broadcast(comm, words)?;
+    let (of_comm, of_world) = words.split_at(of_comm_words as usize);
+    let of_comm = Runs::from_words(of_comm.into());
+    let of_world = if same != 0 { of_comm.clone() } else { Runs::from_words(of_world.into()) };
+    Ok([of_comm, of_world])
+}
+
+/// Gives every process the words of rank 0; their number is known everywhere. Collective.
+fn broadcast(comm: &HostComm, words: Vec<u32>) -> Result<Vec<u32>> {
+    if words.is_empty() {
+        return Ok(words);
+    }
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+    comm.broadcast(0, &mut bytes)?;
+    let word = |bytes: &[u8]| u32::from_ne_bytes(bytes.try_into().expect("four bytes"));
+    Ok(bytes.chunks_exact(4).map(word).collect())
+}
+
+/// What `CARTOGRAPH_LAYOUT` says of `MPI_COMM_WORLD`. A mistake in it is said once, by rank 0 of the
+/// communicator that it is needed for.
+fn written(world: &HostComm, comm: &HostComm) -> Result<Option<Layout>> {
     static SAID: Once = Once::new();
     match Settings::get().written_layout(world.size()? as usize) {
         None => Ok(None),
         Some(Ok(layout)) => Ok(Some(layout)),
         Some(Err(complaint)) => {
-            SAID.call_once(|| eprintln!("{complaint}"));
+            if comm.rank()? == 0 {
+                SAID.call_once(|| eprintln!("{complaint}"));
+            }
             Ok(None)
         }
     }
 }
 
 /// What a communicator carries.
-fn cached(comm: &HostComm) -> Result<Option<Arc<Layout>>> {
+fn cached(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     let Some(value) = LAYOUT.get(comm.0)? else { return Ok(None) };
-    let value = value.cast_const().cast::<Layout>();
-    // SAFETY: a value of our key comes from `keep`; the attribute still holds its own share.
-    let layout = unsafe {
+    let value = value.cast_const().cast::<Runs>();
+    // SAFETY: a value of our key comes from `keep`. The attribute holds its own share, and it is never
+    // replaced: it goes with the communicator, which is the caller's for the time of the call.
+    let runs = unsafe {
         Arc::increment_strong_count(value);
         Arc::from_raw(value)
     };
     // Hosts differ in what they copy to communicators of other groups.
-    Ok((layout.ranks() == comm.size()? as usize).then_some(layout))
+    Ok((runs.ranks() == comm.size()? as usize).then_some(runs))
 }
 
-/// Caches a layout. A program of sessions alone may outlive the host's keys, so there it is asked
-/// for anew each time.
-fn keep(comm: &HostComm, layout: Layout) -> Result<Arc<Layout>> {
-    let layout = Arc::new(layout);
-    // SAFETY: asks the host for its state, which is allowed at any time.
-    if unsafe { sys::cg_world_is_initialized() } != 0 {
-        let value = Arc::into_raw(Arc::clone(&layout));
-        if let Err(error) = LAYOUT.put(comm.0, value.cast_mut().cast()) {
-            // SAFETY: the host refused the value, so this share is still ours.
+/// Caches a layout where there is none. Without it a later call finds the same again.
+fn keep(comm: &HostComm, runs: Runs) -> Arc<Runs> {
+    let runs = Arc::new(runs);
+    if is_active() {
+        let value = Arc::into_raw(Arc::clone(&runs));
+        if !matches!(LAYOUT.put_if_absent(comm.0, value.cast_mut().cast()), Ok(true)) {
+            // SAFETY: the host has not taken the value, so this share is still ours.
             drop(unsafe { Arc::from_raw(value) });
-            return Err(error);
         }
     }
-    Ok(layout)
+    runs
+}
+
+/// Whether there is an `MPI_COMM_WORLD`.
+fn is_active() -> bool {
+    // SAFETY: asks the host for its state, which is allowed at any time.
+    unsafe { sys::cg_is_active() != 0 }
 }
 
 /// The rank in `MPI_COMM_WORLD` of every process, or `None` if one is not there or nobody can tell.

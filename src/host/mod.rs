@@ -8,12 +8,13 @@ mod domain;
 pub(crate) mod errors;
 mod family;
 mod key;
-pub(crate) mod layout;
+mod layout;
 pub(crate) mod neighbor;
+mod output;
 pub(crate) mod place;
 pub(crate) mod report;
 pub(crate) mod sentinel;
-pub(crate) mod settings;
+mod settings;
 
 /// The host's types and functions: mpi-sys, and what our own shim adds.
 pub(crate) mod sys {
@@ -60,4 +61,4 @@ pub(crate) mod sys {
 
 pub(crate) use comm::HostComm;
 pub(crate) use errors::{Error, Result};
-pub(crate) use family::{check_family, is_smpi, mismatch};
+pub(crate) use family::check_family;

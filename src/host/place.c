@@ -9,8 +9,6 @@
 #pragma weak PMPI_Comm_group
 #pragma weak PMPI_Group_translate_ranks
 #pragma weak PMPI_Group_free
-#pragma weak PMPI_Init
-#pragma weak PMPI_Init_thread
 
 /* FNV-1a: processes of one node have the same name, and so the same number. */
 static long long number_of(const char *name, int length)
@@ -41,6 +39,27 @@ int cg_node_id(MPI_Comm comm, int rank, long long *id)
         return code;
     }
     return CG_ABSENT;
+}
+
+int cg_rank_in_shared_world(MPI_Comm comm)
+{
+    MPI_Comm world = cg_comm_world();
+    MPI_Group group, everybody;
+    int first = 0, first_in_world = MPI_UNDEFINED, rank = MPI_UNDEFINED;
+    if (comm != world) {
+        if (!PMPI_Comm_group || !PMPI_Group_translate_ranks || !PMPI_Group_free
+            || PMPI_Comm_group(comm, &group) != MPI_SUCCESS)
+            return MPI_UNDEFINED;
+        if (PMPI_Comm_group(world, &everybody) == MPI_SUCCESS) {
+            if (PMPI_Group_translate_ranks(group, 1, &first, everybody, &first_in_world) != MPI_SUCCESS)
+                first_in_world = MPI_UNDEFINED;
+            PMPI_Group_free(&everybody);
+        }
+        PMPI_Group_free(&group);
+        if (first_in_world == MPI_UNDEFINED)
+            return MPI_UNDEFINED;
+    }
+    return PMPI_Comm_rank(world, &rank) == MPI_SUCCESS ? rank : MPI_UNDEFINED;
 }
 
 int cg_ranks_in_world(MPI_Comm comm, int size, int ranks[])
@@ -76,14 +95,4 @@ int cg_info_get(MPI_Info info, const char *key, char value[CG_INFO_ROOM])
     if (PMPI_Info_get)
         return PMPI_Info_get(info, key, CG_INFO_ROOM - 1, value, &found) == MPI_SUCCESS && found;
     return 0;
-}
-
-int cg_init(int *argc, char ***argv)
-{
-    return PMPI_Init ? PMPI_Init(argc, argv) : CG_ABSENT;
-}
-
-int cg_init_thread(int *argc, char ***argv, int required, int *provided)
-{
-    return PMPI_Init_thread ? PMPI_Init_thread(argc, argv, required, provided) : CG_ABSENT;
 }

@@ -12,7 +12,9 @@ use crate::mapping::{Layout, Objective, Options, Plan};
 
 /// Of a constructor without an info object.
 pub(crate) fn terms() -> Terms {
-    Settings::get().terms()
+    let settings = Settings::get();
+    settings.complain_in_world();
+    settings.terms()
 }
 
 /// Of a constructor with an info object, of which two keys are ours: `cartograph_objective` is `sum`
@@ -54,10 +56,10 @@ pub(crate) fn new_rank(
     if !Settings::get().may_move() || vertices == 0 {
         return Ok(stay);
     }
-    let Some(layout) = layout::known(comm)?.filter(|layout| !layout.is_flat()) else {
+    let Some(runs) = layout::known(comm)?.filter(|runs| !runs.is_flat()) else {
         return Ok(stay);
     };
-    let plan = plan(&layout, &terms().options);
+    let plan = plan(&runs.layout(), &terms().options);
     let Some(old_rank) = plan.old_rank else { return Ok(stay) };
     let found = (0..).zip(old_rank).find(|(_, old)| *old == rank);
     Ok(found.map_or(sys::CG_UNDEFINED, |(new, _)| new))

@@ -1,14 +1,17 @@
-//! What was done, collected on `MPI_COMM_SELF` and written when the host frees that: at the start of
-//! `MPI_Finalize`, where MPI still works.
+//! What was done, collected on `MPI_COMM_SELF` and written as it comes.
+//!
+//! Each process tells what it knows itself, and nothing is sent for it: others may not have this library.
+//! The host frees the collection at the start of `MPI_Finalize`, where the numbers are brought up to date.
 
 use std::ffi::{c_int, c_void};
-use std::fs;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::key::{Key, no_copy};
-use super::settings::{Settings, Target};
+use super::output::Output;
+use super::settings::Settings;
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, family, layout};
+use super::{HostComm, family, layout};
 use crate::engine::Comm;
 use crate::engine::create::Made;
 use crate::engine::place::{Placed, Verdict};
@@ -16,51 +19,65 @@ use crate::report::{Job, Reason, Record, Reorder, Report, Shape, short_periodic_
 use crate::topology::Topology;
 
 /// The [`Collector`] of a process.
-static COLLECTOR: Key = Key::new(no_copy, write);
+static COLLECTOR: Key = Key::new(no_copy, finish);
 
 /// What one process has to tell.
 struct Collector {
     report: Report,
-    /// All processes collect, so that at the end rank 0 can ask them all.
-    together: bool,
+    output: Output,
+    /// The job is known as well as it can be.
+    knows_job: AtomicBool,
 }
 
-/// Starts to collect on all processes of `MPI_COMM_WORLD`. Rank 0 has asked for it.
-pub(super) fn start() -> Result {
-    put(true).map(|_| ())
-}
-
-fn put(together: bool) -> Result<*mut Collector> {
-    let value = Box::into_raw(Box::new(Collector { report: Report::new(), together }));
-    // SAFETY: a constant of the host.
-    let comm_self = unsafe { sys::cg_comm_self() };
-    if let Err(error) = COLLECTOR.put(comm_self, value.cast()) {
-        // SAFETY: the host refused the value, so it is still ours.
-        drop(unsafe { Box::from_raw(value) });
-        return Err(error);
+impl Collector {
+    /// Does something with the report, and writes it if there is something to tell by now.
+    fn tell(&self, act: impl FnOnce(&Report) -> bool) {
+        if act(&self.report) {
+            self.learn_job();
+            self.output.write(&self.report, false);
+        }
     }
-    Ok(value)
+
+    /// Where the job runs may be known to a later constructor only. Asks the host, and so with no lock held.
+    fn learn_job(&self) {
+        if self.knows_job.load(Ordering::Relaxed) {
+            return;
+        }
+        let world = HostComm::world();
+        let (Ok(rank), Ok(processes)) = (world.rank(), world.size()) else { return };
+        let layout = layout::known(&world).unwrap_or(None).map(|runs| runs.layout());
+        self.knows_job.store(layout.is_some(), Ordering::Relaxed);
+        let nodes = layout.as_ref().map(Into::into);
+        self.report.job(Job { mpi: family::version(), processes, rank, nodes });
+    }
 }
 
-/// Does something with this process' report, if there is to be one. Without the world model there
-/// is no end at which to write it.
-fn with(act: impl FnOnce(&Report)) {
+/// This process' collector, if there is to be a report. Without the world model there is none: nobody would
+/// say when it ends.
+fn collector<'a>() -> Option<&'a Collector> {
+    let target = Settings::get().report.as_ref()?;
     // SAFETY: asks the host for its state, which is allowed at any time.
     if unsafe { sys::cg_is_active() } == 0 {
-        return;
+        return None;
     }
     // SAFETY: a constant of the host.
     let comm_self = unsafe { sys::cg_comm_self() };
-    let found = match COLLECTOR.get(comm_self) {
-        Ok(Some(found)) => Ok(found.cast()),
-        Ok(None) => put(false),
-        Err(error) => Err(error),
-    };
-    if let Ok(found) = found {
-        // SAFETY: the value of our key, which lives until MPI_Finalize deletes it; a program makes
-        // no topologies while it is in there.
-        act(&unsafe { &*found }.report);
-    }
+    let found = || COLLECTOR.get(comm_self).ok().flatten();
+    let value = found().or_else(|| {
+        let output = Output::new(target, HostComm::world().rank().ok()?);
+        let knows_job = AtomicBool::new(false);
+        let made = Box::new(Collector { report: Report::new(), output, knows_job });
+        let made = Box::into_raw(made);
+        if matches!(COLLECTOR.put_if_absent(comm_self, made.cast()), Ok(true)) {
+            return Some(made.cast());
+        }
+        // SAFETY: the host has not taken the value, so it is still ours.
+        drop(unsafe { Box::from_raw(made) });
+        found()
+    });
+    // SAFETY: the value of our key, which is never replaced and lives until MPI_Finalize deletes it; a
+    // program makes no topologies while it is in there.
+    value.map(|value| unsafe { &*value.cast::<Collector>() })
 }
 
 /// Adds what a constructor has made. `started` is when the constructor was called.
@@ -71,11 +88,12 @@ pub(crate) fn add(
     started: Instant,
 ) {
     let Some(placed) = &made.placed else { return };
-    let Ok(size) = comm.size() else { return };
-    with(|report| {
-        let record = record(function, placed.shape.clone(), size, placed);
-        report.add(record.took(placed.seconds, started.elapsed().as_secs_f64()));
-        placed.broken.iter().for_each(|rule| report.warn(rule.broken(function)));
+    let (Some(collector), Ok(size)) = (collector(), comm.size()) else { return };
+    let record = record(function, placed.shape.clone(), size, placed);
+    let record = record.took(placed.seconds, started.elapsed().as_secs_f64());
+    let warnings = placed.broken.iter().map(|rule| rule.broken(function));
+    collector.tell(|report| {
+        warnings.fold(report.add(record), |is_due, warning| report.warn(warning) || is_due)
     });
 }
 
@@ -108,81 +126,29 @@ fn record(function: &'static str, shape: Shape, size: c_int, placed: &Placed) ->
     }
 }
 
-/// Notes the first neighborhood collective on a communicator, if hosts are wrong on its topology.
+/// Notes the first neighborhood collective on a communicator, if hosts are wrong on its topology. Rank 0 of
+/// it does, for all.
 pub(super) fn note_neighbors(topology: &Topology) {
     if Settings::get().report.is_some()
         && let Topology::Cart(grid) = topology
+        && grid.own_rank() == 0
         && let Some(warning) = short_periodic_sides("a neighborhood collective", grid)
+        && let Some(collector) = collector()
     {
-        with(|report| report.warn(warning));
+        collector.tell(|report| report.warn(warning));
     }
 }
 
 /// The host calls this in `MPI_Finalize`.
-unsafe extern "C" fn write(
+unsafe extern "C" fn finish(
     _comm: MPI_Comm,
     _keyval: c_int,
     value: *mut c_void,
     _extra_state: *mut c_void,
 ) -> c_int {
-    // SAFETY: the value comes from `put`, and its attribute is gone with this call.
+    // SAFETY: the value comes from `collector`, and its attribute is gone with this call.
     let collector = unsafe { Box::from_raw(value.cast::<Collector>()) };
-    // A failure here leaves the program as it is: it is about to end.
-    let _ = finish(&collector);
+    collector.learn_job();
+    collector.output.write(&collector.report, true);
     sys::CG_SUCCESS
-}
-
-fn finish(Collector { report, together }: &Collector) -> Result {
-    let world = HostComm::world();
-    let rank = world.rank()?;
-    if *together {
-        let own = if rank == 0 || report.is_empty() { Vec::new() } else { pack(&report.json()) };
-        for json in unpack(&world.gather(&own)?) {
-            report.absorb(&json);
-        }
-    }
-    if rank != 0 {
-        return Ok(());
-    }
-    if let Some(layout) = layout::known(&world)? {
-        report.job(Job { mpi: family::version(), nodes: (&*layout).into() });
-    }
-    match &Settings::get().report {
-        None => {}
-        Some(Target::Stderr) => eprint!("{}", report.text()),
-        Some(Target::File(path)) => {
-            let json = path.ends_with(".json");
-            let text = if json { report.json() + "\n" } else { report.text() };
-            if let Err(error) = fs::write(path, text) {
-                eprintln!("cartograph: CARTOGRAPH_REPORT: {path} cannot be written: {error}");
-            }
-        }
-    }
-    Ok(())
-}
-
-/// A text as words: its length in bytes, and four bytes a word.
-fn pack(text: &str) -> Vec<i32> {
-    let word = |bytes: &[u8]| {
-        let mut word = [0; 4];
-        word[..bytes.len()].copy_from_slice(bytes);
-        i32::from_ne_bytes(word)
-    };
-    let words = text.as_bytes().chunks(4).map(word);
-    std::iter::once(text.len() as i32).chain(words).collect()
-}
-
-/// The texts that several processes packed, one after the other.
-fn unpack(words: &[i32]) -> Vec<String> {
-    let mut texts = Vec::new();
-    let mut rest = words;
-    while let Some((length, words)) = rest.split_first() {
-        let length = *length as usize;
-        let (words, others) = words.split_at(length.div_ceil(4).min(words.len()));
-        let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-        bytes.truncate(length);
-        texts.push(String::from_utf8_lossy(&bytes).into_owned());
-        rest = others;
-    }
-    texts
 }

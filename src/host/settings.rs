@@ -1,10 +1,13 @@
 //! What people set in the environment.
 
 use std::env;
+use std::ffi::OsString;
 use std::fs;
+use std::path::{self, PathBuf};
 use std::sync::{Once, OnceLock};
 
-use super::family;
+use super::{HostComm, family, sys};
+use crate::engine::Comm;
 use crate::engine::check::Check;
 use crate::engine::place::{Reorder, Terms};
 use crate::mapping::{Layout, Options};
@@ -14,8 +17,15 @@ use crate::mapping::{Layout, Options};
 pub(crate) enum Target {
     /// To stderr.
     Stderr,
-    /// To a file; as JSON if its name ends in `.json`.
-    File(String),
+    /// To a file with this absolute path; as JSON if its name ends in `.json`.
+    File(PathBuf),
+}
+
+/// `CARTOGRAPH_LAYOUT` as written, and what it is as the absolute path of a file.
+#[derive(Debug)]
+struct WrittenLayout {
+    text: String,
+    file: PathBuf,
 }
 
 /// What the environment says. It is the process', not a rank's: rank 0's counts where ranks differ.
@@ -24,8 +34,7 @@ pub(crate) struct Settings {
     reorder: Reorder,
     /// `CARTOGRAPH_CHECK`.
     check: Check,
-    /// `CARTOGRAPH_LAYOUT` as written.
-    pub(super) layout: Option<String>,
+    layout: Option<WrittenLayout>,
     /// `CARTOGRAPH_REPORT`.
     pub(super) report: Option<Target>,
     /// What was written and is not understood or cannot be done: lines for one process to say.
@@ -33,16 +42,17 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Read once: a program that changes its environment later is not followed.
+    /// Read once, when the library is loaded: a program that changes its environment or its directory later
+    /// is not followed.
     pub(crate) fn get() -> &'static Self {
         static SETTINGS: OnceLock<Settings> = OnceLock::new();
         SETTINGS.get_or_init(Self::read)
     }
 
     fn read() -> Self {
-        let set = |name| env::var(name).ok().filter(|value| !value.is_empty());
         let mut complaints = Vec::new();
-        let reorder = match set("CARTOGRAPH_REORDER").as_deref() {
+        let word = |name| set(name).map(|value| value.to_string_lossy().into_owned());
+        let reorder = match word("CARTOGRAPH_REORDER").as_deref() {
             None | Some("on" | "1") => Reorder::On,
             Some("off" | "0") => Reorder::Off,
             Some("always") => Reorder::Always,
@@ -53,7 +63,7 @@ impl Settings {
                 Reorder::Off
             }
         };
-        let check = set("CARTOGRAPH_CHECK").unwrap_or_default();
+        let check = word("CARTOGRAPH_CHECK").unwrap_or_default();
         let check = Check::parse(&check).unwrap_or_else(|word| {
             complaints.push(format!(
                 "cartograph: CARTOGRAPH_CHECK has '{word}', but edges, weights, arguments and all are known; nothing is checked"
@@ -70,9 +80,19 @@ impl Settings {
                 None
             }
             Some(on) if on == "1" => Some(Target::Stderr),
-            Some(path) => Some(Target::File(path)),
+            Some(path) => Some(Target::File(absolute(path))),
         };
-        Self { reorder, check, layout: set("CARTOGRAPH_LAYOUT"), report, complaints }
+        let layout = set("CARTOGRAPH_LAYOUT").and_then(|value| match value.into_string() {
+            Ok(text) => Some(WrittenLayout { file: absolute(text.clone().into()), text }),
+            Err(value) => {
+                complaints.push(format!(
+                    "cartograph: CARTOGRAPH_LAYOUT is no text in UTF-8 ('{}'); the layout is asked of the MPI instead",
+                    value.display()
+                ));
+                None
+            }
+        });
+        Self { reorder, check, layout, report, complaints }
     }
 
     /// What every constructor is told.
@@ -96,14 +116,47 @@ impl Settings {
         SAID.call_once(|| self.complaints.iter().for_each(|line| eprintln!("{line}")));
     }
 
+    /// [`complain`](Self::complain), on rank 0 of `MPI_COMM_WORLD`.
+    pub(super) fn complain_in_world(&self) {
+        // SAFETY: asks the host for its state, which is allowed at any time.
+        let is_active = || unsafe { sys::cg_is_active() != 0 };
+        if !self.complaints.is_empty() && is_active() && matches!(HostComm::world().rank(), Ok(0)) {
+            self.complain();
+        }
+    }
+
     /// The layout that `CARTOGRAPH_LAYOUT` gives to `ranks` processes, or why there is none.
     pub(super) fn written_layout(&self, ranks: usize) -> Option<Result<Layout, String>> {
-        let text = self.layout.as_deref()?;
-        let layout = Layout::written(text, ranks, |path| fs::read_to_string(path));
+        let WrittenLayout { text, file } = self.layout.as_ref()?;
+        let layout = Layout::written(text, ranks, |_| fs::read_to_string(file));
         Some(layout.map_err(|error| {
             format!(
                 "cartograph: CARTOGRAPH_LAYOUT: {error}; the layout is asked of the MPI instead"
             )
         }))
     }
+}
+
+/// A variable that is set and not empty. A program that runs with more rights than whoever starts it has none,
+/// by the rule of `secure_getenv`.
+fn set(name: &str) -> Option<OsString> {
+    // SAFETY: reads a number that the kernel has given to the process.
+    let is_privileged = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
+    env::var_os(name).filter(|value| !is_privileged && !value.is_empty())
+}
+
+/// Has the settings read while the program is where it was started.
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = {
+    extern "C" fn read() {
+        Settings::get();
+    }
+    read
+};
+
+/// A path that holds wherever the program goes.
+fn absolute(path: OsString) -> PathBuf {
+    let path = PathBuf::from(path);
+    path::absolute(&path).unwrap_or(path)
 }

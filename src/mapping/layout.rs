@@ -48,6 +48,11 @@ impl Layout {
         Self { levels: vec![numbered(ids.iter().map(|id| (0, *id)))] }
     }
 
+    /// A layout by its levels, which nest and are numbered as [`Layout`] says.
+    pub(super) fn of_levels(levels: Vec<Box<[u32]>>) -> Self {
+        Self { levels }
+    }
+
     /// Nodes of given sizes, in ranks, filled one after the other.
     pub fn blocks(sizes: &[usize]) -> Self {
         let ids = sizes.iter().enumerate().flat_map(|(node, size)| (0..*size).map(move |_| node));

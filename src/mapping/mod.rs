@@ -15,6 +15,7 @@ pub mod memo;
 pub mod plan;
 mod refine;
 mod rng;
+pub mod runs;
 mod seats;
 
 pub use cost::{Adjacency, Cost, Objective};
@@ -23,3 +24,4 @@ pub use grid::{Grid, Offset};
 pub use layout::{Layout, LayoutError};
 pub use memo::{recall_cart, recall_graph};
 pub use plan::{Options, Plan, plan_cart, plan_graph};
+pub use runs::Runs;

@@ -9,38 +9,70 @@ use serde::{Deserialize, Serialize};
 use super::json::{Document, Warning};
 use super::record::{NodeSizes, Record};
 
-/// Different records that are kept; further ones are only counted.
-const MOST_RECORDS: usize = 1000;
+/// How much is kept.
+#[derive(Debug, Clone, Copy)]
+struct Room {
+    /// Different records; further ones are only counted.
+    records: usize,
+    /// Different warnings.
+    warnings: usize,
+    /// Numbers for pictures, of all records together.
+    drawn: usize,
+}
 
-/// Different warnings that are kept.
-const MOST_WARNINGS: usize = 100;
-
-/// Numbers that are kept for pictures, of all records together.
-const MOST_DRAWN: usize = 1 << 20;
+impl Room {
+    /// For a process, whose memory must not grow with use.
+    const OF_PROCESS: Self = Self { records: 1000, warnings: 100, drawn: 1 << 20 };
+    const ENDLESS: Self = Self { records: usize::MAX, warnings: usize::MAX, drawn: usize::MAX };
+}
 
 /// The job that is reported on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
     /// What the MPI calls itself.
     pub mpi: String,
-    /// The nodes of `MPI_COMM_WORLD`.
-    pub nodes: NodeSizes,
+    /// How many processes `MPI_COMM_WORLD` has.
+    pub processes: i32,
+    /// The rank in it of the process that tells this.
+    pub rank: i32,
+    /// The nodes of `MPI_COMM_WORLD`, where somebody asked for them.
+    pub nodes: Option<NodeSizes>,
 }
 
 /// Collects what was done. Any thread may add to it. Memory is bounded, whatever a program creates:
 /// what would be told alike is one record with a count.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Report {
     collected: Mutex<Collected>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Collected {
     document: Document,
     /// Records by a hash of what they tell.
     known: HashMap<u64, usize>,
     hasher: RandomState,
     drawn: usize,
+    room: Room,
+    /// How often something was added.
+    added: u64,
+    told: Told,
+}
+
+/// What of the document was told already, as text.
+#[derive(Debug, Default)]
+struct Told {
+    head: bool,
+    /// The counts of records that were told, as they were.
+    records: Vec<u64>,
+    /// The counts of warnings.
+    warnings: Vec<u64>,
+}
+
+impl Default for Report {
+    fn default() -> Self {
+        Self { collected: Mutex::new(Collected::new(Room::OF_PROCESS)) }
+    }
 }
 
 impl Report {
@@ -59,37 +91,29 @@ impl Report {
         self.collected().document.job = Some(job);
     }
 
-    /// Adds a topology communicator.
-    pub fn add(&self, record: Record) {
-        self.collected().add(record);
-    }
-
-    /// Adds something that the user should know. The same text is kept once.
-    pub fn warn(&self, text: impl Into<String>) {
-        self.collected().warn(text.into());
-    }
-
-    /// Whether nothing was added.
-    pub fn is_empty(&self) -> bool {
-        let document = &self.collected().document;
-        document.topologies.is_empty() && document.warnings.is_empty()
-    }
-
-    /// Adds what another process has collected, in the form of [`json`](Self::json). What is no
-    /// report is left out.
-    pub fn absorb(&self, json: &str) {
-        let Ok(other) = Document::read(json) else { return };
+    /// Adds a topology communicator. Whether what is written elsewhere is to be brought up to date: each
+    /// time that something new has come, else ever more rarely, so that it costs nothing.
+    pub fn add(&self, record: Record) -> bool {
         let mut collected = self.collected();
-        collected.document.not_recorded += other.not_recorded;
-        other.topologies.into_iter().for_each(|record| collected.add(record));
-        for Warning { text, count } in other.warnings {
-            (0..count.min(1)).for_each(|_| collected.warn(text.clone()));
-        }
+        let is_new = collected.add(record);
+        collected.is_due(is_new)
     }
 
-    /// What there is to tell, for people.
-    pub fn text(&self) -> String {
-        self.collected().document.to_string()
+    /// Adds something that the user should know. The same text is kept once. As [`add`](Self::add).
+    pub fn warn(&self, text: impl Into<String>) -> bool {
+        let mut collected = self.collected();
+        let is_new = collected.warn(Warning { text: text.into(), count: 1 });
+        collected.is_due(is_new)
+    }
+
+    /// What is new since the last time, for people.
+    pub fn news(&self) -> String {
+        self.collected().news(false)
+    }
+
+    /// The same at the end: also how often there was what has been told.
+    pub fn last_news(&self) -> String {
+        self.collected().news(true)
     }
 
     /// What there is to tell, for programs; `docs/report-schema.md` describes it.
@@ -98,8 +122,38 @@ impl Report {
     }
 }
 
+impl Document {
+    /// What several processes have written, as one report. What they tell alike is one record with a count.
+    pub fn merged(parts: impl IntoIterator<Item = Self>) -> Self {
+        let mut merged = Collected::new(Room::ENDLESS);
+        for part in parts {
+            match (&mut merged.document.job, part.job) {
+                (Some(job), Some(other)) => job.nodes = job.nodes.take().or(other.nodes),
+                (job, other) => *job = job.take().or(other),
+            }
+            merged.document.not_recorded += part.not_recorded;
+            part.topologies.into_iter().for_each(|record| _ = merged.add(record));
+            part.warnings.into_iter().for_each(|warning| _ = merged.warn(warning));
+        }
+        merged.document
+    }
+}
+
 impl Collected {
-    fn add(&mut self, mut record: Record) {
+    fn new(room: Room) -> Self {
+        Self {
+            document: Document::default(),
+            known: HashMap::new(),
+            hasher: RandomState::new(),
+            drawn: 0,
+            room,
+            added: 0,
+            told: Told::default(),
+        }
+    }
+
+    /// Whether it is of a kind that was not there.
+    fn add(&mut self, mut record: Record) -> bool {
         let records = &mut self.document.topologies;
         let hash = self.hasher.hash_one(record.told());
         if let Some(known) = self.known.get(&hash).map(|at| &mut records[*at])
@@ -108,27 +162,66 @@ impl Collected {
             known.count += record.count;
             known.mapping_seconds += record.mapping_seconds;
             known.seconds += record.seconds;
-            return;
+            return false;
         }
-        if records.len() == MOST_RECORDS {
+        if records.len() >= self.room.records {
             self.document.not_recorded += record.count;
-            return;
+            return false;
         }
-        if self.drawn + record.drawn() > MOST_DRAWN {
+        if self.drawn.saturating_add(record.drawn()) > self.room.drawn {
             (record.places, record.traffic) = (None, None);
         }
         self.drawn += record.drawn();
         self.known.insert(hash, records.len());
         records.push(record);
+        true
     }
 
-    fn warn(&mut self, text: String) {
+    /// As [`add`](Self::add).
+    fn warn(&mut self, warning: Warning) -> bool {
         let warnings = &mut self.document.warnings;
-        if let Some(known) = warnings.iter_mut().find(|known| known.text == text) {
-            known.count += 1;
-        } else if warnings.len() < MOST_WARNINGS {
-            warnings.push(Warning { text, count: 1 });
+        if let Some(known) = warnings.iter_mut().find(|known| known.text == warning.text) {
+            known.count += warning.count;
+            return false;
         }
+        let has_room = warnings.len() < self.room.warnings;
+        if has_room {
+            warnings.push(warning);
+        }
+        has_room
+    }
+
+    /// Whether to write after one more was added.
+    fn is_due(&mut self, is_new: bool) -> bool {
+        self.added += 1;
+        is_new || self.added.is_power_of_two()
+    }
+
+    fn news(&mut self, is_last: bool) -> String {
+        let Self { document, told, .. } = self;
+        let mut lines = String::new();
+        let (old, new) = document.topologies.split_at(told.records.len());
+        new.iter().for_each(|record| lines += &record.to_string());
+        if is_last {
+            let again =
+                old.iter().zip(&told.records).filter(|(record, count)| record.count > **count);
+            again.for_each(|(record, _)| lines += &format!("{}\n", record.in_all()));
+            lines += &document.not_told();
+        }
+        let (old, new) = document.warnings.split_at(told.warnings.len());
+        let again = old.iter().zip(&told.warnings);
+        let again = again.filter(|(warning, count)| is_last && warning.count > **count);
+        let warnings = again.map(|(warning, _)| warning).chain(new);
+        warnings.for_each(|warning| lines += &warning.to_string());
+
+        told.records.extend(document.topologies[told.records.len()..].iter().map(|new| new.count));
+        told.warnings.extend(document.warnings[told.warnings.len()..].iter().map(|new| new.count));
+        if lines.is_empty() || std::mem::replace(&mut told.head, true) {
+            return lines;
+        }
+        let rank = document.job.as_ref().map_or(0, |job| job.rank);
+        let who = if rank == 0 { String::new() } else { format!(" on rank {rank}") };
+        document.head(&who) + &lines
     }
 }
 
@@ -161,15 +254,68 @@ mod tests {
             report.warn(format!("warning {}", i % 200));
         }
         let document = &report.collected().document;
-        assert_eq!(document.topologies.len(), MOST_RECORDS);
-        assert_eq!(document.not_recorded, 5_000 + 2 - MOST_RECORDS as u64);
+        assert_eq!(document.topologies.len(), Room::OF_PROCESS.records);
+        assert_eq!(document.not_recorded, 5_000 + 2 - Room::OF_PROCESS.records as u64);
         let first = &document.topologies[0];
         assert_eq!(
             (first.count, first.mapping_seconds, first.seconds),
             (50_000, 12_500.0, 25_000.0)
         );
-        assert_eq!(document.warnings.len(), MOST_WARNINGS);
+        assert_eq!(document.warnings.len(), Room::OF_PROCESS.warnings);
         assert_eq!(document.warnings[0].count, 5);
+    }
+
+    #[test]
+    fn it_is_told_as_it_comes() {
+        let report = Report::new();
+        assert!(report.news().is_empty() && report.last_news().is_empty());
+        assert!(report.add(plain(2)));
+        report.job(Job { mpi: "some MPI".into(), processes: 9, rank: 4, nodes: None });
+        let first = report.news();
+        let head =
+            format!("Cartograph {} on rank 4: 9 processes, some MPI\n", env!("CARGO_PKG_VERSION"));
+        assert!(first.starts_with(&format!("{head}MPI_Cart_create: grid 2 x 2")), "{first}");
+        report.add(plain(2).took(0.0, 2.0));
+        assert_eq!(report.news(), "");
+        assert!(report.add(plain(3)) && report.warn("careful"));
+        let second = report.news();
+        assert!(second.starts_with("MPI_Cart_create: grid 3 x 2"), "{second}");
+        assert!(second.ends_with("warning: careful\n"), "{second}");
+        report.warn("careful");
+        let last = "MPI_Cart_create, 2 times in all: grid 2 x 2, periodic along 0, 4 of 4 processes; 1.0 s each
+warning: careful (2 times)
+";
+        assert_eq!(report.last_news(), last);
+    }
+
+    #[test]
+    fn what_comes_again_is_seldom_due() {
+        let report = Report::new();
+        let due = (0..1_000_000).filter(|_| report.add(plain(2))).count();
+        assert_eq!(due, 20);
+        // What there is no room for is not told at once either.
+        let due = (3..1_000_000).filter(|side| report.add(plain(*side))).count();
+        assert!((999..1030).contains(&due), "{due}");
+    }
+
+    #[test]
+    fn parts_make_a_whole() {
+        let part = |sides: &[i32], nodes: Option<&Layout>| {
+            let report = Report::new();
+            let nodes = nodes.map(Into::into);
+            report.job(Job { mpi: "some MPI".into(), processes: 8, rank: sides[0], nodes });
+            sides.iter().for_each(|side| _ = report.add(plain(*side)));
+            report.warn("careful");
+            Document::read(&report.json()).unwrap()
+        };
+        let layout = Layout::blocks(&[4, 4]);
+        let merged = Document::merged([part(&[2, 3], None), part(&[4, 3], Some(&layout))]);
+        let job = merged.job.as_ref().unwrap();
+        assert_eq!((job.rank, &job.nodes), (2, &Some((&layout).into())));
+        let counts: Vec<u64> = merged.topologies.iter().map(|record| record.count).collect();
+        assert_eq!((counts, merged.warnings[0].count), (vec![1, 2, 1], 2));
+        let many = Document::merged((0..20).map(|i| part(&[10 + i, 40 + i], None)));
+        assert_eq!(many.topologies.len(), 40);
     }
 
     #[test]
@@ -197,7 +343,7 @@ mod tests {
         let report = Report::new();
         std::thread::scope(|threads| {
             for _ in 0..4 {
-                threads.spawn(|| (0..1000).for_each(|_| report.add(plain(3))));
+                threads.spawn(|| (0..1000).for_each(|_| _ = report.add(plain(3))));
             }
         });
         assert_eq!(report.collected().document.topologies[0].count, 4000);

@@ -93,7 +93,8 @@ mod tests {
     #[test]
     fn what_is_written_is_read() {
         let report = Report::new();
-        report.job(Job { mpi: "An \"MPI\"\n".into(), nodes: [2, 2, 1].into_iter().collect() });
+        let nodes = Some([2, 2, 1].into_iter().collect());
+        report.job(Job { mpi: "An \"MPI\"\n".into(), processes: 5, rank: 0, nodes });
         let grid = Cart::new(&[2, 2], &[true, false], 5).unwrap();
         let layout = Layout::parse("2,2,1", 5).unwrap();
         let plan = Plan {
@@ -116,7 +117,7 @@ mod tests {
         let json = report.json();
         let read = Document::read(&json).unwrap();
         assert_eq!(read.json(), json);
-        assert_eq!(read.to_string(), report.text());
+        assert_eq!(read.to_string(), report.news());
         assert_eq!(read.topologies[0].places.as_ref().unwrap().after(4).unwrap(), [0, 1, 0, 1]);
 
         // What docs/report-schema.md shows is what is written.

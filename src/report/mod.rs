@@ -1,8 +1,8 @@
 //! What was done and what it brought: text for people, JSON for programs, pictures. Pure: no MPI, no
 //! I/O, no unsafe.
 //!
-//! Whoever creates topologies [adds](Report::add) a [`Record`] for each and, at the end, writes the
-//! [text](Report::text) or the [JSON](Report::json) wherever it was asked for.
+//! Whoever creates topologies [adds](Report::add) a [`Record`] for each and writes [what is new](Report::news)
+//! as text, or the [JSON](Report::json), wherever it was asked for.
 #![forbid(unsafe_code)]
 
 pub mod collect;

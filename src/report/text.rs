@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::json::Document;
+use super::json::{Document, Warning};
 use super::record::{Effect, Record, Reorder, Shape};
 
 /// "8 x 4", or "50 x 48, periodic along 0 and 1".
@@ -114,31 +114,58 @@ impl fmt::Display for Record {
     }
 }
 
+impl Record {
+    /// A line on how often there was what has been told already.
+    pub(super) fn in_all(&self) -> impl fmt::Display {
+        format!(
+            "{}, {} times in all: {}, {} of {} processes; {} each",
+            self.function,
+            self.count,
+            self.topology,
+            self.vertices(),
+            self.comm_size,
+            Seconds(self.seconds / self.count as f64)
+        )
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.count {
+            1 => writeln!(f, "warning: {}", self.text),
+            times => writeln!(f, "warning: {} ({times} times)", self.text),
+        }
+    }
+}
+
+impl Document {
+    /// The first line, with words on `who` tells it.
+    pub(super) fn head(&self, who: &str) -> String {
+        let job = self.job.as_ref().map_or(String::new(), |job| {
+            let on = job.nodes.as_ref().map_or(String::new(), |nodes| format!(" on {nodes}"));
+            format!(": {} processes{on}, {}", job.processes, job.mpi)
+        });
+        format!("Cartograph {}{who}{job}\n", self.cartograph)
+    }
+
+    /// A line on what was not kept, if there is any.
+    pub(super) fn not_told(&self) -> String {
+        match self.not_recorded {
+            0 => String::new(),
+            more => format!("and {more} more topologies, of too many kinds to tell\n"),
+        }
+    }
+}
+
 impl fmt::Display for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Cartograph {}", self.cartograph)?;
-        match &self.job {
-            Some(job) => {
-                writeln!(f, ": {} processes on {}, {}", job.nodes.ranks(), job.nodes, job.mpi)?
-            }
-            None => writeln!(f)?,
+        write!(f, "{}", self.head(""))?;
+        if self.topologies.is_empty() {
+            writeln!(f, "no topology was created")?;
         }
-        for record in &self.topologies {
-            write!(f, "{record}")?;
-        }
-        match (self.topologies.is_empty(), self.not_recorded) {
-            (true, _) => writeln!(f, "no topology was created")?,
-            (_, 0) => {}
-            (_, more) => writeln!(f, "and {more} more topologies, of too many kinds to tell")?,
-        }
-        for warning in &self.warnings {
-            write!(f, "warning: {}", warning.text)?;
-            match warning.count {
-                1 => writeln!(f)?,
-                times => writeln!(f, " ({times} times)")?,
-            }
-        }
-        Ok(())
+        self.topologies.iter().try_for_each(|record| write!(f, "{record}"))?;
+        write!(f, "{}", self.not_told())?;
+        self.warnings.iter().try_for_each(|warning| write!(f, "{warning}"))
     }
 }
 
@@ -153,7 +180,12 @@ mod tests {
     fn people_read_this() {
         let report = Report::new();
         let layout = Layout::parse("50x48", 2400).unwrap();
-        report.job(Job { mpi: "MPICH 4.0.2".into(), nodes: (&layout).into() });
+        report.job(Job {
+            mpi: "MPICH 4.0.2".into(),
+            processes: 2400,
+            rank: 0,
+            nodes: Some((&layout).into()),
+        });
         let grid = Cart::new(&[50, 48], &[true, false], 2400).unwrap();
         let plan = Plan {
             old_rank: Some((0..2400).collect()),
@@ -179,7 +211,7 @@ MPI_Cart_sub: grid 2 x 2, periodic, 4 of 6 processes
   ranks kept: the function keeps the order; 12.3 us
 warning: careful (2 times)
 ";
-        assert_eq!(report.text(), expected.replace("VERSION", env!("CARGO_PKG_VERSION")));
-        assert!(Report::new().text().ends_with("no topology was created\n"));
+        assert_eq!(report.news(), expected.replace("VERSION", env!("CARGO_PKG_VERSION")));
+        assert!(Document::default().to_string().ends_with("no topology was created\n"));
     }
 }

@@ -12,7 +12,12 @@ use crate::run::{Directory, cartograph};
 fn report() -> Report {
     let layout = Layout::parse("2x4", 8).unwrap();
     let report = Report::new();
-    report.job(Job { mpi: "some MPI".into(), nodes: (&layout).into() });
+    report.job(Job {
+        mpi: "some MPI".into(),
+        processes: 8,
+        rank: 0,
+        nodes: Some((&layout).into()),
+    });
     let grid = Cart::new(&[4, 2], &[false, true], 8).unwrap();
     let plan = Plan {
         old_rank: Some([0, 4, 1, 5, 2, 6, 3, 7].into()),
@@ -34,7 +39,7 @@ fn reports_are_shown_and_drawn() {
     let (json, svg) = (directory.join("report.json"), directory.join("report.svg"));
     let report = report();
     fs::write(&json, report.json()).unwrap();
-    assert_eq!(cartograph("show").arg(&json).stdout(), report.text());
+    assert_eq!(cartograph("show").arg(&json).stdout(), report.news());
 
     assert_eq!(cartograph("show").arg(&json).arg("--svg").arg(&svg).stdout(), "");
     let drawn = fs::read_to_string(&svg).unwrap();
@@ -48,6 +53,35 @@ fn reports_are_shown_and_drawn() {
     cartograph("show --topology 3 --svg -").arg(&json).fails(1, "nothing to draw");
     cartograph("show --topology 4").arg(&json).fails(2, "the report has 3");
     cartograph("show --svg /nowhere/x").arg(&json).fails(1, "cannot write /nowhere/x");
+}
+
+#[test]
+fn parts_of_several_processes_are_shown_together() {
+    let directory = Directory::new("show-parts");
+    let part = |name: &str, side: i32| {
+        let report = Report::new();
+        let grid = Cart::new(&[side], &[false], side).unwrap();
+        report.add(Record::new("MPI_Cart_create", &grid, side, Reorder::No, Reason::NOT_ASKED));
+        fs::write(directory.join(name), report.json()).unwrap();
+    };
+    let all = directory.join("all.json");
+    let shown = || {
+        let text = cartograph("show").arg(&all).stdout();
+        let sides = text.lines().filter_map(|line| line.strip_prefix("MPI_Cart_create: grid "));
+        sides.map(|rest| rest.split(',').next().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    // Rank 0 had nothing to tell.
+    part("all.json.10", 10);
+    part("all.json.9", 9);
+    assert_eq!(shown(), ["9", "10"]);
+    part("all.json", 5);
+    // No part of it.
+    part("all.json.9.old", 7);
+    part("all.json.x", 7);
+    part("all.json.+1", 7);
+    assert_eq!(shown(), ["5", "9", "10"]);
+    fs::write(directory.join("all.json.11"), "{").unwrap();
+    cartograph("show").arg(&all).fails(1, "all.json.11: it is no report");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `cartograph show`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use cartograph::report::{Document, Record, picture};
 
@@ -8,7 +8,7 @@ use crate::output::{self, Failure, Result};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A report in JSON; - is stdin
+    /// A report in JSON, with the parts of other processes beside it (FILE.RANK); - is stdin
     report: PathBuf,
     /// Draws processes before and after into a file; - is stdout
     #[arg(long, value_name = "FILE")]
@@ -19,9 +19,7 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let path = &arguments.report;
-    let mut document = Document::read(&output::read(path)?)
-        .map_err(|error| Failure::new(format!("cannot show {}: {error}", path.display())))?;
+    let mut document = read(&arguments.report)?;
     if let Some(number) = arguments.topology {
         let count = document.topologies.len();
         let wanted = number.checked_sub(1).filter(|at| *at < count).ok_or_else(|| {
@@ -33,6 +31,37 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         None => output::print(&document.to_string()),
         Some(svg) => output::write(svg, &draw(&document.topologies)?),
     }
+}
+
+/// A report with all its parts.
+fn read(path: &Path) -> Result<Document> {
+    let mut files = parts(path);
+    // Rank 0 may have had nothing to tell. Without any part it is this file that cannot be read.
+    if files.is_empty() || path.exists() {
+        files.insert(0, path.to_owned());
+    }
+    let documents = files.iter().map(|path| {
+        Document::read(&output::read(path)?)
+            .map_err(|error| Failure::new(format!("cannot show {}: {error}", path.display())))
+    });
+    Ok(Document::merged(documents.collect::<Result<Vec<_>>>()?))
+}
+
+/// What other processes than rank 0 have written: the file's name, a dot and their rank, in its order.
+fn parts(path: &Path) -> Vec<PathBuf> {
+    let Some(name) = path.file_name().filter(|_| path != Path::new("-")) else { return Vec::new() };
+    let directory = path.parent().filter(|parent| *parent != Path::new(""));
+    let entries = directory.unwrap_or(Path::new(".")).read_dir().into_iter().flatten().flatten();
+    let rank_of = |entry: &std::fs::DirEntry| -> Option<u32> {
+        let entry = entry.file_name();
+        let rest = entry.as_encoded_bytes().strip_prefix(name.as_encoded_bytes())?;
+        let digits = str::from_utf8(rest.strip_prefix(b".")?).ok()?;
+        digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
+    };
+    let mut parts: Vec<(u32, PathBuf)> =
+        entries.filter_map(|entry| Some((rank_of(&entry)?, entry.path()))).collect();
+    parts.sort();
+    parts.into_iter().map(|(_, path)| path).collect()
 }
 
 fn draw(topologies: &[Record]) -> Result<String> {

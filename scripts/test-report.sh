@@ -1,0 +1,89 @@
+#!/usr/bin/env bash
+# test-report.sh HOST: a report is there however the job ends, says what there was, and is written where it may be.
+set -euo pipefail
+top=$(cd "$(dirname "$0")/.." && pwd)
+host=$1
+cd "$top"
+lib=$top/build/$host/lib/libcartograph.so
+tool=$top/build/bin/cartograph
+launch="timeout -k 5 120 $(scripts/host.sh "$host" exec)"
+. "$top/scripts/checks.sh"
+program=$work/reported
+$(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$program" c_tests/reported.c
+evidence=("$work/out" "$work/err")
+# Nobody needs the core dumps of programs that are meant to abort.
+ulimit -c 0
+
+# run REPORT WAY [COUNT]: on four processes, from the directory $work/here.
+mkdir "$work/here"
+run() {
+    local report=$1
+    shift
+    # After mpiexec, so that the launcher itself is left alone.
+    (cd "$work/here" && $launch 4 env "CARTOGRAPH_REPORT=$report" "LD_PRELOAD=$lib:${YIELD:-}" "$program" "$@") \
+        >"$work/out" 2>"$work/err"
+}
+fails() { ! "$@"; }
+# tells FILE COUNT: the grid of all and COUNT (a pattern) of the upper half.
+tells() {
+    "$tool" show "$1" >"$work/shown" || return
+    local times=""
+    [ "$2" = 1 ] || times=", $2 times"
+    grep -q '^Cartograph .*: 4 processes on one node of 4, ' "$work/shown" \
+        && grep -q '^MPI_Cart_create: grid 4, periodic, 4 of 4 processes' "$work/shown" \
+        && grep -qE "^MPI_Cart_create$times: grid 2, periodic, 2 of 2 processes" "$work/shown" \
+        && [ "$(grep -c '^MPI_Cart_create' "$work/shown")" = 2 ]
+}
+is_json() { python3 -c 'import json, sys; [json.load(open(name)) for name in sys.argv[1:]]' "$@"; }
+
+for way in end abort crash; do
+    file=$work/$way.json
+    ends=(run)
+    [ $way = end ] || ends=(fails run)
+    check "$way: ends so" "${ends[@]}" "$file" $way
+    check "$way: two processes have written JSON" is_json "$file" "$file.2"
+    check "$way: what was made is told" tells "$file" 1
+    check "$way: nothing else is left" [ "$(cd "$work" && ls $way.json*)" = "$way.json
+$way.json.2" ]
+done
+check "a thousand of a kind" run "$work/many.json" end 1000
+check "are counted" tells "$work/many.json" 1000
+check "a thousand and an abort" fails run "$work/more.json" abort 1000
+# Some processes are ended as by MPI_Finalize.
+check "are counted up to a power of two at least" tells "$work/more.json" "(512|1000)"
+check "nothing is made" run "$work/none.json" none
+check "nothing is told" [ ! -e "$work/none.json" -a ! -s "$work/err" ]
+
+# As text: on stderr, and in a file.
+check "on stderr" run 1 end 3
+lines() { [ "$(grep -cE "$1" "$2")" = "$3" ] || { cat "$2" && return 1; }; }
+check "a head of each process that tells" lines '^Cartograph [0-9.]+( on rank 2)?: 4 processes on one node of 4, ' "$work/err" 2
+check "each topology once" lines '^MPI_Cart_create: grid' "$work/err" 2
+check "and its number at the end" lines '^MPI_Cart_create, 3 times in all: grid 2, periodic, 2 of 2 processes; ' "$work/err" 1
+check "on stderr, and an abort" fails run 1 abort
+check "each topology is there" lines '^MPI_Cart_create: grid' "$work/err" 2
+echo "what was there" >"$work/text"
+check "in a file" run "$work/text" end 3
+check "of rank 0" lines '^(Cartograph .*: 4 processes|MPI_Cart_create: grid 4,|  ranks kept)' "$work/text" 3
+check "and nothing else" [ "$(wc -l <"$work/text")" -le 4 ]
+check "of rank 2" lines '^(Cartograph .* on rank 2: |MPI_Cart_create: grid 2,|MPI_Cart_create, 3 times in all: )' "$work/text.2" 3
+
+# Where it is written.
+check "a relative name" run here.json moves
+check "is meant where the program started" tells "$work/here/here.json" 1
+echo untouched >"$work/target"
+for name in link.json link.text; do
+    ln -s "$work/target" "$work/$name"
+    check "$name: runs" run "$work/$name" end
+    check "$name: is not followed" [ "$(cat "$work/target")" = untouched -a -L "$work/$name" ]
+    check "$name: is said once" lines "$name cannot be written: it is a symbolic link" "$work/err" 1
+    check "$name: comes on stderr" lines '^MPI_Cart_create: grid 4' "$work/err" 1
+done
+mkfifo "$work/pipe" "$work/pipe.json"
+for name in pipe pipe.json /nowhere/x.json /nowhere/x; do
+    check "$name: runs" run "$(cd "$work" && realpath -m "$name")" end
+    check "$name: is said once of rank 0" lines "$name cannot be written: " "$work/err" 1
+    check "$name: comes on stderr" lines '^MPI_Cart_create: grid 4' "$work/err" 1
+done
+
+verdict "test-report, $host"

@@ -1,0 +1,123 @@
+//! Where a report goes: to stderr or a text as it comes, or to a file of JSON that is whole at every moment.
+
+use std::ffi::OsString;
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::settings::Target;
+use crate::report::Report;
+
+/// Writes the report of one process. Any thread may.
+pub(super) struct Output(Mutex<Place>);
+
+enum Place {
+    Stderr,
+    /// A file to which text is added.
+    Text {
+        path: PathBuf,
+        begun: bool,
+    },
+    /// A file that is replaced.
+    Json(PathBuf),
+}
+
+impl Output {
+    /// For the process of this rank in `MPI_COMM_WORLD`: each but rank 0 adds its rank to a file's name.
+    pub(super) fn new(target: &Target, rank: i32) -> Self {
+        let Target::File(path) = target else { return Self(Mutex::new(Place::Stderr)) };
+        let is_json = path.extension().is_some_and(|extension| extension == "json");
+        let path = if rank == 0 { path.clone() } else { with_suffix(path, &format!(".{rank}")) };
+        Self(Mutex::new(if is_json {
+            Place::Json(path)
+        } else {
+            Place::Text { path, begun: false }
+        }))
+    }
+
+    /// Writes what is new. Where a file cannot be written it is said, and everything goes to stderr.
+    pub(super) fn write(&self, report: &Report, is_last: bool) {
+        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Place::Json(path) = &*place {
+            match replace(path, &(report.json() + "\n")) {
+                Ok(()) => return,
+                Err(error) => *place = give_up(path, &error),
+            }
+        }
+        let text = if is_last { report.last_news() } else { report.news() };
+        if text.is_empty() {
+            return;
+        }
+        if let Place::Text { path, begun } = &mut *place {
+            match append(path, *begun, &text) {
+                Ok(()) => {
+                    *begun = true;
+                    return;
+                }
+                Err(error) => *place = give_up(path, &error),
+            }
+        }
+        // At once, so that lines of other processes do not come between. Nobody is left to tell if it fails.
+        let _ = io::stderr().write_all(text.as_bytes());
+    }
+}
+
+fn give_up(path: &Path, error: &io::Error) -> Place {
+    eprintln!(
+        "cartograph: CARTOGRAPH_REPORT: {} cannot be written: {error}; the report goes to stderr",
+        path.display()
+    );
+    Place::Stderr
+}
+
+fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
+    let mut name: OsString = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Adds to a file, which is a new one at first. The descriptor is not kept: it is the program that says
+/// which files are open.
+fn append(path: &Path, begun: bool, text: &str) -> io::Result<()> {
+    check_place(path)?;
+    let mut options = OpenOptions::new();
+    if begun {
+        options.append(true);
+    } else {
+        options.write(true).truncate(true);
+    }
+    // The checks may be outdated: neither a link is followed nor a pipe waited for.
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    options.create(true).custom_flags(flags).open(path)?.write_all(text.as_bytes())
+}
+
+/// Gives a file a new content, whole or not at all.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    check_place(path)?;
+    let fresh = with_suffix(path, &format!(".cartograph-{}", std::process::id()));
+    let create = || OpenOptions::new().write(true).create_new(true).open(&fresh);
+    let file = create().or_else(|error| match error.kind() {
+        // Of a process that was ended right here.
+        io::ErrorKind::AlreadyExists => fs::remove_file(&fresh).and_then(|()| create()),
+        _ => Err(error),
+    });
+    let written = file?.write_all(text.as_bytes()).and_then(|()| fs::rename(&fresh, path));
+    if written.is_err() {
+        let _ = fs::remove_file(&fresh);
+    }
+    written
+}
+
+/// A report is written to a file of its own, never through a link, to a device or to a pipe.
+fn check_place(path: &Path) -> io::Result<()> {
+    match fs::symlink_metadata(path) {
+        Ok(there) if there.is_symlink() => {
+            Err(io::Error::other("it is a symbolic link, which is not followed"))
+        }
+        Ok(there) if !there.is_file() => Err(io::Error::other("it is no regular file")),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
