@@ -72,6 +72,55 @@ check "is said" [ "$(grep -c "CARTOGRAPH_LAYOUT: the layout '2x4' has 8 places, 
 check "a word for CARTOGRAPH_REORDER that is none" run 4 CARTOGRAPH_LAYOUT=2x2 CARTOGRAPH_REORDER=maybe
 check "is said" [ "$(grep -c "CARTOGRAPH_REORDER is 'maybe'" "$work/err")" = 1 ]
 
+# Who is moved: what is said of it, and ranks that do not agree.
+policy=build/$host/programs/policy
+$(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$policy" c_tests/policy.c
+dealt=CARTOGRAPH_LAYOUT=c_tests/dealt.layout
+# way PROCESSES WAY EXPECTED SETTING...: runs one way of c_tests/policy.c.
+way() {
+    local processes=$1 how=$2 expected=$3
+    shift 3
+    timeout -k 5 120 $launch "$processes" env "$@" "LD_PRELOAD=$lib" "$policy" "$how" "$expected" >"$work/out" 2>"$work/err" </dev/null
+}
+forced='processes were moved though the program passed reorder = 0, as CARTOGRAPH_REORDER=always says'
+check "moved against its will" way 8 minimd wrong "$dealt" CARTOGRAPH_REORDER=always
+check "one line says so" [ "$(grep -c "cartograph: MPI_Cart_create: $forced" "$work/err")" = 1 ]
+check "moved as it asked" way 8 careful moves "$dealt" CARTOGRAPH_REORDER=always
+check "nothing is said" [ "$(grep -c cartograph "$work/err")" = 0 ]
+check "nothing gained against its will" way 8 minimd stays CARTOGRAPH_LAYOUT=1x8 CARTOGRAPH_REORDER=always
+check "nothing is said of what is not done" [ "$(grep -c cartograph "$work/err")" = 0 ]
+# reason FUNCTION REASON: the report says why ranks were kept.
+reason() { grep -A 1 "^$1: " "$work/err" | grep -qF "ranks kept: $2"; }
+check "LAMMPS, with a report" way 8 lammps stays "$dealt" CARTOGRAPH_REPORT=1
+check "is told why" reason MPI_Cart_create \
+    "LAMMPS uses ranks of the grid on the old communicator; CARTOGRAPH_REORDER=always moves it all the same"
+check "PETSc, with a report" way 8 petsc stays "$dealt" CARTOGRAPH_REPORT=1
+check "is told why" reason MPI_Dist_graph_create_adjacent \
+    "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info"
+check "refused, with a report" way 8 petsc-refused stays "$dealt" CARTOGRAPH_REPORT=1 CARTOGRAPH_REORDER=all
+check "is told why" reason MPI_Dist_graph_create_adjacent "cartograph_reorder = false in the info"
+check "at random, with a report" way 6 careful moves CARTOGRAPH_REORDER=scramble:9 CARTOGRAPH_REPORT=1
+check "is told" grep -q '^  ranks reordered by scramble; ' "$work/err"
+for word in scramble scramble:x on,off ON; do
+    check "'$word' is none" way 8 careful stays "$dealt" "CARTOGRAPH_REORDER=$word"
+    check "is said" [ "$(grep -c "CARTOGRAPH_REORDER is '$word', but off, on, all, always and scramble:SEED are known; taken as off" "$work/err")" = 1 ]
+done
+# odd RANK WORD OTHERS WAY EXPECTED: one rank's environment differs; the most cautious word counts.
+odd() {
+    timeout -k 5 120 $launch 8 env "$dealt" "LD_PRELOAD=$lib" sh -c '
+        word=$1; [ "${PMI_RANK-${OMPI_COMM_WORLD_RANK-}}" != "$0" ] || word=$2
+        shift 2; CARTOGRAPH_REORDER=$word exec "$@"' "$1" "$3" "$2" "$policy" "$4" "$5" >"$work/out" 2>"$work/err" </dev/null
+}
+for rank in 0 3; do
+    check "off on $rank" odd $rank off all careful stays
+    check "on on $rank, a graph" odd $rank on all petsc stays
+    check "all on $rank, a graph" odd $rank all always petsc wrong
+    check "on on $rank, reorder = 0" odd $rank on always minimd stays
+    check "on on $rank, a known program" odd $rank on always lammps stays
+done
+check "scrambled by rank 0" odd 0 scramble:4 all petsc wrong
+check "not scrambled where another says on" odd 3 on scramble:4 petsc stays
+
 # Nodes that the host itself sees.
 case $host in
 mpich | mpich5 | abi)

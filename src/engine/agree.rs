@@ -16,7 +16,7 @@
 use super::arguments::{Function, Shared};
 use super::check::{Check, Rule};
 use super::digest::Digest;
-use super::place::{Course, Wish};
+use super::policy::{Course, Wish};
 use super::{Comm, Error};
 use crate::topology::{self, Class};
 

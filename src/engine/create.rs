@@ -5,7 +5,8 @@
 
 use super::agree::{AT_FAULT, Agreed, Ballot, agree, keep, settle};
 use super::arguments::{Argument, Function, Shared};
-use super::place::{Placed, Planned, Seat, Terms, Wish, place};
+use super::place::{Outset, Placed, Planned, Seat, place};
+use super::policy::{Terms, Wish};
 use super::{Comm, Error};
 use crate::mapping::{Csr, Grid, recall_cart};
 use crate::topology::cart::SubGrid;
@@ -80,14 +81,15 @@ pub fn cart_create<C: Comm>(
         fault,
         shared: Shared { function: Function::CartCreate, arguments: &arguments },
         vertices: Some(checked.as_ref().map_or(0, |(grid, _)| grid.size())),
-        wish: Some(Wish { reorder: reorder != [0], terms }),
+        wish: Some(Wish { reorder: reorder != [0], distributed: false, terms }),
         choice: None,
     };
     let (all, Agreed { course, broken, .. }) = agree(comm, ballot)?;
 
     let (grid, _) = checked.expect("a fault here would have ended the agreement");
-    let places = place(comm, course, broken, (grid.size(), (&grid).into()), |layout| {
-        let plan = recall_cart(&Grid::from(&grid), layout, &terms.options);
+    let outset = Outset { course, broken, options: terms.options };
+    let places = place(comm, outset, (grid.size(), (&grid).into()), |layout, options| {
+        let plan = recall_cart(&Grid::from(&grid), layout, options);
         Some(Planned { plan, traffic: None })
     });
     let (all, (seat, placed)) = keep(all, places)?;
@@ -120,7 +122,7 @@ pub fn graph_create<C: Comm>(
         fault,
         shared: Shared { function: Function::GraphCreate, arguments: &arguments },
         vertices: Some(nnodes[0]),
-        wish: Some(Wish { reorder: reorder != [0], terms }),
+        wish: Some(Wish { reorder: reorder != [0], distributed: false, terms }),
         choice: None,
     };
     let (all, Agreed { course, broken, .. }) = agree(comm, ballot)?;
@@ -131,8 +133,9 @@ pub fn graph_create<C: Comm>(
         all.free()?;
         return Ok(Made { member: None, placed: None });
     }
-    let places = place(comm, course, broken, (graph.nnodes(), (&graph).into()), |layout| {
-        Some(Planned::of_graph(&Csr::from(&graph), layout, course, &terms.options))
+    let outset = Outset { course, broken, options: terms.options };
+    let places = place(comm, outset, (graph.nnodes(), (&graph).into()), |layout, options| {
+        Some(Planned::of_graph(&Csr::from(&graph), layout, course, options))
     });
     let (all, (seat, placed)) = keep(all, places)?;
     let made = seated(comm, all, seat, graph.nnodes())?;

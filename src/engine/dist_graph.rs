@@ -9,7 +9,8 @@ use super::check::Rule;
 use super::create::{Made, seated};
 use super::digest::mix;
 use super::exchange::{Item, deliver};
-use super::place::{Placed, Planned, Seat, Terms, Wish, place};
+use super::place::{Outset, Placed, Planned, Seat, place};
+use super::policy::{Terms, Wish};
 use super::{Comm, Error};
 use crate::mapping::Csr;
 use crate::report::Shape;
@@ -124,7 +125,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     let (reorder, weighted) = checked.as_ref().map_or((false, None), |(a, w)| (a.reorder, *w));
     let fault = checked.as_ref().err().cloned();
     let function = Function::DistGraphCreateAdjacent;
-    let wish = Wish { reorder, terms };
+    let wish = Wish { reorder, distributed: true, terms };
     let (all, agreed, weighted) = agree_on(comm, function, fault, wish, weighted)?;
     let (arguments, _) = checked.expect("a fault here would have ended the agreement");
 
@@ -164,7 +165,8 @@ pub fn dist_graph_create<C: Comm>(
     let checked = arguments.and_then(|a| a.check(size));
     let (reorder, weighted) =
         checked.as_ref().map_or((false, None), |a| (a.reorder, a.weights.weighted()));
-    let (fault, wish) = (checked.as_ref().err().cloned(), Wish { reorder, terms });
+    let (fault, wish) =
+        (checked.as_ref().err().cloned(), Wish { reorder, distributed: true, terms });
     let function = Function::DistGraphCreate;
     let (all, agreed, weighted) = agree_on(comm, function, fault, wish, weighted)?;
     let arguments = checked.expect("a fault here would have ended the agreement");
@@ -210,11 +212,12 @@ fn place_edges<C: Comm>(
         }
     }
     let shape = Shape::DistGraph { edges: total, weighted };
-    place(comm, course, broken, (size, shape), |layout| {
+    let outset = Outset { course, broken, options: terms.options };
+    place(comm, outset, (size, shape), |layout, options| {
         let words = gathered?;
         let edges = words.chunks_exact(3).map(|e| (e[0] as u32, e[1] as u32, i64::from(e[2])));
         let graph = Csr::from_edges(size as usize, edges);
-        Some(Planned::of_graph(&graph, layout, course, &terms.options))
+        Some(Planned::of_graph(&graph, layout, course, options))
     })
 }
 

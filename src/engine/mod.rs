@@ -9,7 +9,9 @@ pub mod create;
 mod digest;
 pub mod dist_graph;
 pub mod exchange;
+pub mod misuse;
 pub mod place;
+pub mod policy;
 #[cfg(test)]
 mod sim;
 #[cfg(test)]
@@ -17,6 +19,7 @@ mod tests;
 
 use std::sync::Arc;
 
+use self::misuse::Misuse;
 use crate::mapping::Layout;
 use crate::topology::{self, Class};
 
@@ -32,8 +35,8 @@ pub enum Knowledge {
     OneNode,
 }
 
-/// What the engine needs of a communicator. Every method but `rank`, `size` and `knowledge` is
-/// collective.
+/// What the engine needs of a communicator. Every method but `rank`, `size`, `knowledge` and
+/// `misuse` is collective.
 pub trait Comm: Sized {
     /// A failure of the host, or a fault that the engine found.
     type Error: From<Error>;
@@ -59,6 +62,9 @@ pub trait Comm: Sized {
     fn gather(&self, words: &[i32]) -> Result<Vec<i32>, Self::Error>;
     /// What is known here of where the processes run. Only asked for on rank 0.
     fn knowledge(&self) -> Knowledge;
+    /// The program that calls the constructor, if it is known not to stand that its processes are moved.
+    /// Only asked for on rank 0, where they are about to be.
+    fn misuse(&self) -> Option<&'static Misuse>;
     /// Where the processes run, on rank 0; `None` elsewhere, and where nobody can tell. Collective
     /// only if it is not `known` to rank 0.
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>, Self::Error>;

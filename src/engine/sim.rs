@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+use super::misuse::Misuse;
 use super::{Comm, Error, Knowledge};
 use crate::mapping::Layout;
 
@@ -190,6 +191,10 @@ impl Comm for Sim {
             Some(layout) if layout.is_flat() => Knowledge::OneNode,
             Some(_) => Knowledge::Known,
         }
+    }
+
+    fn misuse(&self) -> Option<&'static Misuse> {
+        None
     }
 
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>, Error> {

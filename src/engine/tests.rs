@@ -12,7 +12,7 @@ use super::create::{CartArguments, GraphArguments, cart_create, cart_sub, graph_
 use super::dist_graph::{
     AdjacentArguments, EdgeArguments, Weights, dist_graph_create, dist_graph_create_adjacent,
 };
-use super::place::Terms;
+use super::policy::Terms;
 use super::sim::{self, Sim};
 use super::{Comm, Error};
 use crate::topology::{self, Cart, Class, DistGraph, Graph, Topology};

@@ -4,7 +4,8 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use super::sys::{self, MPI_Comm};
-use super::{Error, Result, errors::check, layout};
+use super::{Error, Result, callers, errors::check, layout};
+use crate::engine::misuse::Misuse;
 use crate::engine::{Comm, Knowledge};
 use crate::mapping::Layout;
 
@@ -207,6 +208,10 @@ impl Comm for HostComm {
 
     fn knowledge(&self) -> Knowledge {
         layout::knowledge(self)
+    }
+
+    fn misuse(&self) -> Option<&'static Misuse> {
+        callers::misuse()
     }
 
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>> {

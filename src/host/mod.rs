@@ -3,6 +3,7 @@
 
 pub(crate) mod attr;
 mod cache;
+mod callers;
 pub(crate) mod comm;
 mod domain;
 pub(crate) mod errors;

@@ -2,12 +2,13 @@
 //! functions answer.
 
 use std::ffi::{CStr, c_char, c_int};
+use std::sync::Once;
 
 use super::settings::Settings;
 use super::sys::{self, MPI_Info};
 use super::{HostComm, Result, layout};
 use crate::engine::Comm;
-use crate::engine::place::Terms;
+use crate::engine::policy::{Terms, Verdict};
 use crate::mapping::{Layout, Objective, Options, Plan};
 
 /// Of a constructor without an info object.
@@ -17,11 +18,16 @@ pub(crate) fn terms() -> Terms {
     settings.terms()
 }
 
-/// Of a constructor with an info object, of which two keys are ours: `cartograph_objective` is `sum`
-/// or `max`, `cartograph_reorder_seconds` a number. Other keys, and other values, are ignored, as the
+/// Of a constructor with an info object, of which three keys are ours: `cartograph_reorder` is `true` or
+/// `false`, `cartograph_objective` `sum` or `max`, `cartograph_reorder_seconds` a number. Other keys, and other values, are ignored, as the
 /// standard has it.
 pub(crate) fn terms_with(info: MPI_Info) -> Terms {
     let mut terms = terms();
+    terms.info = match info_value(info, c"cartograph_reorder").as_deref() {
+        Some("true") => Some(true),
+        Some("false") => Some(false),
+        _ => None,
+    };
     let options = &mut terms.options;
     match info_value(info, c"cartograph_objective").as_deref() {
         Some("sum") => options.objective = Objective::Sum,
@@ -56,11 +62,28 @@ pub(crate) fn new_rank(
     if !Settings::get().may_move() || vertices == 0 {
         return Ok(stay);
     }
-    let Some(runs) = layout::known(comm)?.filter(|runs| !runs.is_flat()) else {
-        return Ok(stay);
+    let options = terms().options;
+    let layout = match layout::known(comm)?.filter(|runs| !runs.is_flat()) {
+        Some(runs) => runs.layout(),
+        // At random processes are moved wherever they run.
+        None if options.scramble.is_some() => Layout::one_node(comm.size()? as usize),
+        None => return Ok(stay),
     };
-    let plan = plan(&runs.layout(), &terms().options);
+    let plan = plan(&layout, &options);
     let Some(old_rank) = plan.old_rank else { return Ok(stay) };
     let found = (0..).zip(old_rank).find(|(_, old)| *old == rank);
     Ok(found.map_or(sys::CG_UNDEFINED, |(new, _)| new))
+}
+
+/// Says once, on rank 0 of a communicator, that processes were moved although the program passed 0.
+pub(super) fn say_if_forced(function: &str, verdict: Verdict) {
+    static SAID: Once = Once::new();
+    if verdict == (Verdict::Applied { forced: true }) {
+        SAID.call_once(|| {
+            eprintln!(
+                "cartograph: {function}: processes were moved though the program passed reorder = 0, as \
+                 CARTOGRAPH_REORDER=always says; results are wrong if it keeps its old ranks"
+            );
+        });
+    }
 }

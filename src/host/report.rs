@@ -11,10 +11,11 @@ use super::key::{Key, no_copy};
 use super::output::Output;
 use super::settings::Settings;
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, family, layout};
+use super::{HostComm, family, layout, place};
 use crate::engine::Comm;
 use crate::engine::create::Made;
-use crate::engine::place::{Placed, Verdict};
+use crate::engine::place::Placed;
+use crate::engine::policy::Verdict;
 use crate::report::{Job, Reason, Record, Reorder, Report, Shape, short_periodic_sides};
 use crate::topology::Topology;
 
@@ -88,6 +89,7 @@ pub(crate) fn add(
     started: Instant,
 ) {
     let Some(placed) = &made.placed else { return };
+    place::say_if_forced(function, placed.verdict);
     let (Some(collector), Ok(size)) = (collector(), comm.size()) else { return };
     let record = record(function, placed.shape.clone(), size, placed);
     let record = record.took(placed.seconds, started.elapsed().as_secs_f64());
@@ -102,6 +104,9 @@ fn record(function: &'static str, shape: Shape, size: c_int, placed: &Placed) ->
         Verdict::Applied { forced: false } => (Reorder::Asked, None),
         Verdict::Applied { forced: true } => (Reorder::Forced, None),
         Verdict::NotAsked => (Reorder::No, Some(Reason::NOT_ASKED)),
+        Verdict::NotTold => (Reorder::Asked, Some(Reason::NOT_TOLD)),
+        Verdict::Refused => (Reorder::Asked, Some(Reason::REFUSED)),
+        Verdict::Misused(misuse) => (Reorder::Asked, Some(Reason::misused(misuse))),
         Verdict::Off => (Reorder::Asked, Some(Reason::OFF)),
         Verdict::OneNode => (Reorder::Asked, Some(Reason::ONE_NODE)),
         Verdict::Differing => (Reorder::Asked, Some(Reason::DIFFERING)),
@@ -121,6 +126,9 @@ fn record(function: &'static str, shape: Shape, size: c_int, placed: &Placed) ->
                 Some(kept) => record.kept(kept),
                 None => record,
             }
+        }
+        (None, Some(plan)) if plan.old_rank.is_some() => {
+            Record::moved(function, shape, size, reorder)
         }
         _ => Record::new(function, shape, size, reorder, kept.unwrap_or(Reason::NO_LAYOUT)),
     }

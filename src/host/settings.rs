@@ -9,7 +9,7 @@ use std::sync::{Once, OnceLock};
 use super::{HostComm, family, sys};
 use crate::engine::Comm;
 use crate::engine::check::Check;
-use crate::engine::place::{Reorder, Terms};
+use crate::engine::policy::{Policy, Reorder, Terms};
 use crate::mapping::{Layout, Options};
 
 /// Where the report goes.
@@ -31,7 +31,8 @@ struct WrittenLayout {
 /// What the environment says. It is the process', not a rank's: rank 0's counts where ranks differ.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
-    reorder: Reorder,
+    /// `CARTOGRAPH_REORDER`.
+    policy: Policy,
     /// `CARTOGRAPH_CHECK`.
     check: Check,
     layout: Option<WrittenLayout>,
@@ -52,15 +53,12 @@ impl Settings {
     fn read() -> Self {
         let mut complaints = Vec::new();
         let word = |name| set(name).map(|value| value.to_string_lossy().into_owned());
-        let reorder = match word("CARTOGRAPH_REORDER").as_deref() {
-            None | Some("on" | "1") => Reorder::On,
-            Some("off" | "0") => Reorder::Off,
-            Some("always") => Reorder::Always,
-            Some(other) => {
-                complaints.push(format!(
-                    "cartograph: CARTOGRAPH_REORDER is '{other}', but off, on and always are known; taken as off"
-                ));
-                Reorder::Off
+        let policy = match word("CARTOGRAPH_REORDER").map(|text| text.parse()) {
+            None => Policy::default(),
+            Some(Ok(policy)) => policy,
+            Some(Err(error)) => {
+                complaints.push(format!("cartograph: CARTOGRAPH_REORDER is {error}; taken as off"));
+                Policy { reorder: Reorder::Off, scramble: None }
             }
         };
         let check = word("CARTOGRAPH_CHECK").unwrap_or_default();
@@ -92,22 +90,23 @@ impl Settings {
                 None
             }
         });
-        Self { reorder, check, layout, report, complaints }
+        Self { policy, check, layout, report, complaints }
     }
 
     /// What every constructor is told.
     pub(crate) fn terms(&self) -> Terms {
         Terms {
-            reorder: self.reorder,
+            reorder: self.policy.reorder,
+            info: None,
             reporting: self.report.is_some(),
             check: self.check,
-            options: Options::default(),
+            options: Options { scramble: self.policy.scramble, ..Options::default() },
         }
     }
 
     /// Whether processes may be moved at all.
     pub(crate) fn may_move(&self) -> bool {
-        self.reorder != Reorder::Off
+        self.policy.reorder != Reorder::Off
     }
 
     /// Says on stderr what was not understood or cannot be done, once.

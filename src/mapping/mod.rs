@@ -16,6 +16,7 @@ pub mod plan;
 mod refine;
 mod rng;
 pub mod runs;
+mod scramble;
 mod seats;
 
 pub use cost::{Adjacency, Cost, Objective};

@@ -7,6 +7,7 @@ use super::grid::Grid;
 use super::lattice::Lattice;
 use super::layout::Layout;
 use super::refine::Budget;
+use super::scramble::scramble;
 use super::seats::seats;
 
 /// What a grid gets to search for a better mapping, in seconds: 200 us a cell up to 150 ms; beyond some
@@ -24,11 +25,13 @@ pub struct Options {
     /// How many seconds the search may take, on a machine of today. It is counted in steps, not by
     /// a clock, so that the same question always has the same answer. `None`: what is worth it.
     pub seconds: Option<f64>,
+    /// A seed, if processes are to be moved at random, to find out whether a program stands it.
+    pub scramble: Option<u64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { objective: Objective::Sum, seconds: None }
+        Self { objective: Objective::Sum, seconds: None, scramble: None }
     }
 }
 
@@ -98,18 +101,30 @@ impl Plan {
         };
         let old_rank = seats(symmetric, &node_of, layout, objective);
         drop(node_of);
+        let found = self.clone().with(graph, layout, old_rank, algorithm);
+        let keys = |nodes: Cost, inner: &[Cost]| -> Vec<(i64, i64)> {
+            std::iter::once(&nodes).chain(inner).map(|cost| cost.key(objective)).collect()
+        };
+        if keys(found.after, &found.inner_after) >= keys(self.before, &self.inner_before) {
+            return self;
+        }
+        found
+    }
+
+    /// The same question, answered with these old ranks.
+    pub(super) fn with(
+        self,
+        graph: &impl Adjacency,
+        layout: &Layout,
+        old_rank: Box<[i32]>,
+        algorithm: &'static str,
+    ) -> Self {
         let mut costs = layout.levels().iter().map(|level| {
             let groups: Vec<u32> = old_rank.iter().map(|rank| level[*rank as usize]).collect();
             graph.cost(&groups)
         });
         let after = costs.next().unwrap_or_default();
         let inner_after: Vec<Cost> = costs.collect();
-        let keys = |nodes: Cost, inner: &[Cost]| -> Vec<(i64, i64)> {
-            std::iter::once(&nodes).chain(inner).map(|cost| cost.key(objective)).collect()
-        };
-        if keys(after, &inner_after) >= keys(self.before, &self.inner_before) {
-            return self;
-        }
         Self { old_rank: Some(old_rank), after, inner_after, algorithm, ..self }
     }
 
@@ -127,6 +142,9 @@ impl Plan {
 /// bytes a cell beyond the layout from 100,000 cells on, up to about 120 where smaller grids are annealed
 /// (docs/quality.md).
 pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
+    if let Some(seed) = options.scramble {
+        return scramble(grid, layout, seed);
+    }
     let cells = grid.vertices();
     let sizes = layout.node_sizes();
     let bound = cart::lower_bound(&Lattice::directed(grid), &sizes);
@@ -159,5 +177,8 @@ pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
 ///
 /// `layout` has at least as many ranks as the graph has vertices.
 pub fn plan_graph(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
-    super::graph::plan(graph, layout, options)
+    match options.scramble {
+        Some(seed) => scramble(graph, layout, seed),
+        None => super::graph::plan(graph, layout, options),
+    }
 }

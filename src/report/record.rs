@@ -86,6 +86,18 @@ impl Reason {
     /// The function has no such argument: `MPI_Cart_sub`.
     pub const NO_ARGUMENT: Self = Self(Cow::Borrowed("the function keeps the order"));
 
+    /// A distributed graph is moved only if somebody says so.
+    pub const NOT_TOLD: Self = Self(Cow::Borrowed(
+        "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info",
+    ));
+    /// The program said so in the info of the call.
+    pub const REFUSED: Self = Self(Cow::Borrowed("cartograph_reorder = false in the info"));
+
+    /// The program is known not to stand it; `what` says what it does and how it is moved all the same.
+    pub fn misused(what: impl fmt::Display) -> Self {
+        Self(Cow::Owned(what.to_string()))
+    }
+
     /// Mapping would take more time or memory than is allowed; `what` says of what there is too
     /// much, and how much is allowed.
     pub fn too_large(what: impl fmt::Display) -> Self {
@@ -275,6 +287,16 @@ impl Record {
             places: None,
             traffic: None,
         }
+    }
+
+    /// A communicator whose processes were moved, nobody knows from where to where.
+    pub fn moved(
+        function: &'static str,
+        topology: impl Into<Shape>,
+        comm_size: i32,
+        reorder: Reorder,
+    ) -> Self {
+        Self { kept: None, ..Self::new(function, topology, comm_size, reorder, Reason::NO_LAYOUT) }
     }
 
     /// A communicator as a plan for `layout` made it. Every process kept its rank if the plan says so.

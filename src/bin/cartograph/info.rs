@@ -14,7 +14,7 @@ const VARIABLES: [(&str, &str); 5] = [
     ),
     (
         "CARTOGRAPH_REORDER",
-        "off: no process is moved; on: where the program asks; always: also where it does not",
+        "off: no process is moved; on: where the program asks, but for distributed graphs; all: these too; always: also where it does not ask; scramble:SEED: at random, to test the program",
     ),
     (
         "CARTOGRAPH_LAYOUT",

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::engine::check::Check;
-use crate::engine::place::Reorder;
+use crate::engine::policy::{Reorder, Verdict};
 use crate::mapping::Layout;
 
 /// What rank 0 calls.
@@ -104,6 +104,86 @@ fn environments_may_differ() {
             // Rank 0 alone says whether anybody wants to know.
             assert!(made.iter().all(|(_, placed)| !placed));
         }
+    }
+}
+
+/// The new ranks of processes on nodes in turn, in a ring that each gives its own part of.
+fn ring(layout: Option<Layout>, size: i32, terms: impl Fn(i32) -> Terms + Sync) -> Vec<i32> {
+    sim::run_on(layout, size, |comm| {
+        let rank = comm.rank().unwrap();
+        let arguments = AdjacentArguments {
+            sources: &[(rank + size - 1) % size],
+            source_weights: Weights::Unweighted,
+            destinations: &[(rank + 1) % size],
+            dest_weights: Weights::Unweighted,
+            reorder: true,
+        };
+        let made = dist_graph_create_adjacent(comm, terms(rank), Ok(arguments)).unwrap();
+        made.member.unwrap().0.rank().unwrap()
+    })
+}
+
+#[test]
+fn distributed_graphs_are_moved_where_they_say_so() {
+    let dealt = || Some(Layout::from_ids(&[0, 1, 0, 1]));
+    let terms = |reorder, info| Terms { reorder, info, ..Terms::default() };
+    let moves = |terms: &(dyn Fn(i32) -> Terms + Sync)| ring(dealt(), 4, terms) != [0, 1, 2, 3];
+    for (reorder, info, moved) in [
+        (Reorder::On, None, false),
+        (Reorder::On, Some(true), true),
+        (Reorder::All, None, true),
+        (Reorder::All, Some(false), false),
+        (Reorder::Off, Some(true), false),
+    ] {
+        assert_eq!(moves(&|_| terms(reorder, info)), moved, "{reorder:?} {info:?}");
+        // A rank whose info says nothing, or whose environment is more cautious, keeps all.
+        let odd = |rank| if rank == 2 { terms(Reorder::On, None) } else { terms(reorder, info) };
+        assert!(!moves(&odd), "{reorder:?} {info:?}");
+    }
+}
+
+#[test]
+fn processes_are_scrambled_wherever_they_run() {
+    let scrambled = |seed| {
+        let mut terms = Terms { reorder: Reorder::All, ..Terms::default() };
+        terms.options.scramble = Some(seed);
+        terms
+    };
+    let dealt = Layout::from_ids(&[0, 1, 0, 1, 0, 1]);
+    let first = ring(None, 6, |_| scrambled(7));
+    assert!((0..).zip(&first).all(|(old, new)| old != *new), "{first:?}");
+    for layout in [Some(Layout::one_node(6)), Some(dealt)] {
+        assert_eq!(ring(layout, 6, |_| scrambled(7)), first);
+    }
+    // The seed is rank 0's; who has none scrambles where others may be moved.
+    assert_eq!(ring(None, 6, |rank| scrambled(if rank == 0 { 7 } else { 8 })), first);
+    assert_ne!(ring(None, 6, |_| scrambled(8)), first);
+    let some = |reorder| {
+        move |rank| {
+            if rank == 3 { Terms { reorder, ..Terms::default() } } else { scrambled(7) }
+        }
+    };
+    assert_eq!(ring(None, 6, some(Reorder::All)), first);
+    for reorder in [Reorder::On, Reorder::Off] {
+        assert_eq!(ring(None, 6, some(reorder)), [0, 1, 2, 3, 4, 5]);
+    }
+}
+
+#[test]
+fn whoever_is_moved_against_its_will_is_told_on_rank_0() {
+    let dealt = Layout::from_ids(&[0, 1, 0, 1]);
+    for (reorder, asked, told) in [
+        (Reorder::Always, false, true),
+        (Reorder::Always, true, false),
+        (Reorder::All, false, false),
+    ] {
+        let made = sim::run_on(Some(dealt.clone()), 4, |comm| {
+            let arguments = CartArguments { dims: &[4], periods: &[false], reorder: asked };
+            let terms = Terms { reorder, ..Terms::default() };
+            cart_create(comm, terms, Ok(arguments)).unwrap().placed.map(|placed| placed.verdict)
+        });
+        assert_eq!(made[0], told.then_some(Verdict::Applied { forced: true }));
+        assert_eq!(made[1..], [None, None, None]);
     }
 }
 

@@ -154,7 +154,7 @@ fn nobody_waits_for_ever_where_digests_collide() {
 
 #[test]
 fn nobody_waits_for_ever_where_environments_differ_and_digests_collide() {
-    use crate::engine::place::Reorder;
+    use crate::engine::policy::Reorder;
     let calls = every_call();
     let terms = |rank: i32| Terms {
         reorder: [Reorder::Always, Reorder::On, Reorder::Off, Reorder::On][rank as usize],

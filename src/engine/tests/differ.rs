@@ -2,12 +2,12 @@
 
 use super::*;
 use crate::engine::check::Rule;
-use crate::engine::place::Verdict;
+use crate::engine::policy::{Reorder, Verdict};
 use crate::mapping::Layout;
 use crate::topology::Edges;
 
 fn checking(check: Check) -> Terms {
-    Terms { check, ..Terms::default() }
+    Terms { check, reorder: Reorder::All, ..Terms::default() }
 }
 
 /// Ranks dealt to two nodes in turn, so that a row of them is worth moving.

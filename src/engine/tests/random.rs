@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::collide::{Call, fits, make};
 use super::*;
 use crate::engine::digest::COLLIDING;
-use crate::mapping::Layout;
+use crate::mapping::{Layout, Options};
 
 /// Numbers around those that are right on few processes.
 fn few(most: usize, range: std::ops::RangeInclusive<i32>) -> impl Strategy<Value = Vec<i32>> {
@@ -263,11 +263,12 @@ proptest! {
     #[test]
     fn nobody_waits_for_ever(
         (calls, picks) in any_calls(),
-        environments in prop::collection::vec((0..3usize, any::<bool>(), any::<bool>()), 6),
+        environments in prop::collection::vec((0..4usize, any::<bool>(), any::<bool>()), 6),
+        infos in prop::collection::vec((any::<Option<bool>>(), any::<Option<u64>>()), 6),
         nodes in prop::collection::vec(0..3u64, 6),
         known in any::<bool>(),
     ) {
-        use crate::engine::place::Reorder;
+        use crate::engine::policy::Reorder;
         let calls: Vec<&Call> = picks.iter().map(|pick| &calls[*pick]).collect();
         let size = calls.len() as i32;
         let grid = grid_of(size);
@@ -276,11 +277,13 @@ proptest! {
             COLLIDING.set(true);
             let rank = comm.rank().unwrap();
             let (reorder, reporting, check) = environments[rank as usize];
+            let (info, scramble) = infos[rank as usize];
             let terms = Terms {
-                reorder: [Reorder::Off, Reorder::On, Reorder::Always][reorder],
+                reorder: [Reorder::Off, Reorder::On, Reorder::All, Reorder::Always][reorder],
+                info,
                 reporting,
                 check: if check { Check::ALL } else { Check::default() },
-                ..Terms::default()
+                options: Options { scramble, ..Options::default() },
             };
             if let Ok(Some((made, topology))) = make(comm, terms, &grid, calls[rank as usize]) {
                 assert!(fits(&made, &topology, size));

@@ -96,7 +96,7 @@ fn products(number: usize, longest: usize, visit: &mut impl FnMut(&[usize])) {
 
 /// Little time for each plan: there are many.
 fn briefly(objective: Objective) -> Options {
-    Options { objective, seconds: Some(3e-5) }
+    Options { objective, seconds: Some(3e-5), ..Options::default() }
 }
 
 #[test]
@@ -304,7 +304,7 @@ mod random {
             max in any::<bool>(),
         ) {
             let objective = if max { Objective::Max } else { Objective::Sum };
-            let options = Options { objective, seconds: Some(1e-3) };
+            let options = Options { objective, seconds: Some(1e-3), ..Options::default() };
             let plan = check(&grid, &layout, &options);
             prop_assert_eq!(plan, plan_cart(&grid, &layout, &options));
         }

@@ -8,8 +8,8 @@ use super::lower_bound;
 use crate::mapping::rng::Rng;
 use crate::mapping::{Csr, Layout, Objective, Options, Plan, plan_graph};
 
-const SUM: Options = Options { objective: Objective::Sum, seconds: None };
-const MAX: Options = Options { objective: Objective::Max, seconds: None };
+const SUM: Options = Options { objective: Objective::Sum, seconds: None, scramble: None };
+const MAX: Options = Options { objective: Objective::Max, ..SUM };
 
 type Edge = (u32, u32, i64);
 

@@ -83,7 +83,11 @@ pub(crate) fn section() -> (String, bool) {
         let begin = Instant::now();
         let plan = plan_graph(graph, &layout, &Options::default());
         let time = begin.elapsed().as_secs_f64();
-        let max = plan_graph(graph, &layout, &Options { objective: Objective::Max, seconds: None });
+        let max = plan_graph(
+            graph,
+            &layout,
+            &Options { objective: Objective::Max, ..Options::default() },
+        );
         let ratio = plan.after.inter_node_edges as f64 / metis.inter_node_edges as f64;
         sum += ratio.ln();
         let _ = writeln!(

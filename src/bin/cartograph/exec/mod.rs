@@ -11,8 +11,8 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use cartograph::engine::policy::Policy;
 use cartograph::mapping::layout::parse_sizes;
-use clap::ValueEnum;
 
 use crate::output::{Failure, Result};
 use elf::Linked;
@@ -29,19 +29,12 @@ pub(crate) struct Arguments {
     /// The nodes, instead of those detected: 4x16, 40*48,16,8, or a file with a node id a rank
     #[arg(long)]
     layout: Option<String>,
-    /// Whether processes are moved: never, where the program asks, or always
-    #[arg(long)]
-    reorder: Option<Reorder>,
+    /// Whose processes are moved: off, on, all, always or scramble:SEED
+    #[arg(long, value_name = "WORD", value_parser = checked_reorder)]
+    reorder: Option<String>,
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     program: Vec<OsString>,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum Reorder {
-    Off,
-    On,
-    Always,
 }
 
 /// What shells answer for a program that is not there, and for one that cannot be run.
@@ -70,11 +63,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(layout) = &arguments.layout {
         command.env("CARTOGRAPH_LAYOUT", checked_layout(layout)?);
     }
-    if let Some(reorder) = arguments.reorder.and_then(|reorder| reorder.to_possible_value()) {
-        command.env("CARTOGRAPH_REORDER", reorder.get_name());
+    if let Some(reorder) = &arguments.reorder {
+        command.env("CARTOGRAPH_REORDER", reorder);
     }
     let error = command.exec();
     Err(Failure::new(format!("cannot run {}: {error}", program.display())).with_code(NOT_RUN))
+}
+
+/// A word that the library knows.
+fn checked_reorder(text: &str) -> core::result::Result<String, String> {
+    text.parse::<Policy>().map(|_| text.to_owned())
 }
 
 /// The file of a program, by the rules of execvp.

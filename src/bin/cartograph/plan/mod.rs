@@ -150,7 +150,7 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
     if seconds.is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite())) {
         return Err(Failure::usage("--seconds must be a number that is not negative"));
     }
-    let options = Options { objective, seconds };
+    let options = Options { objective, seconds, ..Options::default() };
     let progress = Progress::new(&format!("cartograph: placing {} processes", layout.ranks()));
     let start = Instant::now();
     let plan = match &problem {

@@ -1,0 +1,106 @@
+//! Which program calls: known by the names of the functions that are being called.
+
+use std::ffi::{CStr, c_int, c_void};
+use std::fs::File;
+use std::io;
+use std::ops::Range;
+use std::os::unix::fs::FileExt;
+use std::sync::OnceLock;
+
+use goblin::container::Ctx;
+use goblin::elf::header::ET_DYN;
+use goblin::elf::section_header::SHT_SYMTAB;
+use goblin::elf::{Elf, SectionHeader, Symtab};
+
+use crate::engine::misuse::Misuse;
+
+/// More calls than these are not looked at.
+const MOST: usize = 64;
+
+/// The program that is calling, if it is one of the table. Takes some microseconds, but for the first
+/// time, when the program's symbols are read.
+pub(super) fn misuse() -> Option<&'static Misuse> {
+    let mut addresses = [std::ptr::null_mut(); MOST];
+    // SAFETY: room for so many addresses.
+    let count = unsafe { libc::backtrace(addresses.as_mut_ptr(), MOST as c_int) };
+    addresses.iter().take(count.max(0) as usize).find_map(|address| called_from(*address))
+}
+
+/// The table's entry for the function that an address is in.
+fn called_from(address: *const c_void) -> Option<&'static Misuse> {
+    let found = loaded_from(address)?;
+    if !found.dli_sname.is_null() {
+        // SAFETY: the loader's own string, which stays while the library is loaded.
+        return Misuse::of_symbol(unsafe { CStr::from_ptr(found.dli_sname) }.to_str().ok()?);
+    }
+    // The loader knows few of the functions of the program itself: its file knows them all.
+    // SAFETY: asks for a number.
+    let program = unsafe { libc::getauxval(libc::AT_PHDR) } as *const c_void;
+    let base = loaded_from(program)?.dli_fbase;
+    if found.dli_fbase != base {
+        return None;
+    }
+    static PROGRAM: OnceLock<Program> = OnceLock::new();
+    let program = PROGRAM.get_or_init(|| Program::read("/proc/self/exe").unwrap_or_default());
+    let offset = if program.moves { base as u64 } else { 0 };
+    // What is called is left by the last byte of an instruction, at the earliest.
+    let at = (address as u64).checked_sub(offset)?.checked_sub(1)?;
+    program.functions.iter().find(|(range, _)| range.contains(&at)).map(|(_, misuse)| *misuse)
+}
+
+/// What the loader knows of an address.
+fn loaded_from(address: *const c_void) -> Option<libc::Dl_info> {
+    // SAFETY: all fields may be zero.
+    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
+    // SAFETY: any address will do; a place for the answer.
+    (unsafe { libc::dladdr(address, &raw mut found) } != 0).then_some(found)
+}
+
+/// The functions of a program's file that the table knows.
+#[derive(Default)]
+struct Program {
+    /// Whether addresses are relative to where it was loaded.
+    moves: bool,
+    functions: Vec<(Range<u64>, &'static Misuse)>,
+}
+
+impl Program {
+    /// Reads a file's table of symbols, which a stripped file does not have, and no more of it.
+    fn read(path: &str) -> io::Result<Self> {
+        let file = File::open(path)?;
+        let length = file.metadata()?.len();
+        let bytes = |offset: u64, size: u64| {
+            // A size that is wrong must take no memory.
+            let end = offset.checked_add(size).filter(|end| *end <= length);
+            let mut bytes = vec![0; end.map_or(0, |_| size as usize)];
+            file.read_exact_at(&mut bytes, offset).map(|()| bytes)
+        };
+        let header = Elf::parse_header(&bytes(0, length.min(64))?).map_err(io::Error::other)?;
+        let context = Ctx::new(
+            header.container().map_err(io::Error::other)?,
+            header.endianness().map_err(io::Error::other)?,
+        );
+        let count = usize::from(header.e_shnum);
+        let table =
+            bytes(header.e_shoff, u64::from(header.e_shentsize) * u64::from(header.e_shnum))?;
+        let sections =
+            SectionHeader::parse_from(&table, 0, count, context).map_err(io::Error::other)?;
+        let mut program = Self { moves: header.e_type == ET_DYN, functions: Vec::new() };
+        for section in sections.iter().filter(|section| section.sh_type == SHT_SYMTAB) {
+            let Some(names) = sections.get(section.sh_link as usize) else { continue };
+            let names = bytes(names.sh_offset, names.sh_size)?;
+            let symbols = bytes(section.sh_offset, section.sh_size)?;
+            let count = symbols.len() / section.sh_entsize.max(1) as usize;
+            let symbols = Symtab::parse(&symbols, 0, count, context).map_err(io::Error::other)?;
+            for symbol in symbols.iter().filter(|symbol| symbol.is_function()) {
+                let name = names.get(symbol.st_name..).map(CStr::from_bytes_until_nul);
+                let name = name.and_then(|name| name.ok()?.to_str().ok());
+                if let Some(misuse) = name.and_then(Misuse::of_symbol) {
+                    let end = symbol.st_value.saturating_add(symbol.st_size);
+                    program.functions.push((symbol.st_value..end, misuse));
+                }
+            }
+        }
+        Ok(program)
+    }
+}
