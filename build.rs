@@ -14,7 +14,8 @@ mod host {
     use std::{env, fs};
 
     const HEADER: &str = "include/cartograph_host.h";
-    const SHIMS: [&str; 3] = ["src/host/shim.c", "src/host/neighbor.c", "src/host/place.c"];
+    const SHIMS: [&str; 4] =
+        ["src/host/shim.c", "src/host/group.c", "src/host/neighbor.c", "src/host/place.c"];
 
     pub(crate) fn bind() {
         for variable in ["MPICC", "CFLAGS", "BINDGEN_EXTRA_CLANG_ARGS"] {

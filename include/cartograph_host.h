@@ -115,6 +115,13 @@ int cg_world_is_initialized(void);
 int cg_threads_may_meet(void);
 /* Whether this is an inter-communicator; a host that cannot tell has none. */
 int cg_is_inter(MPI_Comm comm);
+/* The processes of a communicator, on a host that copies attributes to communicators of other groups;
+ * null elsewhere. Given back with cg_group_free. */
+void *cg_group_of(MPI_Comm comm);
+/* Whether a communicator has the processes of a group of the same size in the same order; so on a host
+ * that copies attributes to duplicates only. Local. */
+int cg_is_group_of(void *group, MPI_Comm comm, int size);
+void cg_group_free(void *group);
 /* A fresh error code of this class; a host without such functions gives the class itself. */
 int cg_new_code(int error_class);
 /* Gives a code from cg_new_code a new text. The answer is the code to use: the same one or, where

@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::cache::{self, Carried};
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, key::Key, neighbor, neighbor::Alone, sentinel};
+use super::{HostComm, Result, group::Group, key::Key, neighbor, neighbor::Alone, sentinel};
 use crate::engine::Comm;
 use crate::topology::{self, Topology};
 
@@ -30,6 +30,9 @@ pub(crate) struct Attached {
     size: c_int,
     /// The rank of this process, [`UNKNOWN`] or [`ELSEWHERE`].
     rank: AtomicI32,
+    /// Of a copy, the processes that the original has. Compared with the communicator's when it is
+    /// first asked about.
+    copied_from: Option<Group>,
     /// A communicator of the same processes for our own messages, if there has been need of it. It
     /// is not shared: calls on a communicator and on its duplicate may come in any order.
     private: OnceLock<MPI_Comm>,
@@ -43,8 +46,7 @@ pub(crate) struct Attached {
 /// A rank that was not asked for yet.
 const UNKNOWN: c_int = -1;
 
-/// No rank: the topology is another communicator's. Some hosts copy attributes to communicators of
-/// other groups as well (Open MPI in `MPI_Comm_create_group`).
+/// No rank: the topology is another communicator's, see [`Group`].
 const ELSEWHERE: c_int = -2;
 
 /// Has the address that says that a communicator has no topology.
@@ -61,6 +63,7 @@ impl Attached {
             topology,
             size,
             rank: AtomicI32::new(rank),
+            copied_from: None,
             private: OnceLock::new(),
             alone: OnceLock::new(),
             neighbors: neighbor::Known::default(),
@@ -116,16 +119,23 @@ impl Attached {
         Ok(alone.and_then(Alone::comm))
     }
 
-    /// Whether this is the topology of `comm`.
+    /// What a communicator is to carry that the host makes of `comm`, which carries this.
+    fn copy(&self, comm: MPI_Comm) -> Option<Self> {
+        // A copy of a copy that nobody has asked about: the processes of the first original count.
+        if !self.fits(comm).unwrap_or(false) {
+            return None;
+        }
+        let copy = Self::new(Arc::clone(&self.topology), self.size, UNKNOWN);
+        Some(Self { copied_from: Some(Group::of(comm)), ..copy })
+    }
+
+    /// Whether this is the topology of `comm`: the same on all its processes.
     fn fits(&self, comm: MPI_Comm) -> Result<bool> {
         if self.rank() == UNKNOWN {
-            let comm = HostComm(comm);
-            let rank = comm.rank()?;
-            let is_own = match &*self.topology {
-                Topology::Cart(grid) => grid.own_rank() == rank,
-                Topology::Graph(_) | Topology::DistGraph(_) => true,
-            };
-            let fits = is_own && comm.size()? == self.size;
+            let of_comm = HostComm(comm);
+            let (rank, size) = (of_comm.rank()?, of_comm.size()?);
+            let same = |group: &Group| group.is_of(comm, size);
+            let fits = size == self.size && self.copied_from.as_ref().is_none_or(same);
             self.rank.store(if fits { rank } else { ELSEWHERE }, Ordering::Relaxed);
         }
         Ok(self.rank() != ELSEWHERE)
@@ -301,28 +311,26 @@ pub(crate) fn put(comm: &HostComm, topology: Topology) -> Result {
 
 /// The host calls this when a communicator is duplicated.
 unsafe extern "C" fn copy(
-    _comm: MPI_Comm,
+    comm: MPI_Comm,
     _keyval: c_int,
     _extra_state: *mut c_void,
     value: *mut c_void,
     copied: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    if ptr::eq(value, nothing().cast()) {
-        // SAFETY: the standard has `flag` point to an int.
-        unsafe { flag.write(0) };
-        return sys::CG_SUCCESS;
+    let copy = if ptr::eq(value, nothing().cast()) {
+        None
+    } else {
+        // SAFETY: `value` comes from `put` or from here, and its attribute still holds it.
+        unsafe { &*value.cast::<Attached>() }.copy(comm)
+    };
+    // SAFETY: the standard has `flag` point to an int.
+    unsafe { flag.write(copy.is_some().into()) };
+    if let Some(copy) = copy {
+        // SAFETY: the standard has `copied` point to a pointer.
+        unsafe { copied.cast::<*mut Attached>().write(Box::into_raw(Box::new(copy))) };
+        LIVE.fetch_add(1, Ordering::Relaxed);
     }
-    // SAFETY: `value` comes from `put` or from here, and its attribute still holds it. The standard
-    // has `copied` point to a pointer, and `flag` to an int.
-    unsafe {
-        let original = &*value.cast::<Attached>();
-        let duplicate = Attached::new(Arc::clone(&original.topology), original.size, UNKNOWN);
-        let duplicate = Box::into_raw(Box::new(duplicate));
-        copied.cast::<*mut Attached>().write(duplicate);
-        flag.write(1);
-    }
-    LIVE.fetch_add(1, Ordering::Relaxed);
     sys::CG_SUCCESS
 }
 

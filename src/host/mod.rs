@@ -8,6 +8,7 @@ pub(crate) mod comm;
 mod domain;
 pub(crate) mod errors;
 mod family;
+mod group;
 mod key;
 mod layout;
 pub(crate) mod neighbor;

@@ -1,0 +1,39 @@
+//! Whose attributes a communicator has. Open MPI copies them in `MPI_Comm_create_group` as well, to
+//! communicators of other processes or of the same in another order.
+
+use std::ffi::{c_int, c_void};
+
+use super::sys::{self, MPI_Comm};
+
+/// The processes of a communicator, as the host keeps them. Null where nobody needs to know, because
+/// the host copies attributes to duplicates only.
+pub(super) struct Group(*mut c_void);
+
+// SAFETY: a handle of the host, which is only read from, and freed once. MPI allows that on any thread.
+unsafe impl Send for Group {}
+// SAFETY: as above.
+unsafe impl Sync for Group {}
+
+impl Group {
+    /// Those of a communicator. O(1) where the host shares groups between communicators.
+    pub(super) fn of(comm: MPI_Comm) -> Self {
+        // SAFETY: a communicator on which the host is in a call of its own.
+        Self(unsafe { sys::cg_group_of(comm) })
+    }
+
+    /// Whether a communicator of as many processes, `size`, has the same in the same order: so for all of
+    /// them or for none. O(1) for a duplicate, else O(processes). Local.
+    pub(super) fn is_of(&self, comm: MPI_Comm, size: c_int) -> bool {
+        // SAFETY: the group was not freed yet, and the caller is in a call on the communicator.
+        unsafe { sys::cg_is_group_of(self.0, comm, size) != 0 }
+    }
+}
+
+impl Drop for Group {
+    fn drop(&mut self) {
+        if !self.0.is_null() {
+            // SAFETY: the group that `of` was given, and that nobody else frees.
+            unsafe { sys::cg_group_free(self.0) }
+        }
+    }
+}
