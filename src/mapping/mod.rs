@@ -12,6 +12,7 @@ pub mod grid;
 mod lattice;
 pub mod layout;
 pub mod memo;
+mod order;
 pub mod plan;
 mod refine;
 mod rng;

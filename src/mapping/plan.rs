@@ -17,6 +17,9 @@ fn worth(cells: usize) -> f64 {
     (2e-4 * cells).min(0.15).min(8e2 / cells).max(3e-7 * cells)
 }
 
+/// What the levels below the nodes get, where nobody says how long a search may take.
+const INSIDE_NODES: f64 = 1.0;
+
 /// What a caller may ask of a mapping.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
@@ -88,9 +91,10 @@ impl Plan {
         graph: &impl Adjacency,
         symmetric: &impl Adjacency,
         layout: &Layout,
-        objective: Objective,
+        options: &Options,
         found: Option<(Vec<u32>, &'static str)>,
     ) -> Self {
+        let objective = options.objective;
         let better = |found: &(Vec<u32>, _)| {
             graph.cost(&found.0).key(objective) < self.before.key(objective)
         };
@@ -99,7 +103,8 @@ impl Plan {
             None if layout.levels().len() == 1 => return self,
             None => (layout.nodes()[..graph.vertices()].to_vec(), "inside nodes"),
         };
-        let old_rank = seats(symmetric, &node_of, layout, objective);
+        let mut budget = Budget::seconds(options.seconds.unwrap_or(INSIDE_NODES));
+        let old_rank = seats(symmetric, &node_of, layout, objective, &mut budget);
         drop(node_of);
         let found = self.clone().with(graph, layout, old_rank, algorithm);
         let keys = |nodes: Cost, inner: &[Cost]| -> Vec<(i64, i64)> {
@@ -170,7 +175,7 @@ pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
         budget.put_back(share);
     }
     let found = best.map(|found| (found.node_of, found.algorithm));
-    plan.or_better(grid, &lattice, layout, options.objective, found)
+    plan.or_better(grid, &lattice, layout, options, found)
 }
 
 /// Plans a graph. What `MPI_Graph_map` answers and the constructors of graphs do. Deterministic.

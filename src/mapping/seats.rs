@@ -5,10 +5,15 @@ use std::collections::HashMap;
 use super::cost::{Adjacency, Objective};
 use super::csr::Csr;
 use super::layout::Layout;
+use super::order::breadth_first;
 use super::refine::{Budget, Partition, anneal, swap_pairs};
 
-/// How long one node's vertices may be searched, in seconds.
+/// How long one node's vertices may be searched, in seconds, from each of [`STARTS`] starts.
 const NODE_SECONDS: f64 = 0.002;
+const STARTS: usize = 3;
+
+/// Of what is left of the budget, no node takes less than one part in so many.
+const FIRST: usize = 64;
 
 /// How many different nodes' answers are remembered.
 const REMEMBERED: usize = 4096;
@@ -21,12 +26,14 @@ type Question = (Csr, Vec<u32>);
 ///
 /// Without levels below the nodes, a node's vertices in ascending order get its ranks in ascending
 /// order, so that an order that is good already stays. With such levels, the vertices of a node go to
-/// its groups as vertices go to nodes, and so on downward. Memory: 16 bytes a vertex.
+/// its groups as vertices go to nodes, and so on downward, for as long as the budget lasts. Memory: 16 bytes
+/// a vertex.
 pub(super) fn seats(
     graph: &impl Adjacency,
     node_of: &[u32],
     layout: &Layout,
     objective: Objective,
+    budget: &mut Budget,
 ) -> Box<[i32]> {
     let (ranks, rank_starts) = grouped(layout.nodes());
     let (vertices, starts) = grouped(node_of);
@@ -38,8 +45,12 @@ pub(super) fn seats(
         old_rank: vec![-1; node_of.len()].into(),
     };
     for node in 0..starts.len() - 1 {
+        // Nodes that follow mostly ask what was asked before, so the first ones may take more.
+        let nodes = (starts.len() - 1 - node).min(FIRST);
+        let mut share = budget.split(nodes as i64);
         let vertices = &vertices[starts[node]..starts[node + 1]];
-        seats.place(vertices, &ranks[rank_starts[node]..rank_starts[node + 1]], 0);
+        seats.place(vertices, &ranks[rank_starts[node]..rank_starts[node + 1]], 0, &mut share);
+        budget.put_back(share);
     }
     seats.old_rank
 }
@@ -73,7 +84,7 @@ struct Seats<'a, A> {
 
 impl<A: Adjacency> Seats<'_, A> {
     /// Gives vertices to the ranks of one group, both ascending, by the levels from `level` on.
-    fn place(&mut self, vertices: &[u32], ranks: &[u32], level: usize) {
+    fn place(&mut self, vertices: &[u32], ranks: &[u32], level: usize, budget: &mut Budget) {
         let ids = match self.levels.get(level) {
             Some(ids) if vertices.len() > 1 => ids,
             _ => {
@@ -90,26 +101,30 @@ impl<A: Adjacency> Seats<'_, A> {
         let group = |rank: u32| names.partition_point(|name| *name < ids[rank as usize]) as u32;
         let groups: Vec<u32> = ranks.iter().map(|rank| group(*rank)).collect();
         if names.len() == 1 {
-            return self.place(vertices, ranks, level + 1);
+            return self.place(vertices, ranks, level + 1, budget);
         }
-        let answer = self.answer(vertices, groups.clone());
+        let answer = self.answer(vertices, groups.clone(), budget);
         for name in 0..names.len() as u32 {
             let of = |ids: &[u32], all: &[u32]| -> Vec<u32> {
                 ids.iter().zip(all).filter(|(id, _)| **id == name).map(|(_, item)| *item).collect()
             };
             let (vertices, ranks) = (of(&answer, vertices), of(&groups, ranks));
-            self.place(&vertices, &ranks, level + 1);
+            self.place(&vertices, &ranks, level + 1, budget);
         }
     }
 
     /// The group of each vertex.
-    fn answer(&mut self, vertices: &[u32], groups: Vec<u32>) -> Vec<u32> {
+    fn answer(&mut self, vertices: &[u32], groups: Vec<u32>, budget: &mut Budget) -> Vec<u32> {
+        if budget.is_spent() {
+            return groups[..vertices.len()].to_vec();
+        }
         let graph = Csr::induced(self.graph, vertices);
+        budget.spend(graph.len() + vertices.len());
         let question = (graph, groups);
         if let Some(answer) = self.answers.get(&question) {
             return answer.clone();
         }
-        let answer = divide(&question.0, &question.1, self.objective);
+        let answer = divide(&question.0, &question.1, self.objective, budget);
         if self.answers.len() < REMEMBERED {
             self.answers.insert(question, answer.clone());
         }
@@ -119,7 +134,7 @@ impl<A: Adjacency> Seats<'_, A> {
 
 /// The group of each vertex of a graph that has at most as many vertices as `groups` has entries,
 /// which are the group of each rank. The order of ranks is kept unless another is better.
-fn divide(graph: &Csr, groups: &[u32], objective: Objective) -> Vec<u32> {
+fn divide(graph: &Csr, groups: &[u32], objective: Objective, budget: &mut Budget) -> Vec<u32> {
     let count = groups.iter().max().map_or(0, |most| *most as usize + 1);
     let in_order = groups[..graph.vertices()].to_vec();
     let mut sizes = vec![0; count];
@@ -130,16 +145,17 @@ fn divide(graph: &Csr, groups: &[u32], objective: Objective) -> Vec<u32> {
     let filled = by_size.iter().flat_map(|group| vec![*group; sizes[*group as usize]]);
     let mut near = vec![0; graph.vertices()];
     for (vertex, group) in breadth_first(graph).into_iter().zip(filled.clone()) {
-        near[vertex] = group;
+        near[vertex as usize] = group;
     }
-    let starts = [in_order.clone(), filled.take(graph.vertices()).collect(), near];
+    let starts: [_; STARTS] = [in_order.clone(), filled.take(graph.vertices()).collect(), near];
     let mut best: Option<(_, Vec<u32>)> = None;
     let as_it_is = graph.cost(&in_order).key(objective);
-    for start in starts {
-        let mut budget = Budget::seconds(NODE_SECONDS);
+    for (i, start) in starts.into_iter().enumerate() {
+        let mut share = budget.at_most(NODE_SECONDS, (STARTS - i) as i64);
         let mut partition = Partition::new(graph, start, count);
-        swap_pairs(&mut partition, objective, &mut budget);
-        anneal(&mut partition, objective, &mut budget);
+        swap_pairs(&mut partition, objective, &mut share);
+        anneal(&mut partition, objective, &mut share);
+        budget.put_back(share);
         let key = partition.cost().key(objective);
         if best.as_ref().is_none_or(|(least, _)| key < *least) {
             best = Some((key, partition.into_node_of()));
@@ -149,29 +165,4 @@ fn divide(graph: &Csr, groups: &[u32], objective: Objective) -> Vec<u32> {
         Some((key, best)) if key < as_it_is => best,
         _ => in_order,
     }
-}
-
-/// The vertices in the order of their distance from one that is far from others.
-fn breadth_first(graph: &Csr) -> Vec<usize> {
-    let search = |start: usize| {
-        let mut seen = vec![false; graph.vertices()];
-        let mut order = Vec::with_capacity(graph.vertices());
-        for root in std::iter::once(start).chain(0..graph.vertices()) {
-            if !std::mem::replace(&mut seen[root], true) {
-                let mut next = order.len();
-                order.push(root);
-                while let Some(&vertex) = order.get(next) {
-                    for (to, _) in graph.edges(vertex) {
-                        if !std::mem::replace(&mut seen[to], true) {
-                            order.push(to);
-                        }
-                    }
-                    next += 1;
-                }
-            }
-        }
-        order
-    };
-    let far = search(0).last().copied().unwrap_or(0);
-    search(far)
 }

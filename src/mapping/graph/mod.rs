@@ -43,26 +43,29 @@ pub(super) fn plan(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
     if graph.vertices() < 2 || layout.is_flat() {
         return kept;
     }
+    let mut budget = Budget::seconds(options.seconds.unwrap_or_else(|| worth(graph)) * STEP);
+    if budget.left() < Net::steps(graph) as i64 {
+        return kept;
+    }
     let net = Net::new(graph);
-    let key = |node_of: &Vec<u32>| graph.cost(node_of).key(options.objective);
     let mut best = None;
     if kept.before.inter_node_edges > bound {
-        let mut budget = Budget::seconds(options.seconds.unwrap_or_else(|| worth(graph)) * STEP);
         let choices = participants(&sizes, layout.nodes(), graph.vertices());
         for (i, nodes) in choices.iter().enumerate() {
             let mut share = budget.split((choices.len() - i) as i64);
             let sizes: Vec<usize> = nodes.iter().map(|(_, size)| *size as usize).collect();
             for part in search(&net, &sizes, options.objective, &mut share) {
                 let node_of: Vec<u32> = part.iter().map(|part| nodes[*part as usize].0).collect();
-                if best.as_ref().is_none_or(|best| key(&node_of) < key(best)) {
-                    best = Some(node_of);
+                let key = graph.cost(&node_of).key(options.objective);
+                if best.as_ref().is_none_or(|(than, _)| key < *than) {
+                    best = Some((key, node_of));
                 }
             }
             budget.put_back(share);
         }
     }
-    let found = best.map(|node_of| (node_of, "multilevel"));
-    kept.or_better(graph, &net, layout, options.objective, found)
+    let found = best.map(|(_, node_of)| (node_of, "multilevel"));
+    kept.or_better(graph, &net, layout, options, found)
 }
 
 /// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices.

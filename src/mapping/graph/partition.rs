@@ -1,13 +1,25 @@
 //! Many parts of exact sizes: by recursive bisection, then by refinement of neighboring pairs.
 
+use std::iter::repeat_n;
+
 use super::bisect::bisect;
 use super::fm::{Limits, refine};
 use super::net::{Arc, Net};
+use crate::mapping::order::breadth_first;
 use crate::mapping::refine::Budget;
 use crate::mapping::rng::Rng;
 
+/// What a multilevel bisection takes, in sweeps over its graph.
+const MULTILEVEL: usize = 10;
+
+/// What a bisection by distance takes, with what is left of the graph afterwards.
+const BY_DISTANCE: usize = 4;
+
 /// The part of each vertex; part `i` has `sizes[i]` vertices. All vertices have the size 1, and there
 /// are as many as the sizes add up to. `starts`: see [`bisect`].
+///
+/// Where the budget does not allow multilevel bisections all the way, the first ones, which matter
+/// least, are by distance from a vertex; where it does not allow these, there is one order for all parts.
 pub(super) fn partition(
     net: &Net,
     sizes: &[usize],
@@ -15,48 +27,81 @@ pub(super) fn partition(
     rng: &mut Rng,
     budget: &mut Budget,
 ) -> Vec<u32> {
-    let mut part = vec![0; net.len()];
     let all: Vec<u32> = (0..net.len() as u32).collect();
-    let mut local = Vec::new();
-    split(net, &all, sizes, 0, &mut part, &mut local, starts, rng, budget);
-    part
+    let mut division = Division { part: vec![0; net.len()], local: Vec::new(), starts, rng };
+    division.split(net, &all, sizes, 0, budget);
+    division.part
 }
 
-/// Distributes `vertices` of the whole graph, whose graph is `net`, over the parts from `first` on.
-#[allow(clippy::too_many_arguments, reason = "a recursion that hands on its context")]
-fn split(
-    net: &Net,
-    vertices: &[u32],
-    sizes: &[usize],
-    first: usize,
-    part: &mut [u32],
-    local: &mut Vec<u32>,
+/// A recursive bisection of a graph.
+struct Division<'a> {
+    part: Vec<u32>,
+    /// Scratch: an entry a vertex, all of them `u32::MAX` between uses.
+    local: Vec<u32>,
     starts: usize,
-    rng: &mut Rng,
-    budget: &mut Budget,
-) {
-    if sizes.len() < 2 {
-        for vertex in vertices {
-            part[*vertex as usize] = first as u32;
+    rng: &'a mut Rng,
+}
+
+impl Division<'_> {
+    /// Distributes `vertices` of the whole graph, whose graph is `net`, over the parts from `first` on.
+    fn split(
+        &mut self,
+        net: &Net,
+        vertices: &[u32],
+        sizes: &[usize],
+        first: usize,
+        budget: &mut Budget,
+    ) {
+        if sizes.len() < 2 {
+            return self.fill(vertices.iter().copied(), sizes, first);
         }
-        return;
-    }
-    let (count, target) = half(sizes);
-    let sides = bisect(net, target as i64, starts, rng, budget);
-    for side in [0, 1] {
-        let mine: Vec<u32> =
-            (0..net.len() as u32).filter(|vertex| sides[*vertex as usize] == side).collect();
-        let theirs: Vec<u32> = mine.iter().map(|vertex| vertices[*vertex as usize]).collect();
-        let (sizes, first) =
-            if side == 0 { (&sizes[..count], first) } else { (&sizes[count..], first + count) };
-        budget.spend(net.sweep());
-        let net = if sizes.len() < 2 {
-            Net::default()
+        let affordable = |sweeps: usize| budget.left() as u64 >= (sweeps * net.sweep()) as u64;
+        let levels = sizes.len().next_power_of_two().ilog2() as usize;
+        let (count, target) = half(sizes);
+        let whole = affordable(MULTILEVEL * levels);
+        let sides = if whole {
+            bisect(net, target as i64, self.starts, self.rng, budget)
+        } else if affordable(BY_DISTANCE) {
+            budget.spend(2 * net.sweep());
+            let mut sides = vec![1; net.len()];
+            breadth_first(net)[..target].iter().for_each(|vertex| sides[*vertex as usize] = 0);
+            sides
+        } else if affordable(2) {
+            budget.spend(2 * net.sweep());
+            let order = breadth_first(net).into_iter().map(|vertex| vertices[vertex as usize]);
+            return self.fill(order, sizes, first);
         } else {
-            local.resize(local.len().max(net.len()), u32::MAX);
-            net.induced(&mine, local)
+            return self.fill(vertices.iter().copied(), sizes, first);
         };
-        split(&net, &theirs, sizes, first, part, local, starts, rng, budget);
+        for side in [0, 1] {
+            let mine: Vec<u32> =
+                (0..net.len() as u32).filter(|vertex| sides[*vertex as usize] == side).collect();
+            let theirs: Vec<u32> = mine.iter().map(|vertex| vertices[*vertex as usize]).collect();
+            let (sizes, first) =
+                if side == 0 { (&sizes[..count], first) } else { (&sizes[count..], first + count) };
+            budget.spend(net.sweep());
+            let inner = if sizes.len() < 2 {
+                Net::default()
+            } else {
+                self.local.resize(self.local.len().max(net.len()), u32::MAX);
+                net.induced(&mine, &mut self.local)
+            };
+            // Where it is scarce, what comes first must not take all.
+            let mut share = match side {
+                0 if !whole => budget.portion(target, net.len()),
+                _ => std::mem::take(budget),
+            };
+            self.split(&inner, &theirs, sizes, first, &mut share);
+            budget.put_back(share);
+        }
+    }
+
+    /// Fills the parts from `first` on, one after the other.
+    fn fill(&mut self, vertices: impl Iterator<Item = u32>, sizes: &[usize], first: usize) {
+        let parts = (first as u32..).zip(sizes).flat_map(|(i, size)| repeat_n(i, *size));
+        for (vertex, part) in vertices.zip(parts) {
+            self.part[vertex as usize] = part;
+        }
     }
 }
 
@@ -163,6 +208,9 @@ impl<'a> Parts<'a> {
         while changed.contains(&true) && !budget.is_spent() {
             let active = std::mem::replace(&mut changed, vec![false; self.count()]);
             for part in 0..self.count() {
+                if budget.is_spent() {
+                    return;
+                }
                 let mut neighbors = self.neighbors(part, budget);
                 neighbors.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
                 for (other, _) in neighbors.into_iter().take(PAIRS) {
@@ -204,7 +252,7 @@ impl<'a> Parts<'a> {
         let sizes: Vec<usize> =
             parts.iter().map(|part| self.members[*part as usize].len()).collect();
         let before: Vec<u32> =
-            (0u32..).zip(&sizes).flat_map(|(i, size)| std::iter::repeat_n(i, *size)).collect();
+            (0u32..).zip(&sizes).flat_map(|(i, size)| repeat_n(i, *size)).collect();
         let mut inner = Parts::new(&net, partition(&net, &sizes, starts, rng, budget), parts.len());
         inner.improve_pairs(budget);
         let place = inner.part;

@@ -209,7 +209,8 @@ impl State {
         let (da, db) = self.changes(graph, u, b as u32);
         // The squares of what is too much: (x - 1)^2 - x^2 and (y + 1)^2 - y^2.
         let sizes = 2 * (1 + self.excess[b] - self.excess[a]);
-        let square = |node: usize, change: i64| (change * (2 * self.leaving[node] + change)) as f64;
+        let square =
+            |node: usize, change: i64| change as f64 * (2 * self.leaving[node] + change) as f64;
         let change = (da + db) as f64
             + self.size * f64::from(sizes)
             + self.uneven * (square(a, da) + square(b, db));

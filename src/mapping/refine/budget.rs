@@ -4,7 +4,7 @@
 const STEPS_PER_SECOND: f64 = 3e8;
 
 /// What is left of the steps that a search may take.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(in crate::mapping) struct Budget {
     left: i64,
 }
@@ -34,6 +34,22 @@ impl Budget {
     #[must_use]
     pub(in crate::mapping) fn split(&mut self, parts: i64) -> Self {
         let share = self.left() / parts;
+        self.left -= share;
+        Self { left: share }
+    }
+
+    /// As [`split`](Self::split), but no more than takes so many seconds.
+    #[must_use]
+    pub(in crate::mapping) fn at_most(&mut self, seconds: f64, parts: i64) -> Self {
+        let share = (self.left() / parts).min(Self::seconds(seconds).left);
+        self.left -= share;
+        Self { left: share }
+    }
+
+    /// Takes the share of `part` in `whole` of what is left.
+    #[must_use]
+    pub(in crate::mapping) fn portion(&mut self, part: usize, whole: usize) -> Self {
+        let share = (self.left() as f64 * (part as f64 / whole as f64)) as i64;
         self.left -= share;
         Self { left: share }
     }

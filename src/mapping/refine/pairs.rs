@@ -46,6 +46,9 @@ pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
         let worst = partition.cost().max_node_edges - 1;
         let mut any = false;
         for a in 0..nodes as u32 {
+            if budget.is_spent() {
+                return;
+            }
             touching.clear();
             let mut steps = 0;
             for &vertex in partition.members(a) {
@@ -154,7 +157,7 @@ impl Pair {
         let mut leaving = (partition.leaving(a), partition.leaving(b));
         let mut best = key(leaving);
         let mut keep = 0;
-        while self.swaps.len() < keep + PATIENCE {
+        while self.swaps.len() < keep + PATIENCE && !budget.is_spent() {
             let (firsts, seconds) = (self.top(false), self.top(true));
             budget.spend(self.vertices.len() / 2);
             let mut choice: Option<Swap> = None;
