@@ -87,6 +87,8 @@ lib-path:
 tool:
 	$(PURE) cargo build --profile tool --no-default-features --features cli --bin cartograph
 	install -C -D -m 755 build/pure/tool/cartograph build/bin/cartograph
+	@# By this the command knows that the libraries beside it were built with it.
+	@echo 'Libraries that make built for `cartograph exec`: HOST/lib/libcartograph.so' > build/cartograph-build
 
 ## make symbols [HOST=]             compares what the library exports and needs with what it should
 symbols:

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::run::{Directory, Run, cartograph};
+use crate::run::{self, Directory, Run, cartograph};
 
 /// Builds something with the C compiler that Rust needs as well.
 fn cc(directory: &Path, source: &str, output: &str, flags: &[&str]) -> PathBuf {
@@ -190,6 +190,9 @@ fn what_cannot_be_run_is_told_in_one_line() {
     let program = machine.program("program", "mpich4/libmpich.so.12");
     machine.exec("--host lam", &program).fails(1, "abi, mpich, mpich5, openmpi, openmpi5");
     machine.exec("--layout 4xfour", &program).fails(2, "NODESxRANKS");
+    machine.exec("--layout 99999999999x1", &program).fails(2, "more than");
+    machine.exec("--layout 2x9999999999", &program).fails(2, "2147483647 processes");
+    machine.exec("--layout 0,1,0,1", &program).fails(2, "no node has 0 processes");
     machine.exec("--reorder perhaps", &program).fails(2, "always");
     cartograph("exec").fails(2, "PROGRAM");
     fs::remove_dir_all(at.join("lib/mpich")).unwrap();
@@ -201,6 +204,57 @@ fn what_cannot_be_run_is_told_in_one_line() {
     fs::copy(at.join("lib/abi/libcartograph.so"), spaced.join("libcartograph.so")).unwrap();
     let run = machine.exec("--host abi", &program).env("CARTOGRAPH_LIB_DIR", at.join("a place"));
     run.fails(1, "space or colon");
+}
+
+#[test]
+fn libraries_are_taken_from_where_they_are_installed_or_built() {
+    let machine = Machine::new("exec-places");
+    let at = machine.directory.path();
+    let planted = at.join("lib/abi/libcartograph.so");
+    let put = |file: &str| {
+        let file = at.join(file);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::copy(&planted, &file).unwrap();
+        file
+    };
+    // In directories beside the command, in the forms in which they are installed and built.
+    for tree in ["x", "prefix"] {
+        put(&format!("{tree}/planted/libcartograph.so"));
+        put(&format!("{tree}/built/lib/libcartograph.so"));
+    }
+    put("x/lib/cartograph/abi/libcartograph.so");
+    let hosts = |command: &str| -> Vec<String> {
+        let command = at.join(command);
+        fs::create_dir_all(command.parent().unwrap()).unwrap();
+        fs::copy(run::COMMAND, &command).unwrap();
+        let text = run::at(&command, "info").stdout();
+        let lines = text.lines().filter(|line| line.contains(" libmpi_abi.so.1 "));
+        lines.map(|line| line.split_whitespace().next().unwrap().to_owned()).collect()
+    };
+    assert!(hosts("x/cartograph").is_empty());
+    assert!(hosts("x/sub/cartograph").is_empty());
+    let in_bin = "prefix/bin/cartograph";
+    assert!(hosts(in_bin).is_empty());
+    let installed = put("prefix/lib/cartograph/abi/libcartograph.so");
+    assert_eq!(hosts(in_bin), ["abi"]);
+    let mark = at.join("prefix/cartograph-build");
+    fs::write(&mark, "").unwrap();
+    assert_eq!(hosts(in_bin), ["abi"]);
+    let makefile = fs::read_to_string("Makefile").unwrap();
+    let line = makefile.lines().find(|line| line.ends_with("> build/cartograph-build")).unwrap();
+    let text = line.split('\'').nth(1).unwrap();
+    fs::write(&mark, format!("{text}\n")).unwrap();
+    assert_eq!(hosts(in_bin), ["abi", "built"]);
+    // What anybody may write is nobody's.
+    fs::set_permissions(&installed, fs::Permissions::from_mode(0o777)).unwrap();
+    assert_eq!(hosts(in_bin), ["built"]);
+    // Only root can show the rest: what neither the command's owner nor root owns.
+    fs::set_permissions(&installed, fs::Permissions::from_mode(0o755)).unwrap();
+    if std::os::unix::fs::chown(&installed, Some(12345), None).is_ok() {
+        assert_eq!(hosts(in_bin), ["built"]);
+        std::os::unix::fs::chown(&mark, Some(12345), None).unwrap();
+        assert!(hosts(in_bin).is_empty());
+    }
 }
 
 #[test]

@@ -10,7 +10,15 @@ pub(crate) struct Run {
 
 /// The command with arguments, separated by spaces, in an environment that says nothing to it.
 pub(crate) fn cartograph(arguments: &str) -> Run {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cartograph"));
+    at(Path::new(COMMAND), arguments)
+}
+
+/// Where cargo has put the command.
+pub(crate) const COMMAND: &str = env!("CARGO_BIN_EXE_cartograph");
+
+/// The same, of a copy that lies elsewhere.
+pub(crate) fn at(command: &Path, arguments: &str) -> Run {
+    let mut command = Command::new(command);
     command.args(arguments.split_whitespace());
     let names = std::env::vars_os().map(|(name, _)| name);
     for name in names.filter(|name| {

@@ -42,8 +42,8 @@ pub(crate) fn run() -> Result<()> {
             text,
             "  none; make lib HOST=... builds one, and make install puts it in place"
         );
-        for place in libraries::places() {
-            let _ = writeln!(text, "  looked in {}", place.display());
+        for place in libraries::Place::all() {
+            let _ = writeln!(text, "  looked in {}", place.path.display());
         }
     }
     text.push_str("\nenvironment:\n");

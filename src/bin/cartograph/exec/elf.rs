@@ -6,7 +6,7 @@ use std::{env, fs};
 
 use goblin::elf::Elf;
 
-use super::libraries::Family;
+use super::family::Family;
 
 /// Which MPI a program is linked with.
 #[derive(Debug, PartialEq, Eq)]

@@ -1,9 +1,11 @@
 //! The libraries that were built or installed, and which of them fits.
 
-use std::path::PathBuf;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use super::elf;
+use super::family::Family;
 
 /// A libcartograph.so.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,70 +18,99 @@ pub(crate) struct Library {
     pub(crate) mpi: Option<String>,
 }
 
-/// MPIs with one binary interface each.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Family {
-    Mpich,
-    OpenMpi,
-    Abi,
-    Smpi,
-}
-
-impl Family {
-    /// The family of an MPI library, by its name; `None` if it is no MPI's.
-    pub(crate) fn of(soname: &str) -> Option<Self> {
-        let (stem, version) = soname.split_once(".so")?;
-        let version = version.trim_start_matches('.').split('.').next().unwrap_or_default();
-        match stem {
-            "libmpi_abi" => Some(Self::Abi),
-            "libsimgrid" => Some(Self::Smpi),
-            "libmpich" => Some(Self::Mpich),
-            // Open MPI has been at 12 as well, ten years ago; 20, 40 and 80 came later.
-            "libmpi" if version.parse::<u32>().is_ok_and(|version| version >= 20) => {
-                Some(Self::OpenMpi)
-            }
-            "libmpi" => Some(Self::Mpich),
-            // Cray's, one a compiler.
-            _ if ["libmpi_cray", "libmpi_gnu", "libmpi_intel"]
-                .iter()
-                .any(|own| stem.starts_with(own)) =>
-            {
-                Some(Self::Mpich)
-            }
-            _ => None,
-        }
-    }
-}
-
 impl Library {
     pub(crate) fn family(&self) -> Option<Family> {
         Family::of(self.mpi.as_deref()?)
     }
 }
 
-/// Where libraries may be, in a directory for each host: what the user says, what is installed beside
-/// the command, what was built beside it.
-pub(crate) fn places() -> Vec<PathBuf> {
-    let own = env::var_os("CARTOGRAPH_LIB_DIR").map(PathBuf::from);
-    let command = env::current_exe().ok().and_then(|path| path.canonicalize().ok());
-    let prefix = command.and_then(|path| Some(path.parent()?.parent()?.to_owned()));
-    let beside = prefix.iter().flat_map(|prefix| [prefix.join("lib/cartograph"), prefix.clone()]);
-    own.into_iter().chain(beside).collect()
+/// How libraries lie in a directory that has a folder for each host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// `HOST/libcartograph.so`: by `make install`.
+    Installed,
+    /// `HOST/lib/libcartograph.so`: by `make`.
+    Built,
+}
+
+impl Form {
+    fn library(self, host: &Path) -> PathBuf {
+        host.join(match self {
+            Self::Installed => "libcartograph.so",
+            Self::Built => "lib/libcartograph.so",
+        })
+    }
+}
+
+/// A directory with a folder for each host.
+pub(crate) struct Place {
+    pub(crate) path: PathBuf,
+    forms: &'static [Form],
+    /// Whose files are taken, beside those of root; `None`: anybody's, since the user named the place.
+    owner: Option<u32>,
+}
+
+/// What `make` writes beside `bin` where it builds: nothing else says that a directory holds libraries.
+const MARK: &str = "cartograph-build";
+const MARKED: &str = "Libraries that make built for `cartograph exec`: HOST/lib/libcartograph.so\n";
+
+impl Place {
+    /// Places that the command may take libraries from: what the user says, what is installed with it,
+    /// and what was built with it. Both must be beside a directory `bin`; anybody may put something
+    /// beside a command that lies elsewhere.
+    pub(crate) fn all() -> Vec<Self> {
+        let own = env::var_os("CARTOGRAPH_LIB_DIR").filter(|path| !path.is_empty());
+        let own = own.map(|path| Self {
+            path: path.into(),
+            forms: &[Form::Installed, Form::Built],
+            owner: None,
+        });
+        own.into_iter().chain(Self::beside_the_command().into_iter().flatten()).collect()
+    }
+
+    fn beside_the_command() -> Option<Vec<Self>> {
+        let command = env::current_exe().ok()?.canonicalize().ok()?;
+        let directory = command.parent()?;
+        if directory.file_name()? != "bin" {
+            return None;
+        }
+        let prefix = directory.parent()?;
+        let owner = Some(command.metadata().ok()?.uid());
+        let installed = prefix.join("lib/cartograph");
+        let mut places = vec![Self { path: installed, forms: &[Form::Installed], owner }];
+        let built = Self { path: prefix.to_owned(), forms: &[Form::Built], owner };
+        let mark = prefix.join(MARK);
+        if built.trusts(&mark) && fs::read_to_string(&mark).is_ok_and(|text| text == MARKED) {
+            places.push(built);
+        }
+        Some(places)
+    }
+
+    /// Whether a file is there, and nobody but its owner, whose command this is, can have written it.
+    fn trusts(&self, file: &Path) -> bool {
+        const WRITABLE_BY_ALL: u32 = 0o002;
+        let Ok(found) = file.metadata() else { return false };
+        let is_theirs = |owner| found.uid() == owner || found.uid() == 0;
+        found.is_file()
+            && self.owner.is_none_or(|o| is_theirs(o) && found.mode() & WRITABLE_BY_ALL == 0)
+    }
+
+    /// The library for the host whose folder this is.
+    fn library(&self, host: &Path) -> Option<PathBuf> {
+        self.forms.iter().map(|form| form.library(host)).find(|file| self.trusts(file))
+    }
 }
 
 /// All libraries, one a host: the first that is found.
 pub(crate) fn all() -> Vec<Library> {
     let mut found: Vec<Library> = Vec::new();
-    for place in places() {
-        let Ok(hosts) = fs::read_dir(&place) else { continue };
+    for place in Place::all() {
+        let Ok(hosts) = fs::read_dir(&place.path) else { continue };
         let mut hosts: Vec<PathBuf> = hosts.filter_map(|entry| Some(entry.ok()?.path())).collect();
         hosts.sort();
         for directory in hosts {
             let Some(host) = directory.file_name().and_then(|name| name.to_str()) else { continue };
-            // As installed, and as built.
-            let files = ["libcartograph.so", "lib/libcartograph.so"];
-            let path = files.iter().map(|file| directory.join(file)).find(|path| path.is_file());
-            if let Some(path) = path
+            if let Some(path) = place.library(&directory)
                 && found.iter().all(|library| library.host != host)
             {
                 found.push(Library { host: host.to_owned(), mpi: elf::mpi_of(&path), path });
@@ -113,42 +144,12 @@ fn choose(mut same: Vec<Library>, version: Option<u32>) -> Option<Library> {
     (!same.is_empty()).then(|| same.swap_remove(at))
 }
 
-/// The MPI whose launcher started this process, with Open MPI's major version, by the environment.
-pub(crate) fn started_by(value: impl Fn(&str) -> Option<String>) -> Option<(Family, Option<u32>)> {
-    if value("OMPI_COMM_WORLD_SIZE").is_some() {
-        // Version 4 does not tell.
-        let version = value("OMPI_VERSION").and_then(|text| text.split('.').next()?.parse().ok());
-        return Some((Family::OpenMpi, Some(version.unwrap_or(4))));
-    }
-    let launched =
-        ["PMI_RANK", "PMI_SIZE", "I_MPI_MPIRUN"].iter().any(|name| value(name).is_some());
-    launched.then_some((Family::Mpich, None))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn library(host: &str, mpi: &str) -> Library {
         Library { host: host.into(), path: host.into(), mpi: Some(mpi.into()) }
-    }
-
-    #[test]
-    fn names_tell_families() {
-        let families = [
-            ("libmpi.so.40", Some(Family::OpenMpi)),
-            ("libmpi.so.12", Some(Family::Mpich)),
-            ("libmpich.so.12", Some(Family::Mpich)),
-            ("libmpi_cray.so.12", Some(Family::Mpich)),
-            ("libmpi_abi.so.1", Some(Family::Abi)),
-            ("libsimgrid.so.3.32", Some(Family::Smpi)),
-            ("libmpifort.so.12", None),
-            ("libmpi_mpifh.so.40", None),
-            ("libm.so.6", None),
-        ];
-        for (name, family) in families {
-            assert_eq!(Family::of(name), family, "{name}");
-        }
     }
 
     #[test]
@@ -171,17 +172,5 @@ mod tests {
         assert_eq!(one_of(open.clone(), Some(5)).unwrap().host, "openmpi5");
         assert_eq!(one_of(open[1..].to_vec(), Some(4)).unwrap().host, "openmpi5");
         assert_eq!(one_of(all[1..3].to_vec(), None), None);
-    }
-
-    #[test]
-    fn launchers_are_known_by_what_they_set() {
-        let started = |set: &[(&str, &str)]| {
-            started_by(|name| set.iter().find(|(n, _)| *n == name).map(|(_, v)| (*v).to_owned()))
-        };
-        assert_eq!(started(&[]), None);
-        assert_eq!(started(&[("PMI_RANK", "0")]), Some((Family::Mpich, None)));
-        let open = ("OMPI_COMM_WORLD_SIZE", "4");
-        assert_eq!(started(&[open]), Some((Family::OpenMpi, Some(4))));
-        assert_eq!(started(&[open, ("OMPI_VERSION", "5.0.11")]), Some((Family::OpenMpi, Some(5))));
     }
 }

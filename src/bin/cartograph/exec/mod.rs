@@ -1,6 +1,7 @@
 //! `cartograph exec`: picks the library that fits a program's MPI, and becomes the program.
 
 mod elf;
+mod family;
 pub(crate) mod libraries;
 
 use std::env;
@@ -16,7 +17,7 @@ use cartograph::mapping::layout::parse_sizes;
 
 use crate::output::{Failure, Result};
 use elf::Linked;
-use libraries::{Family, Library};
+use libraries::Library;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -36,6 +37,9 @@ pub(crate) struct Arguments {
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     program: Vec<OsString>,
 }
+
+/// More nodes in a layout are typing errors.
+const MOST_NODES: usize = 1 << 21;
 
 /// What shells answer for a program that is not there, and for one that cannot be run.
 const NOT_FOUND: u8 = 127;
@@ -130,7 +134,7 @@ fn fitting(program: &Path) -> Result<Library> {
             "{shown} is linked statically, so nothing can be preloaded; link libcartograph.a with it"
         ))),
         Linked::WithoutMpi => {
-            let Some((family, version)) = libraries::started_by(|name| env::var(name).ok()) else {
+            let Some((family, version)) = family::started_by(|name| env::var(name).ok()) else {
                 return Err(Failure::new(format!(
                     "cannot tell which MPI {shown} uses: it is not linked with one, and no mpiexec \
                      started it; name the MPI with --host, one of: {there_are}"
@@ -178,25 +182,25 @@ fn preload(library: &Path) -> Result<OsString> {
 
 /// A layout that the library will understand, wherever the program goes.
 fn checked_layout(text: &str) -> Result<OsString> {
-    if parse_sizes(text, i32::MAX as usize / 1024).is_some() {
+    if let Some(sizes) = parse_sizes(text, MOST_NODES) {
+        let ranks = sizes.iter().fold(0usize, |sum, size| sum.saturating_add(*size));
+        if sizes.len() > MOST_NODES || ranks > i32::MAX as usize {
+            return Err(Failure::usage(format!(
+                "--layout {text} has more than {MOST_NODES} nodes or {} processes",
+                i32::MAX
+            )));
+        }
         return Ok(text.into());
     }
     let path = Path::new(text);
     match std::path::absolute(path) {
         Ok(file) if path.is_file() => Ok(file.into()),
+        _ if text.split(',').any(|word| word.trim() == "0") => Err(Failure::usage(format!(
+            "--layout {text}: these would be the sizes of nodes, and no node has 0 processes; \
+             the node of each rank is told by a file with a word a rank"
+        ))),
         _ => Err(Failure::usage(format!(
             "--layout {text} is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8) nor a file"
         ))),
-    }
-}
-
-impl std::fmt::Display for Family {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(match self {
-            Self::Mpich => "a launcher of the MPICH family",
-            Self::OpenMpi => "Open MPI",
-            Self::Abi => "an MPI of the standard ABI",
-            Self::Smpi => "SimGrid",
-        })
     }
 }
