@@ -43,6 +43,9 @@ pub enum ReadError {
     /// Written by a later version.
     #[error("it has version {0} of the form, and this Cartograph knows version {SCHEMA} only")]
     OtherSchema(u32),
+    /// Of this form, but with numbers that cannot be.
+    #[error("it contradicts itself ({0})")]
+    Contradiction(String),
 }
 
 impl Default for Document {
@@ -79,7 +82,9 @@ impl Document {
         if head.schema != SCHEMA {
             return Err(ReadError::OtherSchema(head.schema));
         }
-        Ok(serde_json::from_str(json)?)
+        let document: Self = serde_json::from_str(json)?;
+        document.check().map_err(ReadError::Contradiction)?;
+        Ok(document)
     }
 }
 

@@ -5,6 +5,7 @@
 //! as text, or the [JSON](Report::json), wherever it was asked for.
 #![forbid(unsafe_code)]
 
+mod check;
 pub mod collect;
 pub mod json;
 #[cfg(feature = "cli")]

@@ -117,6 +117,11 @@ impl fmt::Display for Reason {
 pub struct NodeSizes(Vec<(usize, usize)>);
 
 impl NodeSizes {
+    /// The runs: how many nodes, and the processes of each.
+    pub(super) fn runs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.0.iter().copied()
+    }
+
     /// How many nodes there are.
     pub fn nodes(&self) -> usize {
         self.0.iter().map(|(nodes, _)| nodes).sum()

@@ -97,10 +97,30 @@ fn what_is_no_report_is_refused() {
         fs::write(&file, text).unwrap();
         cartograph("show").arg(&file).fails(1, words);
     }
-    // A report whose arrays do not fit together draws nothing, and does not end in a panic.
-    let broken = report().json().replace("\"old_rank\":[0,4,1,5,2,6,3,7]", "\"old_rank\":[0,99]");
-    assert!(broken.contains("[0,99]"));
-    fs::write(&file, broken.replace("\"before\":[[", "\"before\":[[1],[")).unwrap();
-    cartograph("show --topology 1 --svg -").arg(&file).fails(1, "nothing to draw");
-    cartograph("show --topology 2 --svg -").arg(&file).fails(1, "nothing to draw");
+    // Numbers that cannot be are told, before memory is taken for them or something is looked up by them.
+    let json = report().json();
+    for (right, wrong, words) in [
+        ("\"node_of\":[0,", "\"node_of\":[4294967295,", "topology 1: node_of has node 4294967295"),
+        ("\"old_rank\":[0,4,1,", "\"old_rank\":[0,99,1,", "topology 1: old_rank has rank 99 of 8"),
+        ("\"old_rank\":[0,4,1,", "\"old_rank\":[0,-1,1,", "old_rank has rank -1"),
+        ("\"old_rank\":[0,4,", "\"old_rank\":[0,", "old_rank has 7 entries for 8 vertices"),
+        ("\"before\":[[", "\"before\":[[1],[", "topology 2: traffic"),
+        ("\"dims\":[4,2]", "\"dims\":[-4,2]", "dims are [-4, 2]"),
+        ("\"dims\":[4,2]", "\"dims\":[65536,65536]", "dims are [65536, 65536]"),
+        (
+            "\"dims\":[4,2]",
+            "\"dims\":[4,4]",
+            "grid 4 x 4, periodic along 1 does not fit 8 processes",
+        ),
+        ("\"dims\":[4,2]", "\"dims\":[4]", "1 dims, but 2 periodic"),
+        ("\"nodes\":[[2,4]]", "\"nodes\":[[4294967296,4294967296]]", "at most 2147483647"),
+        ("\"count\":1", "\"count\":18446744073709551615", "count is"),
+        ("\"comm_size\":8", "\"comm_size\":-8", "comm_size is -8"),
+    ] {
+        assert!(json.contains(right), "{right} in {json}");
+        fs::write(&file, json.replacen(right, wrong, 1)).unwrap();
+        for drawn in ["show", "show --svg -"] {
+            cartograph(drawn).arg(&file).fails(1, words);
+        }
+    }
 }

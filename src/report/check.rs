@@ -1,0 +1,109 @@
+//! Whether what a report says can be: a report is read from a file, and its numbers are used as sizes
+//! and indices.
+
+use super::json::Document;
+use super::record::{NodeSizes, Places, Record, Shape, Traffic};
+
+/// Counts up to this can be added up for as many reports as anybody has.
+const MOST_TIMES: u64 = 1 << 48;
+
+/// No communicator has more processes.
+const MOST_RANKS: usize = i32::MAX as usize;
+
+type Result = std::result::Result<(), String>;
+
+/// Ends with words where something does not hold.
+fn ensure(holds: bool, words: impl FnOnce() -> String) -> Result {
+    if holds { Ok(()) } else { Err(words()) }
+}
+
+impl Document {
+    /// What contradicts itself, in words.
+    pub(super) fn check(&self) -> Result {
+        if let Some(job) = &self.job {
+            job.nodes.check().map_err(|what| format!("job: {what}"))?;
+        }
+        for (number, record) in (1..).zip(&self.topologies) {
+            record.check().map_err(|what| format!("topology {number}: {what}"))?;
+        }
+        let warned = self.warnings.iter().map(|warning| warning.count);
+        ensure(warned.chain([self.not_recorded]).all(|count| count <= MOST_TIMES), || {
+            format!("no more than {MOST_TIMES} times is anything counted")
+        })
+    }
+}
+
+impl Record {
+    fn check(&self) -> Result {
+        ensure((1..=MOST_TIMES).contains(&self.count), || format!("count is {}", self.count))?;
+        ensure(self.comm_size > 0, || format!("comm_size is {}", self.comm_size))?;
+        self.topology.check()?;
+        ensure(self.vertices() <= self.comm_size as usize, || {
+            format!("{} does not fit {} processes", self.topology, self.comm_size)
+        })?;
+        self.nodes.as_ref().map_or(Ok(()), NodeSizes::check)?;
+        self.places.as_ref().map_or(Ok(()), |places| places.check(self.vertices()))?;
+        self.traffic.as_ref().map_or(Ok(()), Traffic::check)
+    }
+}
+
+impl Shape {
+    fn check(&self) -> Result {
+        match self {
+            Self::Cart { dims, periodic } => {
+                ensure(dims.len() == periodic.len(), || {
+                    format!("{} dims, but {} periodic", dims.len(), periodic.len())
+                })?;
+                let size = |size: i32, side: &i32| size.checked_mul(*side).filter(|_| *side > 0);
+                ensure(dims.iter().try_fold(1, size).is_some(), || format!("dims are {dims:?}"))
+            }
+            Self::Graph { nnodes, .. } => {
+                ensure(*nnodes >= 0, || format!("the graph has {nnodes} nodes"))
+            }
+            Self::DistGraph { .. } => Ok(()),
+        }
+    }
+}
+
+impl NodeSizes {
+    fn check(&self) -> Result {
+        let add = |sum: usize, (nodes, size): (usize, usize)| {
+            nodes.checked_mul(size).and_then(|ranks| sum.checked_add(ranks)).filter(|_| size > 0)
+        };
+        let ranks = self.runs().try_fold(0, add);
+        ensure(ranks.is_some_and(|ranks| ranks <= MOST_RANKS), || {
+            "nodes have at least one process each, and at most 2147483647 together".to_owned()
+        })
+    }
+}
+
+impl Places {
+    /// For a topology of so many vertices.
+    fn check(&self, vertices: usize) -> Result {
+        let ranks = self.node_of.len();
+        ensure(vertices <= ranks, || format!("places of {ranks} ranks, but {vertices} vertices"))?;
+        // Nodes are numbered from 0 on without gaps.
+        if let Some(node) = self.node_of.iter().find(|node| **node as usize >= ranks) {
+            return Err(format!("node_of has node {node}, but {ranks} ranks"));
+        }
+        let Some(old_rank) = &self.old_rank else { return Ok(()) };
+        ensure(old_rank.len() == vertices, || {
+            format!("old_rank has {} entries for {vertices} vertices", old_rank.len())
+        })?;
+        let is_rank = |old: &i32| usize::try_from(*old).is_ok_and(|old| old < ranks);
+        match old_rank.iter().find(|old| !is_rank(old)) {
+            Some(old) => Err(format!("old_rank has rank {old} of {ranks}")),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Traffic {
+    fn check(&self) -> Result {
+        let nodes = self.before.len();
+        let rows = self.before.iter().chain(&self.after);
+        ensure(self.after.len() == nodes && { rows }.all(|row| row.len() == nodes), || {
+            "traffic is to have as many rows and columns as there are nodes".to_owned()
+        })
+    }
+}
