@@ -20,6 +20,12 @@ fn dims_answers_what_mpi_dims_create_does() {
     cartograph("dims 7 3 --fixed 0x3").fails(2, "2 sizes for 3 dimensions");
     cartograph("dims 7 2 --fixed 0xa").fails(2, "50x48");
     cartograph("dims seven 2").fails(2, "cartograph dims --help");
+    // Numbers are looked at before memory is taken for them.
+    assert_eq!(cartograph("dims 12 1024").stdout(), format!("3x2x2{}\n", "x1".repeat(1021)));
+    cartograph("dims 12 1025").fails(2, "1025 is not in 0..=1024");
+    cartograph("dims 12 1000000000").fails(2, "1000000000 is not in");
+    cartograph("dims 2147483648 2").fails(2, "1..=2147483647");
+    cartograph("dims 0 2").fails(2, "1..=2147483647");
 }
 
 #[test]

@@ -45,6 +45,11 @@ impl Grid {
         &self.stencil
     }
 
+    /// The most that a vector of a grid of so many cells may weigh, so that no sum overflows.
+    pub fn most_weight(cells: usize) -> i64 {
+        (1 << 47) / cells.max(1) as i64
+    }
+
     /// A step of one, forth and back, along each dimension: what MPI's own neighbors are.
     pub fn nearest_neighbors(weights: &[i64]) -> Vec<Offset> {
         let ndims = weights.len();
@@ -58,7 +63,9 @@ impl Grid {
 
 impl From<&Cart> for Grid {
     fn from(cart: &Cart) -> Self {
-        let sides = cart.dimensions();
+        // A program may pass any number of dimensions of one process, which have no edges between
+        // processes; a stencil is as long as the square of the dimensions.
+        let sides: Vec<_> = cart.dimensions().iter().filter(|side| side.size > 1).collect();
         Self::new(
             sides.iter().map(|side| side.size as usize).collect(),
             sides.iter().map(|side| side.periodic).collect(),

@@ -15,6 +15,9 @@ const STARTS: usize = 3;
 /// Of what is left of the budget, no node takes less than one part in so many.
 const FIRST: usize = 64;
 
+/// With less than so many sweeps over its graph a node's vertices stay in order.
+const LEAST: usize = 32;
+
 /// How many different nodes' answers are remembered.
 const REMEMBERED: usize = 4096;
 
@@ -115,11 +118,12 @@ impl<A: Adjacency> Seats<'_, A> {
 
     /// The group of each vertex.
     fn answer(&mut self, vertices: &[u32], groups: Vec<u32>, budget: &mut Budget) -> Vec<u32> {
-        if budget.is_spent() {
+        let graph = Csr::induced(self.graph, vertices);
+        let sweep = graph.len() + vertices.len();
+        budget.spend(sweep);
+        if budget.left() < (LEAST * sweep) as i64 {
             return groups[..vertices.len()].to_vec();
         }
-        let graph = Csr::induced(self.graph, vertices);
-        budget.spend(graph.len() + vertices.len());
         let question = (graph, groups);
         if let Some(answer) = self.answers.get(&question) {
             return answer.clone();

@@ -184,9 +184,15 @@ fn wrong_questions_are_answered_in_one_line() {
         ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,2 --stencil moore", "--weights"),
         ("--dims 4x4 --nodes 4 --ppn 4 --stencil star", "star"),
         ("--dims 4x4 --nodes 4 --ppn 4 --seconds inf", "--seconds"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,-2", "-2 is not from 0"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,9223372036854775807", "is not from 0"),
+        ("--dims 4x4 --nodes 99999999999 --ppn 4", "at most"),
+        ("--dims 4x4 --nodes 4 --ppn 18446744073709551615", "more than"),
     ] {
         cartograph(&format!("plan {arguments}")).fails(2, words);
     }
+    let many = format!("plan --dims 2{} --nodes 2 --ppn 1", "x1".repeat(1024));
+    cartograph(&many).fails(2, "1025 dimensions");
 }
 
 #[test]

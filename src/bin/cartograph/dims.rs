@@ -7,16 +7,27 @@ use crate::output::{self, Failure, Result};
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// How many processes the grid has
+    #[arg(value_parser = clap::value_parser!(i32).range(1..))]
     nnodes: i32,
     /// How many dimensions
-    ndims: usize,
+    #[arg(value_parser = clap::value_parser!(u32).range(..=MOST_DIMENSIONS as i64))]
+    ndims: u32,
     /// Sizes that are given, 0 for those that are not, such as 0x3x0
     #[arg(long, value_name = "AxBxC")]
     fixed: Option<String>,
 }
 
+/// More dimensions are typing errors: no grid has more than 31 with two processes or more.
+const MOST_DIMENSIONS: usize = 1024;
+
 /// Reads sizes such as 50x48.
 pub(crate) fn parse_sides(text: &str) -> Result<Vec<i32>> {
+    let ndims = text.split('x').count();
+    if ndims > MOST_DIMENSIONS {
+        return Err(Failure::usage(format!(
+            "a grid of {ndims} dimensions: at most {MOST_DIMENSIONS} are possible"
+        )));
+    }
     let sides: Option<Vec<i32>> =
         text.split('x').map(|side| side.trim().parse().ok().filter(|side| *side >= 0)).collect();
     sides.ok_or_else(|| Failure::usage(format!("'{text}' is no grid: write sizes such as 50x48")))
@@ -28,12 +39,13 @@ pub(crate) fn sides_text(sides: &[impl ToString]) -> String {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let ndims = arguments.ndims as usize;
     let mut dims = match &arguments.fixed {
         Some(text) => parse_sides(text)?,
-        None => vec![0; arguments.ndims],
+        None => vec![0; ndims],
     };
-    if dims.len() != arguments.ndims {
-        let (given, ndims) = (dims.len(), arguments.ndims);
+    if dims.len() != ndims {
+        let given = dims.len();
         return Err(Failure::usage(format!("--fixed gives {given} sizes for {ndims} dimensions")));
     }
     dims_create(arguments.nnodes, &mut dims).map_err(|error| Failure::new(error.to_string()))?;

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::lower_bound;
+use crate::mapping::refine::SPENT;
 use crate::mapping::rng::Rng;
 use crate::mapping::{Csr, Layout, Objective, Options, Plan, plan_graph};
 
@@ -212,6 +213,34 @@ fn huge_weights_are_added_up_without_overflow() {
     let pairs: Vec<Edge> = (0..64).map(|i| (i, (i + 64) % 128, huge)).collect();
     let plan = check(128, &pairs, &Layout::blocks(&[2; 64]), &SUM);
     assert_eq!((plan.before.inter_node_edges, plan.after.inter_node_edges), (64 * huge, 0));
+}
+
+#[test]
+fn a_search_takes_the_time_that_it_may() {
+    // A mesh of 90,000 vertices, numbered at random; each node has two packages.
+    let side = 300u32;
+    let vertices = (side * side) as usize;
+    let right = (0..side * side).filter(|v| v % side > 0).map(|v| (v - 1, v, 1));
+    let down = (side..side * side).map(|v| (v - side, v, 1));
+    let edges = renumbered(vertices, &both_ways(&right.chain(down).collect::<Vec<_>>()), 1);
+    let graph = graph_of(vertices, &edges);
+    let packages: Vec<u64> = (0..vertices as u64).map(|rank| rank / 150 % 2).collect();
+    let layout = Layout::blocks(&[300; 300]).with_level(&packages);
+    let mut last = i64::MAX;
+    for seconds in [0.0, 0.001, 0.01, 0.1, 0.5, 2.0] {
+        SPENT.set(0);
+        let plan = plan_graph(&graph, &layout, &Options { seconds: Some(seconds), ..SUM });
+        // For the nodes, and then for what is below them. No share is overdrawn by more than some sweeps
+        // over what it is for: together, a fifth.
+        let sweep = vertices + edges.len();
+        let allowed = (1.2 * seconds * (super::STEP + 1.0) * 3e8) as usize + 4 * sweep;
+        assert!(SPENT.get() <= allowed, "{seconds} s: {} of {allowed} steps", SPENT.get());
+        let cost = plan.after.inter_node_edges;
+        assert!(cost <= last, "{seconds} s: {cost}, with less time {last}");
+        last = cost;
+    }
+    // In the order of their numbers nearly all 359,400 edges lead to another node.
+    assert!(last < 25_000, "{last}");
 }
 
 #[test]

@@ -11,5 +11,7 @@ mod partition;
 
 pub(super) use anneal::anneal;
 pub(super) use budget::Budget;
+#[cfg(test)]
+pub(super) use budget::SPENT;
 pub(super) use pairs::swap_pairs;
 pub(super) use partition::Partition;

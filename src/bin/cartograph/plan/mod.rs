@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "nn", requires = "dims")]
     stencil: Stencil,
     /// What an edge along each dimension counts, such as 1,1,4
-    #[arg(long, value_delimiter = ',', requires = "dims")]
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, requires = "dims")]
     weights: Option<Vec<i64>>,
     /// What is to be small: all edges between nodes, or those of the worst node
     #[arg(long, default_value = "sum")]

@@ -107,16 +107,20 @@ fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
                 "--weights are for nn, hops and component: across corners an edge has no dimension",
             ));
         }
-        Some(weights)
-            if weights.len() == ndims && weights.iter().all(|w| (0..=1 << 31).contains(w)) =>
-        {
-            weights.clone()
-        }
         Some(weights) => {
-            return Err(Failure::usage(format!(
-                "--weights must be {ndims} numbers that are not negative, one a dimension; {} are given",
-                weights.len()
-            )));
+            let most = Grid::most_weight(cells);
+            if weights.len() != ndims {
+                return Err(Failure::usage(format!(
+                    "--weights must be {ndims} numbers, one a dimension; {} are given",
+                    weights.len()
+                )));
+            }
+            if let Some(wrong) = weights.iter().find(|weight| !(0..=most).contains(*weight)) {
+                return Err(Failure::usage(format!(
+                    "--weights: {wrong} is not from 0 to {most}, the most for so large a grid"
+                )));
+            }
+            weights.clone()
         }
     };
     if moore && ndims > MOST_MOORE {
