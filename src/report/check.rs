@@ -21,7 +21,8 @@ impl Document {
     /// What contradicts itself, in words.
     pub(super) fn check(&self) -> Result {
         if let Some(job) = &self.job {
-            job.nodes.check().map_err(|what| format!("job: {what}"))?;
+            let nodes = job.nodes.as_ref().map_or(Ok(()), NodeSizes::check);
+            nodes.map_err(|what| format!("job: {what}"))?;
         }
         for (number, record) in (1..).zip(&self.topologies) {
             record.check().map_err(|what| format!("topology {number}: {what}"))?;
