@@ -1,8 +1,9 @@
 /* Sessions: topologies on communicators that come from a session and not from MPI_COMM_WORLD, in a
  * process that never calls MPI_Init. One session is open all the time, three others come and go. With
  * the argument "again" there is no such one, so that the host ends with each session and begins anew:
- * MPICH 4.0 and Open MPI 5.0 crash at the second one by themselves. Hosts without sessions have nothing
- * to check. */
+ * MPICH 4.0 and Open MPI 5.0 crash at the second one by themselves. With the argument "world" there is an
+ * MPI_COMM_WORLD with topologies before, and of some communicators topologies from then on. Hosts without
+ * sessions have nothing to check. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -137,12 +138,62 @@ static void session(int round)
     CHECK(MPI_Session_finalize(&session) == MPI_SUCCESS);
 }
 
+/* The world comes and goes; what a session has made stays. */
+static void world(int *argc, char ***argv, MPI_Session outer)
+{
+    int dims[1], periods[1] = { 1 }, size, kind = -1, sent[2], got[2], source, dest, reorder;
+    MPI_Comm comm = MPI_COMM_NULL, cart = MPI_COMM_NULL, more;
+    MPI_Group group;
+
+    MPI_Init(argc, argv);
+    topologies(MPI_COMM_WORLD, 0);
+    CHECK(MPI_Topo_test(MPI_COMM_WORLD, &kind) == MPI_SUCCESS && kind == MPI_UNDEFINED);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    error(MPI_COMM_WORLD, 0);
+    if (outer != MPI_SESSION_NULL) {
+        CHECK(MPI_Group_from_session_pset(outer, "mpi://WORLD", &group) == MPI_SUCCESS);
+        CHECK(MPI_Comm_create_from_group(group, "cartograph.outer", MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm)
+              == MPI_SUCCESS);
+        MPI_Group_free(&group);
+        MPI_Comm_size(comm, &size);
+        dims[0] = size;
+        /* Where processes run is kept with the communicator. */
+        CHECK(MPI_Cart_create(comm, 1, dims, periods, 1, &cart) == MPI_SUCCESS);
+    }
+    MPI_Finalize();
+    if (outer == MPI_SESSION_NULL)
+        return;
+
+    /* Neither MPI_COMM_WORLD nor MPI_COMM_SELF may be used from here on. */
+    for (reorder = 0; reorder < 2; reorder++) {
+        CHECK(MPI_Cart_create(comm, 1, dims, periods, reorder, &more) == MPI_SUCCESS);
+        CHECK(MPI_Topo_test(more, &kind) == MPI_SUCCESS && kind == MPI_CART);
+        CHECK(MPI_Cart_map(comm, 1, dims, periods, &kind) == MPI_SUCCESS && kind >= 0 && kind < size);
+        CHECK(MPI_Comm_free(&more) == MPI_SUCCESS);
+    }
+    CHECK(MPI_Cart_shift(cart, 0, 1, &source, &dest) == MPI_SUCCESS);
+    MPI_Comm_rank(cart, &sent[0]);
+    sent[1] = sent[0];
+    CHECK(MPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, cart) == MPI_SUCCESS);
+    CHECK(got[0] == source && got[1] == dest);
+    error(comm, 0);
+    topologies(comm, 0);
+    CHECK(MPI_Comm_free(&cart) == MPI_SUCCESS);
+    CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
-    int again = argc > 1 && !strcmp(argv[1], "again");
-    MPI_Session outer;
+    int again = 0, with_world = 0;
+    MPI_Session outer = MPI_SESSION_NULL;
+    for (int i = 1; i < argc; i++) {
+        again |= !strcmp(argv[i], "again");
+        with_world |= !strcmp(argv[i], "world");
+    }
     if (!again)
         CHECK(MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, &outer) == MPI_SUCCESS);
+    if (with_world)
+        world(&argc, &argv, outer);
     for (int round = 1; round <= 3; round++)
         session(round);
     if (!again)

@@ -136,6 +136,7 @@ int cg_type_free(MPI_Datatype *datatype);
 int cg_type_is_derived(MPI_Datatype datatype);
 /* A key for values cached on datatypes; deleted is called when one is gone. CG_ABSENT as a code. */
 int cg_type_create_keyval(int (*deleted)(MPI_Datatype, int, void *, void *), int *keyval);
+void cg_type_free_keyval(int *keyval);
 /* Replaces a type by a duplicate of its own. */
 int cg_type_dup(MPI_Datatype *datatype);
 int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value);

@@ -86,4 +86,27 @@ for name in pipe pipe.json /nowhere/x.json /nowhere/x; do
     check "$name: comes on stderr" lines '^MPI_Cart_create: grid 4' "$work/err" 1
 done
 
+# A program that runs with more rights than whoever starts it: nobody's, started by daemon.
+as_daemon() { (cd "$work/open" && "$@") >"$work/out" 2>"$work/err"; }
+if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+    chmod 711 "$work"
+    mkdir -m 777 "$work/open"
+    cp "$lib" "$work/open/libcartograph.so.0"
+    ln -s libcartograph.so.0 "$work/open/libcartograph.so"
+    chmod 755 "$work/open/libcartograph.so.0"
+    $(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$work/open/plain" c_tests/reported.c \
+        -Wl,--no-as-needed -L "$work/open" -lcartograph "-Wl,-rpath,$work/open"
+    cp "$work/open/plain" "$work/open/setuid"
+    chown nobody "$work/open/setuid"
+    chmod 4755 "$work/open/setuid"
+    for kind in plain setuid; do
+        check "$kind: runs" as_daemon $launch 1 env "CARTOGRAPH_REPORT=$work/open/$kind.json" \
+            CARTOGRAPH_REORDER=wrong setpriv --reuid daemon --regid daemon --clear-groups "$work/open/$kind"
+    done
+    check "plain: reports" test -s "$work/open/plain.json"
+    check "setuid: does not" test ! -e "$work/open/setuid.json" -a ! -s "$work/err"
+else
+    echo "test-report: no test of a setuid program: that takes root and setpriv"
+fi
+
 verdict "test-report, $host"

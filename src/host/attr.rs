@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::cache::{self, Carried};
+use super::end::{self, Way};
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, Result, group::Group, key::Key, neighbor, neighbor::Alone, sentinel};
 use crate::engine::Comm;
@@ -271,21 +272,14 @@ unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
 /// nobody would say when the handle goes to another communicator.
 fn note_nothing(comm: MPI_Comm) -> Result {
     // The attribute must not be set twice: its first value would be deleted, and the communicator
-    // forgotten while it is in use. Who comes second does not wait; it has its answer without.
-    static NOTING: AtomicBool = AtomicBool::new(false);
-    if NOTING.swap(true, Ordering::Acquire) {
-        return Ok(());
+    // forgotten while it is in use.
+    LIVE.fetch_add(1, Ordering::Relaxed);
+    let noted = KEY.put_if_absent(comm, nothing().cast());
+    match noted {
+        Ok(true) => cache::insert(comm, Carried::NOTHING),
+        _ => count_down(),
     }
-    let noted = KEY.get(comm).and_then(|value| {
-        if value.is_none() {
-            KEY.put(comm, nothing().cast())?;
-            LIVE.fetch_add(1, Ordering::Relaxed);
-            cache::insert(comm, Carried::NOTHING);
-        }
-        Ok(())
-    });
-    NOTING.store(false, Ordering::Release);
-    noted
+    noted.map(|_| ())
 }
 
 /// Gives a new communicator its topology. On failure the topology is dropped.
@@ -298,13 +292,14 @@ pub(crate) fn put(comm: &HostComm, topology: Topology) -> Result {
     };
     let attached = Attached::new(Arc::new(topology), comm.size()?, rank);
     let value = Box::into_raw(Box::new(attached));
+    // First: a thread that frees the last communicator of all would take the key away in between.
+    LIVE.fetch_add(1, Ordering::Relaxed);
+    end::watch();
     let set = KEY.put(comm.0, value.cast());
-    match set {
-        Ok(()) => {
-            LIVE.fetch_add(1, Ordering::Relaxed);
-        }
+    if set.is_err() {
         // SAFETY: the host refused the value, so the box is still ours.
-        Err(_) => drop(unsafe { Box::from_raw(value) }),
+        drop(unsafe { Box::from_raw(value) });
+        count_down();
     }
     set
 }
@@ -348,9 +343,7 @@ unsafe extern "C" fn delete(
         // SAFETY: `value` comes from `put` or `copy`, and its attribute is gone with this call.
         Some(unsafe { Box::from_raw(value.cast::<Attached>()) })
     };
-    if LIVE.fetch_sub(1, Ordering::Relaxed) == 1 {
-        retire_key();
-    }
+    count_down();
     // All processes free the communicator, so all free the private one.
     let private = attached.and_then(|attached| attached.private.get().copied());
     match private.map(|comm| HostComm(comm).free()) {
@@ -359,15 +352,19 @@ unsafe extern "C" fn delete(
     }
 }
 
-/// A program of sessions alone may end its last session and start another, and then the host may
-/// give the number of our key to someone else. All our communicators are gone before: so, without
-/// the world model, the key goes with the last of them, and the next topology makes another. So do
-/// error codes.
-fn retire_key() {
-    // SAFETY: asks the host for its state, which is allowed at any time.
-    if unsafe { sys::cg_world_is_initialized() } != 0 {
-        return;
+/// One attribute less.
+fn count_down() {
+    if LIVE.fetch_sub(1, Ordering::Relaxed) == 1 {
+        end::nothing_is_live();
     }
-    super::errors::forget_codes();
-    KEY.retire();
+}
+
+/// Whether a communicator carries an attribute of ours.
+pub(super) fn is_any_live() -> bool {
+    LIVE.load(Ordering::Relaxed) != 0
+}
+
+/// Gives up the key, of which there is no attribute.
+pub(super) fn retire(way: Way) {
+    KEY.retire(way);
 }

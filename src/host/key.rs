@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 
 use super::sys::{self, MPI_Comm};
-use super::{Result, errors::check};
+use super::{Result, end::Way, errors::check};
 
 /// Called by the host when an attribute goes: communicator, key, value, extra state.
 pub(super) type Delete = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
@@ -110,10 +110,10 @@ impl Key {
         Ok((found != 0).then_some(value))
     }
 
-    /// Gives the key back; whoever needs one makes another.
-    pub(super) fn retire(&self) {
+    /// Gives the key up; whoever needs one makes another.
+    pub(super) fn retire(&self, way: Way) {
         let mut number = self.number.swap(sys::CG_KEYVAL_INVALID, Ordering::AcqRel);
-        if number != sys::CG_KEYVAL_INVALID {
+        if number != sys::CG_KEYVAL_INVALID && way == Way::GivenBack {
             // SAFETY: a key of ours. The host keeps it until the last callback of it is done.
             unsafe { sys::PMPI_Comm_free_keyval(&raw mut number) };
         }

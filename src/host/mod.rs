@@ -6,6 +6,7 @@ mod cache;
 mod callers;
 pub(crate) mod comm;
 mod domain;
+mod end;
 pub(crate) mod errors;
 mod family;
 mod group;

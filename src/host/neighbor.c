@@ -29,6 +29,7 @@ int cg_type_free(MPI_Datatype *datatype)
 
 #pragma weak PMPI_Type_get_envelope
 #pragma weak PMPI_Type_create_keyval
+#pragma weak PMPI_Type_free_keyval
 #pragma weak PMPI_Type_dup
 #pragma weak PMPI_Type_set_attr
 
@@ -46,6 +47,12 @@ int cg_type_create_keyval(int (*deleted)(MPI_Datatype, int, void *, void *), int
     if (!PMPI_Type_create_keyval || !PMPI_Type_dup || !PMPI_Type_set_attr || !PMPI_Type_free)
         return CG_ABSENT;
     return PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, deleted, keyval, NULL);
+}
+
+void cg_type_free_keyval(int *keyval)
+{
+    if (PMPI_Type_free_keyval)
+        PMPI_Type_free_keyval(keyval);
 }
 
 int cg_type_dup(MPI_Datatype *datatype)

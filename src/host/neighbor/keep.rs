@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 
 use super::plan::Plan;
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
-use crate::host::{Result, errors::check};
+use crate::host::{Result, end::Way, errors::check};
 
 /// What one request needs.
 pub(super) struct Kept {
@@ -93,10 +93,22 @@ impl Kept {
     }
 }
 
+const INVALID: c_int = sys::CG_KEYVAL_INVALID;
+
+/// The key for such values, if it was made already.
+static KEYVAL: AtomicI32 = AtomicI32::new(INVALID);
+
+/// Gives the key up; whoever needs one makes another.
+pub(in crate::host) fn retire(way: Way) {
+    let mut keyval = KEYVAL.swap(INVALID, Ordering::AcqRel);
+    if keyval != INVALID && way == Way::GivenBack {
+        // SAFETY: a key of ours. The host keeps it until the last callback of it is done.
+        unsafe { sys::cg_type_free_keyval(&raw mut keyval) };
+    }
+}
+
 /// The key for such values, made on first use; `None` from a host without attributes on datatypes.
 fn keyval() -> Result<Option<c_int>> {
-    const INVALID: c_int = sys::CG_KEYVAL_INVALID;
-    static KEYVAL: AtomicI32 = AtomicI32::new(INVALID);
     let known = KEYVAL.load(Ordering::Acquire);
     if known != INVALID {
         return Ok(Some(known));
@@ -108,9 +120,14 @@ fn keyval() -> Result<Option<c_int>> {
         return Ok(None);
     }
     check(code)?;
-    // Of two threads here at once both keys are good; one is known to later calls.
-    let _ = KEYVAL.compare_exchange(INVALID, made, Ordering::AcqRel, Ordering::Acquire);
-    Ok(Some(made))
+    match KEYVAL.compare_exchange(INVALID, made, Ordering::AcqRel, Ordering::Acquire) {
+        Ok(_) => Ok(Some(made)),
+        Err(other) => {
+            // SAFETY: a key that another thread has made one instead of.
+            unsafe { sys::cg_type_free_keyval(&raw mut made) };
+            Ok(Some(other))
+        }
+    }
 }
 
 thread_local! {

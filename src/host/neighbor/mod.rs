@@ -18,6 +18,7 @@ mod request;
 mod types;
 
 pub(super) use alone::Alone;
+pub(super) use keep::retire;
 pub(crate) use request::Start;
 
 use std::ffi::c_void;

@@ -1,0 +1,89 @@
+//! When our keys go.
+//!
+//! A host may end with its world or its last session and start again with another session, and then give the
+//! number of a key of ours to someone else. So without a world a key goes with the last of its attributes,
+//! and who needs one makes another. A world does not come again: with it keys stay until it ends.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+
+use super::key::{Key, no_copy};
+use super::sys::{self, MPI_Comm};
+use super::{HostComm, attr, errors, family, neighbor};
+
+/// Carried by `MPI_COMM_SELF`, so that the host says when the world ends.
+static HOOK: Key = Key::new(no_copy, world_ends);
+
+/// The world is there, or nobody has seen it end.
+const BEFORE: u8 = 0;
+/// The world has ended, and communicators with attributes of ours were left.
+const LEFT: u8 = 1;
+/// The world has ended, and with it the keys of its time.
+const AFTER: u8 = 2;
+
+static STATE: AtomicU8 = AtomicU8::new(BEFORE);
+
+/// How a key goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Back to the host, which is there.
+    GivenBack,
+    /// Without a word, where the host may have ended.
+    Forgotten,
+}
+
+/// Has the end of the world seen, if there is one. At the first topology and at later ones.
+pub(super) fn watch() {
+    static WATCHED: AtomicBool = AtomicBool::new(false);
+    // SAFETY: asks the host for its state, which is allowed at any time.
+    let is_active = || unsafe { sys::cg_is_active() } != 0;
+    // SMPI frees the attributes of MPI_COMM_SELF when MPI has ended.
+    if WATCHED.load(Ordering::Relaxed) || family::is_smpi() || !is_active() {
+        return;
+    }
+    let value = ptr::from_ref(&HOOK).cast_mut().cast();
+    if HOOK.put_if_absent(HostComm::itself().0, value).is_ok() {
+        WATCHED.store(true, Ordering::Relaxed);
+    }
+}
+
+/// The host calls this in `MPI_Finalize`.
+unsafe extern "C" fn world_ends(
+    _comm: MPI_Comm,
+    _keyval: c_int,
+    _value: *mut c_void,
+    _extra_state: *mut c_void,
+) -> c_int {
+    if attr::is_any_live() {
+        STATE.store(LEFT, Ordering::Relaxed);
+    } else {
+        STATE.store(AFTER, Ordering::Relaxed);
+        retire(Way::GivenBack);
+    }
+    sys::CG_SUCCESS
+}
+
+/// No communicator carries an attribute of ours any more.
+pub(super) fn nothing_is_live() {
+    // SAFETY: asks the host for its state, which is allowed at any time.
+    let [world_was_there, is_active] =
+        unsafe { [sys::cg_world_is_initialized() != 0, sys::cg_is_active() != 0] };
+    match STATE.load(Ordering::Relaxed) {
+        BEFORE if is_active => {}
+        // A program of sessions alone frees communicators while the host is there.
+        BEFORE if !world_was_there => retire(Way::GivenBack),
+        AFTER => retire(Way::GivenBack),
+        // It may be that the host itself frees what was left, in MPI_Finalize, and answers no more.
+        _ => {
+            STATE.store(AFTER, Ordering::Relaxed);
+            retire(Way::Forgotten);
+        }
+    }
+}
+
+fn retire(way: Way) {
+    errors::forget_codes();
+    neighbor::retire(way);
+    attr::retire(way);
+}
