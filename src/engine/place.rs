@@ -108,10 +108,10 @@ pub(super) fn place<C: Comm>(
         let verdict = match (course.verdict, &layout, &plan) {
             (Verdict::Applied { .. }, None, _) if !course.scramble => Verdict::NoLayout,
             (Verdict::Applied { .. }, _, None) => Verdict::TooLarge,
-            (Verdict::Applied { .. }, Some(layout), _) if layout.is_flat() => Verdict::OneNode,
-            (Verdict::Applied { .. }, _, Some(plan)) if plan.old_rank.is_none() => {
-                Verdict::NothingGained
-            }
+            (Verdict::Applied { .. }, at, Some(plan)) if plan.old_rank.is_none() => match at {
+                Some(layout) if layout.is_flat() => Verdict::OneNode,
+                _ => Verdict::NothingGained,
+            },
             (verdict, ..) => verdict,
         };
         Placed { layout, plan, verdict, traffic, shape, seconds, broken }
