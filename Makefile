@@ -1,4 +1,4 @@
-# Cartograph's interface for people; `make` alone lists it.
+# Cartograph's interface for people; `make help` lists it.
 #
 # cargo builds for one host at a time; everything that loops over hosts, runs programs, inspects
 # files or installs them is here. Each host has its own directory under build/.
@@ -30,7 +30,16 @@ LIB := $(OUT)/lib
 PURE := CARGO_TARGET_DIR=$(TOP)/build/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: help demo test check hosts lib lib-path tool symbols bench cluster quality simulate install clean
+.PHONY: all help demo test check hosts lib lib-path preload tool symbols bench cluster quality simulate install clean
+## make [all]                       the libraries for all MPIs that are here, the one to preload, and the command
+# All but mini, which is for tests only; a wrapper mpicc that is none of the known ones' comes last.
+FOUND = $(shell scripts/found.sh $(filter-out mini,$(HOSTS)))
+all: tool preload
+	@test -n "$(FOUND)" || { echo "There is no MPI here: install one with its compiler wrapper mpicc, or run make lib MPICC=path/to/mpicc" >&2; exit 1; }
+	set -e; for mpi in $(FOUND); do $(MAKE) --no-print-directory lib $$mpi; done
+	@echo; echo "Preload build/lib/libcartograph.so, or start programs with build/bin/cartograph exec."
+
+## make help                        this list
 help:
 	@sed -n 's/^## //p' Makefile
 
@@ -43,7 +52,7 @@ demo:
 ## make test [HOST=]                everything, on all hosts or on one
 test:
 	scripts/setup.sh $(TESTED)
-	$(MAKE) --no-print-directory -j$(shell nproc) --output-sync=target check tool $(TESTED:%=tested-%)
+	$(MAKE) --no-print-directory -j$(shell nproc) --output-sync=target check tool preload $(TESTED:%=tested-%)
 	$(PURE) CARTOGRAPH_TEST_HOST="$(TESTED)" cargo test $(CHECKED) --test hosts
 
 # A library as it is tested. The first brings what the others take over.
@@ -59,8 +68,10 @@ check:
 	scripts/setup.sh
 	cargo fmt --check
 	$(PURE) cargo clippy $(CHECKED) --all-targets -- -D warnings
+	$(PURE) cargo clippy -p cartograph-preload -- -D warnings
 	$(PURE) cargo check --quiet --profile unwind --no-default-features --lib
 	$(PURE) cargo test $(CHECKED) --lib --bins --test cli --test hosts
+	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED)
 
 ## make hosts                       gets every host that is missing here
@@ -73,6 +84,14 @@ lib:
 	scripts/seed.sh $(OUT)
 	$(BOUND) cargo build --release --lib $(if $(FEATURES),--features $(FEATURES))
 	scripts/finish-lib.sh $(OUT)
+	install -d build/lib/cartograph
+	ln -sfn ../../$(ONE)/lib build/lib/cartograph/$(ONE)
+
+## make preload                     builds the one library to preload for every MPI, build/lib/libcartograph.so
+preload:
+	$(PURE) cargo build --release -p cartograph-preload
+	install -C -D -m 755 build/pure/release/libcartograph_preload.so build/lib/libcartograph.so.0
+	ln -sf libcartograph.so.0 build/lib/libcartograph.so
 
 # The lints of what binds the host, each host's in its own way.
 .PHONY: lint
@@ -116,8 +135,8 @@ simulate:
 	$(MAKE) --no-print-directory lib HOST=smpi
 	$(PURE) cargo run --release -p cartograph-bench --bin simulate
 
-## make install HOST= [PREFIX= DESTDIR=]  the library under lib/cartograph/HOST, a pkg-config file, the command
-install: lib tool
+## make install HOST= [PREFIX= DESTDIR=]  lib/cartograph/HOST, a pkg-config file, the one to preload, the command
+install: lib preload tool
 	install -d $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE) $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -m 755 $(LIB)/libcartograph.so.0 $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE)
 	ln -sf libcartograph.so.0 $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE)/libcartograph.so
@@ -125,8 +144,10 @@ install: lib tool
 	install -D -m 644 include/cartograph.h $(DESTDIR)$(PREFIX)/include/cartograph.h
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@HOST@|$(ONE)|' -e "s|@VERSION@|$$(scripts/version.sh)|" \
 	    scripts/cartograph.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/cartograph-$(ONE).pc
+	install -m 755 build/lib/libcartograph.so.0 $(DESTDIR)$(PREFIX)/lib
+	ln -sf libcartograph.so.0 $(DESTDIR)$(PREFIX)/lib/libcartograph.so
 	install -D -m 755 build/bin/cartograph $(DESTDIR)$(PREFIX)/bin/cartograph
 
 ## make clean                       removes what was built, but not the hosts
 clean:
-	for host in $(HOSTS) pure bin bench; do rm -rf $(TOP)/build/$$host; done
+	for host in $(HOSTS) pure bin lib bench; do rm -rf $(TOP)/build/$$host; done

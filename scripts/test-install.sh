@@ -17,6 +17,8 @@ include/cartograph.h
 lib/cartograph/$host/libcartograph.a
 lib/cartograph/$host/libcartograph.so
 lib/cartograph/$host/libcartograph.so.0
+lib/libcartograph.so
+lib/libcartograph.so.0
 lib/pkgconfig/cartograph-$host.pc
 END
 installs() { make -C "$top" --no-print-directory install HOST="$host" "$@"; }
@@ -49,6 +51,8 @@ check "it loads the installed library" loads "$own" LD_TRACE_LOADED_OBJECTS=1 "$
 check "it runs" runs "$work/linked"
 check "a program is linked with the archive" builds "$work/static" "$own/lib/cartograph/$host/libcartograph.a"
 check "it runs as well" runs "$work/static"
+check "a program is linked with the MPI alone" builds "$work/bare"
+check "it runs with the library for every MPI preloaded" runs env "LD_PRELOAD=$own/lib/libcartograph.so" "$work/bare"
 
 # Staged: nothing knows of the stage, and a cross build's view of it links.
 stage=$work/stage

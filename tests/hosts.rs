@@ -59,6 +59,7 @@ fn main() -> ExitCode {
 fn run(host: &Host, test: &Test) -> Result<Completion, Failed> {
     let library = match test.way {
         Way::Script => return Ok(completion(host.run_script(test)?)),
+        Way::Forwarded => Library::Forwarded,
         Way::Linked => Library::Linked,
         Way::Static => Library::Static,
         Way::Same | Way::Preloaded => Library::Preloaded,

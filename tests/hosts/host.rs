@@ -13,6 +13,8 @@ use crate::testlist::{Test, Way, top};
 pub(crate) enum Library {
     None,
     Preloaded,
+    /// The library for every MPI is preloaded, and loads the host's.
+    Forwarded,
     Linked,
     Static,
 }
@@ -62,6 +64,16 @@ impl Host {
         self.directory.join("lib")
     }
 
+    /// What is preloaded.
+    fn preloaded(&self, library: Library) -> Option<PathBuf> {
+        let folder = match library {
+            Library::Preloaded => self.lib(),
+            Library::Forwarded => top().join("build/lib"),
+            Library::None | Library::Linked | Library::Static => return None,
+        };
+        Some(folder.join("libcartograph.so"))
+    }
+
     /// The wrapper that compiles a source; `None` if the host has none for its language.
     pub(crate) fn compiler(&self, source: &Path) -> Option<String> {
         let language = match source.extension()?.to_str()? {
@@ -84,7 +96,7 @@ impl Host {
     pub(crate) fn build(&self, source: &Path, library: Library) -> Result<PathBuf, String> {
         let programs = self.directory.join("programs");
         let kind = match library {
-            Library::None | Library::Preloaded => "",
+            Library::None | Library::Preloaded | Library::Forwarded => "",
             Library::Linked => ".linked",
             Library::Static => ".static",
         };
@@ -109,7 +121,7 @@ impl Host {
         }
         command.arg(source);
         match library {
-            Library::None | Library::Preloaded => {}
+            Library::None | Library::Preloaded | Library::Forwarded => {}
             Library::Linked => {
                 command.args(["-Wl,--no-as-needed", "-L", &lib, "-lcartograph"]);
                 command.arg(format!("-Wl,-rpath,{lib}"));
@@ -133,8 +145,8 @@ impl Host {
             let mut command = Command::new(program);
             // Loads and binds everything, then ends without running the program.
             command.env("LD_TRACE_LOADED_OBJECTS", "1").env("LD_WARN", "1");
-            if library == Library::Preloaded {
-                command.env("LD_PRELOAD", self.lib().join("libcartograph.so"));
+            if let Some(library) = self.preloaded(library) {
+                command.env("LD_PRELOAD", library);
             }
             command
         };
@@ -192,14 +204,14 @@ impl Host {
         }
         command.args(&self.launcher).arg(processes.to_string());
         let mut variables = settings.to_vec();
-        let ours = (library == Library::Preloaded).then(|| self.lib().join("libcartograph.so"));
+        let ours = self.preloaded(library);
         let preloaded: Vec<_> = ours.iter().chain(&self.yielding).collect();
         if !preloaded.is_empty() {
             // After mpiexec, so that the launcher itself is left alone.
             let names: Vec<_> = preloaded.iter().map(|path| path.display().to_string()).collect();
             variables.push(format!("LD_PRELOAD={}", names.join(":")));
         }
-        if !variables.is_empty() && (library == Library::Preloaded || !self.loads_programs()) {
+        if !variables.is_empty() && (ours.is_some() || !self.loads_programs()) {
             command.arg("env").args(variables);
         }
         command.arg(program).current_dir(top());

@@ -9,6 +9,8 @@ pub(crate) enum Way {
     Same,
     /// With the library preloaded only: the program checks itself.
     Preloaded,
+    /// With the library for every MPI preloaded, which goes on to the host's: the program checks itself.
+    Forwarded,
     /// Linked with the shared library: the program checks itself.
     Linked,
     /// Linked with the archive: the program checks itself.
@@ -36,6 +38,7 @@ impl Test {
         let way = match self.way {
             Way::Same => "same",
             Way::Preloaded => "preloaded",
+            Way::Forwarded => "forwarded",
             Way::Linked => "linked",
             Way::Static => "static",
             Way::Script => return self.source.display().to_string(),
@@ -93,6 +96,7 @@ fn parse(line: &str) -> Option<Test> {
     let way = match words.next()? {
         "same" => Way::Same,
         "preloaded" => Way::Preloaded,
+        "forwarded" => Way::Forwarded,
         "linked" => Way::Linked,
         "static" => Way::Static,
         "script" => Way::Script,

@@ -1,0 +1,40 @@
+/* What a module of a program does that brings MPI along: it starts MPI if nobody has and asks for a grid.
+ * Says whose the answers are, which the words of an error tell. */
+#include <mpi.h>
+#include <stdio.h>
+#include <string.h>
+
+/* "Cartograph", "the host", or what is wrong. */
+const char *answers(void)
+{
+    static char text[MPI_MAX_ERROR_STRING + 1];
+    int started, dims[2] = { 1, 1 }, periods[2] = { 0, 1 }, coords[2] = { 7, 7 }, kind, code, length;
+    MPI_Comm grid;
+    MPI_Initialized(&started);
+    if (!started)
+        MPI_Init(NULL, NULL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    if (MPI_Cart_create(MPI_COMM_SELF, 2, dims, periods, 0, &grid) != MPI_SUCCESS)
+        return "MPI_Cart_create fails";
+    if (MPI_Topo_test(grid, &kind) != MPI_SUCCESS || kind != MPI_CART)
+        return "MPI_Topo_test does not know the grid";
+    if (MPI_Cart_coords(grid, 0, 2, coords) != MPI_SUCCESS || coords[0] != 0 || coords[1] != 0)
+        return "MPI_Cart_coords is wrong";
+    code = MPI_Cart_coords(grid, 9, 2, coords);
+    if (code == MPI_SUCCESS)
+        return "MPI_Cart_coords takes rank 9 of one";
+    memset(text, 0, sizeof text);
+    MPI_Error_string(code, text, &length);
+    MPI_Comm_free(&grid);
+    return strstr(text, ": rank is 9, outside 0 to 0") ? "Cartograph" : "the host";
+}
+
+/* Ends what was started. */
+void finish(void)
+{
+    int started, ended;
+    MPI_Initialized(&started);
+    MPI_Finalized(&ended);
+    if (started && !ended)
+        MPI_Finalize();
+}

@@ -1,0 +1,43 @@
+//! Writes a stub for each exported name: `include/exports.txt` in all spellings.
+
+use std::path::PathBuf;
+use std::{env, fs};
+
+const EXPORTS: &str = "../include/exports.txt";
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed={EXPORTS}");
+    let exports = fs::read_to_string(EXPORTS).expect("the list of what is exported can be read");
+    let names: Vec<String> = exports.lines().flat_map(spellings).collect();
+    let stubs: String =
+        names.iter().enumerate().map(|(index, name)| format!("{index} {name:?},\n")).collect();
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
+    fs::write(out.join("stubs.rs"), format!("stubs! {{\n{stubs}}}\n"))
+        .expect("OUT_DIR can be written");
+    let options = [
+        // Also right for a program that was linked with -lcartograph.
+        "-Wl,-soname,libcartograph.so.0",
+        // The program keeps addresses in here.
+        "-Wl,-z,nodelete",
+        // There is nothing to be done when it is loaded: its code stays out of memory until it is called.
+        "-nostartfiles",
+    ];
+    for option in options {
+        println!("cargo:rustc-cdylib-link-arg={option}");
+    }
+}
+
+/// All names of a function: in C, and what Fortran compilers make of it; each also for tools. Fortran has
+/// large counts in `mpi_f08` only, whose procedures call the C names.
+fn spellings(name: &str) -> Vec<String> {
+    let (lower, upper) = (name.to_lowercase(), name.to_uppercase());
+    let mut all = vec![name.to_owned(), format!("P{name}")];
+    if !name.ends_with("_c") {
+        for prefix in ["", "p"] {
+            all.extend(["", "_", "__"].map(|end| format!("{prefix}{lower}{end}")));
+        }
+        all.extend(["", "P"].map(|prefix| format!("{prefix}{upper}")));
+    }
+    all
+}

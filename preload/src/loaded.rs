@@ -1,0 +1,96 @@
+//! Handles of loaded objects, and what they define.
+
+use alloc::borrow::ToOwned;
+use alloc::ffi::CString;
+use alloc::string::String;
+use core::ffi::{CStr, c_int, c_void};
+use core::ops::Range;
+use core::ptr::NonNull;
+
+/// A function that was found, or data.
+pub(crate) type Address = NonNull<c_void>;
+
+/// An object that is held by the loader until this is dropped.
+pub(crate) struct Handle(NonNull<c_void>);
+
+// SAFETY: the loader's handles may be used and given back by any thread.
+unsafe impl Send for Handle {}
+// SAFETY: as above.
+unsafe impl Sync for Handle {}
+
+impl Handle {
+    /// One that is loaded already.
+    pub(crate) fn of_loaded(path: &CStr) -> Option<Self> {
+        Self::open(path, libc::RTLD_LAZY | libc::RTLD_NOLOAD)
+    }
+
+    /// Loads a library, whose names others do not see.
+    pub(crate) fn load(path: &CStr) -> Result<Self, String> {
+        Self::open(path, libc::RTLD_NOW | libc::RTLD_LOCAL).ok_or_else(|| {
+            // SAFETY: asks for the text of the failure, which is a string of the thread's own or null.
+            let text = unsafe { libc::dlerror() };
+            match text.is_null() {
+                true => "it cannot be loaded".into(),
+                // SAFETY: as above.
+                false => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
+            }
+        })
+    }
+
+    fn open(path: &CStr, how: c_int) -> Option<Self> {
+        // SAFETY: a string. What is loaded by it is a library of MPI or of ours.
+        NonNull::new(unsafe { libc::dlopen(path.as_ptr(), how) }).map(Self)
+    }
+
+    /// What the object or one that it needs defines by this name.
+    pub(crate) fn find(&self, name: &CStr) -> Option<Address> {
+        // SAFETY: a handle and a string.
+        NonNull::new(unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) })
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        // SAFETY: it is given back once.
+        unsafe { libc::dlclose(self.0.as_ptr()) };
+    }
+}
+
+/// What everybody finds by this name.
+pub(crate) fn find_globally(name: &CStr) -> Option<Address> {
+    // SAFETY: a string.
+    NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })
+}
+
+/// What would be found by this name without this library.
+pub(crate) fn find_next(name: &CStr) -> Option<Address> {
+    // SAFETY: a string. The loader looks behind the library that calls it, which is this one.
+    NonNull::new(unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) })
+}
+
+/// The file that an address belongs to, as the loader calls it, and where the file is loaded.
+pub(crate) fn file_of(address: *const c_void) -> Option<(CString, usize)> {
+    // SAFETY: all fields may be zero.
+    let mut found: libc::Dl_info = unsafe { core::mem::zeroed() };
+    // SAFETY: any address, and a place for the answer.
+    if unsafe { libc::dladdr(address, &raw mut found) } == 0 || found.dli_fname.is_null() {
+        return None;
+    }
+    // SAFETY: the loader's string.
+    Some((unsafe { CStr::from_ptr(found.dli_fname) }.to_owned(), found.dli_fbase as usize))
+}
+
+/// Where the file that an address belongs to is loaded.
+pub(crate) fn base_of(address: *const c_void) -> Option<usize> {
+    file_of(address).map(|(_, base)| base)
+}
+
+/// Whether an address is in this library itself.
+pub(crate) fn is_own(address: Address) -> bool {
+    base_of(address.as_ptr()) == base_of(is_own as *const c_void)
+}
+
+/// Whether an address, if there is one, is in the range.
+pub(crate) fn lies_in(address: Option<Address>, range: &Range<usize>) -> bool {
+    address.is_some_and(|address| range.contains(&(address.as_ptr() as usize)))
+}

@@ -1,0 +1,127 @@
+//! Which MPI a caller uses, of those that the process has loaded.
+//!
+//! It is the one that the loader takes for the caller's other MPI functions, so that handles belong
+//! together: what everybody finds comes first, and then what was loaded along with the caller.
+
+use alloc::string::String;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ffi::{CStr, c_char, c_int};
+
+use crate::loaded::{self, Handle};
+use crate::objects::Objects;
+
+/// A function that every MPI defines, and nobody else does: tools define the `MPI_` names.
+const EVERY: &CStr = c"PMPI_Comm_split";
+
+/// Where a caller's MPI is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// In this object, which was loaded with the program: every caller uses it.
+    AtStart(usize),
+    /// In this object, which was loaded later: others may use another.
+    Later(usize),
+    /// In the program itself.
+    InProgram,
+    /// Nowhere.
+    Nowhere,
+    /// In one of these; nothing says in which.
+    Either(Vec<usize>),
+}
+
+/// The MPI that the code at `caller` uses.
+pub(crate) fn of(objects: &Objects, caller: usize) -> Found {
+    let global = loaded::find_globally(EVERY).and_then(|found| objects.at(found.as_ptr() as usize));
+    match global {
+        Some(0) => return Found::InProgram,
+        Some(mpi) if mpi < objects.at_start() => return Found::AtStart(mpi),
+        _ => {}
+    }
+    let all = all(objects);
+    if let [only] = all[..] {
+        return Found::Later(only);
+    }
+    let caller = objects.at(caller);
+    let near = caller.and_then(|caller| objects.in_scope(caller, &all));
+    match (global, near) {
+        // What everybody finds hides what came later.
+        (Some(global), Some(near)) if caller < Some(global) => Found::Later(near),
+        (Some(global), _) => Found::Later(global),
+        (None, Some(near)) => Found::Later(near),
+        (None, None) if all.is_empty() => Found::Nowhere,
+        (None, None) => Found::Either(all),
+    }
+}
+
+/// All that are loaded.
+fn all(objects: &Objects) -> Vec<usize> {
+    let objects = objects.0.iter().enumerate().skip(1);
+    let is = objects.filter(|(_, object)| {
+        // Spares the look into each of hundreds of objects.
+        object.names().any(|name| name.contains("mpi") || name.contains("simgrid"))
+            && Handle::of_loaded(&object.path)
+                .is_some_and(|handle| loaded::lies_in(handle.find(EVERY), &object.range))
+    });
+    is.map(|(index, _)| index).collect()
+}
+
+/// Whether everybody finds this object's functions or no MPI's: a library that is loaded now will use it.
+pub(crate) fn is_found_first(objects: &Objects, mpi: usize) -> bool {
+    loaded::find_globally(EVERY)
+        .is_none_or(|found| loaded::lies_in(Some(found), &objects.0[mpi].range))
+}
+
+/// Whether a library's own calls go to this object.
+pub(crate) fn is_used_by(library: &Handle, objects: &Objects, mpi: usize) -> bool {
+    loaded::lies_in(library.find(EVERY), &objects.0[mpi].range)
+}
+
+/// What an MPI calls itself; `None` if it does not.
+pub(crate) fn version(mpi: &Handle) -> Option<String> {
+    /// More than any MPI's MPI_MAX_LIBRARY_VERSION_STRING.
+    const ROOM: usize = 16384;
+    type Function = unsafe extern "C" fn(*mut c_char, *mut c_int) -> c_int;
+    let function = mpi.find(c"PMPI_Get_library_version")?;
+    let mut text = vec![0u8; ROOM];
+    let mut length = 0;
+    // SAFETY: every MPI's is of this type, and may be called at any time.
+    let code = unsafe {
+        let function = core::mem::transmute::<*mut core::ffi::c_void, Function>(function.as_ptr());
+        function(text.as_mut_ptr().cast(), &raw mut length)
+    };
+    let text = CStr::from_bytes_until_nul(&text).ok()?;
+    (code == 0).then(|| text.to_string_lossy().into_owned())
+}
+
+/// The same in a few words.
+pub(crate) fn name(mpi: &Handle) -> String {
+    let version = version(mpi).unwrap_or_default();
+    let line = version.lines().next().and_then(|line| line.split(',').next()).unwrap_or_default();
+    line.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Open MPI's major version, out of what it calls itself; `None` if it is another.
+pub(crate) fn open_mpi(version: &str) -> Option<&str> {
+    let (_, rest) = version.split_once("Open MPI")?;
+    let rest = rest.trim_start_matches([' ', 'v']);
+    rest.split(|c: char| !c.is_ascii_digit()).next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_read() {
+        assert_eq!(open_mpi("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"), Some("4"));
+        assert_eq!(open_mpi("Open MPI v5.0.11, package"), Some("5"));
+        assert_eq!(open_mpi("MPICH Version:      4.0.2"), None);
+        assert_eq!(open_mpi("Intel(R) MPI Library 2021.19"), None);
+    }
+
+    #[test]
+    fn a_process_without_mpi_has_none() {
+        let objects = Objects::mapped();
+        assert_eq!(of(&objects, of as *const () as usize), Found::Nowhere);
+    }
+}

@@ -1,0 +1,240 @@
+//! Where a name leads, for a caller.
+//!
+//! An MPI that was loaded with the program serves all callers, so each name is looked up once. One that was
+//! loaded later may be one of several: then it is looked up for each call whose the caller is, in a
+//! table of what was found for its page of code.
+//!
+//! No lock is held: a caller may hold the loader's, in a constructor of a library that is being loaded.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ffi::c_void;
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+
+use crate::library;
+use crate::loaded::{self, Address, Handle};
+use crate::message::{end, report};
+use crate::mpi::{self, Found};
+use crate::objects::{self, Objects};
+use crate::stubs::{COUNT, SLOTS, name};
+
+/// What serves the callers of one MPI. It stays for good, as MPI cannot be started twice.
+struct Binding {
+    /// Where the MPI is loaded; for one in the program, 0.
+    base: usize,
+    /// The MPI; `None` if it is in the program.
+    mpi: Option<Handle>,
+    /// Where its own functions are looked for.
+    host: Host,
+    /// The library that was built for it, or why there is none.
+    library: Result<Handle, String>,
+    /// What was found, by the index of its name.
+    targets: [AtomicPtr<()>; COUNT],
+}
+
+/// Where the functions are that would be called without this library.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Host {
+    /// Behind this library, for everybody.
+    AtStart,
+    /// In the program.
+    InProgram,
+    /// In the MPI, or else in what was loaded along with the caller; what is for Fortran is in a library of
+    /// its own.
+    Later,
+}
+
+/// One for each MPI. A process has one, hardly ever two.
+static BINDINGS: [AtomicPtr<Binding>; 8] = [const { AtomicPtr::new(ptr::null_mut()) }; 8];
+
+/// That of the MPI that was loaded with the program.
+static AT_START: AtomicPtr<Binding> = AtomicPtr::new(ptr::null_mut());
+
+/// Where the name with this index leads, for the code at `caller`.
+pub(crate) extern "C" fn resolve(index: usize, caller: usize) -> *const () {
+    // SAFETY: what is put there is never freed.
+    if let Some(binding) = unsafe { AT_START.load(Ordering::Acquire).as_ref() } {
+        return everybodys(binding, index, caller);
+    }
+    let unloaded = objects::unloaded();
+    if let Some(binding) = Memo::find(caller, unloaded) {
+        return target(binding, index, caller);
+    }
+    let objects = Objects::mapped();
+    let shown = name(index).to_string_lossy();
+    match mpi::of(&objects, caller) {
+        Found::AtStart(mpi) => {
+            let binding = bind(&objects, Some(mpi), Host::AtStart);
+            everybodys(binding, index, caller)
+        }
+        Found::InProgram => everybodys(bind(&objects, None, Host::InProgram), index, caller),
+        Found::Later(mpi) => {
+            let binding = bind(&objects, Some(mpi), Host::Later);
+            Memo::note(caller, binding, unloaded);
+            target(binding, index, caller)
+        }
+        // A library that stands in for MPI, with a few functions only, or an error in the program.
+        Found::Nowhere => {
+            let name = name(index);
+            let found = loaded::find_next(name).or_else(|| along_with(caller)?.find(name));
+            match found.filter(|found| !loaded::is_own(*found)) {
+                Some(found) => found.as_ptr().cast(),
+                None => {
+                    end(format_args!("undefined symbol: {shown}: no MPI is loaded in this process"))
+                }
+            }
+        }
+        Found::Either(several) => {
+            let several: Vec<String> = several.iter().map(|&mpi| objects.0[mpi].shown()).collect();
+            let caller =
+                objects.at(caller).map_or("code of no file".into(), |at| objects.0[at].shown());
+            end(format_args!(
+                "undefined symbol: {shown}: {caller} is linked with no MPI, and several are loaded: {}",
+                several.join(", ")
+            ))
+        }
+    }
+}
+
+/// Where a name leads for everybody, from now on without a question.
+fn everybodys(binding: &'static Binding, index: usize, caller: usize) -> *const () {
+    AT_START.store(ptr::from_ref(binding).cast_mut(), Ordering::Release);
+    let found = target(binding, index, caller);
+    SLOTS[index].store(found.cast_mut(), Ordering::Release);
+    found
+}
+
+/// Where a name leads for the callers of an MPI.
+fn target(binding: &Binding, index: usize, caller: usize) -> *const () {
+    let known = binding.targets[index].load(Ordering::Acquire);
+    if !known.is_null() {
+        return known;
+    }
+    let name = name(index);
+    let ours = binding.library.as_ref().ok().and_then(|library| library.find(name));
+    let hosts = || match binding.host {
+        Host::AtStart => loaded::find_next(name),
+        // Not for the program itself, which asked for what comes behind.
+        Host::InProgram => loaded::find_globally(name).filter(|found| {
+            loaded::base_of(found.as_ptr()) != loaded::base_of(caller as *const c_void)
+        }),
+        Host::Later => binding
+            .mpi
+            .as_ref()
+            .and_then(|mpi| mpi.find(name))
+            .or_else(|| along_with(caller)?.find(name)),
+    };
+    let anothers = |found: &Address| !loaded::is_own(*found);
+    let found = ours.filter(anothers).or_else(hosts).filter(anothers);
+    let Some(found) = found else {
+        let mpi = match &binding.mpi {
+            Some(mpi) => mpi::name(mpi),
+            None => "which is linked into the program".into(),
+        };
+        let name = name.to_string_lossy();
+        end(format_args!(
+            "undefined symbol: {name}: the MPI of this process, {mpi}, does not have it"
+        ));
+    };
+    binding.targets[index].store(found.as_ptr().cast(), Ordering::Release);
+    found.as_ptr().cast()
+}
+
+/// The object that an address lies in, through which all is found that was loaded for it.
+fn along_with(caller: usize) -> Option<Handle> {
+    Handle::of_loaded(&loaded::file_of(caller as *const c_void)?.0)
+}
+
+/// The binding of an MPI, in an object or in the program.
+fn bind(objects: &Objects, mpi: Option<usize>, host: Host) -> &'static Binding {
+    let base = mpi.map_or(0, |mpi| objects.0[mpi].range.start);
+    let mut made: Option<Box<Binding>> = None;
+    for place in &BINDINGS {
+        let mut found = place.load(Ordering::Acquire);
+        if found.is_null() {
+            let own = Box::into_raw(made.take().unwrap_or_else(|| make(objects, mpi, host)));
+            match place.compare_exchange(found, own, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => {
+                    // SAFETY: it is never freed any more.
+                    let binding = unsafe { &*own };
+                    if let Err(why) = &binding.library {
+                        report(format_args!("{why}; the MPI's own functions are called"));
+                    }
+                    return binding;
+                }
+                Err(other) => {
+                    // SAFETY: nobody else has seen it.
+                    made = Some(unsafe { Box::from_raw(own) });
+                    found = other;
+                }
+            }
+        }
+        // SAFETY: what is put there is never freed.
+        let binding = unsafe { &*found };
+        if binding.base == base {
+            return binding;
+        }
+    }
+    end(format_args!("more than {} MPIs are loaded in this process", BINDINGS.len()))
+}
+
+fn make(objects: &Objects, mpi: Option<usize>, host: Host) -> Box<Binding> {
+    let handle = mpi.and_then(|mpi| Handle::of_loaded(&objects.0[mpi].path));
+    let library = match (mpi, &handle) {
+        (Some(mpi), Some(handle)) => library::open(objects, mpi, handle),
+        (Some(mpi), None) => Err(format!("{} is not loaded any more", objects.0[mpi].shown())),
+        (None, _) => {
+            Err("the MPI is linked into the program, with which libcartograph.a must be linked"
+                .into())
+        }
+    };
+    let targets = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
+    Box::new(Binding {
+        base: mpi.map_or(0, |mpi| objects.0[mpi].range.start),
+        mpi: handle,
+        host,
+        library,
+        targets,
+    })
+}
+
+/// What was found for pages of code that were loaded later, as long as nothing was unloaded since.
+struct Memo;
+
+/// Each entry is one number, so that it is read and written at once: the page, the place of the binding
+/// plus one, and how often something had been unloaded.
+static MEMO: [AtomicU64; 256] = [const { AtomicU64::new(0) }; 256];
+
+impl Memo {
+    const BITS_OF_COUNT: u32 = 22;
+    const BITS_OF_PLACE: u32 = 4;
+
+    /// The entry that a page may be in, and what it holds but for the place; `None` for addresses that are
+    /// too large, which Linux gives nobody who does not ask for them.
+    fn entry(caller: usize, unloaded: u64) -> Option<(&'static AtomicU64, u64)> {
+        let page = caller as u64 >> 12;
+        let holds = page << (Self::BITS_OF_COUNT + Self::BITS_OF_PLACE)
+            | unloaded & ((1 << Self::BITS_OF_COUNT) - 1);
+        (page >> 36 == 0).then(|| (&MEMO[page as usize % MEMO.len()], holds))
+    }
+
+    fn find(caller: usize, unloaded: u64) -> Option<&'static Binding> {
+        let (entry, holds) = Self::entry(caller, unloaded)?;
+        let found = entry.load(Ordering::Acquire);
+        let place = found >> Self::BITS_OF_COUNT & ((1 << Self::BITS_OF_PLACE) - 1);
+        let place = (found ^ place << Self::BITS_OF_COUNT == holds).then_some(place as usize)?;
+        // SAFETY: what is put there is never freed.
+        unsafe { BINDINGS.get(place.checked_sub(1)?)?.load(Ordering::Acquire).as_ref() }
+    }
+
+    fn note(caller: usize, binding: &'static Binding, unloaded: u64) {
+        let is = |place: &AtomicPtr<Binding>| ptr::eq(place.load(Ordering::Relaxed), binding);
+        let place = BINDINGS.iter().position(is);
+        if let (Some((entry, holds)), Some(place)) = (Self::entry(caller, unloaded), place) {
+            entry.store(holds | (place as u64 + 1) << Self::BITS_OF_COUNT, Ordering::Release);
+        }
+    }
+}
