@@ -162,6 +162,7 @@ MINI_DECLARE(int, Info_get_string, (MPI_Info info, const char *key, int *buflen,
 MINI_DECLARE(int, Type_create_keyval, (MPI_Type_copy_attr_function *type_copy_attr_fn,
              MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
              void *extra_state));
+MINI_DECLARE(int, Type_free_keyval, (int *type_keyval));
 MINI_DECLARE(int, Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype));
 MINI_DECLARE(int, Type_set_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val));
 MINI_DECLARE(int, Type_get_envelope, (MPI_Datatype datatype, int *num_integers, int *num_addresses,
