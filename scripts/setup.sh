@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Gets what is missing on this machine for the hosts named as arguments, and nothing else; "cluster" among
-# them is what scripts/cluster.sh needs.
+# them is what scripts/cluster.sh needs, "mpi4py" what scripts/test-mpi4py.sh does.
 # Debian's packages need root; without it, or without apt, what is missing is said instead.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 
+mpi4py=4.1.2
 debian=()
 pypi=()
 # A program that is there is not asked for, wherever it came from.
@@ -35,6 +36,10 @@ for host in "$@"; do
     if [ "$host" = hwloc ]; then
         pkg-config --exists hwloc || debian+=(libhwloc-dev)
         pkg-config --exists libudev || debian+=(libudev-dev)
+        continue
+    fi
+    if [ "$host" = mpi4py ]; then
+        [ -e "$top/build/hosts/mpi4py/source-$mpi4py" ] || { need python3 python3 && pypi+=("mpi4py==$mpi4py"); }
         continue
     fi
     read -r from packages <<<"$("$top/scripts/host.sh" "$host" missing)"
@@ -69,4 +74,11 @@ for package in $(printf '%s\n' "${pypi[@]:-}" | sort -u); do
         python3 -m venv "$venv"
     fi
     "$venv/bin/pip" install --quiet --disable-pip-version-check "$package"
+    # Its tests are in its source distribution only.
+    if [ "${package%%==*}" = mpi4py ]; then
+        "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-binary mpi4py -d "$venv" "$package"
+        rm -rf "$venv/mpi4py-$mpi4py"
+        tar -xf "$venv/mpi4py-$mpi4py.tar.gz" -C "$venv"
+        mv -T "$venv/mpi4py-$mpi4py" "$venv/source-$mpi4py"
+    fi
 done
