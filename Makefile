@@ -27,6 +27,8 @@ endif
 KNOWN := $(filter $(ONE),$(HOSTS))
 OUT := $(TOP)/build/$(ONE)
 LIB := $(OUT)/lib
+# The recorder is for programs whose ranks are processes, on hosts that are used.
+RECORDED := $(filter-out smpi mini,$(ONE))
 PURE := CARGO_TARGET_DIR=$(TOP)/build/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
@@ -72,17 +74,20 @@ check:
 	$(PURE) cargo check --quiet --profile unwind --no-default-features --lib
 	$(PURE) cargo test $(CHECKED) --lib --bins --test cli --test hosts
 	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
+	$(PURE) cargo clippy --profile unwind -p cartograph-traffic --all-targets -- -D warnings
+	$(PURE) cargo test --profile unwind -p cartograph-traffic
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED)
 
 ## make hosts                       gets every host that is missing here
 hosts:
 	scripts/setup.sh $(HOSTS)
 
-## make lib [HOST=|MPICC=] [FEATURES=hwloc]  builds libcartograph.so and libcartograph.a
+## make lib [HOST=|MPICC=] [FEATURES=hwloc]  builds libcartograph.so and libcartograph.a, and the recorder
 lib:
 	$(if $(KNOWN),scripts/setup.sh $(ONE))
 	scripts/seed.sh $(OUT)
 	$(BOUND) cargo build --release --lib $(if $(FEATURES),--features $(FEATURES))
+	$(if $(RECORDED),$(BOUND) cargo build --release -p cartograph-record)
 	scripts/finish-lib.sh $(OUT)
 	install -d build/lib/cartograph
 	ln -sfn ../../$(ONE)/lib build/lib/cartograph/$(ONE)
@@ -97,6 +102,7 @@ preload:
 .PHONY: lint
 lint: lib
 	$(BOUND) cargo clippy --release --lib -- -D warnings
+	$(if $(RECORDED),$(BOUND) cargo clippy --release -p cartograph-record -- -D warnings)
 
 ## make -s lib-path [HOST=|MPICC=]  prints where that libcartograph.so is
 lib-path:
@@ -140,6 +146,7 @@ install: lib preload tool
 	install -d $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE) $(DESTDIR)$(PREFIX)/lib/pkgconfig
 	install -m 755 $(LIB)/libcartograph.so.0 $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE)
 	ln -sf libcartograph.so.0 $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE)/libcartograph.so
+	$(if $(RECORDED),install -m 755 $(LIB)/libcartograph_record.so $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE))
 	install -m 644 $(LIB)/libcartograph.a $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE)
 	install -D -m 644 include/cartograph.h $(DESTDIR)$(PREFIX)/include/cartograph.h
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@HOST@|$(ONE)|' -e "s|@VERSION@|$$(scripts/version.sh)|" \

@@ -17,6 +17,7 @@ include/cartograph.h
 lib/cartograph/$host/libcartograph.a
 lib/cartograph/$host/libcartograph.so
 lib/cartograph/$host/libcartograph.so.0
+lib/cartograph/$host/libcartograph_record.so
 lib/libcartograph.so
 lib/libcartograph.so.0
 lib/pkgconfig/cartograph-$host.pc

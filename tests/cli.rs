@@ -8,6 +8,8 @@ mod plan;
 mod report;
 #[path = "cli/run.rs"]
 mod run;
+#[path = "cli/traffic.rs"]
+mod traffic;
 
 use run::cartograph;
 

@@ -266,3 +266,23 @@ fn info_lists_libraries() {
         assert!(line.is_some_and(|line| line.contains(mpi)), "{text}");
     }
 }
+
+#[test]
+fn the_recorder_is_beside_the_library() {
+    let machine = Machine::new("exec-record");
+    let program = machine.program("program", "mpich4/libmpich.so.12");
+    let run = || machine.exec("--record run.traffic", &program);
+    run().fails(1, "no libcartograph_record.so beside");
+    let recorder = machine.directory.join("lib/mpich/libcartograph_record.so");
+    fs::copy(machine.directory.join("lib/mpich/libcartograph.so"), &recorder).unwrap();
+    // In place of the library, which would move processes.
+    let output = run().stdout_only();
+    assert_eq!(output.lines().next(), recorder.to_str());
+    let file = machine.directory.join("source.c");
+    cartograph("exec --record")
+        .arg(&file)
+        .arg(&program)
+        .env("CARTOGRAPH_LIB_DIR", machine.directory.join("lib"))
+        .fails(2, "name a directory");
+    machine.exec("--record x --reorder on", &program).fails(2, "cannot be used with");
+}

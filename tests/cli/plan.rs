@@ -161,7 +161,7 @@ fn rank_files_start_each_rank_on_the_node_of_its_place() {
     assert!(fs::read_to_string(&file).unwrap().contains("=n1 slot=0\n"));
     let run = cartograph(&format!("{arguments} slurm")).arg(&file).arg("--hosts").arg("a,b,c");
     run.fails(2, "2 nodes, but 3 names");
-    cartograph(&format!("{arguments} pbs")).arg(&file).fails(2, "openmpi, mpich or slurm");
+    cartograph(&format!("{arguments} pbs")).arg(&file).fails(2, "openmpi, mpich, slurm");
 }
 
 #[test]

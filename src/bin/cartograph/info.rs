@@ -7,7 +7,7 @@ use crate::exec::libraries;
 use crate::output::{self, Result};
 
 /// The environment variables that the library and the command read.
-const VARIABLES: [(&str, &str); 5] = [
+const VARIABLES: [(&str, &str); 6] = [
     (
         "CARTOGRAPH_REPORT",
         "1: a report on stderr at the end; a file name: there; in JSON if it ends in .json",
@@ -23,6 +23,10 @@ const VARIABLES: [(&str, &str); 5] = [
     (
         "CARTOGRAPH_CHECK",
         "rules whose breach is an error though all MPIs let it pass: edges, weights, arguments; all",
+    ),
+    (
+        "CARTOGRAPH_RECORD",
+        "where the recorder writes, a file a process; cartograph exec --record sets it",
     ),
     (
         "CARTOGRAPH_LIB_DIR",

@@ -8,6 +8,7 @@ mod info;
 mod output;
 mod plan;
 mod show;
+mod traffic;
 
 use std::process::ExitCode;
 
@@ -31,7 +32,7 @@ enum Command {
     Plan(plan::Arguments),
     /// Prints what MPI_Dims_create answers
     Dims(dims::Arguments),
-    /// Prints or draws a report in JSON, as CARTOGRAPH_REPORT=FILE.json makes it
+    /// Prints or draws a report in JSON, as CARTOGRAPH_REPORT=FILE.json makes it, or a recorded run
     Show(show::Arguments),
     /// Prints the version, the libraries that are here, and the environment variables that are read
     Info,

@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use cartograph::report::{Document, Record, picture};
 
 use crate::output::{self, Failure, Result};
+use crate::traffic;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A report in JSON, with the parts of other processes beside it (FILE.RANK); - is stdin
+    /// A report in JSON, with the parts of other processes beside it (FILE.RANK), or what
+    /// `cartograph exec --record` has written; - is stdin
     report: PathBuf,
     /// Draws processes before and after into a file; - is stdout
     #[arg(long, value_name = "FILE")]
@@ -19,7 +21,14 @@ pub(crate) struct Arguments {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let mut document = read(&arguments.report)?;
+    let path = &arguments.report;
+    if traffic::is_recording(path) {
+        if arguments.topology.is_some() {
+            return Err(Failure::usage("--topology is for reports: a recording has one picture"));
+        }
+        return traffic::show(&traffic::read(path)?, arguments.svg.as_deref());
+    }
+    let mut document = read(path)?;
     if let Some(number) = arguments.topology {
         let count = document.topologies.len();
         let wanted = number.checked_sub(1).filter(|at| *at < count).ok_or_else(|| {

@@ -77,6 +77,26 @@ impl Figure {
         Some(Self::compose(caption, panels, legend, Some(&scale)))
     }
 
+    /// What goes from each of several, a row, to each, a column. `None` as in
+    /// [`matrices`](Self::matrices).
+    pub fn matrix(title: &str, legend: &str, matrix: &[Vec<i64>]) -> Option<Self> {
+        let count = matrix.len();
+        let square = matrix.iter().all(|row| row.len() == count);
+        if count == 0 || count.saturating_mul(count) > MOST_CELLS || !square {
+            return None;
+        }
+        let scale = matrix::Scale::of(matrix, matrix);
+        let panel = matrix::panel(matrix, &scale);
+        let width = panel.width.max(LEAST_WIDTH) + 2.0 * MARGIN;
+        let height = TITLE + panel.height + LEGEND;
+        let group = Group::new()
+            .add(text(title, (MARGIN, 26.0), 18.0, false).set("font-weight", "bold"))
+            .add(panel.group.set("transform", format!("translate({MARGIN} {TITLE})")))
+            .add(text(legend, (MARGIN, height - 16.0), 13.0, false))
+            .add(scale.legend((width - MARGIN, 52.0)));
+        Some(Self { group, width, height })
+    }
+
     fn compose(
         caption: &Caption,
         panels: [Panel; 2],

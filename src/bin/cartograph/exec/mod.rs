@@ -3,6 +3,7 @@
 mod elf;
 mod family;
 pub(crate) mod libraries;
+mod record;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -24,6 +25,9 @@ pub(crate) struct Arguments {
     /// A report at the end, on stderr or in a file; in JSON if its name ends in .json
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     report: Option<PathBuf>,
+    /// Counts what each process sends, in a file each in DIR, in place of everything else
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout", "reorder"])]
+    record: Option<PathBuf>,
     /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
@@ -53,7 +57,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     };
     let mut command = Command::new(&program);
     command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
-    command.env("LD_PRELOAD", preload(&library.path)?);
+    let preloaded = match &arguments.record {
+        None => library.path,
+        Some(directory) => {
+            record::into(&mut command, directory)?;
+            record::beside(&library)?
+        }
+    };
+    command.env("LD_PRELOAD", preload(&preloaded)?);
     match &arguments.report {
         Some(file) if file == Path::new("1") => drop(command.env("CARTOGRAPH_REPORT", "1")),
         Some(file) => {

@@ -20,8 +20,8 @@ use problem::{Problem, Stencil};
 use rankfile::Launcher;
 
 #[derive(clap::Args)]
-#[command(group(clap::ArgGroup::new("what").required(true).args(["dims", "graph"])))]
-#[command(group(clap::ArgGroup::new("where").required(true).args(["nodes", "node_sizes"])))]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["dims", "graph", "traffic"])))]
+#[command(group(clap::ArgGroup::new("where").args(["nodes", "node_sizes", "layout"])))]
 pub(crate) struct Arguments {
     /// The sizes of a grid
     #[arg(long, value_name = "AxBxC")]
@@ -32,6 +32,9 @@ pub(crate) struct Arguments {
     /// A graph in the format of METIS, in place of a grid; - is stdin
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
+    /// What `cartograph exec --record` has written: places the ranks of that program themselves
+    #[arg(long, value_name = "DIR")]
+    traffic: Option<PathBuf>,
     /// How many nodes there are, all alike
     #[arg(long, requires = "ppn")]
     nodes: Option<usize>,
@@ -41,6 +44,10 @@ pub(crate) struct Arguments {
     /// Processes on each node where they differ, such as 40*48,10*30,12*15
     #[arg(long, value_name = "SIZES")]
     node_sizes: Option<String>,
+    /// The nodes as CARTOGRAPH_LAYOUT has them: 4x16, 40*48,16,8, or a file with a node's name a rank;
+    /// without any, those on which --traffic was recorded
+    #[arg(long)]
+    layout: Option<String>,
     /// Whom a cell of the grid sends to
     #[arg(long, default_value = "nn", requires = "dims")]
     stencil: Stencil,
@@ -60,9 +67,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
     /// Writes what a launcher takes to place ranks so, for programs that pass reorder = 0
-    #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm", "FILE"])]
+    #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm|cray|flux", "FILE"])]
     rankfile: Option<Vec<String>>,
-    /// The names of the nodes for it: a,b,c or a file with one a line; else n0, n1, ...
+    /// The names of the nodes for it: a,b,c or a file with one a line; else those of --layout FILE or
+    /// --traffic, or n0, n1, ...
     #[arg(long, requires = "rankfile")]
     hosts: Option<String>,
 }
@@ -92,6 +100,8 @@ struct Answer<'a> {
 struct Solved {
     problem: Problem,
     layout: Layout,
+    /// The names of the nodes, where they are known.
+    names: Option<Vec<String>>,
     plan: Plan,
     seconds: f64,
 }
@@ -105,7 +115,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let launcher = match launcher {
         Some((Ok(launcher), file)) => Some((launcher, PathBuf::from(file))),
         Some((Err(_), _)) => {
-            return Err(Failure::usage("--rankfile takes openmpi, mpich or slurm, and a file"));
+            return Err(Failure::usage(format!(
+                "--rankfile takes {}, and a file",
+                Launcher::NAMES
+            )));
         }
         None => None,
     };
@@ -113,7 +126,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
     let ranks = launcher.map(|(launcher, file)| {
         let node_of = rankfile::launch_order(&solved.plan, &solved.layout);
-        let names = rankfile::names(arguments.hosts.as_deref(), &solved.layout)?;
+        let known = solved.names.as_deref();
+        let names = rankfile::names(arguments.hosts.as_deref(), known, &solved.layout)?;
         let how = launcher.usage(&file.display().to_string(), node_of.len());
         Ok((file, launcher.write(&node_of, &names)?, how))
     });
@@ -141,7 +155,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 fn solve(arguments: &Arguments) -> Result<Solved> {
     let problem = problem::read(arguments)?;
-    let layout = problem::layout(arguments, &problem)?;
+    let (layout, names) = problem::layout(arguments, &problem)?;
     let objective = match arguments.objective {
         Figures::Sum => Objective::Sum,
         Figures::Max => Objective::Max,
@@ -155,18 +169,20 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
     let start = Instant::now();
     let plan = match &problem {
         Problem::Grid(grid) => plan_cart(grid, &layout, &options),
-        Problem::Graph { graph, .. } => plan_graph(graph, &layout, &options),
+        Problem::Graph { graph, .. } | Problem::Traffic { graph, .. } => {
+            plan_graph(graph, &layout, &options)
+        }
     };
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
-    Ok(Solved { problem, layout, plan, seconds })
+    Ok(Solved { problem, layout, names, plan, seconds })
 }
 
 impl Solved {
     fn json(&self) -> String {
         let (dims, periodic): (&[usize], &[bool]) = match &self.problem {
             Problem::Grid(grid) => (grid.dims(), grid.periodic()),
-            Problem::Graph { .. } => (&[], &[]),
+            Problem::Graph { .. } | Problem::Traffic { .. } => (&[], &[]),
         };
         let answer = Answer {
             dims,
@@ -209,10 +225,21 @@ impl Solved {
             let _ = writeln!(text, "{name:26}{before:>12}{after:>12}{bound:>14}");
         };
         let (before, after, bound) = (plan.before, plan.after, plan.lower_bound);
-        row("edges between nodes", before.inter_node_edges, after.inter_node_edges, bound);
+        let what = self.problem.weighs();
+        row(
+            &format!("{what} between nodes"),
+            before.inter_node_edges,
+            after.inter_node_edges,
+            bound,
+        );
         // The worst node has no fewer than the mean.
         let mean = bound.div_euclid(nodes) + i64::from(bound.rem_euclid(nodes) > 0);
-        row("edges of the worst node", before.max_node_edges, after.max_node_edges, mean);
+        row(
+            &format!("{what} of the worst node"),
+            before.max_node_edges,
+            after.max_node_edges,
+            mean,
+        );
         let found = match plan.old_rank {
             Some(_) => format!("found by {}", plan.algorithm),
             None => "nothing better than the order of ranks was found".to_owned(),
@@ -242,7 +269,7 @@ impl Solved {
                 let (before, after) = self.nodes();
                 Figure::grids(&caption, grid.dims(), before, &after)
             }
-            Problem::Graph { graph, .. } => {
+            Problem::Graph { graph, .. } | Problem::Traffic { graph, .. } => {
                 let Traffic { before, after } = Traffic::new(graph, &self.layout, &self.plan);
                 Figure::matrices(&caption, &before, &after)
             }

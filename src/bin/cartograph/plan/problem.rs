@@ -1,16 +1,19 @@
 //! What is to be mapped, and on which nodes, from the command's arguments.
 
-use std::fmt;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 use cartograph::mapping::graph::metis;
 use cartograph::mapping::layout::parse_sizes;
 use cartograph::mapping::{Adjacency, Csr, Grid, Layout, Offset};
+use cartograph_traffic::Recording;
 use clap::ValueEnum;
 
 use super::{Arguments, sides_text};
 use crate::dims::parse_sides;
 use crate::output::{self, Failure, Result};
+use crate::traffic;
 
 /// Larger jobs are typing errors.
 const MOST_RANKS: usize = 1 << 25;
@@ -18,6 +21,7 @@ const MOST_RANKS: usize = 1 << 25;
 pub(super) enum Problem {
     Grid(Grid),
     Graph { graph: Csr, file: PathBuf },
+    Traffic { graph: Csr, recording: Box<Recording> },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -63,10 +67,13 @@ impl Stencil {
 
 /// The grid or graph that is asked about.
 pub(super) fn read(arguments: &Arguments) -> Result<Problem> {
-    match (&arguments.dims, &arguments.graph) {
-        (Some(dims), _) => grid(dims, arguments).map(Problem::Grid),
-        (None, Some(file)) => graph(file),
-        (None, None) => Err(Failure::usage("say what to place: --dims or --graph")),
+    match (&arguments.dims, &arguments.graph, &arguments.traffic) {
+        (Some(dims), _, _) => grid(dims, arguments).map(Problem::Grid),
+        (None, Some(file), _) => graph(file),
+        (None, None, Some(file)) => recorded(file),
+        (None, None, None) => {
+            Err(Failure::usage("say what to place: --dims, --graph or --traffic"))
+        }
     }
 }
 
@@ -131,8 +138,11 @@ fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
     Ok(Grid::new(dims, periodic, arguments.stencil.offsets(&weights)))
 }
 
-/// The nodes: as many places as the problem needs, or more.
-pub(super) fn layout(arguments: &Arguments, problem: &Problem) -> Result<Layout> {
+/// The nodes, as many places as the problem needs or more, with their names where these are known.
+pub(super) fn layout(
+    arguments: &Arguments,
+    problem: &Problem,
+) -> Result<(Layout, Option<Vec<String>>)> {
     let sizes = match (&arguments.node_sizes, arguments.nodes, arguments.ppn) {
         (Some(text), _, _) => parse_sizes(text, MOST_RANKS).ok_or_else(|| {
             Failure::usage(format!("--node-sizes {text}: write sizes such as 40*48,10*30,12*15"))
@@ -140,11 +150,12 @@ pub(super) fn layout(arguments: &Arguments, problem: &Problem) -> Result<Layout>
         (None, Some(nodes), Some(ppn)) if nodes > 0 && ppn > 0 && nodes <= MOST_RANKS => {
             vec![ppn; nodes]
         }
-        _ => {
+        (None, Some(_), _) => {
             return Err(Failure::usage(format!(
                 "--nodes and --ppn must be at least 1, and processes at most {MOST_RANKS}"
             )));
         }
+        (None, None, _) => return named_layout(arguments.layout.as_deref(), problem),
     };
     let ranks = sizes.iter().fold(0usize, |sum, size| sum.saturating_add(*size));
     let vertices = problem.vertices();
@@ -156,14 +167,49 @@ pub(super) fn layout(arguments: &Arguments, problem: &Problem) -> Result<Layout>
             "{problem} needs {vertices} processes, but the nodes have {ranks}; add nodes or shrink it"
         )));
     }
-    Ok(Layout::blocks(&sizes))
+    Ok((Layout::blocks(&sizes), None))
+}
+
+/// The nodes of `--layout` or, without it, those on which a program was recorded.
+fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Layout, Option<Vec<String>>)> {
+    let Some(text) = text else {
+        let Problem::Traffic { recording, .. } = problem else {
+            return Err(Failure::usage("say where: --nodes with --ppn, --node-sizes or --layout"));
+        };
+        let (layout, names) = traffic::layout(recording).ok_or_else(|| {
+            Failure::new(
+                "parts of the recording are missing, so nobody knows the nodes of all ranks: say \
+                 them by --nodes with --ppn, --node-sizes or --layout",
+            )
+        })?;
+        return Ok((layout, Some(names)));
+    };
+    let mut names = None;
+    let read = |file: &str| {
+        let text = fs::read_to_string(file)?;
+        let mut seen = HashSet::new();
+        let words = text.split_whitespace().filter(|word| seen.insert(*word));
+        names = Some(words.map(str::to_owned).collect());
+        Ok(text)
+    };
+    let layout = Layout::written(text, problem.vertices(), read)
+        .map_err(|error| Failure::usage(format!("--layout: {error}")))?;
+    Ok((layout, names))
 }
 
 impl Problem {
+    /// What edges stand for.
+    pub(super) fn weighs(&self) -> &'static str {
+        match self {
+            Self::Traffic { .. } => "bytes",
+            _ => "edges",
+        }
+    }
+
     fn vertices(&self) -> usize {
         match self {
             Self::Grid(grid) => grid.vertices(),
-            Self::Graph { graph, .. } => graph.vertices(),
+            Self::Graph { graph, .. } | Self::Traffic { graph, .. } => graph.vertices(),
         }
     }
 }
@@ -185,6 +231,9 @@ impl fmt::Display for Problem {
                 let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
                 write!(f, "graph {name} of {} vertices and {} edges", graph.vertices(), graph.len())
             }
+            Self::Traffic { recording, .. } => {
+                write!(f, "the traffic of {}, {} processes", recording.program, recording.size)
+            }
         }
     }
 }
@@ -200,4 +249,10 @@ fn graph(file: &Path) -> Result<Problem> {
         ))),
         _ => Ok(Problem::Graph { graph, file: file.to_owned() }),
     }
+}
+
+fn recorded(file: &Path) -> Result<Problem> {
+    let recording = traffic::read(file)?;
+    let graph = traffic::graph(&recording);
+    Ok(Problem::Traffic { graph, recording: Box::new(recording) })
 }

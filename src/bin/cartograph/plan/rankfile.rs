@@ -16,6 +16,8 @@ pub(super) enum Launcher {
     Openmpi,
     Mpich,
     Slurm,
+    Cray,
+    Flux,
 }
 
 /// The node on which each rank is to be started: those of the plan, and then the processes that have
@@ -33,10 +35,18 @@ pub(super) fn launch_order(plan: &Plan, layout: &Layout) -> Vec<u32> {
     order
 }
 
-/// The names of the nodes: a list, a file with one in the first word of each line, or n0, n1, ...
-pub(super) fn names(hosts: Option<&str>, layout: &Layout) -> Result<Vec<String>> {
+/// The names of the nodes: a list, a file with one in the first word of each line, those that are known
+/// from elsewhere, or n0, n1, ...
+pub(super) fn names(
+    hosts: Option<&str>,
+    known: Option<&[String]>,
+    layout: &Layout,
+) -> Result<Vec<String>> {
     let nodes = layout.node_sizes().len();
-    let Some(hosts) = hosts else { return Ok((0..nodes).map(|node| format!("n{node}")).collect()) };
+    let Some(hosts) = hosts else {
+        let numbered = || (0..nodes).map(|node| format!("n{node}")).collect();
+        return Ok(known.map_or_else(numbered, <[String]>::to_vec));
+    };
     // "host:48" and "host slots=48" are machine files' ways.
     let word = |line: &str| {
         let name = line.split([' ', '\t', ':', '#']).next().unwrap_or_default();
@@ -56,7 +66,15 @@ pub(super) fn names(hosts: Option<&str>, layout: &Layout) -> Result<Vec<String>>
     Ok(names)
 }
 
+/// The ranks in runs on one node each: the node and how many.
+fn runs(node_of: &[u32]) -> impl Iterator<Item = (u32, usize)> + '_ {
+    node_of.chunk_by(|one, next| one == next).map(|run| (run[0], run.len()))
+}
+
 impl Launcher {
+    /// All of them, as the command line writes them.
+    pub(super) const NAMES: &'static str = "openmpi, mpich, slurm, cray or flux";
+
     /// The file's text; rank `r` is to be started on node `node_of[r]`.
     pub(super) fn write(self, node_of: &[u32], names: &[String]) -> Result<String> {
         let mut text = String::new();
@@ -87,6 +105,29 @@ impl Launcher {
             Self::Slurm => node_of.iter().for_each(|node| {
                 let _ = writeln!(text, "{}", name(node));
             }),
+            // Places are filled node by node, in the order in which the nodes were allocated; the file
+            // says which rank takes each.
+            Self::Cray => {
+                let mut ranks: Vec<usize> = (0..node_of.len()).collect();
+                ranks.sort_by_key(|rank| node_of[*rank]);
+                for line in ranks.chunk_by(|one, next| node_of[*one] == node_of[*next]) {
+                    let line: Vec<String> = line.iter().map(usize::to_string).collect();
+                    let _ = writeln!(text, "{}", line.join(","));
+                }
+            }
+            // RFC 34 of Flux: node, number of nodes, tasks on each, how often.
+            Self::Flux => {
+                let blocks: Vec<String> =
+                    runs(node_of).map(|(node, tasks)| format!("[{node},1,{tasks},1]")).collect();
+                let _ = writeln!(text, "[{}]", blocks.join(","));
+                if text.len() >= LONGEST_WORD {
+                    return Err(Failure::new(format!(
+                        "--rankfile flux: {} ranks are too many for one argument of flux run; use \
+                         --rankfile slurm FILE and flux run --taskmap=hostfile:FILE",
+                        node_of.len()
+                    )));
+                }
+            }
         }
         Ok(text)
     }
@@ -100,11 +141,19 @@ impl Launcher {
             ),
             Self::Mpich => format!(
                 "start it by: mpiexec $(cat {file}) -n {ranks} PROGRAM\n\
-                 (an mpiexec without -rankmap: --rankfile slurm FILE and mpiexec -f FILE, but then \
-                 MPICH takes a host that comes again for another node)"
+                 (an mpiexec that does not know -rankmap, as Debian's of MPICH 4.0.2, cannot place ranks: \
+                 use srun with --rankfile slurm, or link the program with a later MPICH)"
             ),
             Self::Slurm => format!(
                 "start it by: SLURM_HOSTFILE={file} srun --distribution=arbitrary -n {ranks} PROGRAM"
+            ),
+            Self::Cray => format!(
+                "start it by: MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={file} srun -n {ranks} \
+                 PROGRAM\n(nodes are filled one after the other, in the order of the allocation)"
+            ),
+            Self::Flux => format!(
+                "start it by: flux run -n {ranks} --taskmap=manual:$(cat {file}) PROGRAM\n\
+                 (nodes are numbered in the order of the allocation)"
             ),
         }
     }
@@ -122,7 +171,7 @@ mod tests {
         let plan = Plan { old_rank: Some([3, 0, 4, 1].into()), ..Plan::identity(&row, &layout, 0) };
         let order = launch_order(&plan, &layout);
         assert_eq!(order, [1, 0, 1, 0, 1]);
-        let names = names(Some("a,b"), &layout).unwrap();
+        let names = names(Some("a,b"), None, &layout).unwrap();
         let text = |launcher: Launcher| launcher.write(&order, &names).unwrap();
         assert_eq!(
             text(Launcher::Openmpi),
@@ -130,6 +179,9 @@ mod tests {
         );
         assert_eq!(text(Launcher::Mpich), "-hosts a,b -rankmap 1,0,1,0,1\n");
         assert_eq!(text(Launcher::Slurm), "b\na\nb\na\nb\n");
+        assert_eq!(text(Launcher::Cray), "1,3\n0,2,4\n");
+        let flux = Launcher::Flux.write(&[1, 1, 0, 1], &names).unwrap();
+        assert_eq!(flux, "[[1,1,2,1],[0,1,1,1],[1,1,1,1]]\n");
         let many = vec![0; LONGEST_WORD / 2 + 1];
         assert!(Launcher::Mpich.write(&many, &names).is_err());
         assert!(Launcher::Mpich.write(&many[1..], &names).is_ok());

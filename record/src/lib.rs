@@ -1,0 +1,61 @@
+//! `libcartograph_record.so`: counts what each process of an MPI program sends, and writes it into a file
+//! of its own. `cartograph exec --record` preloads it; `docs/recording.md` says what is counted.
+//!
+//! It wraps functions of the host by their `MPI_` and `PMPI_` names and calls the next ones of the same
+//! names: another tool's, Cartograph's, or the host's. So it sees the calls of a program, of a tool in
+//! front of it and of a host's Fortran library, which calls C's names, and counts each once. It never sends
+//! anything.
+//!
+//! - [`next`]: what is called underneath. [`outermost`]: so that a call is counted once.
+//! - [`sent`]: what a call sends. [`tally`]: the counts. [`peers`]: whose they are. [`part`]: the file.
+//! - [`messages`], [`onesided`], [`collectives`], [`process`]: the functions that are wrapped.
+
+#![allow(clippy::too_many_arguments, reason = "MPI's functions have as many")]
+
+#[macro_use]
+mod wrap;
+
+mod collectives;
+mod messages;
+mod next;
+mod onesided;
+mod outermost;
+mod part;
+mod peers;
+mod process;
+mod sent;
+mod tally;
+
+/// The host: types and prototypes of mpi-sys, and what `shim.h` declares.
+mod sys {
+    #[allow(
+        dead_code,
+        unreachable_pub,
+        missing_docs,
+        non_camel_case_types,
+        non_upper_case_globals,
+        unused_imports,
+        reason = "generated from shim.h"
+    )]
+    mod shim {
+        include!(concat!(env!("OUT_DIR"), "/shim.rs"));
+    }
+    pub(crate) use mpi_sys::{
+        MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request, MPI_Status,
+        MPI_Win,
+    };
+    pub(crate) use shim::*;
+
+    /// For the comparison of types in `wrap!`. Never called.
+    pub(crate) use mpi_sys as prototypes;
+
+    // mpi-sys does not notice a changed MPICC.
+    const _: () = assert!(
+        CR_SIZEOF_COMM as usize == size_of::<MPI_Comm>()
+            && CR_PROC_NULL as i64 == mpi_sys::MPI_PROC_NULL as i64,
+        "mpi-sys was built for another MPI than MPICC names: use one CARGO_TARGET_DIR for each"
+    );
+}
+
+#[cfg(not(panic = "abort"))]
+compile_error!("build with panic = \"abort\": a panic must not unwind into C");

@@ -1,0 +1,41 @@
+//! What is called underneath: the next function of the same name, a tool's or the host's.
+
+use std::ffi::{CStr, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// A function of the host, found when it is first called.
+pub(crate) struct Next {
+    name: &'static str,
+    found: AtomicPtr<c_void>,
+}
+
+impl Next {
+    /// `name` ends in a zero.
+    pub(crate) const fn new(name: &'static str) -> Self {
+        Self { name, found: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// Its address.
+    #[inline]
+    pub(crate) fn get(&self) -> *mut c_void {
+        let found = self.found.load(Ordering::Relaxed);
+        if found.is_null() { self.find() } else { found }
+    }
+
+    #[cold]
+    fn find(&self) -> *mut c_void {
+        let name = CStr::from_bytes_with_nul(self.name.as_bytes()).expect("a zero at the end");
+        // SAFETY: a string; what follows this library in the order of symbols is looked through.
+        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+        if found.is_null() {
+            eprintln!(
+                "cartograph: the program calls {}, which its MPI does not have",
+                name.to_string_lossy()
+            );
+            std::process::abort();
+        }
+        self.found.store(found, Ordering::Relaxed);
+        found
+    }
+}

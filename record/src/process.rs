@@ -1,0 +1,155 @@
+//! The start and the end of a process, and the grids that it takes part in: MPI 4.1, 11.2, 8.5.
+
+use std::ffi::{CStr, c_char, c_int};
+use std::sync::Once;
+
+use cartograph_traffic::{Grid, Process, SCHEMA};
+
+use crate::next::Next;
+use crate::outermost;
+use crate::part;
+use crate::peers::{self, Peers};
+use crate::sys::{self, MPI_Comm};
+use crate::tally;
+
+/// Begins to record, once MPI has started. Host's functions may call each other, and tools ours.
+fn start() {
+    static STARTED: Once = Once::new();
+    STARTED.call_once(|| {
+        let Some(process) = own() else { return };
+        if part::open(process) {
+            peers::make_keys();
+            // SAFETY: a function that stays: the library is linked with -z nodelete.
+            unsafe { libc::atexit(at_exit) };
+            outermost::switch(true);
+        }
+    });
+}
+
+/// Who this process is. `None` for those that were spawned, whose world is another than that of the job.
+fn own() -> Option<Process> {
+    let mut version = [0 as c_char; sys::CR_VERSION_ROOM as usize];
+    // SAFETY: as much room as is asked for; allowed at any time.
+    if unsafe { sys::cr_version(version.as_mut_ptr()) } == 0 {
+        eprintln!(
+            "cartograph: this libcartograph_record.so was built for another MPI than the program runs \
+             on; use cartograph exec --record, which picks the right one"
+        );
+        std::process::abort();
+    }
+    let mut name = [0 as c_char; sys::CR_NAME_ROOM as usize];
+    let (mut rank, mut size) = (0, 0);
+    // SAFETY: places for the answers, with as much room as is asked for.
+    if unsafe { sys::cr_start(&raw mut rank, &raw mut size, name.as_mut_ptr()) } == 0 {
+        return None;
+    }
+    // SAFETY: the arrays were zero, and the host has written strings with room for a zero behind them.
+    let text =
+        |array: &[c_char]| unsafe { CStr::from_ptr(array.as_ptr()) }.to_string_lossy().into_owned();
+    let arguments: Vec<String> =
+        std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
+    let version = text(&version);
+    let mpi = version.lines().next().unwrap_or_default().split(", ").next().unwrap_or_default();
+    Some(Process {
+        schema: SCHEMA,
+        rank: rank.try_into().ok()?,
+        size: size.try_into().ok()?,
+        host: text(&name),
+        program: arguments.join(" "),
+        mpi: mpi.split_whitespace().collect::<Vec<_>>().join(" "),
+        complete: false,
+        lines: 0,
+    })
+}
+
+/// A program that ends without `MPI_Finalize` leaves what it had.
+extern "C" fn at_exit() {
+    if outermost::is_on() {
+        tally::finish(false);
+    }
+}
+
+macro_rules! wrap_start {
+    ($($name:ident ($($arg:ident: $ty:ty),*);)*) => { $(
+        const _: () = {
+            type Function = unsafe extern "C" fn($($ty),*) -> c_int;
+
+            unsafe fn call(next: &Next, $($arg: $ty),*) -> c_int {
+                // SAFETY: every function of this name is of this type: it is what mpi.h declares.
+                let next: Function = unsafe { std::mem::transmute(next.get()) };
+                // SAFETY: the caller keeps the standard's contract for this call.
+                let code = unsafe { next($($arg),*) };
+                // SAFETY: asks for the state of MPI.
+                if code == sys::CR_SUCCESS && unsafe { sys::cr_is_active() } != 0 {
+                    start();
+                }
+                code
+            }
+            wrap!(@names $name, ($($arg: $ty),*), call);
+        };
+    )* };
+}
+
+wrap_start! {
+    MPI_Init(argc: *mut c_int, argv: *mut *mut *mut c_char);
+    MPI_Init_thread(argc: *mut c_int, argv: *mut *mut *mut c_char, required: c_int, provided: *mut c_int);
+}
+
+const _: () = {
+    unsafe fn call(next: &Next) -> c_int {
+        if outermost::is_on() {
+            outermost::switch(false);
+            tally::finish(true);
+        }
+        // SAFETY: every MPI_Finalize is of this type.
+        let next: unsafe extern "C" fn() -> c_int = unsafe { std::mem::transmute(next.get()) };
+        // SAFETY: the caller keeps the standard's contract for this call.
+        unsafe { next() }
+    }
+    wrap!(@names MPI_Finalize, (), call);
+};
+
+const _: () = {
+    unsafe fn call(next: &Next, comm: MPI_Comm, code: c_int) -> c_int {
+        at_exit();
+        // SAFETY: every MPI_Abort is of this type.
+        let next: unsafe extern "C" fn(MPI_Comm, c_int) -> c_int =
+            unsafe { std::mem::transmute(next.get()) };
+        // SAFETY: the caller keeps the standard's contract for this call.
+        unsafe { next(comm, code) }
+    }
+    wrap!(@names MPI_Abort, (comm: MPI_Comm, code: c_int), call);
+};
+
+wrap! {
+    [MPI_Cart_create] []
+    (
+        comm_old: MPI_Comm, ndims: c_int, dims: *const c_int, periods: *const c_int, reorder: c_int,
+        comm_cart: *mut MPI_Comm
+    ) => grid("MPI_Cart_create", *comm_cart, reorder != 0);
+    [MPI_Cart_sub] []
+    (comm: MPI_Comm, remain_dims: *const c_int, newcomm: *mut MPI_Comm)
+        => grid("MPI_Cart_sub", *newcomm, false);
+}
+
+/// Notes a grid, where the process has a place in it.
+fn grid(function: &str, comm: MPI_Comm, reorder: bool) {
+    // SAFETY: compares handles.
+    if unsafe { sys::cr_is_null(comm) } != 0 {
+        return;
+    }
+    // SAFETY: a communicator that was just made.
+    let count = unsafe { sys::cr_dimensions(comm) };
+    let Ok(dimensions) = usize::try_from(count) else { return };
+    let (mut dims, mut periodic, mut rank) = (vec![0; dimensions], vec![0; dimensions], 0);
+    // SAFETY: as above, and as many places as there are dimensions.
+    let found = unsafe {
+        sys::cr_grid(comm, count, dims.as_mut_ptr(), periodic.as_mut_ptr(), &raw mut rank)
+    };
+    let first = Peers::Comm(comm).in_world(&[0])[0];
+    if let (true, Some(first), Ok(rank)) = (found != 0, first, u32::try_from(rank)) {
+        let dims = dims.iter().map(|side| *side as u32).collect();
+        let periodic = periodic.iter().map(|periodic: &c_int| *periodic != 0).collect();
+        tally::grid(Grid { function: function.into(), dims, periodic, reorder, rank, first });
+    }
+}

@@ -1,0 +1,207 @@
+//! What a call sends, by its arguments.
+
+use std::ffi::{c_int, c_void};
+
+use crate::peers::{self, Peers};
+use crate::sys::{self, MPI_Comm, MPI_Datatype, MPI_Op, MPI_Win};
+
+/// All-to-alls on larger communicators are counted as calls only: no placement brings a thousand processes
+/// together on a node, and it would take memory for each of them.
+const MOST_ALL_TO_ALL: c_int = 1024;
+
+/// What a call sends.
+pub(crate) enum Sent {
+    /// One block.
+    One(Peers, Block),
+    /// Several.
+    Many(Peers, Vec<Block>),
+    /// A collective whose messages are not counted.
+    Calls(&'static str),
+}
+
+/// Bytes that go somewhere in one message.
+#[derive(Clone, Copy)]
+pub(crate) struct Block {
+    /// The other's rank in the communicator or window; negative for nobody.
+    pub(crate) rank: c_int,
+    pub(crate) bytes: u64,
+    /// Whether this process fetches them.
+    pub(crate) fetched: bool,
+}
+
+impl Block {
+    fn to(rank: c_int, bytes: u64) -> Self {
+        Self { rank, bytes, fetched: false }
+    }
+}
+
+/// What `count` items are, in bytes. Where there are none the datatype may be none.
+fn bytes(count: impl Into<i64>, datatype: MPI_Datatype) -> u64 {
+    let count: i64 = count.into();
+    if count <= 0 {
+        return 0;
+    }
+    // SAFETY: a datatype with which the host has just succeeded.
+    let size = unsafe { sys::cr_type_size(datatype) };
+    (count as u64).saturating_mul(size.max(0) as u64)
+}
+
+/// A message.
+pub(crate) fn to(
+    comm: MPI_Comm,
+    dest: c_int,
+    count: impl Into<i64>,
+    datatype: MPI_Datatype,
+) -> Sent {
+    // Nobody is sent nothing, whatever the datatype.
+    let bytes = if dest < 0 { 0 } else { bytes(count, datatype) };
+    Sent::One(Peers::Comm(comm), Block::to(dest, bytes))
+}
+
+/// An access to a window that takes data there.
+pub(crate) fn put(
+    win: MPI_Win,
+    target: c_int,
+    count: impl Into<i64>,
+    datatype: MPI_Datatype,
+) -> Sent {
+    let bytes = if target < 0 { 0 } else { bytes(count, datatype) };
+    Sent::One(Peers::Win(win), Block::to(target, bytes))
+}
+
+/// An access to a window that fetches data from there.
+pub(crate) fn get(
+    win: MPI_Win,
+    target: c_int,
+    count: impl Into<i64>,
+    datatype: MPI_Datatype,
+) -> Sent {
+    let bytes = if target < 0 { 0 } else { bytes(count, datatype) };
+    Sent::One(Peers::Win(win), Block { fetched: true, ..Block::to(target, bytes) })
+}
+
+/// An access to a window that takes data there, but for an `op` that takes none, and fetches as much.
+pub(crate) fn exchange(
+    win: MPI_Win,
+    target: c_int,
+    count: impl Into<i64>,
+    datatype: MPI_Datatype,
+    op: Option<MPI_Op>,
+) -> Sent {
+    let bytes = if target < 0 { 0 } else { bytes(count, datatype) };
+    let fetched = Block { fetched: true, ..Block::to(target, bytes) };
+    // SAFETY: compares handles.
+    if op.is_some_and(|op| unsafe { sys::cr_is_no_op(op) } != 0) {
+        return Sent::One(Peers::Win(win), fetched);
+    }
+    Sent::Many(Peers::Win(win), vec![Block::to(target, bytes), fetched])
+}
+
+/// The same block to each neighbor.
+pub(crate) fn neighbors(comm: MPI_Comm, count: impl Into<i64>, datatype: MPI_Datatype) -> Sent {
+    let ranks = peers::neighbors(comm);
+    let bytes = if ranks.is_empty() { 0 } else { bytes(count, datatype) };
+    Sent::Many(Peers::Comm(comm), ranks.iter().map(|rank| Block::to(*rank, bytes)).collect())
+}
+
+/// A block of its own to each neighbor.
+///
+/// # Safety
+///
+/// `counts` has an entry for each neighbor, and so has `datatypes`, unless `stride` is 0 and it has one.
+unsafe fn neighbor_blocks<C: Copy + Into<i64>>(
+    comm: MPI_Comm,
+    counts: *const C,
+    datatypes: *const MPI_Datatype,
+    stride: usize,
+) -> Sent {
+    let ranks = peers::neighbors(comm);
+    let block = |(at, rank): (usize, &c_int)| {
+        // SAFETY: as the caller promises.
+        let (count, datatype) = unsafe { (*counts.add(at), *datatypes.add(at * stride)) };
+        Block::to(*rank, if *rank < 0 { 0 } else { bytes(count, datatype) })
+    };
+    Sent::Many(Peers::Comm(comm), ranks.iter().enumerate().map(block).collect())
+}
+
+/// A block of its own to each neighbor, of one datatype.
+///
+/// # Safety
+///
+/// `counts` has an entry for each neighbor.
+pub(crate) unsafe fn neighbors_v<C: Copy + Into<i64>>(
+    comm: MPI_Comm,
+    counts: *const C,
+    datatype: MPI_Datatype,
+) -> Sent {
+    // SAFETY: as the caller promises.
+    unsafe { neighbor_blocks(comm, counts, &raw const datatype, 0) }
+}
+
+/// A block of its own to each neighbor, each of its own datatype.
+///
+/// # Safety
+///
+/// The arrays have an entry for each neighbor.
+pub(crate) unsafe fn neighbors_w<C: Copy + Into<i64>>(
+    comm: MPI_Comm,
+    counts: *const C,
+    datatypes: *const MPI_Datatype,
+) -> Sent {
+    // SAFETY: as the caller promises.
+    unsafe { neighbor_blocks(comm, counts, datatypes, 1) }
+}
+
+/// To whom an all-to-all sends; `None` if they are too many.
+fn all(comm: MPI_Comm) -> Option<impl Iterator<Item = c_int>> {
+    let mut own = 0;
+    // SAFETY: a communicator with which the host has just succeeded, and a place for a rank.
+    let count = unsafe { sys::cr_all(comm, &raw mut own) };
+    (count <= MOST_ALL_TO_ALL).then(|| (0..count).filter(move |rank| *rank != own))
+}
+
+/// Whether a send buffer stands for the receive buffer.
+fn in_place(buffer: *const c_void) -> bool {
+    // SAFETY: compares addresses.
+    unsafe { sys::cr_is_in_place(buffer) != 0 }
+}
+
+/// The same block to each other process.
+pub(crate) fn all_to_all<C: Into<i64>>(
+    function: &'static str,
+    comm: MPI_Comm,
+    buffer: *const c_void,
+    sent: (C, MPI_Datatype),
+    received: (C, MPI_Datatype),
+) -> Sent {
+    let Some(ranks) = all(comm) else { return Sent::Calls(function) };
+    let (count, datatype) = if in_place(buffer) { received } else { sent };
+    let bytes = bytes(count, datatype);
+    Sent::Many(Peers::Comm(comm), ranks.map(|rank| Block::to(rank, bytes)).collect())
+}
+
+/// A block of its own to each other process; empty ones are no messages.
+///
+/// # Safety
+///
+/// The counts have an entry for each process, and the datatypes one, all for one `stride` of 0, or one for
+/// each; but for those of what is sent where `buffer` is `MPI_IN_PLACE`.
+pub(crate) unsafe fn all_to_all_blocks<C: Copy + Into<i64>>(
+    function: &'static str,
+    comm: MPI_Comm,
+    buffer: *const c_void,
+    sent: (*const C, *const MPI_Datatype),
+    received: (*const C, *const MPI_Datatype),
+    stride: usize,
+) -> Sent {
+    let Some(ranks) = all(comm) else { return Sent::Calls(function) };
+    let (counts, datatypes) = if in_place(buffer) { received } else { sent };
+    let block = |rank: c_int| {
+        let at = rank as usize;
+        // SAFETY: as the caller promises.
+        let count: i64 = unsafe { *counts.add(at) }.into();
+        // SAFETY: as above.
+        (count > 0).then(|| Block::to(rank, bytes(count, unsafe { *datatypes.add(at * stride) })))
+    };
+    Sent::Many(Peers::Comm(comm), ranks.filter_map(block).collect())
+}

@@ -1,0 +1,253 @@
+/* What the recorder asks of the host. */
+#define _GNU_SOURCE
+#include "shim.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int comm_key = MPI_KEYVAL_INVALID;
+static int win_key = MPI_KEYVAL_INVALID;
+static void (*is_gone)(unsigned long number);
+
+int cr_is_active(void)
+{
+    int initialized = 0, finalized = 0;
+    return PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized
+        && PMPI_Finalized(&finalized) == MPI_SUCCESS && !finalized;
+}
+
+int cr_version(char version[CR_VERSION_ROOM])
+{
+    int length = 0;
+    memset(version, 0, CR_VERSION_ROOM);
+    PMPI_Get_library_version(version, &length);
+#if defined(OPEN_MPI)
+    return strstr(version, "Open MPI") != NULL;
+#else
+    return strstr(version, "Open MPI") == NULL;
+#endif
+}
+
+static int comm_is_gone(MPI_Comm comm, int key, void *number, void *extra)
+{
+    (void)comm, (void)key, (void)extra;
+    is_gone((unsigned long)(uintptr_t)number);
+    return MPI_SUCCESS;
+}
+
+static int win_is_gone(MPI_Win win, int key, void *number, void *extra)
+{
+    (void)win, (void)key, (void)extra;
+    is_gone((unsigned long)(uintptr_t)number);
+    return MPI_SUCCESS;
+}
+
+int cr_start(int *rank, int *size, char name[CR_NAME_ROOM])
+{
+    MPI_Comm parent = MPI_COMM_NULL;
+    int length = 0;
+    memset(name, 0, CR_NAME_ROOM);
+    if (PMPI_Comm_get_parent(&parent) != MPI_SUCCESS || parent != MPI_COMM_NULL)
+        return 0;
+    PMPI_Get_processor_name(name, &length);
+    return PMPI_Comm_rank(MPI_COMM_WORLD, rank) == MPI_SUCCESS
+        && PMPI_Comm_size(MPI_COMM_WORLD, size) == MPI_SUCCESS;
+}
+
+void cr_make_keys(void (*gone)(unsigned long number))
+{
+    is_gone = gone;
+    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_is_gone, &comm_key, NULL) != MPI_SUCCESS)
+        comm_key = MPI_KEYVAL_INVALID;
+    if (PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, win_is_gone, &win_key, NULL) != MPI_SUCCESS)
+        win_key = MPI_KEYVAL_INVALID;
+}
+
+int cr_is_world(MPI_Comm comm)
+{
+    return comm == MPI_COMM_WORLD;
+}
+
+int cr_is_null(MPI_Comm comm)
+{
+    return comm == MPI_COMM_NULL;
+}
+
+int cr_is_in_place(const void *buffer)
+{
+    return buffer == MPI_IN_PLACE;
+}
+
+int cr_is_no_op(MPI_Op op)
+{
+    return op == MPI_NO_OP;
+}
+
+long long cr_type_size(MPI_Datatype datatype)
+{
+    int size = 0;
+    MPI_Count large = 0;
+    if (PMPI_Type_size(datatype, &size) != MPI_SUCCESS)
+        return 0;
+    /* Too large for an int. */
+    if (size == MPI_UNDEFINED)
+        return PMPI_Type_size_x(datatype, &large) == MPI_SUCCESS ? large : 0;
+    return size;
+}
+
+unsigned long cr_comm_number(MPI_Comm comm)
+{
+    void *number = NULL;
+    int found = 0;
+    if (comm_key == MPI_KEYVAL_INVALID)
+        return 0;
+    PMPI_Comm_get_attr(comm, comm_key, &number, &found);
+    return found ? (unsigned long)(uintptr_t)number : 0;
+}
+
+unsigned long cr_win_number(MPI_Win win)
+{
+    void *number = NULL;
+    int found = 0;
+    if (win_key == MPI_KEYVAL_INVALID)
+        return 0;
+    PMPI_Win_get_attr(win, win_key, &number, &found);
+    return found ? (unsigned long)(uintptr_t)number : 0;
+}
+
+int cr_comm_set_number(MPI_Comm comm, unsigned long number)
+{
+    return comm_key != MPI_KEYVAL_INVALID
+        && PMPI_Comm_set_attr(comm, comm_key, (void *)(uintptr_t)number) == MPI_SUCCESS;
+}
+
+int cr_win_set_number(MPI_Win win, unsigned long number)
+{
+    return win_key != MPI_KEYVAL_INVALID
+        && PMPI_Win_set_attr(win, win_key, (void *)(uintptr_t)number) == MPI_SUCCESS;
+}
+
+/* Frees the group. */
+static int in_world(MPI_Group group, int count, const int ranks[], int world[])
+{
+    MPI_Group all = MPI_GROUP_NULL;
+    int code = PMPI_Comm_group(MPI_COMM_WORLD, &all);
+    if (code == MPI_SUCCESS) {
+        code = PMPI_Group_translate_ranks(group, count, ranks, all, world);
+        PMPI_Group_free(&all);
+    }
+    PMPI_Group_free(&group);
+    return code == MPI_SUCCESS;
+}
+
+static int is_inter(MPI_Comm comm)
+{
+    int inter = 0;
+    return PMPI_Comm_test_inter(comm, &inter) == MPI_SUCCESS && inter;
+}
+
+int cr_comm_in_world(MPI_Comm comm, int count, const int ranks[], int world[])
+{
+    MPI_Group group = MPI_GROUP_NULL;
+    int code = is_inter(comm) ? PMPI_Comm_remote_group(comm, &group) : PMPI_Comm_group(comm, &group);
+    return code == MPI_SUCCESS && in_world(group, count, ranks, world);
+}
+
+int cr_win_in_world(MPI_Win win, int count, const int ranks[], int world[])
+{
+    MPI_Group group = MPI_GROUP_NULL;
+    return PMPI_Win_get_group(win, &group) == MPI_SUCCESS && in_world(group, count, ranks, world);
+}
+
+int cr_all(MPI_Comm comm, int *own)
+{
+    int size = 0;
+    *own = -1;
+    if (is_inter(comm))
+        return PMPI_Comm_remote_size(comm, &size) == MPI_SUCCESS ? size : 0;
+    PMPI_Comm_rank(comm, own);
+    return PMPI_Comm_size(comm, &size) == MPI_SUCCESS ? size : 0;
+}
+
+/* The functions of topologies may be Cartograph's, which has the same PMPI_ names: those that come after the
+ * recorder know the communicators with which what comes after it is called. */
+static void *next(const char *name, void *first)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    return found ? found : first;
+}
+
+#define NEXT(function) ((__typeof__(&(function)))next(#function, (void *)(function)))
+
+static int kind_of(MPI_Comm comm)
+{
+    int kind = MPI_UNDEFINED;
+    if (is_inter(comm) || NEXT(PMPI_Topo_test)(comm, &kind) != MPI_SUCCESS)
+        return MPI_UNDEFINED;
+    return kind;
+}
+
+int cr_outdegree(MPI_Comm comm)
+{
+    int count = 0, sources = 0, weighted = 0, rank = 0, code;
+    switch (kind_of(comm)) {
+    case MPI_CART:
+        return NEXT(PMPI_Cartdim_get)(comm, &count) == MPI_SUCCESS ? 2 * count : 0;
+    case MPI_GRAPH:
+        PMPI_Comm_rank(comm, &rank);
+        return NEXT(PMPI_Graph_neighbors_count)(comm, rank, &count) == MPI_SUCCESS ? count : 0;
+    case MPI_DIST_GRAPH:
+        code = NEXT(PMPI_Dist_graph_neighbors_count)(comm, &sources, &count, &weighted);
+        return code == MPI_SUCCESS ? count : 0;
+    default:
+        return 0;
+    }
+}
+
+int cr_destinations(MPI_Comm comm, int count, int ranks[])
+{
+    int sources = 0, destinations = 0, weighted = 0, rank = 0, code;
+    int *others;
+    switch (kind_of(comm)) {
+    case MPI_CART:
+        code = MPI_SUCCESS;
+        for (int i = 0; i + 1 < count && code == MPI_SUCCESS; i += 2)
+            code = NEXT(PMPI_Cart_shift)(comm, i / 2, 1, &ranks[i], &ranks[i + 1]);
+        return code == MPI_SUCCESS;
+    case MPI_GRAPH:
+        PMPI_Comm_rank(comm, &rank);
+        return NEXT(PMPI_Graph_neighbors)(comm, rank, count, ranks) == MPI_SUCCESS;
+    case MPI_DIST_GRAPH:
+        code = NEXT(PMPI_Dist_graph_neighbors_count)(comm, &sources, &destinations, &weighted);
+        /* What is not asked about has to have a place as well. */
+        others = code == MPI_SUCCESS
+                     ? malloc((2 * (size_t)sources + (size_t)destinations + 1) * sizeof *others)
+                     : NULL;
+        if (!others)
+            return 0;
+        code = NEXT(PMPI_Dist_graph_neighbors)(comm, sources, others, others + sources, count, ranks,
+                                         others + 2 * (size_t)sources);
+        free(others);
+        return code == MPI_SUCCESS;
+    default:
+        return 0;
+    }
+}
+
+int cr_dimensions(MPI_Comm comm)
+{
+    int count = 0;
+    if (kind_of(comm) != MPI_CART || NEXT(PMPI_Cartdim_get)(comm, &count) != MPI_SUCCESS)
+        return -1;
+    return count;
+}
+
+int cr_grid(MPI_Comm comm, int dimensions, int dims[], int periodic[], int *rank)
+{
+    int *coords = malloc(((size_t)dimensions + 1) * sizeof *coords);
+    int code = coords ? NEXT(PMPI_Cart_get)(comm, dimensions, dims, periodic, coords) : MPI_SUCCESS + 1;
+    free(coords);
+    return code == MPI_SUCCESS && PMPI_Comm_rank(comm, rank) == MPI_SUCCESS;
+}

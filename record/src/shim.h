@@ -1,0 +1,53 @@
+/* What the recorder asks of the host, under one name and type on every host. None of it sends anything. */
+#ifndef CARTOGRAPH_RECORD_SHIM_H
+#define CARTOGRAPH_RECORD_SHIM_H
+
+#include <mpi.h>
+
+enum {
+    CR_SUCCESS = MPI_SUCCESS,
+    CR_VERSION_ROOM = MPI_MAX_LIBRARY_VERSION_STRING + 1,
+    CR_NAME_ROOM = MPI_MAX_PROCESSOR_NAME + 1,
+    /* For the check that mpi-sys was made for this very host. */
+    CR_SIZEOF_COMM = sizeof(MPI_Comm),
+    CR_PROC_NULL = MPI_PROC_NULL
+};
+
+/* Whether MPI_Init or MPI_Init_thread has been called and MPI_Finalize has not. */
+int cr_is_active(void);
+/* What the MPI that answers calls itself. Returns whether it is of the family built for. */
+int cr_version(char version[CR_VERSION_ROOM]);
+/* The rank of this process in MPI_COMM_WORLD, its size, and the processor's name. Returns whether there are
+ * such, and the process was not spawned by another job. */
+int cr_start(int *rank, int *size, char name[CR_NAME_ROOM]);
+/* Makes the keys of numbers; the host calls gone(number) when what carries one is freed. */
+void cr_make_keys(void (*gone)(unsigned long number));
+
+int cr_is_world(MPI_Comm comm);
+int cr_is_null(MPI_Comm comm);
+int cr_is_in_place(const void *buffer);
+int cr_is_no_op(MPI_Op op);
+/* In bytes. */
+long long cr_type_size(MPI_Datatype datatype);
+
+/* The number that a communicator or a window carries, or 0. */
+unsigned long cr_comm_number(MPI_Comm comm);
+unsigned long cr_win_number(MPI_Win win);
+/* Whether it carries this number from now on. */
+int cr_comm_set_number(MPI_Comm comm, unsigned long number);
+int cr_win_set_number(MPI_Win win, unsigned long number);
+
+/* The ranks in MPI_COMM_WORLD of processes that messages on comm, or accesses to win, can go to; negative for those
+ * that have none. Returns whether it succeeded. */
+int cr_comm_in_world(MPI_Comm comm, int count, const int ranks[], int world[]);
+int cr_win_in_world(MPI_Win win, int count, const int ranks[], int world[]);
+/* How many processes an all-to-all on comm sends to, and the caller's own rank among them or a negative number. */
+int cr_all(MPI_Comm comm, int *own);
+/* How many destinations a neighborhood collective on comm has, and which; 0 where there is no topology. */
+int cr_outdegree(MPI_Comm comm);
+int cr_destinations(MPI_Comm comm, int count, int ranks[]);
+/* How many dimensions a grid has, or a negative number where comm is no grid; the grid; the own rank. */
+int cr_dimensions(MPI_Comm comm);
+int cr_grid(MPI_Comm comm, int dimensions, int dims[], int periodic[], int *rank);
+
+#endif

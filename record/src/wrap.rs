@@ -1,0 +1,87 @@
+//! `wrap!` and `wrap_collectives!`: functions of MPI that count what they send.
+
+include!(concat!(env!("OUT_DIR"), "/declared.rs"));
+
+/// Wraps functions of one signature, each under its `MPI_` and its `PMPI_` name, if mpi.h declares it.
+///
+/// ```text
+/// [MPI_Send MPI_Ssend] [MPI_Send_c MPI_Ssend_c]
+/// (buf: *const c_void, count: Count, ..., comm: MPI_Comm) => count(to(comm, dest, count, datatype));
+/// ```
+///
+/// `Count` and `Displ` are the types of counts and displacements: `c_int`, and for the second list, that
+/// of functions with large counts, `MPI_Count` and `MPI_Aint`. What follows the arrow is done after the
+/// function has succeeded, unless it was called by another that is wrapped.
+macro_rules! wrap {
+    ($( [$($name:ident)*] [$($large:ident)*] $args:tt => $then:expr; )*) => { $(
+        $( wrap!(@one $name, ::core::ffi::c_int, ::core::ffi::c_int, $args, $then); )*
+        $( wrap!(@one $large, $crate::sys::MPI_Count, $crate::sys::MPI_Aint, $args, $then); )*
+    )* };
+    (@one $name:ident, $count:ty, $displ:ty, ($($arg:ident: $ty:ty),*), $then:expr) => {
+        if_declared! { $name
+            const _: () = {
+                #[allow(dead_code, reason = "not all functions have counts or displacements")]
+                type Count = $count;
+                #[allow(dead_code, reason = "as above")]
+                type Displ = $displ;
+                type Function = unsafe extern "C" fn($($ty),*) -> ::core::ffi::c_int;
+
+                #[inline(always)]
+                unsafe fn call(next: &$crate::next::Next, $($arg: $ty),*) -> ::core::ffi::c_int {
+                    // SAFETY: every function of this name is of this type: it is what mpi.h declares.
+                    let next: Function = unsafe { ::core::mem::transmute(next.get()) };
+                    let outermost = $crate::outermost::enter();
+                    // SAFETY: the caller keeps the standard's contract for this call.
+                    let code = unsafe { next($($arg),*) };
+                    if outermost.is_some() && code == $crate::sys::CR_SUCCESS {
+                        #[allow(unused_unsafe, reason = "some look at no pointer")]
+                        // SAFETY: the host has found the arguments to be right, and what they point
+                        // to is the caller's for as long as the call lasts.
+                        unsafe { $then };
+                    }
+                    code
+                }
+                wrap!(@names $name, ($($arg: $ty),*), call);
+            };
+        }
+    };
+    // The two names of a function whose `call` takes what is next and the arguments.
+    (@names $name:ident, ($($arg:ident: $ty:ty),*), $call:ident) => {
+        #[unsafe(export_name = stringify!($name))]
+        unsafe extern "C" fn named($($arg: $ty),*) -> ::core::ffi::c_int {
+            static NEXT: $crate::next::Next = $crate::next::Next::new(concat!(stringify!($name), "\0"));
+            // SAFETY: the caller keeps the standard's contract for this call.
+            unsafe { $call(&NEXT, $($arg),*) }
+        }
+
+        #[unsafe(export_name = concat!("P", stringify!($name)))]
+        unsafe extern "C" fn profiled($($arg: $ty),*) -> ::core::ffi::c_int {
+            static NEXT: $crate::next::Next =
+                $crate::next::Next::new(concat!("P", stringify!($name), "\0"));
+            // SAFETY: as above.
+            unsafe { $call(&NEXT, $($arg),*) }
+        }
+
+        // Compiles only if the host's mpi.h declares exactly this, const for const.
+        let _: unsafe extern "C" fn($($ty),*) -> ::core::ffi::c_int = $crate::sys::prototypes::$name;
+    };
+}
+
+/// Wraps a collective: blocking, nonblocking and persistent, each without and with large counts.
+///
+/// ```text
+/// [MPI_Bcast MPI_Bcast_c] [MPI_Ibcast MPI_Ibcast_c] [MPI_Bcast_init MPI_Bcast_init_c]
+/// (buffer: *mut c_void, ..., comm: MPI_Comm) => calls("MPI_Bcast");
+/// ```
+macro_rules! wrap_collectives {
+    ($(
+        [$name:ident $large:ident] [$nonblocking:ident $large_nonblocking:ident]
+        [$persistent:ident $large_persistent:ident] ($($arg:ident: $ty:ty),*) => $sent:expr;
+    )*) => { wrap! { $(
+        [$name] [$large] ($($arg: $ty),*) => $crate::tally::count($sent);
+        [$nonblocking] [$large_nonblocking] ($($arg: $ty,)* request: *mut MPI_Request)
+            => { let _ = request; $crate::tally::count($sent) };
+        [$persistent] [$large_persistent] ($($arg: $ty,)* info: MPI_Info, request: *mut MPI_Request)
+            => { let _ = info; $crate::tally::keep(*request, $sent) };
+    )* } };
+}

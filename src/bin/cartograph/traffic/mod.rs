@@ -1,0 +1,87 @@
+//! What a recorded run sent: read, shown, and turned into a graph to be mapped.
+
+mod show;
+
+use std::fs;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+use cartograph::mapping::{Csr, Layout};
+use cartograph_traffic::Recording;
+
+use crate::output::{self, Failure, Result};
+
+pub(crate) use show::show;
+
+/// Parts of recordings end so; files that are being written do not.
+const PART: &str = "jsonl";
+
+/// Whether this is a recording, whole or not, and no report.
+pub(crate) fn is_recording(path: &Path) -> bool {
+    let begins_so = || {
+        let mut start = String::new();
+        let file = fs::File::open(path).ok()?;
+        file.take(64).read_to_string(&mut start).ok()?;
+        Some(Recording::is_one(&start))
+    };
+    path.is_dir() || (path.is_file() && begins_so() == Some(true))
+}
+
+/// Reads a recording: a directory of parts, or a file with one or more.
+pub(crate) fn read(path: &Path) -> Result<Recording> {
+    let texts = if path.is_dir() {
+        parts(path)
+            .and_then(|parts| parts.iter().map(fs::read_to_string).collect())
+            .map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))?
+    } else {
+        vec![output::read(path)?]
+    };
+    Recording::read(texts.iter().map(String::as_str))
+        .map_err(|error| Failure::new(format!("{} is no recording: {error}", path.display())))
+}
+
+/// The files of a directory, in the order of ranks.
+fn parts(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut parts = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|end| end == PART) {
+            let rank: Option<u32> = path.file_stem().and_then(|name| name.to_str()?.parse().ok());
+            parts.push((rank, path));
+        }
+    }
+    parts.sort();
+    Ok(parts.into_iter().map(|(_, path)| path).collect())
+}
+
+/// Who sends how much to whom: bytes or, where all messages are empty, messages. What a process sends to
+/// itself is left out.
+pub(crate) fn graph(recording: &Recording) -> Csr {
+    let others = || recording.edges.iter().filter(|edge| edge.from != edge.to);
+    let bytes = others().any(|edge| edge.count.bytes > 0);
+    let weight = |edge: &cartograph_traffic::Edge| {
+        let count = if bytes { edge.count.bytes } else { edge.count.messages };
+        // Sums of them are still numbers of 64 bits.
+        i64::try_from(count).unwrap_or(i64::MAX).min(i64::MAX >> 16)
+    };
+    let edges: Vec<(u32, u32, i64)> =
+        others().map(|edge| (edge.from, edge.to, weight(edge))).collect();
+    Csr::from_edges(recording.size as usize, edges.iter().copied())
+}
+
+/// Where the processes ran, with the names of the nodes; `None` if a part is missing.
+pub(crate) fn layout(recording: &Recording) -> Option<(Layout, Vec<String>)> {
+    let hosts: Vec<&String> = recording.hosts.iter().map(Option::as_ref).collect::<Option<_>>()?;
+    let mut names: Vec<String> = Vec::new();
+    let mut known = std::collections::HashMap::new();
+    let ids: Vec<u64> = hosts
+        .into_iter()
+        .map(|host| {
+            *known.entry(host).or_insert_with(|| {
+                names.push(host.clone());
+                names.len() as u64 - 1
+            })
+        })
+        .collect();
+    Some((Layout::from_ids(&ids), names))
+}

@@ -1,0 +1,105 @@
+//! The lines of a part.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the form. It grows when a field changes its meaning or goes; fields may be added.
+pub const SCHEMA: u32 = 1;
+
+/// One line.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Line {
+    /// Who speaks in the lines that follow.
+    Process(Process),
+    /// What the process sent or put to another, by its rank in `MPI_COMM_WORLD`.
+    Sent {
+        /// The other.
+        to: u32,
+        /// How much.
+        #[serde(flatten)]
+        count: Count,
+    },
+    /// What the process fetched from another by one-sided calls.
+    Got {
+        /// The other.
+        from: u32,
+        /// How much.
+        #[serde(flatten)]
+        count: Count,
+    },
+    /// A grid in which the process has a place.
+    Grid(Grid),
+    /// Calls of a collective whose messages are not counted.
+    Collective {
+        /// The MPI function.
+        function: String,
+        /// How often it was called.
+        calls: u64,
+    },
+}
+
+/// The process of a part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// Its rank in `MPI_COMM_WORLD`.
+    pub rank: u32,
+    /// The size of `MPI_COMM_WORLD`.
+    pub size: u32,
+    /// The name of its processor: processes with the same one share a node.
+    pub host: String,
+    /// The program, as it was called.
+    pub program: String,
+    /// What the MPI calls itself.
+    pub mpi: String,
+    /// Whether the process came to its end.
+    pub complete: bool,
+    /// How many lines follow.
+    pub lines: usize,
+}
+
+/// Messages.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Count {
+    /// How many there were.
+    pub messages: u64,
+    /// What they carried, in bytes.
+    pub bytes: u64,
+}
+
+/// A grid as one of its processes knows it.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Grid {
+    /// The MPI function that made it.
+    pub function: String,
+    /// Processes along each dimension.
+    pub dims: Vec<u32>,
+    /// Whether each dimension is periodic.
+    pub periodic: Vec<bool>,
+    /// What the program passed as `reorder`; false where the function has no such argument.
+    pub reorder: bool,
+    /// The rank of the process in the grid.
+    pub rank: u32,
+    /// The rank in `MPI_COMM_WORLD` of the grid's first process, which tells grids of one form apart.
+    pub first: u32,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_document_shows_is_what_is_written() {
+        let shown = include_str!("../../docs/traffic-format.md");
+        let shown = shown.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
+        let lines: Vec<Line> =
+            shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        let written: Vec<String> =
+            lines.iter().map(|line| serde_json::to_string(line).unwrap()).collect();
+        assert_eq!(written, shown.lines().collect::<Vec<_>>());
+        let kinds: std::collections::HashSet<_> =
+            lines.iter().map(std::mem::discriminant).collect();
+        assert_eq!(kinds.len(), 5);
+    }
+}

@@ -1,0 +1,407 @@
+//! What all parts of a job say together.
+
+use std::collections::BTreeMap;
+
+use crate::line::{Count, Grid, Line, Process, SCHEMA};
+
+/// Larger jobs are errors in a file.
+const MOST_PROCESSES: u32 = 1 << 25;
+
+/// Why something is no recording.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// There is nothing in it.
+    #[error("it is empty: no process has written anything")]
+    Empty,
+    /// A line is none of a part.
+    #[error("line {line} is none of a recording ({reason})")]
+    Malformed {
+        /// From 1.
+        line: usize,
+        /// What the parser says.
+        reason: String,
+    },
+    /// Lines of a part are missing.
+    #[error("the part of rank {rank} is cut off: {found} lines of {lines} are there")]
+    Truncated {
+        /// Whose part.
+        rank: u32,
+        /// Lines that are there.
+        found: usize,
+        /// Lines that should be.
+        lines: usize,
+    },
+    /// Written by a later version.
+    #[error("it has version {0} of the form, and this Cartograph knows version {SCHEMA} only")]
+    OtherSchema(u32),
+    /// Parts of different jobs.
+    #[error(
+        "it has parts of a job of {0} and of a job of {1} processes; remove it and record again"
+    )]
+    OtherSize(u32, u32),
+    /// A part came twice.
+    #[error("it has two parts of rank {0}; remove it and record again")]
+    Twice(u32),
+    /// A rank, or a grid, is beyond the job.
+    #[error("line {line} speaks of rank {rank}, but the job has {size} processes")]
+    NoSuchRank {
+        /// From 1.
+        line: usize,
+        /// The rank.
+        rank: u64,
+        /// Processes of the job.
+        size: u32,
+    },
+}
+
+/// What went from one process to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Edge {
+    /// The rank that sent, in `MPI_COMM_WORLD`.
+    pub from: u32,
+    /// The rank that received.
+    pub to: u32,
+    /// How much.
+    pub count: Count,
+}
+
+/// All grids of one form that one function made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Topology {
+    /// The MPI function.
+    pub function: String,
+    /// Processes along each dimension.
+    pub dims: Vec<u32>,
+    /// Whether each dimension is periodic.
+    pub periodic: Vec<bool>,
+    /// What the program passed as `reorder`.
+    pub reorder: bool,
+    /// How many grids of different processes there were.
+    pub grids: usize,
+    /// What processes that are next to each other along each dimension sent each other, by whatever
+    /// communicator. In a dimension of two processes, or where they are neighbors more than once,
+    /// along the first that makes them so.
+    pub along: Vec<Count>,
+    /// What processes of the grid sent to others of it that are no neighbors.
+    pub elsewhere: Count,
+}
+
+/// A job's parts, joined.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recording {
+    /// The size of `MPI_COMM_WORLD`.
+    pub size: u32,
+    /// The program, as it was called.
+    pub program: String,
+    /// What the MPI calls itself.
+    pub mpi: String,
+    /// The node's name of each rank; `None` where its part is missing.
+    pub hosts: Vec<Option<String>>,
+    /// Processes whose part says that they did not come to their end.
+    pub cut_short: usize,
+    /// Who sent to whom, in ascending order; also what processes sent to themselves.
+    pub edges: Vec<Edge>,
+    /// The grids, in the order of their names and sizes.
+    pub topologies: Vec<Topology>,
+    /// Calls of collectives whose messages are not counted, of all processes together.
+    pub collectives: BTreeMap<String, u64>,
+}
+
+impl Count {
+    /// Adds others.
+    pub fn add(&mut self, other: Self) {
+        self.messages = self.messages.saturating_add(other.messages);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+    }
+}
+
+impl Recording {
+    /// Whether a text begins as a part does, whatever follows.
+    pub fn is_one(text: &str) -> bool {
+        text.trim_start().starts_with("{\"process\":")
+    }
+
+    /// Joins parts. Messages between processes of which only one wrote a part are counted as well.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`]; lines are counted through all texts.
+    pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, ReadError> {
+        let mut joined = Joined::default();
+        let lines = texts.into_iter().flat_map(str::lines);
+        for (at, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+            joined.add(at + 1, line)?;
+        }
+        joined.finish()
+    }
+
+    /// Ranks whose part is missing.
+    pub fn missing(&self) -> impl Iterator<Item = u32> + '_ {
+        let missing = self.hosts.iter().zip(0..).filter(|(host, _)| host.is_none());
+        missing.map(|(_, rank)| rank)
+    }
+}
+
+/// A recording while it is read.
+#[derive(Default)]
+struct Joined {
+    recording: Recording,
+    current: Option<Process>,
+    found: usize,
+    edges: BTreeMap<(u32, u32), Count>,
+    /// The process of each place of each grid; by the grid with rank 0.
+    grids: BTreeMap<Grid, BTreeMap<u32, u32>>,
+}
+
+impl Joined {
+    fn add(&mut self, line: usize, text: &str) -> Result<(), ReadError> {
+        let malformed = |reason: String| ReadError::Malformed { line, reason };
+        let parsed = match serde_json::from_str(text) {
+            Ok(parsed) => parsed,
+            Err(error) => match schema_of(text) {
+                Some(schema) if schema != SCHEMA => return Err(ReadError::OtherSchema(schema)),
+                _ => return Err(malformed(error.to_string())),
+            },
+        };
+        if let Line::Process(process) = parsed {
+            return self.begin(line, process);
+        }
+        let Some(Process { rank, size, .. }) = self.current else {
+            return Err(malformed("it comes before the line of a process".to_owned()));
+        };
+        self.found += 1;
+        let known = |other: u32| match other {
+            other if other < size => Ok(other),
+            _ => Err(ReadError::NoSuchRank { line, rank: other.into(), size }),
+        };
+        match parsed {
+            Line::Process(_) => {}
+            Line::Sent { to, count } => self.edge(rank, known(to)?, count),
+            Line::Got { from, count } => self.edge(known(from)?, rank, count),
+            Line::Grid(grid) => {
+                let cells = grid.dims.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side));
+                let fits = cells.is_some_and(|cells| cells <= size && grid.rank < cells)
+                    && grid.dims.len() == grid.periodic.len();
+                if !fits {
+                    return Err(malformed(format!("no grid of {size} processes")));
+                }
+                known(grid.first)?;
+                let place = grid.rank;
+                self.grids.entry(Grid { rank: 0, ..grid }).or_default().insert(place, rank);
+            }
+            Line::Collective { function, calls } => {
+                let sum = self.recording.collectives.entry(function).or_default();
+                *sum = sum.saturating_add(calls);
+            }
+        }
+        Ok(())
+    }
+
+    /// A part begins.
+    fn begin(&mut self, line: usize, process: Process) -> Result<(), ReadError> {
+        self.end()?;
+        let Process { schema, rank, size, .. } = process;
+        if schema != SCHEMA {
+            return Err(ReadError::OtherSchema(schema));
+        }
+        if size > MOST_PROCESSES || rank >= size {
+            return Err(ReadError::NoSuchRank { line, rank: rank.into(), size });
+        }
+        let recording = &mut self.recording;
+        if recording.size == 0 {
+            recording.size = size;
+            recording.hosts = vec![None; size as usize];
+            recording.program.clone_from(&process.program);
+            recording.mpi.clone_from(&process.mpi);
+        } else if recording.size != size {
+            return Err(ReadError::OtherSize(recording.size, size));
+        }
+        let host = &mut recording.hosts[rank as usize];
+        if host.replace(process.host.clone()).is_some() {
+            return Err(ReadError::Twice(rank));
+        }
+        recording.cut_short += usize::from(!process.complete);
+        (self.current, self.found) = (Some(process), 0);
+        Ok(())
+    }
+
+    /// The part that was read is over.
+    fn end(&self) -> Result<(), ReadError> {
+        match &self.current {
+            Some(Process { rank, lines, .. }) if *lines != self.found => {
+                Err(ReadError::Truncated { rank: *rank, found: self.found, lines: *lines })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn edge(&mut self, from: u32, to: u32, count: Count) {
+        self.edges.entry((from, to)).or_default().add(count);
+    }
+
+    fn finish(self) -> Result<Recording, ReadError> {
+        self.end()?;
+        let Self { mut recording, edges, grids, current, .. } = self;
+        if current.is_none() {
+            return Err(ReadError::Empty);
+        }
+        for (grid, places) in grids {
+            let (along, elsewhere) = along(&grid, &places, &edges);
+            let same = |known: &&mut Topology| {
+                known.function == grid.function
+                    && known.dims == grid.dims
+                    && known.periodic == grid.periodic
+                    && known.reorder == grid.reorder
+            };
+            match recording.topologies.iter_mut().find(same) {
+                Some(known) => {
+                    known.grids += 1;
+                    known.elsewhere.add(elsewhere);
+                    known.along.iter_mut().zip(along).for_each(|(sum, count)| sum.add(count));
+                }
+                None => recording.topologies.push(Topology {
+                    function: grid.function,
+                    dims: grid.dims,
+                    periodic: grid.periodic,
+                    reorder: grid.reorder,
+                    grids: 1,
+                    along,
+                    elsewhere,
+                }),
+            }
+        }
+        let edges = edges.into_iter().map(|((from, to), count)| Edge { from, to, count });
+        recording.edges = edges.collect();
+        Ok(recording)
+    }
+}
+
+/// The version that a line of a process names, whatever else it has.
+fn schema_of(text: &str) -> Option<u32> {
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    u32::try_from(value.get("process")?.get("schema")?.as_u64()?).ok()
+}
+
+/// What went between neighbors along each dimension of a grid, and between others of it.
+fn along(
+    grid: &Grid,
+    places: &BTreeMap<u32, u32>,
+    edges: &BTreeMap<(u32, u32), Count>,
+) -> (Vec<Count>, Count) {
+    let place_of: BTreeMap<u32, u32> = places.iter().map(|(place, rank)| (*rank, *place)).collect();
+    let mut along = vec![Count::default(); grid.dims.len()];
+    let mut elsewhere = Count::default();
+    for (from, place) in &place_of {
+        for ((_, to), count) in edges.range((*from, 0)..=(*from, u32::MAX)) {
+            let Some(other) = place_of.get(to).filter(|other| *other != place) else { continue };
+            match dimension(grid, *place, *other) {
+                Some(dimension) => along[dimension].add(*count),
+                None => elsewhere.add(*count),
+            }
+        }
+    }
+    (along, elsewhere)
+}
+
+/// The dimension along which two different places are neighbors. The last dimension varies fastest.
+fn dimension(grid: &Grid, mut one: u32, mut other: u32) -> Option<usize> {
+    let mut found = None;
+    for (at, (side, periodic)) in grid.dims.iter().zip(&grid.periodic).enumerate().rev() {
+        let (a, b) = (one % side, other % side);
+        (one, other) = (one / side, other / side);
+        if a == b {
+            continue;
+        }
+        let apart = a.abs_diff(b);
+        let next = apart == 1 || (*periodic && apart == side - 1);
+        if !next || found.is_some() {
+            return None;
+        }
+        found = Some(at);
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(rank: u32, size: u32, lines: &[Line]) -> String {
+        let process = Process {
+            schema: SCHEMA,
+            rank,
+            size,
+            host: format!("n{}", rank / 2),
+            program: "./app".into(),
+            mpi: "some MPI".into(),
+            complete: rank != 0,
+            lines: lines.len(),
+        };
+        std::iter::once(&Line::Process(process))
+            .chain(lines)
+            .map(|line| serde_json::to_string(line).unwrap() + "\n")
+            .collect()
+    }
+
+    fn sent(to: u32, messages: u64, bytes: u64) -> Line {
+        Line::Sent { to, count: Count { messages, bytes } }
+    }
+
+    fn grid(rank: u32) -> Line {
+        Line::Grid(Grid {
+            function: "MPI_Cart_create".into(),
+            dims: vec![2, 3],
+            periodic: vec![false, true],
+            reorder: false,
+            rank,
+            first: 0,
+        })
+    }
+
+    #[test]
+    fn parts_are_joined_in_any_order() {
+        let calls = Line::Collective { function: "MPI_Bcast".into(), calls: 2 };
+        let got = Line::Got { from: 1, count: Count { messages: 1, bytes: 7 } };
+        let parts = [
+            part(5, 6, &[grid(5), sent(2, 1, 10), sent(3, 1, 1), calls.clone(), sent(0, 4, 4)]),
+            part(0, 6, &[grid(0), sent(0, 9, 9), sent(1, 2, 20), sent(3, 1, 5), calls, got]),
+            part(1, 6, &[grid(1), sent(0, 1, 30)]),
+            part(2, 6, &[grid(2)]) + &part(3, 6, &[grid(3)]),
+        ];
+        let recording = Recording::read(parts.iter().map(String::as_str)).unwrap();
+        assert_eq!((recording.size, &recording.program[..], recording.cut_short), (6, "./app", 1));
+        assert_eq!(recording.missing().collect::<Vec<_>>(), [4]);
+        assert_eq!(recording.hosts[5].as_deref(), Some("n2"));
+        let edges: Vec<(u32, u32, u64)> =
+            recording.edges.iter().map(|edge| (edge.from, edge.to, edge.count.bytes)).collect();
+        let known =
+            [(0, 0, 9), (0, 1, 20), (0, 3, 5), (1, 0, 37), (5, 0, 4), (5, 2, 10), (5, 3, 1)];
+        assert_eq!(edges, known);
+        assert_eq!(recording.collectives["MPI_Bcast"], 4);
+        let [topology] = &recording.topologies[..] else { panic!("{recording:?}") };
+        // 5 is next to 2 down the first dimension, and round the second next to 3; 0 is across.
+        let bytes: Vec<u64> = topology.along.iter().map(|count| count.bytes).collect();
+        assert_eq!((bytes, topology.elsewhere.bytes, topology.grids), (vec![15, 58], 4, 1));
+    }
+
+    #[test]
+    fn what_is_no_recording_is_refused_with_a_reason() {
+        let refused = |text: &str| Recording::read([text]).unwrap_err().to_string();
+        assert!(refused("").contains("empty"));
+        assert!(refused("hello").contains("line 1"));
+        assert!(refused("{\"schema\":1}").contains("line 1"));
+        let whole = part(1, 2, &[sent(0, 1, 1), sent(1, 1, 1)]);
+        let lines: Vec<&str> = whole.lines().collect();
+        assert!(refused(&lines[..2].join("\n")).contains("rank 1 is cut off: 1 lines of 2"));
+        assert!(refused(&lines[1..].join("\n")).contains("before the line of a process"));
+        assert!(refused(&whole[..whole.len() - 9]).contains("line 3"));
+        assert!(refused(&(part(0, 2, &[]) + &part(1, 3, &[]))).contains("2 and of a job of 3"));
+        assert!(refused(&(whole.clone() + &whole)).contains("two parts of rank 1"));
+        assert!(refused(&part(2, 2, &[])).contains("rank 2, but the job has 2"));
+        assert!(refused(&part(0, 2, &[sent(2, 1, 1)])).contains("line 2 speaks of rank 2"));
+        assert!(refused(&part(0, 2, &[grid(0)])).contains("no grid of 2"));
+        assert!(refused("{\"process\":{\"schema\":2,\"who\":3}}").contains("version 2"));
+        let huge = part(0, 2, &[]).replace("\"size\":2", "\"size\":4000000000");
+        assert!(refused(&huge).contains("4000000000"));
+    }
+}
