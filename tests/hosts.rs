@@ -12,6 +12,8 @@ mod differences;
 mod host;
 #[path = "hosts/output.rs"]
 mod output;
+#[path = "hosts/pattern.rs"]
+mod pattern;
 #[path = "hosts/testlist.rs"]
 mod testlist;
 #[path = "hosts/times.rs"]

@@ -1,14 +1,19 @@
 //! `c_tests/differences.txt`: every way in which Cartograph deliberately differs from a host.
 //!
-//! A line that differs must be listed; a listed difference that is no longer seen is a failure too.
+//! A line that differs must be listed, with what the host says and what Cartograph says; a listed
+//! difference that is no longer seen is a failure too.
 
 use crate::host::Host;
+use crate::pattern::fits;
 use crate::testlist::{Test, top};
 
 #[derive(Clone)]
 struct Known {
     /// Start of the lines that may differ, after the "rank N " that begins each.
     line: String,
+    /// Patterns of what follows: the host's and ours.
+    host: String,
+    cartograph: String,
     seen: bool,
 }
 
@@ -19,7 +24,8 @@ pub(crate) struct Differences {
 }
 
 impl Differences {
-    /// Reads those of a program on a host: `hosts | program | start of the line | reason`.
+    /// Reads those of a program on a host:
+    /// `hosts | program | start of the line | the host's value | ours | reason`.
     pub(crate) fn read(host: &Host, test: &Test) -> Self {
         let path = top().join("c_tests/differences.txt");
         let text = std::fs::read_to_string(path).expect("c_tests/differences.txt can be read");
@@ -28,13 +34,17 @@ impl Differences {
             .filter(|line| !line.starts_with('#') && !line.trim().is_empty())
             .filter_map(|line| {
                 let fields: Vec<&str> = line.split('|').map(str::trim).collect();
-                let [hosts, program, start, reason] = fields[..] else {
+                let [hosts, program, start, theirs, ours, reason] = fields[..] else {
                     panic!("c_tests/differences.txt: bad line: {line}");
                 };
                 assert!(!reason.is_empty(), "c_tests/differences.txt: no reason: {line}");
                 let here = hosts.split(',').any(|name| name.trim() == host.name);
-                (here && program == test.program())
-                    .then(|| Known { line: start.into(), seen: false })
+                (here && program == test.program()).then(|| Known {
+                    line: start.into(),
+                    host: theirs.into(),
+                    cartograph: ours.into(),
+                    seen: false,
+                })
             })
             .collect();
         Self { known }
@@ -56,13 +66,15 @@ impl Differences {
             if host == cartograph {
                 continue;
             }
-            let starts = |line: Option<&&str>, start: &str| {
-                line.is_some_and(|line| without_rank(line).starts_with(start))
+            let says = |line: Option<&&str>, start: &str, pattern: &str| {
+                let Some((rank, rest)) = line.map(|line| without_rank(line)) else { return false };
+                rest.strip_prefix(start)
+                    .is_some_and(|rest| fits(pattern, rest, rank, processes.into()))
             };
-            let known = self
-                .known
-                .iter_mut()
-                .find(|known| starts(host, &known.line) && starts(cartograph, &known.line));
+            let known = self.known.iter_mut().find(|known| {
+                says(host, &known.line, &known.host)
+                    && says(cartograph, &known.line, &known.cartograph)
+            });
             match known {
                 Some(known) => known.seen = true,
                 None => {
@@ -83,16 +95,19 @@ impl Differences {
         match self.known.into_iter().find(|known| !known.seen) {
             None => Ok(()),
             Some(known) => Err(format!(
-                "c_tests/differences.txt lists '{}', which no longer differs: remove it",
-                known.line
+                "c_tests/differences.txt lists '{} {}' where we say '{}': no line is so, remove it",
+                known.line, known.host, known.cartograph
             )
             .into()),
         }
     }
 }
 
-/// A line without the "rank N " that says who printed it.
-fn without_rank(line: &str) -> &str {
-    let Some(rest) = line.strip_prefix("rank ") else { return line };
-    rest.split_once(' ').map_or(line, |(_, rest)| rest)
+/// Who printed a line, by the "rank N " that it begins with, and the rest of it.
+fn without_rank(line: &str) -> (i64, &str) {
+    let parse = || {
+        let (rank, rest) = line.strip_prefix("rank ")?.split_once(' ')?;
+        Some((rank.parse().ok()?, rest))
+    };
+    parse().unwrap_or((0, line))
 }
