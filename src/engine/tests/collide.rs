@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::engine::digest::COLLIDING;
+use crate::engine::policy::Reorder;
 use crate::mapping::Layout;
 use crate::topology::Edges;
 
@@ -143,18 +144,18 @@ fn every_call() -> Vec<Call> {
 #[test]
 fn nobody_waits_for_ever_where_digests_collide() {
     let calls = every_call();
+    let terms = |_| Terms { reorder: Reorder::All, ..Terms::default() };
     for one in &calls {
         for other in &calls {
             let dealt = Some(Layout::from_ids(&[0, 1, 0, 1]));
-            collide(None, |_| Terms::default(), [one, one, other, one]);
-            collide(dealt, |_| Terms::default(), [other, one, one, other]);
+            collide(None, terms, [one, one, other, one]);
+            collide(dealt, terms, [other, one, one, other]);
         }
     }
 }
 
 #[test]
 fn nobody_waits_for_ever_where_environments_differ_and_digests_collide() {
-    use crate::engine::policy::Reorder;
     let calls = every_call();
     let terms = |rank: i32| Terms {
         reorder: [Reorder::Always, Reorder::On, Reorder::Off, Reorder::On][rank as usize],
