@@ -192,10 +192,31 @@ static int edges_between(int side, const int *order)
     return edges;
 }
 
+/* Where processes run is asked by the first constructor, here on a communicator with all of them in another
+ * order: from then on it is known of MPI_COMM_WORLD as well, in its own order. */
+static void known_from_elsewhere(void)
+{
+    int dims[2] = { 0, 0 }, periods[2] = { 0, 0 }, mapped = -1, rank;
+    MPI_Comm backwards, grid;
+    MPI_Dims_create(world_size, 2, dims);
+    CHECK(MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &mapped) == MPI_SUCCESS);
+    CHECK(getenv("CARTOGRAPH_LAYOUT") || getenv("CARTOGRAPH_REORDER") || mapped == world_rank);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, -world_rank, &backwards);
+    CHECK(MPI_Cart_create(backwards, 2, dims, periods, 1, &grid) == MPI_SUCCESS);
+    MPI_Comm_free(&grid);
+    MPI_Comm_free(&backwards);
+    CHECK(MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &mapped) == MPI_SUCCESS);
+    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &grid) == MPI_SUCCESS);
+    MPI_Comm_rank(grid, &rank);
+    CHECK(mapped == rank);
+    MPI_Comm_free(&grid);
+}
+
 int main(int argc, char **argv)
 {
     int order[MOST], none[3] = { 0, 0, 0 }, mixed[3] = { 1, 0, 1 };
     begin(&argc, &argv);
+    known_from_elsewhere();
     for (int used = world_size; used >= 1 && used >= world_size - 3; used--)
         for (int ndims = 1; ndims <= 3; ndims++) {
             int dims[3] = { 0, 0, 0 };

@@ -66,14 +66,19 @@ check "off keeps ranks" stays
 check "one node" run 8 CARTOGRAPH_LAYOUT=1x8
 check "one node keeps ranks" stays
 
-# A mistake is said once, and does no harm.
+# A mistake is said once, and does no harm. One in a layout is said by rank 0 of a communicator on which it is
+# needed: in this program by those of MPI_COMM_WORLD and of the same backwards.
 check "a layout for other processes" run 4 CARTOGRAPH_LAYOUT=2x4
-check "is said" [ "$(grep -c "CARTOGRAPH_LAYOUT: the layout '2x4' has 8 places, but there are 4 processes" "$work/err")" = 1 ]
+check "is said" [ "$(grep -c "CARTOGRAPH_LAYOUT: the layout '2x4' has 8 places, but there are 4 processes" "$work/err")" = 2 ]
+check "a layout that is no text" run 4 CARTOGRAPH_LAYOUT=$'\xff'
+check "is said" [ "$(grep -c "CARTOGRAPH_LAYOUT is no text in UTF-8" "$work/err")" = 1 ]
+check "a layout that is no file" run 4 CARTOGRAPH_LAYOUT=4xfour
+check "is said" [ "$(grep -c "CARTOGRAPH_LAYOUT: '4xfour' is neither NODESxRANKS" "$work/err")" = 2 ]
 check "a word for CARTOGRAPH_REORDER that is none" run 4 CARTOGRAPH_LAYOUT=2x2 CARTOGRAPH_REORDER=maybe
 check "is said" [ "$(grep -c "CARTOGRAPH_REORDER is 'maybe'" "$work/err")" = 1 ]
 
 # Who is moved: what is said of it, and ranks that do not agree.
-policy=build/$host/programs/policy
+policy=$work/policy
 $(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$policy" c_tests/policy.c
 dealt=CARTOGRAPH_LAYOUT=c_tests/dealt.layout
 # way PROCESSES WAY EXPECTED SETTING...: runs one way of c_tests/policy.c.

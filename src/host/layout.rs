@@ -49,7 +49,10 @@ pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
 
 /// [`known`], for an agreement: there it must not fail on one rank alone.
 pub(super) fn knowledge(comm: &HostComm) -> Knowledge {
-    Settings::get().complain();
+    // Where there is a world its rank 0 does.
+    if !is_active() {
+        Settings::get().complain();
+    }
     match known(comm) {
         Ok(Some(runs)) if runs.is_flat() => Knowledge::OneNode,
         Ok(Some(_)) => Knowledge::Known,
@@ -244,9 +247,16 @@ fn is_active() -> bool {
     unsafe { sys::cg_is_active() != 0 }
 }
 
+/// The most steps that the host may take to find the ranks of one communicator in another, about a second:
+/// Open MPI compares each with each. Beyond it is faster to ask the processes themselves.
+const MOST_STEPS: i64 = 1 << 30;
+
 /// The rank in `MPI_COMM_WORLD` of every process, or `None` if one is not there or nobody can tell.
 fn ranks_in_world(comm: &HostComm) -> Result<Option<Vec<c_int>>> {
     let size = comm.size()?;
+    if i64::from(size) * i64::from(HostComm::world().size()?) > MOST_STEPS {
+        return Ok(None);
+    }
     let mut ranks = vec![0; 2 * size as usize];
     // SAFETY: room for twice as many ranks as the communicator has.
     match unsafe { sys::cg_ranks_in_world(comm.0, size, ranks.as_mut_ptr()) } {
