@@ -3,7 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
-use std::path::{self, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Once, OnceLock};
 
 use super::{HostComm, family, sys};
@@ -43,8 +43,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Read once, when the library is loaded: a program that changes its environment or its directory later
-    /// is not followed.
+    /// Read once: a program that changes its environment later is not followed.
     pub(crate) fn get() -> &'static Self {
         static SETTINGS: OnceLock<Settings> = OnceLock::new();
         SETTINGS.get_or_init(Self::read)
@@ -144,18 +143,24 @@ fn set(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !is_privileged && !value.is_empty())
 }
 
-/// Has the settings read while the program is where it was started.
+/// Where the program was when this library was loaded.
+static START: OnceLock<PathBuf> = OnceLock::new();
+
 #[used]
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = {
-    extern "C" fn read() {
-        Settings::get();
+    extern "C" fn note_start() {
+        if let Ok(start) = env::current_dir() {
+            START.get_or_init(|| start);
+        }
     }
-    read
+    note_start
 };
 
-/// A path that holds wherever the program goes.
+/// A path that holds wherever the program goes: people write it for where they start it.
 fn absolute(path: OsString) -> PathBuf {
-    let path = PathBuf::from(path);
-    path::absolute(&path).unwrap_or(path)
+    match START.get() {
+        Some(start) => start.join(path),
+        None => path.into(),
+    }
 }
