@@ -4,16 +4,19 @@
 # files or installs them is here. Each host has its own directory under build/.
 
 HOSTS := mpich openmpi mpich5 abi openmpi5 smpi mini
+# Runs what is built for another, whose library it uses.
+RUNTIMES := intel
+LIBRARY_intel := mpich5
 TOP := $(CURDIR)
 PREFIX ?= /usr/local
 
 # HOST is one of the hosts above; MPICC is the compiler wrapper of any MPI. With neither, `make lib`
 # takes the mpicc on the PATH, and `make test` takes all hosts.
 ifneq ($(HOST),)
-  ifeq ($(filter $(HOST),$(HOSTS)),)
-    $(error there is no host '$(HOST)'; HOST is one of $(HOSTS))
+  ifeq ($(filter $(HOST),$(HOSTS) $(RUNTIMES)),)
+    $(error there is no host '$(HOST)'; HOST is one of $(HOSTS) $(RUNTIMES))
   endif
-  ONE := $(HOST)
+  ONE := $(or $(LIBRARY_$(HOST)),$(HOST))
   TESTED := $(HOST)
   override MPICC := $(shell scripts/host.sh $(HOST) cc)
 else
@@ -22,7 +25,7 @@ else
   endif
   # mpicc.NAME is Debian's wrapper of the host NAME; any other wrapper gets a directory of its own.
   ONE := $(or $(filter $(HOSTS),$(patsubst mpicc.%,%,$(filter mpicc.%,$(notdir $(MPICC))))),$(shell scripts/wrapper-name.sh $(MPICC)))
-  TESTED := $(HOSTS)
+  TESTED := $(HOSTS) $(RUNTIMES)
 endif
 KNOWN := $(filter $(ONE),$(HOSTS))
 OUT := $(TOP)/build/$(ONE)
@@ -58,9 +61,12 @@ test:
 	$(PURE) CARTOGRAPH_TEST_HOST="$(TESTED)" cargo test $(CHECKED) --test hosts
 
 # A library as it is tested. The first brings what the others take over.
-.PHONY: $(HOSTS:%=tested-%)
-$(HOSTS:%=tested-%): tested-%:
+.PHONY: $(TESTED:%=tested-%)
+$(TESTED:%=tested-%): tested-%:
 	$(MAKE) --no-print-directory lint HOST=$*
+# Both of its binary interfaces; not at once with those whose they are.
+tested-intel: | $(filter tested-mpich5 tested-abi,$(TESTED:%=tested-%))
+	$(MAKE) --no-print-directory lib HOST=abi
 $(patsubst %,tested-%,$(wordlist 2,$(words $(TESTED)),$(TESTED))): | tested-$(firstword $(TESTED))
 
 ## make check                       format, lints and tests of the pure layers; needs no MPI
@@ -80,7 +86,7 @@ check:
 
 ## make hosts                       gets every host that is missing here
 hosts:
-	scripts/setup.sh $(HOSTS)
+	scripts/setup.sh $(HOSTS) $(RUNTIMES)
 
 ## make lib [HOST=|MPICC=] [FEATURES=hwloc]  builds libcartograph.so and libcartograph.a, and the recorder
 lib:
@@ -117,7 +123,7 @@ tool:
 
 ## make symbols [HOST=]             compares what the library exports and needs with what it should
 symbols:
-	set -e; for host in $(TESTED); do $(MAKE) --no-print-directory lib HOST=$$host; scripts/symbols.sh $$host; done
+	set -e; for host in $(filter $(HOSTS),$(TESTED)); do $(MAKE) --no-print-directory lib HOST=$$host; scripts/symbols.sh $$host; done
 
 ## make bench [HOST=]               what each host takes and what Cartograph takes, side by side
 MEASURED := $(or $(HOST),$(filter-out smpi mini,$(HOSTS)))

