@@ -40,7 +40,7 @@ $cc $flags -fPIC -shared -o "$work/tool.so" "$top/c_tests/record_tool.c"
 # recorded N PROGRAM...: runs it under the recorder; the parts are in $work/traffic.
 recorded() {
     rm -rf "$work/traffic"
-    $launch "$1" env ${YIELD:+LD_PRELOAD="$YIELD"} CARTOGRAPH_LIB_DIR="$top/build" \
+    $launch "$1" env ${YIELD:+LD_PRELOAD="$YIELD"} \
         "$top/build/bin/cartograph" exec --record "$work/traffic" "${@:2}" >"$work/out" 2>"$work/err"
 }
 # same N: the parts say what the program said.
@@ -73,7 +73,7 @@ check "cartograph show reads it" shown
 
 # Parts of a larger job before are gone; the directory may be there.
 smaller() {
-    $launch 2 env ${YIELD:+LD_PRELOAD="$YIELD"} CARTOGRAPH_LIB_DIR="$top/build" \
+    $launch 2 env ${YIELD:+LD_PRELOAD="$YIELD"} \
         "$top/build/bin/cartograph" exec --record "$work/traffic" "$work/record" >"$work/out" 2>"$work/err" && same 2
 }
 check "a smaller job leaves nothing of the larger before it" smaller

@@ -10,6 +10,8 @@ mod report;
 mod run;
 #[path = "cli/traffic.rs"]
 mod traffic;
+#[path = "cli/trial.rs"]
+mod trial;
 
 use run::cartograph;
 

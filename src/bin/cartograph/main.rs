@@ -9,6 +9,7 @@ mod output;
 mod plan;
 mod show;
 mod traffic;
+mod trial;
 
 use std::process::ExitCode;
 
@@ -34,6 +35,8 @@ enum Command {
     Dims(dims::Arguments),
     /// Prints or draws a report in JSON, as CARTOGRAPH_REPORT=FILE.json makes it, or a recorded run
     Show(show::Arguments),
+    /// Finds out whether a program stands its processes being moved: cartograph try -- mpiexec -n 8 ./app
+    Try(trial::Arguments),
     /// Prints the version, the libraries that are here, and the environment variables that are read
     Info,
 }
@@ -45,6 +48,7 @@ fn main() -> ExitCode {
             Command::Plan(arguments) => plan::run(&arguments),
             Command::Dims(arguments) => dims::run(&arguments),
             Command::Show(arguments) => show::run(&arguments),
+            Command::Try(arguments) => trial::run(&arguments),
             Command::Info => info::run(),
         },
         Err(error) if error.use_stderr() => Err(Failure::of_arguments(&error)),

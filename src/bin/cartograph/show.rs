@@ -43,7 +43,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// A report with all its parts.
-fn read(path: &Path) -> Result<Document> {
+pub(crate) fn read(path: &Path) -> Result<Document> {
     let mut files = parts(path);
     // Rank 0 may have had nothing to tell. Without any part it is this file that cannot be read.
     if files.is_empty() || path.exists() {

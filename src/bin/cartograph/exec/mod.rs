@@ -85,6 +85,21 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     Err(Failure::new(format!("cannot run {}: {error}", program.display())).with_code(NOT_RUN))
 }
 
+/// Whether a word of a command is a program that is linked with an MPI.
+pub(crate) fn is_linked_with_mpi(name: &OsStr) -> bool {
+    find_program(name).is_ok_and(|program| matches!(elf::linked(&program), Linked::Mpi { .. }))
+}
+
+/// Says why a program cannot be run under a library. What a launcher's environment has to tell is not known yet.
+pub(crate) fn check(program: &OsStr, host: Option<&str>) -> Result<()> {
+    let program = find_program(program)?;
+    match host {
+        Some(host) => by_name(host).map(drop),
+        None if matches!(elf::linked(&program), Linked::WithoutMpi) => Ok(()),
+        None => fitting(&program).map(drop),
+    }
+}
+
 /// A word that the library knows.
 fn checked_reorder(text: &str) -> core::result::Result<String, String> {
     text.parse::<Policy>().map(|_| text.to_owned())

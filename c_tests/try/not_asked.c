@@ -1,0 +1,17 @@
+/* Passes reorder = 0 and relies on it, as CP2K does: it stops where it finds another grid. */
+#include "programs.h"
+
+int main(int argc, char **argv)
+{
+    int dims[2] = { 0, 0 }, periodic[2] = { 1, 1 }, own;
+    MPI_Comm grid;
+    start(&argc, &argv);
+    MPI_Dims_create(size, 2, dims);
+    MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periodic, 0, &grid);
+    MPI_Comm_rank(grid, &own);
+    if (own != rank) {
+        fprintf(stderr, "Got different MPI process grid\n");
+        MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+    return finish(own);
+}

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# test-try.sh HOST: cartograph try finds out which of the programs of c_tests/try stand being moved, and why the others do
+# not: as LAMMPS, PETSc and CP2K.
+set -euo pipefail
+export LC_ALL=C
+top=$(cd "$(dirname "$0")/.." && pwd)
+host=$1
+cc=$("$top/scripts/host.sh" "$host" cc)
+launch="$("$top/scripts/host.sh" "$host" exec) 6"
+. "$top/scripts/checks.sh"
+for program in right old_communicator old_data not_asked; do
+    $cc -g -O1 -w -o "$work/$program" "$top/c_tests/try/$program.c"
+done
+evidence=("$work/out" "$work/err")
+
+# tries CODE PROGRAM OPTION...: what try says is in $work/out and $work/err.
+tries() {
+    local code=0
+    timeout -k 5 300 env ${YIELD:+LD_PRELOAD="$YIELD"} "$top/build/bin/cartograph" try --host "$host" "${@:3}" -- $launch "$work/$2" \
+        >"$work/out" 2>"$work/err" || code=$?
+    test "$code" = "$1"
+}
+says() { grep -qF "$1" "$work/out" || grep -qF "$1" "$work/err"; }
+
+check "a right program stands being moved" tries 0 right
+check "it was moved" says "moved by MPI_Cart_create 1"
+check "what is right for it is said" says "CARTOGRAPH_REORDER=all is right for it"
+check "one like LAMMPS does not" tries 1 old_communicator --seconds 20 --runs 10
+check "neither by grids" says "It is MPI_Cart_create or MPI_Graph_create"
+check "one like PETSc does not" tries 1 old_data --runs 10
+check "its answers are wrong" says "it prints something else"
+check "without distributed graphs it does" says "right where nobody is moved by distributed graphs"
+check "one like CP2K stands what it asked for" tries 0 not_asked
+check "nobody was moved" says "nobody was moved"
+check "and no more" tries 1 not_asked --always --runs 10
+check "it says what the program says" says "Got different MPI process grid"
+check "and what is right for it" says "right where nobody is moved where it passes reorder = 0"
+
+verdict "test-try, $host"

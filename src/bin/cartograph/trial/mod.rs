@@ -1,0 +1,259 @@
+//! `cartograph try`: runs a program with its processes moved at random, to find out whether it stands that.
+
+mod command;
+mod compare;
+mod process;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::exec;
+use crate::output::{self, Failure, Progress, Result};
+use crate::show;
+use command::Launch;
+use compare::Expected;
+use process::{Ended, Run};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// How many times processes are moved, each time in another way
+    #[arg(long, default_value = "3", value_parser = clap::value_parser!(u64).range(1..=1000))]
+    runs: u64,
+    /// How long a run may take; else ten times what it takes alone, and ten seconds more
+    #[arg(long)]
+    seconds: Option<u64>,
+    /// By what part of itself a number in the output may differ
+    #[arg(long, default_value = "1e-6")]
+    tolerance: f64,
+    /// Also moves processes where the program passes reorder = 0
+    #[arg(long)]
+    always: bool,
+    /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
+    #[arg(long, value_name = "NAME")]
+    host: Option<String>,
+    /// The launcher, the program and its arguments: mpiexec -n 8 ./app; another -- before the program says
+    /// which it is
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// The most a program may take alone.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// A way to move processes, and what to call it.
+struct Way {
+    word: String,
+    shown: &'static str,
+}
+
+/// What came of a run.
+enum Outcome {
+    Same { moved: BTreeMap<String, u64> },
+    Wrong(String),
+}
+
+/// Runs of one program.
+struct Trial<'a> {
+    arguments: &'a Arguments,
+    launch: Launch,
+    expected: Expected,
+    longest: Duration,
+    /// What it takes alone.
+    took: Duration,
+    /// Where reports are written.
+    directory: Directory,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if !(arguments.tolerance >= 0.0 && arguments.tolerance.is_finite()) {
+        return Err(Failure::usage("--tolerance must be a number that is not negative"));
+    }
+    let launch = Launch::of(&arguments.command)?;
+    exec::check(launch.program(), arguments.host.as_deref())?;
+    let trial = Trial::alone(arguments, launch)?;
+    output::print(&format!(
+        "alone, twice: exit code 0, at most {:.1} s\n",
+        trial.took.as_secs_f64()
+    ))?;
+
+    let off = Way { word: "off".into(), shown: "nobody moved" };
+    if let Outcome::Wrong(why) = trial.told(&off)? {
+        return Err(Failure::new(format!(
+            "with Cartograph and nobody moved {why}: that is no matter of moving processes; please report it \
+             as a fault of Cartograph"
+        )));
+    }
+    let reach = if arguments.always { "always" } else { "all" };
+    let mut moved = BTreeMap::new();
+    let mut failed = None;
+    for seed in 1..=arguments.runs {
+        let way = Way { word: format!("{reach},scramble:{seed}"), shown: "moved at random" };
+        match trial.told(&way)? {
+            Outcome::Same { moved: functions } => moved.extend(functions),
+            Outcome::Wrong(why) => {
+                failed = Some((seed, why));
+                break;
+            }
+        }
+    }
+    match failed {
+        None if moved.is_empty() => output::print(
+            "nobody was moved: the program makes no topology with reorder = 1 that has more than one process, so there is \
+             nothing to stand; cartograph exec --record and cartograph plan --traffic place its ranks instead\n",
+        ),
+        None => {
+            let functions: Vec<String> = moved.keys().cloned().collect();
+            output::print(&format!(
+                "the program stands being moved by {}, as far as these runs show: CARTOGRAPH_REORDER={reach} is right for it\n",
+                functions.join(", ")
+            ))
+        }
+        Some((seed, why)) => Err(Failure::new(trial.blame(reach, seed, &why)?)),
+    }
+}
+
+impl<'a> Trial<'a> {
+    /// Runs the program by itself, twice, to know what it does and what differs from run to run.
+    fn alone(arguments: &'a Arguments, launch: Launch) -> Result<Self> {
+        let longest = arguments.seconds.map_or(LONGEST, Duration::from_secs);
+        let mut runs = Vec::new();
+        for _ in 0..2 {
+            let progress = Progress::new("cartograph: running the program alone");
+            let run = process::run(&launch.alone(), longest)?;
+            drop(progress);
+            match run.ended {
+                Ended::Code(0) => runs.push(run),
+                ended => {
+                    return Err(Failure::new(format!(
+                        "the program by itself {ended}, so nothing can be found out: {}",
+                        run.last_words()
+                    )));
+                }
+            }
+        }
+        let took = runs.iter().map(|run| run.took).max().unwrap_or_default();
+        let longest = match arguments.seconds {
+            Some(seconds) => Duration::from_secs(seconds),
+            None => 10 * took + Duration::from_secs(10),
+        };
+        let texts: Vec<&str> = runs.iter().map(|run| &run.stdout[..]).collect();
+        let expected = Expected::of([texts[0], texts[1]], arguments.tolerance);
+        Ok(Self { arguments, launch, expected, longest, took, directory: Directory::new()? })
+    }
+
+    /// Runs the program under Cartograph, and says on a line what came of it.
+    fn told(&self, way: &Way) -> Result<Outcome> {
+        let outcome = self.moved(way)?;
+        let mut line = format!("{} ({}): ", way.shown, way.word);
+        match &outcome {
+            Outcome::Same { moved } if moved.is_empty() => line.push_str("the same"),
+            Outcome::Same { moved } => {
+                let moved: Vec<String> =
+                    moved.iter().map(|(name, count)| format!("{name} {count}")).collect();
+                let _ = write!(line, "the same; moved by {}", moved.join(", "));
+            }
+            Outcome::Wrong(why) => line.push_str(why),
+        }
+        output::print(&(line + "\n"))?;
+        Ok(outcome)
+    }
+
+    fn moved(&self, way: &Way) -> Result<Outcome> {
+        let report = self.directory.fresh()?;
+        let mut options: Vec<OsString> = vec!["--reorder".into(), (&way.word).into()];
+        let mut asked = OsString::from("--report=");
+        asked.push(&report);
+        options.push(asked);
+        if let Some(host) = &self.arguments.host {
+            options.extend(["--host".into(), host.into()]);
+        }
+        let progress = Progress::new(&format!("cartograph: {}", way.shown));
+        let run = process::run(&self.launch.under(&options)?, self.longest)?;
+        drop(progress);
+        Ok(match run.ended {
+            Ended::Code(0) => match self.expected.differs(&run.stdout) {
+                None => Outcome::Same { moved: functions(&report) },
+                Some(line) => Outcome::Wrong(format!("it prints something else: {line}")),
+            },
+            ended => Outcome::Wrong(format!("it {ended}{}", said(&run))),
+        })
+    }
+
+    /// Finds out without which constructors the program goes wrong no more.
+    fn blame(&self, reach: &str, seed: u64, why: &str) -> Result<String> {
+        let narrower = match reach {
+            "always" => {
+                [("all", "where it passes reorder = 0"), ("on", "by distributed graphs")].as_slice()
+            }
+            _ => [("on", "by distributed graphs")].as_slice(),
+        };
+        let mut text = format!("the program does not stand being moved: {why}");
+        for (word, what) in narrower {
+            let way =
+                Way { word: format!("{word},scramble:{seed}"), shown: "less moved at random" };
+            if let Outcome::Same { moved } = self.told(&way)? {
+                let rest = if moved.is_empty() { " and nobody is moved then" } else { "" };
+                let _ = write!(
+                    text,
+                    ". It is right where nobody is moved {what}{rest}: CARTOGRAPH_REORDER={word} leaves that \
+                     out{}",
+                    if *word == "on" { ", as is the default" } else { "" }
+                );
+                return Ok(text);
+            }
+        }
+        text.push_str(
+            ". It is MPI_Cart_create or MPI_Graph_create whose new ranks it does not follow: run it with \
+             CARTOGRAPH_REORDER=off, and place its ranks by cartograph exec --record and cartograph plan \
+             --traffic instead",
+        );
+        Ok(text)
+    }
+}
+
+/// The last that a program said that failed.
+fn said(run: &Run) -> String {
+    match run.last_words() {
+        words if words.is_empty() => String::new(),
+        words => format!(" ({words})"),
+    }
+}
+
+/// The functions that have moved processes, by a report, and how often.
+fn functions(report: &Path) -> BTreeMap<String, u64> {
+    let mut functions = BTreeMap::new();
+    if let Ok(document) = show::read(report) {
+        for record in document.topologies.iter().filter(|record| record.kept.is_none()) {
+            *functions.entry(record.function.to_string()).or_default() += record.count;
+        }
+    }
+    functions
+}
+
+/// A directory for reports, which goes when the runs are over.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> Result<Self> {
+        let path = std::env::temp_dir().join(format!("cartograph-try-{}", std::process::id()));
+        std::fs::create_dir_all(&path)
+            .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))?;
+        Ok(Self(path))
+    }
+
+    /// A name for a report in an empty directory.
+    fn fresh(&self) -> Result<PathBuf> {
+        let files = std::fs::read_dir(&self.0).into_iter().flatten().flatten();
+        files.for_each(|file| drop(std::fs::remove_file(file.path())));
+        Ok(self.0.join("report.json"))
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
