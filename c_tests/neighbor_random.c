@@ -246,7 +246,8 @@ static void step(const struct round *round, int number)
     static struct transfer transfers[AT_ONCE];
     struct dice shared = dice_of(round->seed, 3, number, 0), own = dice_of(round->seed, 4, number, round->rank);
     int count = 1 + below(&shared, AT_ONCE), size, message = -1, freed = below(&own, 2);
-    /* MPICH 5 alone hangs with any tag: such a receive takes messages of its persistent collectives. */
+    /* MPICH loses what a process sends to itself in its own collectives to a receive with any tag. Only the
+     * persistent ones are still its own. */
     int tag = below(&shared, 2) ? MPI_ANY_TAG : number, modes = tag == number ? MODES : PERSISTENT;
     MPI_Request ring[2], all[AT_ONCE];
     MPI_Status statuses[AT_ONCE];
