@@ -163,4 +163,4 @@ install: lib preload tool
 
 ## make clean                       removes what was built, but not the hosts
 clean:
-	for host in $(HOSTS) pure bin lib bench; do rm -rf $(TOP)/build/$$host; done
+	for host in $(HOSTS) pure bin lib bench hwloc threads; do rm -rf $(TOP)/build/$$host; done
