@@ -184,23 +184,23 @@ impl<'a> Trial<'a> {
 
     /// Finds out without which constructors the program goes wrong no more.
     fn blame(&self, reach: &str, seed: u64, why: &str) -> Result<String> {
+        let by_graphs =
+            ("on", "moves nobody by distributed graphs that do not ask for it in their info");
         let narrower = match reach {
             "always" => {
-                [("all", "where it passes reorder = 0"), ("on", "by distributed graphs")].as_slice()
+                vec![("all", "moves nobody where the program passes reorder = 0"), by_graphs]
             }
-            _ => [("on", "by distributed graphs")].as_slice(),
+            _ => vec![by_graphs],
         };
         let mut text = format!("the program does not stand being moved: {why}");
         for (word, what) in narrower {
             let way =
                 Way { word: format!("{word},scramble:{seed}"), shown: "less moved at random" };
             if let Outcome::Same { moved } = self.told(&way)? {
-                let rest = if moved.is_empty() { " and nobody is moved then" } else { "" };
+                let rest = if moved.is_empty() { "; nobody is moved then" } else { "" };
                 let _ = write!(
                     text,
-                    ". It is right where nobody is moved {what}{rest}: CARTOGRAPH_REORDER={word} leaves that \
-                     out{}",
-                    if *word == "on" { ", as is the default" } else { "" }
+                    ". With CARTOGRAPH_REORDER={word}, which {what}, it is right{rest}"
                 );
                 return Ok(text);
             }

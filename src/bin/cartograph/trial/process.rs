@@ -45,7 +45,11 @@ impl Run {
     /// The first line on stderr that says something.
     pub(super) fn last_words(&self) -> String {
         let says = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() > 8;
-        self.stderr.lines().find(says).unwrap_or_default().trim().to_owned()
+        // What the program or its MPI says comes before what Cartograph warned of.
+        let own = |line: &&str| line.starts_with("cartograph: ");
+        let mut lines = self.stderr.lines().filter(says);
+        let found = lines.clone().find(|line| !own(line)).or_else(|| lines.next());
+        found.unwrap_or_default().trim().to_owned()
     }
 }
 
