@@ -86,9 +86,12 @@ for name in pipe pipe.json /nowhere/x.json /nowhere/x; do
     check "$name: comes on stderr" lines '^MPI_Cart_create: grid 4' "$work/err" 1
 done
 
-# A program that runs with more rights than whoever starts it: nobody's, started by daemon.
+# A program that runs with more rights than whoever starts it: nobody's, started by daemon. Open MPI's processes
+# must be able to write where its launcher, which is root's, keeps the job's files, and these are not.
 as_daemon() { (cd "$work/open" && "$@") >"$work/out" 2>"$work/err"; }
-if [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
+if [[ $host = openmpi* ]]; then
+    :
+elif [ "$(id -u)" = 0 ] && command -v setpriv >/dev/null; then
     chmod 711 "$work"
     mkdir -m 777 "$work/open"
     cp "$lib" "$work/open/libcartograph.so.0"
