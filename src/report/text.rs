@@ -1,9 +1,9 @@
 //! The report for people: lines of at most about 100 columns.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 use super::json::{Document, Warning};
-use super::record::{Effect, Record, Reorder, Shape};
+use super::record::{Effect, Reason, Record, Reorder, Shape};
 
 /// "8 x 4", or "50 x 48, periodic along 0 and 1".
 impl fmt::Display for Shape {
@@ -107,14 +107,45 @@ impl fmt::Display for Record {
             write!(f, ", {} of it to map", Seconds(self.mapping_seconds / times))?;
         }
         writeln!(f)?;
-        match &self.effect {
-            Some(effect) => writeln!(f, "  {effect}"),
+        if let Some(effect) = &self.effect {
+            writeln!(f, "  {effect}")?;
+        }
+        match self.rank_file() {
+            Some(command) => {
+                writeln!(f, "  of MPI_COMM_WORLD, the launcher can place the ranks so: {command}")
+            }
             None => Ok(()),
         }
     }
 }
 
 impl Record {
+    /// The command that makes the rank file of a grid for which the program passed 0, if that brings anything.
+    fn rank_file(&self) -> Option<String> {
+        let Shape::Cart { dims, periodic } = &self.topology else { return None };
+        let (effect, nodes) = (self.effect.as_ref()?, self.nodes.as_ref()?);
+        let gains = effect.after.inter_node_edges < effect.before.inter_node_edges;
+        if self.kept != Some(Reason::NOT_ASKED) || !gains {
+            return None;
+        }
+        let sides: Vec<String> = dims.iter().map(i32::to_string).collect();
+        let mut command = format!("cartograph plan --dims {}", sides.join("x"));
+        if periodic.contains(&true) {
+            let bits: String = periodic.iter().map(|p| if *p { '1' } else { '0' }).collect();
+            let _ = write!(command, " --periodic {bits}");
+        }
+        let runs: Vec<(usize, usize)> = nodes.runs().collect();
+        let _ = match runs[..] {
+            [(nodes, size)] => write!(command, " --nodes {nodes} --ppn {size}"),
+            _ => {
+                let runs: Vec<String> =
+                    runs.iter().map(|(nodes, size)| format!("{nodes}*{size}")).collect();
+                write!(command, " --node-sizes {}", runs.join(","))
+            }
+        };
+        Some(command + " --rankfile openmpi FILE")
+    }
+
     /// A line on how often there was what has been told already.
     pub(super) fn in_all(&self) -> impl fmt::Display {
         format!(
@@ -173,8 +204,31 @@ impl fmt::Display for Document {
 mod tests {
     use super::*;
     use crate::mapping::{Cost, Grid, Layout, Plan};
-    use crate::report::{Job, Reason, Report};
+    use crate::report::{Job, Report};
     use crate::topology::Cart;
+
+    #[test]
+    fn where_a_program_passes_0_the_launcher_can_place_its_ranks() {
+        let grid = Cart::new(&[4, 4], &[false, true], 16).unwrap();
+        let record = |layout: &str, after: i64, kept: Reason| {
+            let layout = Layout::parse(layout, 16).unwrap();
+            let before = Plan::identity(&Grid::from(&grid), &layout, 0);
+            let after = Cost { inter_node_edges: after, max_node_edges: 1 };
+            let plan = Plan { old_rank: Some((0..16).collect()), after, ..before };
+            Record::planned("MPI_Cart_create", &grid, Reorder::No, &layout, &plan)
+                .kept(kept)
+                .to_string()
+        };
+        let text = record("4x4", 8, Reason::NOT_ASKED);
+        let command =
+            "cartograph plan --dims 4x4 --periodic 01 --nodes 4 --ppn 4 --rankfile openmpi FILE\n";
+        assert!(text.ends_with(command), "{text}");
+        let text = record("8,4,4", 8, Reason::NOT_ASKED);
+        assert!(text.contains(" --node-sizes 1*8,2*4 --rankfile"), "{text}");
+        for text in [record("4x4", 800, Reason::NOT_ASKED), record("4x4", 8, Reason::OFF)] {
+            assert!(!text.contains("cartograph plan"), "{text}");
+        }
+    }
 
     #[test]
     fn people_read_this() {
