@@ -84,6 +84,16 @@ check:
 	$(PURE) cargo test --profile unwind -p cartograph-traffic
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED)
 
+## make fuzz [SECONDS=60]           each body of src/fuzz under libFuzzer; needs a nightly Rust and cargo-fuzz
+SECONDS ?= 60
+.PHONY: fuzz
+fuzz:
+	set -e; for body in $(notdir $(wildcard fuzz/seeds/*)); do \
+	    mkdir -p fuzz/corpus/$$body; \
+	    CARGO_TARGET_DIR=$(TOP)/build/fuzz cargo +nightly fuzz run -s none $$body fuzz/corpus/$$body fuzz/seeds/$$body \
+	        -- -max_total_time=$(SECONDS) -timeout=60 -print_final_stats=1; \
+	done
+
 ## make hosts                       gets every host that is missing here
 hosts:
 	scripts/setup.sh $(HOSTS) $(RUNTIMES)

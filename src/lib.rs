@@ -13,7 +13,11 @@
 //! The first four are pure Rust and are all that is built with `--no-default-features`.
 
 pub mod engine;
+#[cfg(all(feature = "cli", any(test, fuzzing)))]
+pub mod fuzz;
 pub mod mapping;
+#[cfg(feature = "cli")]
+pub mod object;
 pub mod report;
 pub mod topology;
 

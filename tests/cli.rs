@@ -35,7 +35,10 @@ fn dims_answers_what_mpi_dims_create_does() {
 #[test]
 fn help_is_given_where_it_is_asked_for() {
     assert!(cartograph("--help").stdout().contains("plan"));
-    assert!(cartograph("plan --help").stdout().contains("--node-sizes"));
+    let help = cartograph("plan --help").stdout();
+    for word in ["--node-sizes", "bricks ", "strips ", "bisection "] {
+        assert!(help.contains(word), "{word}");
+    }
     assert!(cartograph("--version").stdout().contains(env!("CARGO_PKG_VERSION")));
     cartograph("").fails(2, "");
     cartograph("nonsense").fails(2, "cartograph --help");

@@ -4,6 +4,8 @@
 
 pub mod agree;
 pub mod arguments;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod calls;
 pub mod check;
 pub mod create;
 mod digest;
@@ -12,8 +14,8 @@ pub mod exchange;
 pub mod misuse;
 pub mod place;
 pub mod policy;
-#[cfg(test)]
-mod sim;
+#[cfg(any(test, fuzzing))]
+pub(crate) mod sim;
 #[cfg(test)]
 mod tests;
 

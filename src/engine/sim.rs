@@ -63,6 +63,7 @@ impl Meeting {
 }
 
 /// Runs `program` on `size` simulated processes; what each returned, by rank.
+#[cfg(test)]
 pub(crate) fn run<T: Send>(size: i32, program: impl Fn(&Sim) -> T + Sync) -> Vec<T> {
     run_on(None, size, program)
 }
@@ -88,6 +89,7 @@ pub(crate) fn run_on<T: Send>(
 
 impl Sim {
     /// What rank 0 has called so far, here and on what was split off.
+    #[cfg(test)]
     pub(crate) fn calls(&self) -> Vec<&'static str> {
         self.all("calls", ());
         let calls = self.group.calls.lock().unwrap().clone();

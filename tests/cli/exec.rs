@@ -193,6 +193,8 @@ fn what_cannot_be_run_is_told_in_one_line() {
     machine.exec("--layout 99999999999x1", &program).fails(2, "more than");
     machine.exec("--layout 2x9999999999", &program).fails(2, "2147483647 processes");
     machine.exec("--layout 0,1,0,1", &program).fails(2, "no node has 0 processes");
+    let report = machine.exec("--report rep.txt", &program);
+    report.fails(127, "written --report=rep.txt");
     machine.exec("--reorder perhaps", &program).fails(2, "always");
     cartograph("exec").fails(2, "PROGRAM");
     fs::remove_dir_all(at.join("lib/mpich")).unwrap();

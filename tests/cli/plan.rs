@@ -161,6 +161,12 @@ fn rank_files_start_each_rank_on_the_node_of_its_place() {
     assert!(fs::read_to_string(&file).unwrap().contains("=n1 slot=0\n"));
     let run = cartograph(&format!("{arguments} slurm")).arg(&file).arg("--hosts").arg("a,b,c");
     run.fails(2, "2 nodes, but 3 names");
+    // Several at once.
+    let other = directory.join("other");
+    let run = cartograph(&format!("{arguments} slurm")).arg(&file);
+    run.arg("--rankfile").arg("mpich").arg(&other).stdout();
+    assert!(fs::read_to_string(&file).unwrap().starts_with("n"));
+    assert!(fs::read_to_string(&other).unwrap().starts_with("-hosts n0,n1 -rankmap "));
     cartograph(&format!("{arguments} pbs")).arg(&file).fails(2, "openmpi, mpich, slurm");
 }
 
@@ -184,6 +190,13 @@ fn wrong_questions_are_answered_in_one_line() {
         ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,2 --stencil moore", "--weights"),
         ("--dims 4x4 --nodes 4 --ppn 4 --stencil star", "star"),
         ("--dims 4x4 --nodes 4 --ppn 4 --seconds inf", "--seconds"),
+        ("--graph x --nodes 4 --ppn 4 --stencil moore", "cannot be used with"),
+        ("--graph x --nodes 4 --ppn 4 --weights 1", "cannot be used with"),
+        ("--graph x --nodes 4 --ppn 4 --periodic 1", "cannot be used with"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --svg - --json", "stdout"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --svg - --rankfile slurm -", "stdout"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --rankfile slurm x --hosts nofile", "no such file"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --rankfile slurm x --hosts a,b,a,c", "a is named twice"),
         ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,-2", "-2 is not from 0"),
         ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,9223372036854775807", "is not from 0"),
         ("--dims 4x4 --nodes 99999999999 --ppn 4", "at most"),
@@ -212,6 +225,10 @@ fn graphs_are_read_and_planned() {
     let svg = cartograph("plan --nodes 2 --ppn 3 --svg - --graph").arg(&file).stdout();
     assert!(svg.contains("graph ring.graph of 6 vertices and 12 edges"), "{svg}");
     assert!(svg.contains("J_sum 12"), "{svg}");
+
+    // A bound that says nothing is not shown.
+    let text = cartograph("plan --nodes 2 --ppn 3 --graph").arg(&file).stdout();
+    assert!(text.lines().any(|line| line.starts_with("edges between") && line.ends_with("-")));
 
     fs::write(&file, "6 6\n").unwrap();
     cartograph("plan --nodes 2 --ppn 3 --graph").arg(&file).fails(1, "no graph: line");

@@ -24,6 +24,11 @@ impl Failure {
         Self { code: 1, text: text.into() }
     }
 
+    /// The same with what may have been meant.
+    pub(crate) fn with_hint(self, hint: &str) -> Self {
+        Self { text: format!("{}; {hint}", self.text), ..self }
+    }
+
     /// The same with another exit code.
     pub(crate) fn with_code(self, code: u8) -> Self {
         Self { code, ..self }
@@ -51,8 +56,8 @@ impl Failure {
 
     /// Tells the user.
     pub(crate) fn tell(self) -> ExitCode {
-        // Nothing is left to do if even this fails.
-        let _ = writeln!(io::stderr(), "cartograph: {}", self.text);
+        // In one write, since many ranks may say it at a time. Nothing is left to do if even this fails.
+        let _ = io::stderr().write_all(format!("cartograph: {}\n", self.text).as_bytes());
         ExitCode::from(self.code)
     }
 }

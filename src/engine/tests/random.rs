@@ -2,8 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::collide::{Call, fits, make};
 use super::*;
+use crate::engine::calls::{Call, fits, make};
 use crate::engine::digest::COLLIDING;
 use crate::mapping::{Layout, Options};
 

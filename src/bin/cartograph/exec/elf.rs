@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use goblin::elf::Elf;
+use cartograph::object::Object;
 
 use super::family::Family;
 
@@ -19,43 +19,28 @@ pub(super) enum Linked {
     Statically,
 }
 
-/// What the loader reads of a file.
-struct Object {
+/// A file, with directories in place of what is written for them.
+struct File {
     path: PathBuf,
-    /// Files of another machine are passed over.
-    machine: (bool, u16),
-    needed: Vec<String>,
-    /// Searched before LD_LIBRARY_PATH, also for what needed libraries need.
+    object: Object,
     rpath: Vec<PathBuf>,
-    /// Searched after it.
     runpath: Vec<PathBuf>,
-    has_interpreter: bool,
 }
 
-impl Object {
-    /// `None` if the file is no ELF file.
+impl File {
+    /// `None` if it is no ELF file.
     fn read(path: &Path) -> Option<Self> {
-        let bytes = fs::read(path).ok()?;
-        let elf = Elf::parse(&bytes).ok()?;
+        let object = Object::parse(&fs::read(path).ok()?)?;
         let origin = path.canonicalize().ok()?.parent()?.to_owned();
-        let directories = |lists: &[&str]| {
-            let split = lists.iter().flat_map(|list| list.split(':')).filter(|dir| !dir.is_empty());
-            split.map(|directory| expand(directory, &origin)).collect::<Vec<PathBuf>>()
+        let directories = |written: &[String]| -> Vec<PathBuf> {
+            written.iter().map(|directory| expand(directory, &origin)).collect()
         };
-        let runpath = directories(&elf.runpaths);
-        Some(Self {
-            path: path.to_owned(),
-            machine: (elf.is_64, elf.header.e_machine),
-            needed: elf.libraries.iter().map(|name| (*name).to_owned()).collect(),
-            // The old one does not count beside the new one.
-            rpath: if elf.runpaths.is_empty() { directories(&elf.rpaths) } else { Vec::new() },
-            runpath,
-            has_interpreter: elf.interpreter.is_some(),
-        })
+        let (rpath, runpath) = (directories(&object.rpath), directories(&object.runpath));
+        Some(Self { path: path.to_owned(), object, rpath, runpath })
     }
 
     fn mpi(&self) -> Option<&String> {
-        self.needed.iter().find(|name| Family::of(name).is_some())
+        self.object.needed.iter().find(|name| Family::of(name).is_some())
     }
 }
 
@@ -67,31 +52,31 @@ fn expand(directory: &str, origin: &Path) -> PathBuf {
 
 /// The MPI library that a file needs itself.
 pub(super) fn mpi_of(path: &Path) -> Option<String> {
-    Object::read(path)?.mpi().cloned()
+    File::read(path)?.mpi().cloned()
 }
 
 /// Whether the loader would find the library `name` that the file at `path` needs.
 pub(super) fn loadable(path: &Path, name: &str) -> bool {
-    Object::read(path).is_some_and(|object| Loader::new().find(name, &object, &[]).is_some())
+    File::read(path).is_some_and(|file| Loader::new().find(name, &file, &[]).is_some())
 }
 
 /// The MPI that a program is linked with, itself or through what it needs, nearest first.
 pub(super) fn linked(program: &Path) -> Linked {
-    let Some(first) = Object::read(program) else { return Linked::WithoutMpi };
-    if first.needed.is_empty() && !first.has_interpreter {
+    let Some(first) = File::read(program) else { return Linked::WithoutMpi };
+    if first.object.needed.is_empty() && !first.object.has_interpreter {
         return Linked::Statically;
     }
     let loader = Loader::new();
     let mut seen = HashSet::new();
     let mut waiting = VecDeque::from([(first, Vec::new())]);
-    while let Some((object, inherited)) = waiting.pop_front() {
-        if let Some(name) = object.mpi() {
-            let file = loader.find(name, &object, &inherited).map(|found| found.path);
-            return Linked::Mpi { name: name.clone(), file };
+    while let Some((file, inherited)) = waiting.pop_front() {
+        if let Some(name) = file.mpi() {
+            let found = loader.find(name, &file, &inherited).map(|found| found.path);
+            return Linked::Mpi { name: name.clone(), file: found };
         }
-        for name in object.needed.iter().filter(|name| seen.insert((*name).clone())) {
-            if let Some(found) = loader.find(name, &object, &inherited) {
-                let rpath = [&object.rpath[..], &inherited[..]].concat();
+        for name in file.object.needed.iter().filter(|name| seen.insert((*name).clone())) {
+            if let Some(found) = loader.find(name, &file, &inherited) {
+                let rpath = [&file.rpath[..], &inherited[..]].concat();
                 waiting.push_back((found, rpath));
             }
         }
@@ -102,8 +87,8 @@ pub(super) fn linked(program: &Path) -> Linked {
 /// Open MPI's major version, by the file of its libmpi: the run-time layer of its own, ORTE, went
 /// with version 5.
 pub(super) fn open_mpi_version(libmpi: &Path) -> Option<u32> {
-    let object = Object::read(libmpi)?;
-    let uses = |stem: &str| object.needed.iter().any(|name| name.starts_with(stem));
+    let needed = File::read(libmpi)?.object.needed;
+    let uses = |stem: &str| needed.iter().any(|name| name.starts_with(stem));
     match () {
         () if uses("libopen-rte") => Some(4),
         () if uses("libopen-pal") => Some(5),
@@ -127,16 +112,17 @@ impl Loader {
         Self { by_user: by_user.collect(), by_system }
     }
 
-    /// The file that the loader takes for a library that `object` needs.
-    fn find(&self, name: &str, object: &Object, inherited: &[PathBuf]) -> Option<Object> {
+    /// The file that the loader takes for a library that `file` needs.
+    fn find(&self, name: &str, file: &File, inherited: &[PathBuf]) -> Option<File> {
+        let machine = file.object.machine;
         let fits =
-            |path: PathBuf| Object::read(&path).filter(|found| found.machine == object.machine);
+            |path: PathBuf| File::read(&path).filter(|found| found.object.machine == machine);
         if name.contains('/') {
             return fits(name.into());
         }
         let old: &[&[PathBuf]] =
-            if object.runpath.is_empty() { &[&object.rpath, inherited] } else { &[] };
-        let new: [&[PathBuf]; 3] = [&self.by_user, &object.runpath, &self.by_system];
+            if file.runpath.is_empty() { &[&file.rpath, inherited] } else { &[] };
+        let new: [&[PathBuf]; 3] = [&self.by_user, &file.runpath, &self.by_system];
         let all = old.iter().chain(&new).flat_map(|directories| directories.iter());
         all.map(|directory| directory.join(name)).filter(|path| path.is_file()).find_map(fits)
     }

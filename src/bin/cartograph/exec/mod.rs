@@ -50,7 +50,14 @@ const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let program = find_program(&arguments.program[0])?;
+    let program = find_program(&arguments.program[0]).map_err(|failure| {
+        let word = arguments.program[0].to_string_lossy();
+        match arguments.report {
+            Some(ref file) if file == Path::new("1") && arguments.program.len() > 1 => failure
+                .with_hint(&format!("a file for the report would be written --report={word}")),
+            _ => failure,
+        }
+    })?;
     let library = match &arguments.host {
         Some(host) => by_name(host)?,
         None => fitting(&program)?,

@@ -19,7 +19,17 @@ use crate::output::{self, Failure, Progress, Result};
 use problem::{Problem, Stencil};
 use rankfile::Launcher;
 
+/// What the words in an answer mean.
+const WORDS: &str = "\
+How a mapping may be found:
+  bricks      every node gets a box of the same sides, and the boxes tile the grid
+  strips      the grid is cut into strips, which are walked to and fro, filling one node after the other
+  bisection   grid and nodes are halved again and again
+  tree        cells in the order in which halving the grid comes to them fill one node after the other
+  multilevel  a graph is made smaller by joining neighbors, divided, and improved on the way back";
+
 #[derive(clap::Args)]
+#[command(after_help = WORDS)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["dims", "graph", "traffic"])))]
 #[command(group(clap::ArgGroup::new("where").args(["nodes", "node_sizes", "layout"])))]
 pub(crate) struct Arguments {
@@ -27,7 +37,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "AxBxC")]
     dims: Option<String>,
     /// A 1 for each dimension whose ends are neighbors, a 0 for each other, such as 110
-    #[arg(long, value_name = "BITS", requires = "dims")]
+    #[arg(long, value_name = "BITS", conflicts_with_all = ["graph", "traffic"])]
     periodic: Option<String>,
     /// A graph in the format of METIS, in place of a grid; - is stdin
     #[arg(long, value_name = "FILE")]
@@ -41,20 +51,20 @@ pub(crate) struct Arguments {
     /// Processes on each node
     #[arg(long, requires = "nodes")]
     ppn: Option<usize>,
-    /// Processes on each node where they differ, such as 40*48,10*30,12*15
+    /// Processes on each node where they differ: 40*48,10*30,15 for 40 nodes of 48, 10 of 30 and one of 15
     #[arg(long, value_name = "SIZES")]
     node_sizes: Option<String>,
     /// The nodes as CARTOGRAPH_LAYOUT has them: 4x16, 40*48,16,8, or a file with a node's name a rank;
     /// without any, those on which --traffic was recorded
     #[arg(long)]
     layout: Option<String>,
-    /// Whom a cell of the grid sends to
-    #[arg(long, default_value = "nn", requires = "dims")]
+    /// Which cells are neighbors, and so have edges between them
+    #[arg(long, default_value = "nn", conflicts_with_all = ["graph", "traffic"])]
     stencil: Stencil,
-    /// What an edge along each dimension counts, such as 1,1,4
-    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, requires = "dims")]
+    /// The weight of the edges along each dimension, such as 1,1,4
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["graph", "traffic"])]
     weights: Option<Vec<i64>>,
-    /// What is to be small: all edges between nodes, or those of the worst node
+    /// What to minimize: all edges between nodes, or those of the node that has most
     #[arg(long, default_value = "sum")]
     objective: Figures,
     /// How long the search may take, about
@@ -66,7 +76,7 @@ pub(crate) struct Arguments {
     /// Draws processes before and after into a file; - is stdout
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Writes what a launcher takes to place ranks so, for programs that pass reorder = 0
+    /// Writes what a launcher takes to place ranks so, for programs that pass reorder = 0; may be repeated
     #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm|cray|flux", "FILE"])]
     rankfile: Option<Vec<String>>,
     /// The names of the nodes for it: a,b,c or a file with one a line; else those of --layout FILE or
@@ -108,34 +118,32 @@ struct Solved {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     // What is wrong is said before anything takes time.
-    let launcher = match arguments.rankfile.as_deref() {
-        Some([launcher, file]) => Some((Launcher::from_str(launcher, true), file)),
-        _ => None,
-    };
-    let launcher = match launcher {
-        Some((Ok(launcher), file)) => Some((launcher, PathBuf::from(file))),
-        Some((Err(_), _)) => {
-            return Err(Failure::usage(format!(
-                "--rankfile takes {}, and a file",
-                Launcher::NAMES
-            )));
-        }
-        None => None,
-    };
+    let words = arguments.rankfile.as_deref().unwrap_or_default();
+    let launchers = words.chunks(2).map(|words| match Launcher::from_str(&words[0], true) {
+        Ok(launcher) => Ok((launcher, PathBuf::from(&words[1]))),
+        Err(_) => Err(Failure::usage(format!("--rankfile takes {}, and a file", Launcher::NAMES))),
+    });
+    let launchers = launchers.collect::<Result<Vec<_>>>()?;
+    let files = arguments.svg.iter().chain(launchers.iter().map(|(_, file)| file));
+    let on_stdout = files.filter(|file| file.as_os_str() == "-").count();
+    if on_stdout + usize::from(arguments.json) > 1 {
+        return Err(Failure::usage(
+            "--json and the file - are all stdout, which is for one of them; name files for others",
+        ));
+    }
     let solved = solve(arguments)?;
     let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
-    let ranks = launcher.map(|(launcher, file)| {
+    let ranks = launchers.into_iter().map(|(launcher, file)| {
         let node_of = rankfile::launch_order(&solved.plan, &solved.layout);
         let known = solved.names.as_deref();
         let names = rankfile::names(arguments.hosts.as_deref(), known, &solved.layout)?;
         let how = launcher.usage(&file.display().to_string(), node_of.len());
         Ok((file, launcher.write(&node_of, &names)?, how))
     });
-    let ranks = ranks.transpose()?;
+    let ranks = ranks.collect::<Result<Vec<_>>>()?;
 
     // What is asked for on stdout comes alone.
-    let files = [svg.as_ref().map(|(file, _)| *file), ranks.as_ref().map(|(file, _, _)| file)];
-    let taken = files.iter().flatten().any(|file| file.as_os_str() == "-");
+    let taken = on_stdout > 0;
     if arguments.json {
         output::print(&(solved.json() + "\n"))?;
     } else if !taken {
@@ -144,7 +152,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some((file, text)) = svg {
         output::write(file, &text)?;
     }
-    if let Some((file, text, how)) = ranks {
+    for (file, text, how) in ranks {
         output::write(&file, &text)?;
         if !arguments.json && !taken {
             output::print(&format!("\n{how}\n"))?;
@@ -222,6 +230,8 @@ impl Solved {
             "lower bound"
         );
         let mut row = |name: &str, before: i64, after: i64, bound: i64| {
+            // Of graphs mostly nothing is known: then there is no bound to show.
+            let bound = if bound > 0 { bound.to_string() } else { "-".to_owned() };
             let _ = writeln!(text, "{name:26}{before:>12}{after:>12}{bound:>14}");
         };
         let (before, after, bound) = (plan.before, plan.after, plan.lower_bound);

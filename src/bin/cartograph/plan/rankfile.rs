@@ -1,5 +1,6 @@
 //! What launchers take to place ranks as planned.
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::Path;
 
@@ -58,9 +59,18 @@ pub(super) fn names(
         hosts.split(',').map(str::trim).filter_map(word).collect()
     };
     if names.len() != nodes {
+        return Err(Failure::usage(match hosts.contains(',') || Path::new(hosts).is_file() {
+            true => format!("--hosts {hosts}: there are {nodes} nodes, but {} names", names.len()),
+            false => format!(
+                "--hosts {hosts}: there is no such file, and for a list of names it is one, but there \
+                 are {nodes} nodes"
+            ),
+        }));
+    }
+    let mut seen = HashSet::new();
+    if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
         return Err(Failure::usage(format!(
-            "--hosts {hosts}: there are {nodes} nodes, but {} names (or the file is not there)",
-            names.len()
+            "--hosts {hosts}: {twice} is named twice; each node has a name of its own"
         )));
     }
     Ok(names)

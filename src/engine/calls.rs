@@ -1,0 +1,95 @@
+//! Calls of constructors on simulated processes, for tests and fuzzing.
+
+use super::create::{CartArguments, GraphArguments, cart_create, cart_sub, graph_create};
+use super::dist_graph::{
+    AdjacentArguments, EdgeArguments, Weights, dist_graph_create, dist_graph_create_adjacent,
+};
+use super::policy::Terms;
+use super::sim::Sim;
+use super::{Comm, Error};
+use crate::topology::{self, Cart, Edges, Graph, Topology};
+
+/// A call of a constructor.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Call {
+    Cart { dims: Vec<i32>, periods: Vec<bool>, reorder: bool },
+    Graph { index: Vec<i32>, edges: Vec<i32>, reorder: bool },
+    Sub { remain: [bool; 2] },
+    Edges { edges: Vec<[i32; 3]>, weighted: Option<bool>, reorder: bool },
+    Adjacent { into: Vec<[i32; 2]>, away: Vec<[i32; 2]>, weighted: Option<bool>, reorder: bool },
+}
+
+/// Makes a call; `grid` is what `comm` carries.
+pub(crate) fn make(
+    comm: &Sim,
+    terms: Terms,
+    grid: &Cart,
+    call: &Call,
+) -> Result<Option<(Sim, Topology)>, Error> {
+    fn column<const N: usize>(rows: &[[i32; N]], i: usize) -> Vec<i32> {
+        rows.iter().map(|row| row[i]).collect()
+    }
+    fn weights(weighted: Option<bool>, entries: &[i32]) -> Weights<'_> {
+        match weighted {
+            Some(true) => Weights::Given(entries),
+            None if entries.is_empty() => Weights::Either,
+            _ => Weights::Unweighted,
+        }
+    }
+    let made = match call {
+        Call::Cart { dims, periods, reorder } => {
+            cart_create(comm, terms, Ok(CartArguments { dims, periods, reorder: *reorder }))
+        }
+        Call::Graph { index, edges, reorder } => {
+            let arguments = Graph::nedges(index)
+                .map(|_| GraphArguments { index, edges, reorder: *reorder })
+                .and_then(|arguments| match index.len() as i32 > comm.size().unwrap() {
+                    true => Err(topology::Error::GraphTooLarge {
+                        nnodes: index.len() as i32,
+                        size: comm.size().unwrap(),
+                    }),
+                    false => Ok(arguments),
+                });
+            graph_create(comm, terms, arguments)
+        }
+        Call::Sub { remain } => cart_sub(comm, Ok((grid, remain))),
+        Call::Edges { edges, weighted, reorder } => {
+            let (sources, destinations, weight) =
+                (column(edges, 0), column(edges, 1), column(edges, 2));
+            let arguments = EdgeArguments {
+                sources: &sources,
+                degrees: &vec![1; edges.len()],
+                destinations: &destinations,
+                weights: weights(*weighted, &weight),
+                reorder: *reorder,
+            };
+            dist_graph_create(comm, terms, Ok(arguments))
+        }
+        Call::Adjacent { into, away, weighted, reorder } => {
+            let [sources, into] = [0, 1].map(|i| column(into, i));
+            let [destinations, away] = [0, 1].map(|i| column(away, i));
+            let arguments = AdjacentArguments {
+                sources: &sources,
+                source_weights: weights(*weighted, &into),
+                destinations: &destinations,
+                dest_weights: weights(*weighted, &away),
+                reorder: *reorder,
+            };
+            dist_graph_create_adjacent(comm, terms, Ok(arguments))
+        }
+    };
+    made.map(|made| made.member)
+}
+
+/// Whether a communicator is what its topology says.
+pub(crate) fn fits(comm: &Sim, topology: &Topology, old_size: i32) -> bool {
+    let (rank, size) = (comm.rank().unwrap(), comm.size().unwrap());
+    let inside = |edges: &Edges| edges.ranks.iter().all(|rank| (0..size).contains(rank));
+    match topology {
+        Topology::Cart(grid) => grid.size() == size && rank < size,
+        Topology::Graph(graph) => graph.nnodes() == size && rank < size,
+        Topology::DistGraph(graph) => {
+            size == old_size && inside(&graph.sources) && inside(&graph.destinations)
+        }
+    }
+}

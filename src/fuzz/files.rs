@@ -1,0 +1,58 @@
+//! Everything that is read from outside.
+
+use std::io;
+
+use crate::engine::check::Check;
+use crate::engine::policy::Policy;
+use crate::mapping::layout::parse_sizes;
+use crate::mapping::{Adjacency, Layout, graph::metis as format};
+use crate::object::Object;
+use crate::report::{Document, picture};
+
+/// A layout as people write it, and other words of the environment: two bytes for how many ranks there
+/// are, a line, and the text of the file that the line may name.
+pub fn layout(data: &[u8]) {
+    let Some((ranks, text)) = data.split_first_chunk() else { return };
+    let ranks = usize::from(u16::from_le_bytes(*ranks));
+    let text = String::from_utf8_lossy(text);
+    let (line, file) = text.split_once('\n').unwrap_or((&text, ""));
+    let _ = (line.parse::<Policy>(), Check::parse(line));
+    if let Some(sizes) = parse_sizes(line, ranks) {
+        assert!(sizes.len() <= ranks + 1 && sizes.iter().all(|size| *size > 0));
+    }
+    if let Ok(layout) = Layout::written(line, ranks, |_| Ok::<_, io::Error>(file.to_owned())) {
+        assert_eq!(layout.ranks(), ranks);
+        assert_eq!(layout.node_sizes().iter().sum::<usize>(), ranks);
+        assert!(layout.node_sizes().iter().all(|size| *size > 0));
+    }
+}
+
+/// A graph in the format of METIS.
+pub fn metis(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(graph) = format::read(&text) else { return };
+    assert!(graph.vertices() <= text.lines().count());
+    let all = (0..graph.vertices()).flat_map(|vertex| graph.edges(vertex));
+    assert!({ all }.all(|(to, weight)| to < graph.vertices() && weight > 0));
+}
+
+/// A report in JSON: what can be read can be told, written again, and drawn.
+pub fn report(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(document) = Document::read(&text) else { return };
+    let _ = document.to_string();
+    Document::read(&document.json()).expect("what was read can be written and read");
+    for record in &document.topologies {
+        if let Some(figure) = picture::of_record(record) {
+            picture::sheet(vec![figure]);
+        }
+    }
+    let _ = Document::merged([document.clone(), document]).to_string();
+}
+
+/// A program or library.
+pub fn elf(data: &[u8]) {
+    if let Some(object) = Object::parse(data) {
+        assert!(object.rpath.is_empty() || object.runpath.is_empty());
+    }
+}

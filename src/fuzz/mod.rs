@@ -1,0 +1,23 @@
+//! What is done with random bytes: the bodies of `fuzz/`, which `cargo test` runs as well, on the
+//! committed seeds and on bytes of its own. Each panics where something does not hold.
+
+mod constructors;
+mod files;
+mod plans;
+#[cfg(test)]
+mod tests;
+
+pub use constructors::constructors;
+pub use files::{elf, layout, metis, report};
+pub use plans::{graph, grid};
+
+/// All of them, by the names of their seeds' folders.
+pub const ALL: [(&str, fn(&[u8])); 7] = [
+    ("grid", grid),
+    ("graph", graph),
+    ("layout", layout),
+    ("metis", metis),
+    ("report", report),
+    ("elf", elf),
+    ("constructors", constructors),
+];

@@ -1,0 +1,131 @@
+//! Plans of grids and graphs.
+
+use arbitrary::{Result, Unstructured};
+
+use crate::mapping::{Adjacency, Cost, Csr, Grid, Layout, Objective, Offset, Options, Plan};
+use crate::mapping::{plan_cart, plan_graph};
+
+/// More cells or vertices take time and show nothing new.
+const MOST: usize = 60;
+
+/// A grid of any sides and stencil on any nodes.
+pub fn grid(data: &[u8]) {
+    let _ = any_grid(&mut Unstructured::new(data));
+}
+
+fn any_grid(u: &mut Unstructured) -> Result<()> {
+    let (mut dims, mut cells) = (Vec::new(), 1);
+    for _ in 0..u.int_in_range(0..=5)? {
+        let side = u.int_in_range(1..=(MOST / cells).min(40))?;
+        dims.push(side);
+        cells *= side;
+    }
+    let periodic = dims.iter().map(|_| u.arbitrary()).collect::<Result<Vec<bool>>>()?;
+    let mut weight = || u.int_in_range(0..=10);
+    let weights = dims.iter().map(|_| weight()).collect::<Result<Vec<i64>>>()?;
+    let mut stencil = Grid::nearest_neighbors(&weights);
+    for _ in 0..u.int_in_range(0..=3)? {
+        let by = dims.iter().map(|_| u.int_in_range(-7..=7)).collect::<Result<Vec<i32>>>()?;
+        stencil.push(Offset { by, weight: any_weight(u, Grid::most_weight(cells))? });
+    }
+    let grid = Grid::new(dims, periodic, stencil);
+    let layout = any_layout(u, cells)?;
+    let options = any_options(u)?;
+    let plan = plan_cart(&grid, &layout, &options);
+    check(&grid, &layout, &options, &plan);
+    if u.ratio(1, 8)? {
+        assert_eq!(plan, plan_cart(&grid, &layout, &options));
+    }
+    Ok(())
+}
+
+/// A graph of any edges on any nodes.
+pub fn graph(data: &[u8]) {
+    let _ = any_graph(&mut Unstructured::new(data));
+}
+
+fn any_graph(u: &mut Unstructured) -> Result<()> {
+    let vertices = u.int_in_range(0..=MOST)?;
+    let layout = any_layout(u, vertices)?;
+    let options = any_options(u)?;
+    let mut edges = Vec::new();
+    if let Some(last) = (vertices as u32).checked_sub(1) {
+        let both_ways: bool = u.arbitrary()?;
+        while !u.is_empty() && edges.len() < 2 * MOST {
+            let (from, to) = (u.int_in_range(0..=last)?, u.int_in_range(0..=last)?);
+            let weight = any_weight(u, i32::MAX.into())?;
+            edges.push((from, to, weight));
+            edges.extend(both_ways.then_some((to, from, weight)));
+        }
+    }
+    let graph = Csr::from_edges(vertices, edges.iter().copied());
+    let plan = plan_graph(&graph, &layout, &options);
+    check(&graph, &layout, &options, &plan);
+    if edges.len() % 8 == 0 {
+        assert_eq!(plan, plan_graph(&graph, &layout, &options));
+    }
+    Ok(())
+}
+
+/// Mostly small.
+fn any_weight(u: &mut Unstructured, most: i64) -> Result<i64> {
+    if u.ratio(1, 8)? { u.int_in_range(0..=most) } else { u.int_in_range(0..=3) }
+}
+
+/// Nodes for so many vertices at least, and perhaps a level below.
+fn any_layout(u: &mut Unstructured, vertices: usize) -> Result<Layout> {
+    let ranks = vertices + if u.ratio(1, 4)? { u.int_in_range(0..=20)? } else { 0 };
+    let nodes = u.int_in_range(1..=20u64)?;
+    let size = u.int_in_range(1..=40u64)?;
+    let layout = match u.int_in_range(0..=2)? {
+        0 => Layout::from_ids(&(0..ranks as u64).map(|rank| rank / size).collect::<Vec<_>>()),
+        1 => Layout::from_ids(&(0..ranks as u64).map(|rank| rank % nodes).collect::<Vec<_>>()),
+        _ => {
+            let ids = (0..ranks).map(|_| u.int_in_range(0..=nodes));
+            Layout::from_ids(&ids.collect::<Result<Vec<_>>>()?)
+        }
+    };
+    let below = u.int_in_range(0..=4u64)?;
+    Ok(match below {
+        0 | 1 => layout,
+        _ => layout.with_level(&(0..ranks as u64).map(|rank| rank % below).collect::<Vec<_>>()),
+    })
+}
+
+fn any_options(u: &mut Unstructured) -> Result<Options> {
+    let objective = if u.arbitrary()? { Objective::Sum } else { Objective::Max };
+    let seconds = *u.choose(&[0.0, 1e-6, 1e-5, 5e-5, 2e-4])?;
+    let scramble = if u.ratio(1, 16)? { Some(u.arbitrary()?) } else { None };
+    Ok(Options { objective, seconds: Some(seconds), scramble })
+}
+
+/// Holds of every plan, by the edges themselves.
+fn check(graph: &impl Adjacency, layout: &Layout, options: &Options, plan: &Plan) {
+    let old: Vec<usize> = plan.old_ranks().map(|old| usize::try_from(old).unwrap()).collect();
+    assert_eq!(old.len(), graph.vertices());
+    let mut taken = vec![false; layout.ranks()];
+    assert!(old.iter().all(|rank| !std::mem::replace(&mut taken[*rank], true)));
+    let cost = |group_of: &dyn Fn(usize) -> u32| {
+        let mut leaving = vec![0; layout.ranks()];
+        for vertex in 0..graph.vertices() {
+            graph.for_each_edge(vertex, |to, weight| {
+                let group = group_of(vertex);
+                leaving[group as usize] += if group_of(to) == group { 0 } else { weight };
+            });
+        }
+        let most = leaving.iter().copied().max().unwrap_or(0);
+        Cost { inter_node_edges: leaving.iter().sum(), max_node_edges: most }
+    };
+    let costs = |rank_of: &dyn Fn(usize) -> usize| -> Vec<Cost> {
+        layout.levels().iter().map(|level| cost(&|vertex| level[rank_of(vertex)])).collect()
+    };
+    let before = [&[plan.before], &plan.inner_before[..]].concat();
+    let after = [&[plan.after], &plan.inner_after[..]].concat();
+    assert_eq!(before, costs(&|vertex| vertex));
+    assert_eq!(after, costs(&|vertex| old[vertex]));
+    assert!(plan.lower_bound <= plan.after.inter_node_edges);
+    if options.scramble.is_none() {
+        assert!(plan.after.key(options.objective) <= plan.before.key(options.objective));
+        assert_eq!(plan.old_rank.is_none(), before == after && plan.algorithm == "none");
+    }
+}
