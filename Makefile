@@ -90,7 +90,7 @@ SECONDS ?= 60
 fuzz:
 	set -e; for body in $(notdir $(wildcard fuzz/seeds/*)); do \
 	    mkdir -p fuzz/corpus/$$body; \
-	    CARGO_TARGET_DIR=$(TOP)/build/fuzz cargo +nightly fuzz run -s none $$body fuzz/corpus/$$body fuzz/seeds/$$body \
+	    CARGO_TARGET_DIR=$(TOP)/build/fuzz cargo +nightly fuzz run -a -s none $$body fuzz/corpus/$$body fuzz/seeds/$$body \
 	        -- -max_total_time=$(SECONDS) -timeout=60 -print_final_stats=1; \
 	done
 
