@@ -11,8 +11,11 @@ pub use constructors::constructors;
 pub use files::{elf, layout, metis, report};
 pub use plans::{graph, grid};
 
+/// Does something with bytes.
+pub type Body = fn(&[u8]);
+
 /// All of them, by the names of their seeds' folders.
-pub const ALL: [(&str, fn(&[u8])); 7] = [
+pub const ALL: [(&str, Body); 7] = [
     ("grid", grid),
     ("graph", graph),
     ("layout", layout),
