@@ -5,6 +5,7 @@ use std::ffi::{c_int, c_void};
 
 use crate::sent::Sent::Calls;
 use crate::sent::{all_to_all, all_to_all_blocks, neighbors, neighbors_v, neighbors_w};
+#[allow(unused_imports, reason = "some are of functions that not every host declares")]
 use crate::sys::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
 
 wrap_collectives! {

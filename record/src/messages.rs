@@ -3,6 +3,7 @@
 use std::ffi::{c_int, c_void};
 
 use crate::sent::to;
+#[allow(unused_imports, reason = "some are of functions that not every host declares")]
 use crate::sys::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Request, MPI_Status};
 use crate::tally::{count as add, forget, keep, started};
 

@@ -8,7 +8,7 @@
 //! reduction of a few words, what is wrong, or that there is nothing wrong after all.
 //!
 //! Digests may collide. Which calls of the communicator come next must not depend on that, so the
-//! part of the color that decides it is exact: [`Ballot::course`]. What comes after the split rests
+//! part of the color that decides it is exact: `Ballot::course`. What comes after the split rests
 //! on that, on what rank 0 says, and on the sizes of communicators.
 //!
 //! Every constructor begins with a split, `MPI_Cart_sub` as well, so that ranks in different ones meet.
