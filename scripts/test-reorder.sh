@@ -110,6 +110,21 @@ for word in scramble scramble:x on,off ON; do
     check "'$word' is none" way 8 careful stays "$dealt" "CARTOGRAPH_REORDER=$word"
     check "is said" [ "$(grep -c "CARTOGRAPH_REORDER is '$word', but off, on, all, always and scramble:SEED are known; taken as off" "$work/err")" = 1 ]
 done
+# Weights of grids: told in the report, and said once where they are none.
+check "weighted, with a report" way 8 careful moves CARTOGRAPH_LAYOUT=4x2 CARTOGRAPH_WEIGHTS=16,1 CARTOGRAPH_REPORT=1
+check "is told" grep -q '; between nodes 256 -> 136 (53 %), at least .*; weighted 16,1$' "$work/err"
+check "not weighted, with a report" way 8 careful stays CARTOGRAPH_LAYOUT=4x2 CARTOGRAPH_REPORT=1
+check "is told" grep -q '; between nodes 16, at least .*; weights assumed equal$' "$work/err"
+# weights TEXT WORDS: a mistake in them is said once, and the program runs as without.
+weights() {
+    check "weights $1" way 8 careful stays CARTOGRAPH_LAYOUT=4x2 "CARTOGRAPH_WEIGHTS=$1"
+    check "is said" [ "$(grep -c "^cartograph: CARTOGRAPH_WEIGHTS.* $2" "$work/err")" = 1 ]
+}
+for text in 16,-1 inf,1 nan,1 16,x 16,,1 1e99,1; do weights "$text" "but weights are whole numbers from 0 to 2147483648; "; done
+weights 0,0 "has no weight above 0; "
+weights 4x2:16 "has 1 weights for 2 dimensions; "
+weights 16,1,1 "there are no weights for a grid of 2 dimensions; "
+weights 4y2:16,1 "which is no grid such as 8x8:1,4; "
 # odd RANK WORD OTHERS WAY EXPECTED: one rank's environment differs; the most cautious word counts.
 odd() {
     timeout -k 5 120 $launch 8 env "$dealt" "LD_PRELOAD=$lib" sh -c '

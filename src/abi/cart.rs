@@ -228,8 +228,9 @@ pub(crate) unsafe fn cart_map(
     let (dims, periods) =
         unsafe { (input("dims", dims, ndims)?, flags("periods", periods, ndims)?) };
     let grid = Cart::new(dims, &periods, comm.size()?)?;
+    let weights = place::weights(dims);
     let found = place::new_rank(&comm, grid.size(), |layout, options| {
-        recall_cart(&Grid::from(&grid), layout, options)
+        recall_cart(&Grid::of_cart(&grid, weights.as_deref()), layout, options)
     })?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("newrank", newrank)? } = found;

@@ -9,6 +9,7 @@ use super::place::{Outset, Placed, Planned, Seat, place};
 use super::policy::{Terms, Wish};
 use super::{Comm, Error};
 use crate::mapping::{Csr, Grid, recall_cart};
+use crate::report::Shape;
 use crate::topology::cart::SubGrid;
 use crate::topology::{self, Cart, Class, Graph, Topology};
 
@@ -87,9 +88,14 @@ pub fn cart_create<C: Comm>(
     let (all, Agreed { course, broken, .. }) = agree(comm, ballot)?;
 
     let (grid, _) = checked.expect("a fault here would have ended the agreement");
+    let dims: Vec<i32> = grid.dimensions().iter().map(|side| side.size).collect();
+    let asks = course.planning && comm.rank()? == 0;
+    let weights = if asks { comm.weights(&dims) } else { None };
     let outset = Outset { course, broken, options: terms.options };
-    let places = place(comm, outset, (grid.size(), (&grid).into()), |layout, options| {
-        let plan = recall_cart(&Grid::from(&grid), layout, options);
+    let shape = Shape::of_cart(&grid, weights.clone());
+    let places = place(comm, outset, (grid.size(), shape), |layout, options| {
+        let grid = Grid::of_cart(&grid, weights.as_deref());
+        let plan = recall_cart(&grid, layout, options);
         Some(Planned { plan, traffic: None })
     });
     let (all, (seat, placed)) = keep(all, places)?;

@@ -37,8 +37,8 @@ pub enum Knowledge {
     OneNode,
 }
 
-/// What the engine needs of a communicator. Every method but `rank`, `size`, `knowledge` and
-/// `misuse` is collective.
+/// What the engine needs of a communicator. Every method but `rank`, `size`, `knowledge`,
+/// `misuse` and `weights` is collective.
 pub trait Comm: Sized {
     /// A failure of the host, or a fault that the engine found.
     type Error: From<Error>;
@@ -67,6 +67,9 @@ pub trait Comm: Sized {
     /// The program that calls the constructor, if it is known not to stand that its processes are moved.
     /// Only asked for on rank 0, where they are about to be.
     fn misuse(&self) -> Option<&'static Misuse>;
+    /// What edges weigh along each dimension of a grid of these sides, if somebody says. Only asked for on
+    /// rank 0.
+    fn weights(&self, dims: &[i32]) -> Option<Vec<i64>>;
     /// Where the processes run, on rank 0; `None` elsewhere, and where nobody can tell. Collective
     /// only if it is not `known` to rank 0.
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>, Self::Error>;

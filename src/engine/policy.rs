@@ -250,6 +250,8 @@ pub enum Verdict {
     Differing,
     /// Nothing that was found is better than the order of the ranks.
     NothingGained,
+    /// What was found gains only if all dimensions weigh the same, which nobody said.
+    Withheld,
     /// The graph is too large to be looked at as a whole.
     TooLarge,
     /// The host cannot tell which processes share a node.

@@ -199,6 +199,10 @@ impl Comm for Sim {
         None
     }
 
+    fn weights(&self, _dims: &[i32]) -> Option<Vec<i64>> {
+        None
+    }
+
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>, Error> {
         if !known {
             self.all("layout", ());

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use super::sys::{self, MPI_Comm};
-use super::{Error, Result, callers, errors::check, layout};
+use super::{Error, Result, callers, errors::check, layout, place};
 use crate::engine::misuse::Misuse;
 use crate::engine::{Comm, Knowledge};
 use crate::mapping::Layout;
@@ -212,6 +212,10 @@ impl Comm for HostComm {
 
     fn misuse(&self) -> Option<&'static Misuse> {
         callers::misuse()
+    }
+
+    fn weights(&self, dims: &[i32]) -> Option<Vec<i64>> {
+        place::weights(dims)
     }
 
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>> {

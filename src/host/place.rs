@@ -87,3 +87,22 @@ pub(super) fn say_if_forced(function: &str, verdict: Verdict) {
         });
     }
 }
+
+/// What edges along the dimensions of a grid weigh, by `CARTOGRAPH_WEIGHTS`. That none of it is for so many
+/// dimensions is said once.
+pub(crate) fn weights(dims: &[c_int]) -> Option<Vec<i64>> {
+    static SAID: Once = Once::new();
+    let weights = Settings::get().weights.as_ref()?;
+    let sides: Vec<usize> = dims.iter().map(|side| *side as usize).collect();
+    let found = weights.of(&sides).map(<[i64]>::to_vec);
+    if found.is_none() && weights.are_general() {
+        SAID.call_once(|| {
+            eprintln!(
+                "cartograph: CARTOGRAPH_WEIGHTS: there are no weights for a grid of {} dimensions; they are \
+                 taken as equal",
+                sides.len()
+            );
+        });
+    }
+    found
+}

@@ -111,6 +111,7 @@ fn record(function: &'static str, shape: Shape, size: c_int, placed: &Placed) ->
         Verdict::OneNode => (Reorder::Asked, Some(Reason::ONE_NODE)),
         Verdict::Differing => (Reorder::Asked, Some(Reason::DIFFERING)),
         Verdict::NothingGained => (Reorder::Asked, Some(Reason::NOTHING_TO_GAIN)),
+        Verdict::Withheld => (Reorder::Asked, Some(Reason::WITHHELD)),
         Verdict::NoLayout => (Reorder::Asked, Some(Reason::NO_LAYOUT)),
         Verdict::TooLarge => {
             (Reorder::Asked, Some(Reason::too_large("more edges than rank 0 gathers")))

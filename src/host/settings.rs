@@ -10,7 +10,7 @@ use super::{HostComm, family, sys};
 use crate::engine::Comm;
 use crate::engine::check::Check;
 use crate::engine::policy::{Policy, Reorder, Terms};
-use crate::mapping::{Layout, Options};
+use crate::mapping::{Layout, Options, Weights};
 
 /// Where the report goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,6 +35,8 @@ pub(crate) struct Settings {
     policy: Policy,
     /// `CARTOGRAPH_CHECK`.
     check: Check,
+    /// `CARTOGRAPH_WEIGHTS`.
+    pub(super) weights: Option<Weights>,
     layout: Option<WrittenLayout>,
     /// `CARTOGRAPH_REPORT`.
     pub(super) report: Option<Target>,
@@ -67,6 +69,14 @@ impl Settings {
             ));
             Check::default()
         });
+        let weights = word("CARTOGRAPH_WEIGHTS").and_then(|text| {
+            let weights = Weights::parse(&text).map_err(|error| {
+                complaints.push(format!(
+                    "cartograph: CARTOGRAPH_WEIGHTS {error}; all dimensions are taken to weigh the same"
+                ));
+            });
+            weights.ok()
+        });
         let report = match set("CARTOGRAPH_REPORT") {
             None => None,
             Some(off) if off == "0" => None,
@@ -89,7 +99,7 @@ impl Settings {
                 None
             }
         });
-        Self { policy, check, layout, report, complaints }
+        Self { policy, check, weights, layout, report, complaints }
     }
 
     /// What every constructor is told.

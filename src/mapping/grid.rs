@@ -20,6 +20,7 @@ pub struct Grid {
     dims: Vec<usize>,
     periodic: Vec<bool>,
     stencil: Vec<Offset>,
+    assumed: bool,
 }
 
 impl Grid {
@@ -27,7 +28,44 @@ impl Grid {
     pub fn new(dims: Vec<usize>, periodic: Vec<bool>, stencil: Vec<Offset>) -> Self {
         debug_assert_eq!(dims.len(), periodic.len());
         debug_assert!(stencil.iter().all(|offset| offset.by.len() == dims.len()));
-        Self { dims, periodic, stencil }
+        Self { dims, periodic, stencil, assumed: false }
+    }
+
+    /// The nearest neighbors of a Cartesian topology, with the weight of each dimension; without any they are
+    /// assumed to be equal.
+    pub fn of_cart(cart: &Cart, weights: Option<&[i64]>) -> Self {
+        // A program may pass any number of dimensions of one process, which have no edges between
+        // processes; a stencil is as long as the square of the dimensions.
+        let sides = cart.dimensions().iter().zip(0..).filter(|(side, _)| side.size > 1);
+        let weight = |i: usize| weights.map_or(1, |weights| weights[i]);
+        let weighed: Vec<i64> = sides.clone().map(|(_, i)| weight(i)).collect();
+        let grid = Self::new(
+            sides.clone().map(|(side, _)| side.size as usize).collect(),
+            sides.map(|(side, _)| side.periodic).collect(),
+            Self::nearest_neighbors(&weighed),
+        );
+        if weights.is_none() { grid.assumed() } else { grid }
+    }
+
+    /// The same, of which it is not known whether edges weigh what the stencil says: a mapping must gain
+    /// enough that it is worth the risk.
+    #[must_use]
+    pub fn assumed(self) -> Self {
+        Self { assumed: true, ..self }
+    }
+
+    /// Whether weights are not known.
+    pub fn is_assumed(&self) -> bool {
+        self.assumed
+    }
+
+    /// The edges along one dimension alone.
+    pub(super) fn along(&self, dimension: usize) -> Self {
+        let along = |offset: &&Offset| {
+            offset.by.iter().enumerate().all(|(i, by)| (*by != 0) == (i == dimension))
+        };
+        let stencil = self.stencil.iter().filter(along).cloned().collect();
+        Self { dims: self.dims.clone(), periodic: self.periodic.clone(), stencil, assumed: false }
     }
 
     /// The sides, in cells.
@@ -62,15 +100,9 @@ impl Grid {
 }
 
 impl From<&Cart> for Grid {
+    /// With weights that are assumed to be equal.
     fn from(cart: &Cart) -> Self {
-        // A program may pass any number of dimensions of one process, which have no edges between
-        // processes; a stencil is as long as the square of the dimensions.
-        let sides: Vec<_> = cart.dimensions().iter().filter(|side| side.size > 1).collect();
-        Self::new(
-            sides.iter().map(|side| side.size as usize).collect(),
-            sides.iter().map(|side| side.periodic).collect(),
-            Self::nearest_neighbors(&vec![1; sides.len()]),
-        )
+        Self::of_cart(cart, None)
     }
 }
 

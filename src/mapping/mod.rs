@@ -19,6 +19,7 @@ mod rng;
 pub mod runs;
 mod scramble;
 mod seats;
+pub mod weights;
 
 pub use cost::{Adjacency, Cost, Objective};
 pub use csr::Csr;
@@ -27,3 +28,4 @@ pub use layout::{Layout, LayoutError};
 pub use memo::{recall_cart, recall_graph};
 pub use plan::{Options, Plan, plan_cart, plan_graph};
 pub use runs::Runs;
+pub use weights::Weights;

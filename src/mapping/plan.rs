@@ -9,6 +9,7 @@ use super::layout::Layout;
 use super::refine::Budget;
 use super::scramble::scramble;
 use super::seats::seats;
+use super::weights;
 
 /// What a grid gets to search for a better mapping, in seconds: 200 us a cell up to 150 ms; beyond some
 /// thousand cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
@@ -59,6 +60,9 @@ pub struct Plan {
     pub inner_after: Vec<Cost>,
     /// What found it, in a word or two.
     pub algorithm: &'static str,
+    /// What a mapping costs that gains where all dimensions weigh the same, and was not taken because that is
+    /// not known and it gains too little for the risk.
+    pub withheld: Option<Cost>,
 }
 
 impl Plan {
@@ -77,6 +81,7 @@ impl Plan {
             inner_before: inner.clone(),
             inner_after: inner,
             algorithm: "none",
+            withheld: None,
         }
     }
 
@@ -175,7 +180,15 @@ pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
         budget.put_back(share);
     }
     let found = best.map(|found| (found.node_of, found.algorithm));
-    plan.or_better(grid, &lattice, layout, options, found)
+    let best = plan.clone().or_better(grid, &lattice, layout, options, found);
+    let Some(old_rank) = best.old_rank.as_ref().filter(|_| grid.is_assumed()) else { return best };
+    let nodes = layout.nodes();
+    let after: Vec<u32> = old_rank.iter().map(|rank| nodes[*rank as usize]).collect();
+    // Where vertices only moved inside of nodes nothing between these is at stake.
+    if after == nodes[..cells] || weights::gains_in_the_mean(grid, &nodes[..cells], &after) {
+        return best;
+    }
+    Plan { withheld: Some(best.after), ..plan }
 }
 
 /// Plans a graph. What `MPI_Graph_map` answers and the constructors of graphs do. Deterministic.

@@ -51,7 +51,11 @@ impl Record {
 impl Shape {
     fn check(&self) -> Result {
         match self {
-            Self::Cart { dims, periodic } => {
+            Self::Cart { dims, periodic, weights } => {
+                let given = weights.as_ref().map_or(dims.len(), Vec::len);
+                ensure(dims.len() == given, || {
+                    format!("{} dims, but {given} weights", dims.len())
+                })?;
                 ensure(dims.len() == periodic.len(), || {
                     format!("{} dims, but {} periodic", dims.len(), periodic.len())
                 })?;

@@ -19,6 +19,9 @@ pub enum Shape {
         dims: Vec<i32>,
         /// Whether each dimension is periodic.
         periodic: Vec<bool>,
+        /// What edges along each dimension weigh; `None`: nobody said, and all are taken to weigh the same.
+        #[serde(default)]
+        weights: Option<Vec<i64>>,
     },
     /// A graph that every process passed whole.
     Graph {
@@ -36,13 +39,21 @@ pub enum Shape {
     },
 }
 
-impl From<&Cart> for Shape {
-    fn from(grid: &Cart) -> Self {
+impl Shape {
+    /// A grid with what edges along its dimensions weigh, if somebody said.
+    pub fn of_cart(grid: &Cart, weights: Option<Vec<i64>>) -> Self {
         let sides = grid.dimensions();
         Self::Cart {
             dims: sides.iter().map(|side| side.size).collect(),
             periodic: sides.iter().map(|side| side.periodic).collect(),
+            weights,
         }
+    }
+}
+
+impl From<&Cart> for Shape {
+    fn from(grid: &Cart) -> Self {
+        Self::of_cart(grid, None)
     }
 }
 
@@ -86,6 +97,10 @@ impl Reason {
     /// The function has no such argument: `MPI_Cart_sub`.
     pub const NO_ARGUMENT: Self = Self(Cow::Borrowed("the function keeps the order"));
 
+    /// A mapping gains where all dimensions weigh the same, which nobody said, and too little for the risk.
+    pub const WITHHELD: Self = Self(Cow::Borrowed(
+        "a small gain if all dimensions weigh the same, and perhaps a loss if not; CARTOGRAPH_WEIGHTS says",
+    ));
     /// A distributed graph is moved only if somebody says so.
     pub const NOT_TOLD: Self = Self(Cow::Borrowed(
         "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info",

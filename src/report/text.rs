@@ -10,7 +10,7 @@ impl fmt::Display for Shape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Cart { dims, .. } if dims.is_empty() => f.write_str("grid without dimensions"),
-            Self::Cart { dims, periodic } => {
+            Self::Cart { dims, periodic, .. } => {
                 let sides: Vec<String> = dims.iter().map(i32::to_string).collect();
                 write!(f, "grid {}", sides.join(" x "))?;
                 let along: Vec<String> = periodic
@@ -76,7 +76,7 @@ impl fmt::Display for Effect {
         );
         write!(
             f,
-            "edges between nodes {sum}, at least {}; of the worst node {max}",
+            "edges of the worst node {max}; between nodes {sum}, at least {}",
             self.lower_bound
         )
     }
@@ -108,7 +108,15 @@ impl fmt::Display for Record {
         }
         writeln!(f)?;
         if let Some(effect) = &self.effect {
-            writeln!(f, "  {effect}")?;
+            write!(f, "  {effect}")?;
+            match &self.topology {
+                Shape::Cart { weights: Some(weights), .. } => {
+                    let weights: Vec<String> = weights.iter().map(i64::to_string).collect();
+                    writeln!(f, "; weighted {}", weights.join(","))?;
+                }
+                Shape::Cart { weights: None, .. } => writeln!(f, "; weights assumed equal")?,
+                _ => writeln!(f)?,
+            }
         }
         match self.rank_file() {
             Some(command) => {
@@ -122,7 +130,7 @@ impl fmt::Display for Record {
 impl Record {
     /// The command that makes the rank file of a grid for which the program passed 0, if that brings anything.
     fn rank_file(&self) -> Option<String> {
-        let Shape::Cart { dims, periodic } = &self.topology else { return None };
+        let Shape::Cart { dims, periodic, weights } = &self.topology else { return None };
         let (effect, nodes) = (self.effect.as_ref()?, self.nodes.as_ref()?);
         let gains = effect.after.inter_node_edges < effect.before.inter_node_edges;
         if self.kept != Some(Reason::NOT_ASKED) || !gains {
@@ -133,6 +141,10 @@ impl Record {
         if periodic.contains(&true) {
             let bits: String = periodic.iter().map(|p| if *p { '1' } else { '0' }).collect();
             let _ = write!(command, " --periodic {bits}");
+        }
+        if let Some(weights) = weights {
+            let weights: Vec<String> = weights.iter().map(i64::to_string).collect();
+            let _ = write!(command, " --weights {}", weights.join(","));
         }
         let runs: Vec<(usize, usize)> = nodes.runs().collect();
         let _ = match runs[..] {
@@ -260,7 +272,7 @@ mod tests {
 Cartograph VERSION: 2400 processes on 50 nodes of 48, MPICH 4.0.2
 MPI_Cart_create, 3 times: grid 50 x 48, periodic along 0, 2400 of 2400 processes on 50 nodes of 48
   ranks reordered by strips (reorder = 0, CARTOGRAPH_REORDER=always); 3.4 ms, 1.2 ms of it to map
-  edges between nodes 4800 -> 1224 (26 %), at least 1204; of the worst node 96 -> 30 (31 %)
+  edges of the worst node 96 -> 30 (31 %); between nodes 4800 -> 1224 (26 %), at least 1204; weights assumed equal
 MPI_Cart_sub: grid 2 x 2, periodic, 4 of 6 processes
   ranks kept: the function keeps the order; 12.3 us
 warning: careful (2 times)

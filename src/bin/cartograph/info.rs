@@ -7,7 +7,7 @@ use crate::exec::libraries;
 use crate::output::{self, Result};
 
 /// The environment variables that the library and the command read.
-const VARIABLES: [(&str, &str); 6] = [
+const VARIABLES: [(&str, &str); 7] = [
     (
         "CARTOGRAPH_REPORT",
         "1: a report on stderr at the end; a file name: there; in JSON if it ends in .json",
@@ -15,6 +15,10 @@ const VARIABLES: [(&str, &str); 6] = [
     (
         "CARTOGRAPH_REORDER",
         "off: no process is moved; on: where the program asks, but for distributed graphs; all: these too; always: also where it does not ask; scramble:SEED: at random, to test the program",
+    ),
+    (
+        "CARTOGRAPH_WEIGHTS",
+        "what edges along each dimension of grids weigh: 16,1,1, or for some grids 4x4x1:16,1,1;8x8:1,4",
     ),
     (
         "CARTOGRAPH_LAYOUT",

@@ -1,7 +1,7 @@
 //! Strips: the grid is cut into strips along one dimension, which are walked to and fro and filled
 //! with one node after the other, so that nodes of any sizes fit.
 
-use crate::mapping::lattice::Lattice;
+use crate::mapping::lattice::{Axis, Lattice};
 
 /// More ways to cut than these are not looked at: grids of very many dimensions have too many.
 const MOST: usize = 5_000;
@@ -18,30 +18,45 @@ pub(super) struct Strips {
 /// All ways to cut the grid for nodes of about `size` cells, those first that seem to cost least.
 pub(super) fn strips(lattice: &Lattice, size: u32) -> Vec<Strips> {
     let mut found = Vec::new();
+    let heights = heights(lattice, size);
     for along in 0..lattice.axes().len() {
         let mut strips = Strips { along, ends: Vec::new() };
         let share = MOST / lattice.axes().len() * (along + 1);
-        extend(lattice, size, &mut strips, share, &mut found);
+        extend(lattice, (size, &heights), &mut strips, share, &mut found);
     }
     found.sort();
     found.dedup();
     found.into_iter().map(|(_, strips)| strips).collect()
 }
 
-/// How high strips may be: from half of the side of a cube to twice that.
-fn heights(ndims: usize, size: u32) -> (u32, u32) {
-    let power = |side: u32| (0..ndims).fold(1u64, |power, _| power.saturating_mul(u64::from(side)));
-    let mut side = 1;
-    while power(side + 1) <= u64::from(size) {
-        side += 1;
+/// How high strips may be in each dimension: from half of the side of the box of `size` cells whose surface
+/// weighs least to twice that. The surface across a dimension is the volume by the side, so sides are as
+/// the weights: where these are all the same it is a cube, else no longer than the grid.
+fn heights(lattice: &Lattice, size: u32) -> Vec<(u32, u32)> {
+    let axes = lattice.axes();
+    let alike = axes.iter().all(|axis| axis.weight == axes[0].weight);
+    let side = |axis: &Axis, unit: f64| {
+        let most = if alike { f64::INFINITY } else { f64::from(axis.size) };
+        (unit * axis.weight as f64 / axes[0].weight.max(1) as f64).clamp(1.0, most)
+    };
+    // By halves: every machine rounds these operations alike.
+    let (mut low, mut high) = (0.0, f64::from(size) * axes[0].weight.max(1) as f64 + 1.0);
+    for _ in 0..100 {
+        let unit = 0.5 * (low + high);
+        let volume: f64 = axes.iter().map(|axis| side(axis, unit)).product();
+        *(if volume <= f64::from(size) { &mut low } else { &mut high }) = unit;
     }
-    (side.div_ceil(2), 2 * side + 1)
+    let range = |axis: &Axis| {
+        let side = (side(axis, low) + 1e-9) as u32;
+        (side.div_ceil(2), 2 * side + 1)
+    };
+    axes.iter().map(range).collect()
 }
 
 /// Adds all ways to cut the dimensions that are not cut yet.
 fn extend(
     lattice: &Lattice,
-    size: u32,
+    (size, heights): (u32, &[(u32, u32)]),
     strips: &mut Strips,
     most: usize,
     found: &mut Vec<(i64, Strips)>,
@@ -58,14 +73,14 @@ fn extend(
     let along = strips.along;
     let mut next = |ends| {
         strips.ends.push(ends);
-        extend(lattice, size, strips, most, found);
+        extend(lattice, (size, heights), strips, most, found);
         strips.ends.pop();
     };
     if at == along {
         next(vec![axis.size]);
         return;
     }
-    let (low, high) = heights(axes.len(), size);
+    let (low, high) = heights[at];
     if high >= axis.size {
         next(vec![axis.size]);
     }

@@ -173,8 +173,11 @@ fn no_mapping_of_a_tiny_grid_is_below_the_bound() {
                 }
                 longer.push(Offset { by: vec![1; dims.len()], weight: 3 });
                 let longer = Grid::new(dims.to_vec(), periodic.clone(), longer);
+                let weights = &[[16, 1, 4], [1, 4, 16], [2, 16, 1]][kind][..dims.len()];
+                let weighted = Grid::nearest_neighbors(weights);
+                let weighted = Grid::new(dims.to_vec(), periodic.clone(), weighted);
                 for machine in &machines {
-                    for grid in [&nearest, &longer] {
+                    for grid in [&nearest, &longer, &weighted] {
                         let options = Options { seconds: Some(0.001), ..Options::default() };
                         let plan = check(grid, &Layout::blocks(machine), &options);
                         let least = least(grid, &mut machine.clone(), &mut Vec::new());

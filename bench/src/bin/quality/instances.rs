@@ -176,6 +176,23 @@ pub(crate) fn many() -> Vec<Instance> {
     instances
 }
 
+/// Small grids on few nodes of few processes, where little can be gained. Grid and torus.
+pub(crate) fn small() -> Vec<Instance> {
+    let mut instances = Vec::new();
+    for count in [2, 3, 4, 6, 8] {
+        for size in [2, 4, 6, 8, 12] {
+            for ndims in [2, 3] {
+                let mut dims = vec![0; ndims];
+                dims_create((count * size) as i32, &mut dims).expect("a positive number of ranks");
+                let dims: Vec<usize> = dims.iter().map(|side| *side as usize).collect();
+                let instance = || Instance::new("", &dims, &vec![size; count]);
+                instances.extend([instance(), instance().torus()]);
+            }
+        }
+    }
+    instances
+}
+
 /// Sides that are primes or nearly, on nodes of sizes that do not divide them; the last node is smaller.
 /// Grid and torus.
 pub(crate) fn held_out() -> Vec<Instance> {

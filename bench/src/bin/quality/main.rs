@@ -10,6 +10,7 @@ mod graphs;
 mod instances;
 mod memory;
 mod published;
+mod weights;
 
 use std::process::ExitCode;
 
@@ -18,7 +19,7 @@ fn main() -> ExitCode {
         eprintln!("quality: name the file to write");
         return ExitCode::FAILURE;
     };
-    let sections = [cart::section(), costs::section(), graphs::section()];
+    let sections = [cart::section(), weights::section(), costs::section(), graphs::section()];
     let mut text = String::from(
         "# Quality of mappings\n\n\
          Written by `make quality`; every figure of Cartograph is measured there, and answers are the \

@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     /// Which cells are neighbors, and so have edges between them
     #[arg(long, default_value = "nn", conflicts_with_all = ["graph", "traffic"])]
     stencil: Stencil,
-    /// The weight of the edges along each dimension, such as 1,1,4
+    /// The weight of the edges along each dimension, such as 1,1,4; else they are assumed to be equal
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["graph", "traffic"])]
     weights: Option<Vec<i64>>,
     /// What to minimize: all edges between nodes, or those of the node that has most
@@ -252,6 +252,9 @@ impl Solved {
         );
         let found = match plan.old_rank {
             Some(_) => format!("found by {}", plan.algorithm),
+            None if plan.withheld.is_some() => {
+                "a small gain with equal weights is not applied where weights are not known: --weights".to_owned()
+            }
             None => "nothing better than the order of ranks was found".to_owned(),
         };
         let _ = writeln!(text, "\n{found}, in {:.4} s", self.seconds);

@@ -135,7 +135,9 @@ fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
             "--stencil moore is for at most {MOST_MOORE} dimensions"
         )));
     }
-    Ok(Grid::new(dims, periodic, arguments.stencil.offsets(&weights)))
+    let grid = Grid::new(dims, periodic, arguments.stencil.offsets(&weights));
+    let assumed = arguments.weights.is_none() && arguments.stencil == Stencil::Nn;
+    Ok(if assumed { grid.assumed() } else { grid })
 }
 
 /// The nodes, as many places as the problem needs or more, with their names where these are known.

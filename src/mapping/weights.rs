@@ -1,0 +1,180 @@
+//! What edges along the dimensions of a grid weigh: what people write, and what to do where nobody says.
+
+use super::cost::Adjacency;
+use super::grid::Grid;
+
+/// The largest weight: sums over any grid fit.
+pub const MOST: i64 = 1 << 31;
+
+/// Reads the weights of so many dimensions, such as "16,1,1".
+///
+/// # Errors
+///
+/// What is wrong, to be read after the name of where it was written.
+pub fn parse(text: &str, ndims: usize) -> Result<Vec<i64>, String> {
+    let weights = numbers(text)?;
+    if weights.len() != ndims {
+        return Err(format!("'{text}' has {} weights for {ndims} dimensions", weights.len()));
+    }
+    Ok(weights)
+}
+
+fn numbers(text: &str) -> Result<Vec<i64>, String> {
+    let number = |word: &str| {
+        let number = word.trim().parse().ok().filter(|number| (0..=MOST).contains(number));
+        number.ok_or_else(|| {
+            format!("has '{}', but weights are whole numbers from 0 to {MOST}", word.trim())
+        })
+    };
+    let weights: Vec<i64> = text.split(',').map(number).collect::<Result<_, _>>()?;
+    if weights.iter().all(|weight| *weight == 0) {
+        return Err(format!("'{text}' has no weight above 0"));
+    }
+    Ok(weights)
+}
+
+/// The weights of several grids: `CARTOGRAPH_WEIGHTS`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Weights {
+    /// Weights, and the grid that they are for if not for all of as many dimensions.
+    entries: Vec<(Option<Vec<usize>>, Vec<i64>)>,
+}
+
+impl Weights {
+    /// Reads "16,1,1", for all grids of three dimensions, or several with semicolons, each perhaps for one
+    /// grid alone: "4x4x1:16,1,1;8x8:1,4".
+    ///
+    /// # Errors
+    ///
+    /// As [`parse`].
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let entry = |text: &str| match text.split_once(':') {
+            None => Ok((None, numbers(text)?)),
+            Some((dims, weights)) => {
+                let side = |word: &str| word.trim().parse::<usize>().ok().filter(|side| *side > 0);
+                let dims: Option<Vec<usize>> = dims.split('x').map(side).collect();
+                let dims =
+                    dims.ok_or_else(|| format!("has '{text}', which is no grid such as 8x8:1,4"))?;
+                let weights = parse(weights, dims.len())?;
+                Ok((Some(dims), weights))
+            }
+        };
+        Ok(Self { entries: text.split(';').map(entry).collect::<Result<_, String>>()? })
+    }
+
+    /// The weights for a grid of these sides, if there are any and sums of them fit; those for it alone come
+    /// first.
+    pub fn of(&self, dims: &[usize]) -> Option<&[i64]> {
+        let own = |(sides, _): &&(Option<Vec<usize>>, _)| sides.as_deref() == Some(dims);
+        let any = |(sides, weights): &&(Option<_>, Vec<i64>)| {
+            sides.is_none() && weights.len() == dims.len()
+        };
+        let found = self.entries.iter().find(own).or_else(|| self.entries.iter().find(any));
+        let most = Grid::most_weight(dims.iter().product());
+        let fits = |weights: &&[i64]| weights.iter().all(|weight| *weight <= most);
+        found.map(|(_, weights)| &weights[..]).filter(fits)
+    }
+
+    /// Whether all weights are for grids of any sides, so that one without was perhaps meant as well.
+    pub fn are_general(&self) -> bool {
+        self.entries.iter().all(|(sides, _)| sides.is_none())
+    }
+}
+
+/// How much more one dimension may weigh than the others where nobody says: from nothing to four times.
+const INEQUALITIES: [i64; 3] = [1, 2, 4];
+
+/// Whether exchanging the mapping `before` for `after`, which costs less where all dimensions weigh the same,
+/// is worth the risk that they do not: whether it makes the exchange of data shorter in the mean over the
+/// cases that they are equal and that one of them weighs two or four times as much as the others.
+///
+/// Measured in docs/quality.md. O(cells).
+pub(super) fn gains_in_the_mean(grid: &Grid, before: &[u32], after: &[u32]) -> bool {
+    let along = |node_of: &[u32]| -> Vec<i64> {
+        let cost = |i| grid.along(i).cost(node_of).inter_node_edges;
+        (0..grid.dims().len()).filter(|i| grid.dims()[*i] > 1).map(cost).collect()
+    };
+    let (before, after) = (along(before), along(after));
+    let (all_before, all_after) = (before.iter().sum::<i64>(), after.iter().sum::<i64>());
+    let (mut sum, mut count) = (0.0, 0.0);
+    let mut add = |before: i64, after: i64| {
+        if before > 0 || after > 0 {
+            // From nothing to something is the worst there is, but no number.
+            sum += after as f64 / (before as f64).max(0.1);
+            count += 1.0;
+        }
+    };
+    add(all_before, all_after);
+    for (before, after) in before.iter().zip(&after) {
+        for times in &INEQUALITIES[1..] {
+            add(all_before + (times - 1) * before, all_after + (times - 1) * after);
+        }
+    }
+    sum < count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::{Layout, Options, plan_cart};
+    use crate::topology::Cart;
+
+    #[test]
+    fn what_people_write_is_read() {
+        let weights = Weights::parse("16,1,1; 4x4x1 : 1, 2,3;8x8:1,4").unwrap();
+        assert_eq!(weights.of(&[4, 4, 1]), Some(&[1, 2, 3][..]));
+        assert_eq!(weights.of(&[4, 4, 2]), Some(&[16, 1, 1][..]));
+        assert_eq!(weights.of(&[8, 8]), Some(&[1, 4][..]));
+        assert_eq!(weights.of(&[8, 4]), None);
+        assert!(!weights.are_general() && Weights::parse("1,2").unwrap().are_general());
+        for wrong in ["-1,2", "1,x", "1,,2", "inf,1", "nan,1", "1.5,1", "2147483649,1", "1e9,1"] {
+            let error = Weights::parse(wrong).unwrap_err();
+            assert!(error.contains("whole numbers from 0 to 2147483648"), "{wrong}: {error}");
+        }
+        assert_eq!(Weights::parse("0,0"), Err("'0,0' has no weight above 0".into()));
+        assert_eq!(Weights::parse("4x4:1"), Err("'1' has 1 weights for 2 dimensions".into()));
+        assert!(Weights::parse("4xx:1,2").unwrap_err().contains("no grid such as"));
+        assert_eq!(parse("1,2", 3), Err("'1,2' has 2 weights for 3 dimensions".into()));
+    }
+
+    /// A grid of nearest neighbors with these weights; without any they are assumed.
+    fn grid(dims: &[i32], weights: Option<&[i64]>) -> Grid {
+        Grid::of_cart(&Cart::new(dims, &vec![false; dims.len()], i32::MAX).unwrap(), weights)
+    }
+
+    fn sums(grid: &Grid, sizes: &[usize]) -> (i64, i64) {
+        let plan = plan_cart(grid, &Layout::blocks(sizes), &Options::default());
+        (plan.before.inter_node_edges, plan.after.inter_node_edges)
+    }
+
+    #[test]
+    fn known_weights_decide() {
+        // A block order that has the large faces inside nodes stays, the other is mapped.
+        assert_eq!(sums(&grid(&[4, 4], Some(&[1, 16])), &[4; 4]), (24, 24));
+        assert_eq!(sums(&grid(&[4, 4], Some(&[16, 1])), &[4; 4]), (384, 24));
+        assert_eq!(sums(&grid(&[8, 8, 8], Some(&[1, 4, 16])), &[32; 16]), (1408, 1408));
+        assert_eq!(sums(&grid(&[8, 8, 8], Some(&[16, 4, 1])), &[32; 16]), (14848, 1408));
+        assert_eq!(sums(&grid(&[8, 8, 8], Some(&[4, 1, 1])), &[32; 16]), (3712, 768));
+        assert_eq!(sums(&grid(&[16, 16], Some(&[4, 1])), &[32; 8]), (896, 224));
+        // A dimension that weighs nothing may be cut everywhere.
+        assert_eq!(sums(&grid(&[4, 4], Some(&[1, 0])), &[4; 4]), (24, 0));
+    }
+
+    #[test]
+    fn assumed_weights_need_more_than_a_small_gain() {
+        // A third fewer is enough.
+        assert_eq!(sums(&grid(&[4, 4], None), &[4; 4]), (24, 16));
+        assert_eq!(sums(&grid(&[4, 4], Some(&[1, 1])), &[4; 4]), (24, 16));
+        // Fewer of the worst node alone are not, unless all are known to weigh the same.
+        let plan = |weights| {
+            plan_cart(&grid(&[4, 2, 2], weights), &Layout::blocks(&[4; 4]), &Options::default())
+        };
+        let (assumed, known) = (plan(None), plan(Some(&[1, 1, 1])));
+        assert!(known.old_rank.is_some() && known.withheld.is_none());
+        assert_eq!((assumed.old_rank, assumed.after), (None, assumed.before));
+        assert_eq!(assumed.withheld, Some(known.after));
+        // In turn they are so bad that nothing can be lost.
+        let dealt = Layout::from_ids(&[0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]);
+        assert!(plan_cart(&grid(&[4, 2, 2], None), &dealt, &Options::default()).old_rank.is_some());
+    }
+}
