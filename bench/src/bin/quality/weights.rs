@@ -51,7 +51,7 @@ fn known(text: &mut String) -> bool {
         text,
         "\nThe {count} instances above, each dimension weighing 1, 2, 4 or 16 at random. Geometric means of the \
          weighted J_sum over the weighted lower bound: block order {before:.3}, Cartograph {after:.4} (the aim is \
-         1.03); at most {worst:.3}, where no tiling comes near the bound. Worse than block order on {worse}."
+         1.03); at most {worst:.3}. Worse than block order on {worse}."
     );
     worse == 0 && after <= 1.03
 }
