@@ -62,10 +62,11 @@ test:
 
 # A library as it is tested. The first brings what the others take over.
 .PHONY: $(TESTED:%=tested-%)
-$(TESTED:%=tested-%): tested-%:
+$(patsubst %,tested-%,$(filter-out intel,$(TESTED))): tested-%:
 	$(MAKE) --no-print-directory lint HOST=$*
 # Both of its binary interfaces; not at once with those whose they are.
 tested-intel: | $(filter tested-mpich5 tested-abi,$(TESTED:%=tested-%))
+	$(MAKE) --no-print-directory lib HOST=mpich5
 	$(MAKE) --no-print-directory lib HOST=abi
 $(patsubst %,tested-%,$(wordlist 2,$(words $(TESTED)),$(TESTED))): | tested-$(firstword $(TESTED))
 
