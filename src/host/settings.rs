@@ -160,16 +160,21 @@ static START: OnceLock<PathBuf> = OnceLock::new();
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = {
     extern "C" fn note_start() {
-        if let Ok(start) = env::current_dir() {
+        // Nothing is kept where nobody asked for a file.
+        let names_files = ["CARTOGRAPH_REPORT", "CARTOGRAPH_LAYOUT"].map(env::var_os);
+        if names_files.iter().any(Option::is_some)
+            && let Ok(start) = env::current_dir()
+        {
             START.get_or_init(|| start);
         }
     }
     note_start
 };
 
-/// A path that holds wherever the program goes: people write it for where they start it.
+/// A path that holds wherever the program goes: people write it for where they start it, and programs that
+/// set a variable themselves for where they are.
 fn absolute(path: OsString) -> PathBuf {
-    match START.get() {
+    match START.get().cloned().or_else(|| env::current_dir().ok()) {
         Some(start) => start.join(path),
         None => path.into(),
     }
