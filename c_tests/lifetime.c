@@ -147,6 +147,24 @@ static long growth(const char *name, int rounds, int number, void (*const kinds[
     return more;
 }
 
+/* The least growth of up to three measurements, on all processes until none is over the limit. A loss is
+ * there each time; a pool that the host makes larger once (MPICH 5: 256 KiB) is not. */
+static long least_growth(const char *name, int rounds, int number, void (*const kinds[])(int), long limit)
+{
+    long least = growth(name, rounds, number, kinds);
+    for (int again = 0; again < 2; again++) {
+        int over = least > limit;
+        long more;
+        MPI_Allreduce(MPI_IN_PLACE, &over, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        if (!over)
+            break;
+        more = growth(name, rounds, number, kinds);
+        if (more < least)
+            least = more;
+    }
+    return least;
+}
+
 int main(int argc, char **argv)
 {
     static void (*const nothing[])(int) = { host_alone };
@@ -166,9 +184,9 @@ int main(int argc, char **argv)
     own = growth("the host alone", rounds, 1, nothing);
     if (own < 0)
         own = 0;
-    more[0] = growth("grids", rounds, 1, carts);
-    more[1] = growth("all kinds", rounds, 5, kinds);
-    more[2] = growth("faults", rounds / 10 * 3, 3, faults);
+    more[0] = least_growth("grids", rounds, 1, carts, own + noise);
+    more[1] = least_growth("all kinds", rounds, 5, kinds, own + noise);
+    more[2] = least_growth("faults", rounds / 10 * 3, 3, faults, own + noise);
     /* A few rounds, as for valgrind, are too short to have touched all that is used again and again. */
     for (int i = 0; i < 3 && rounds >= 10000; i++)
         HOLDS(more[i] <= own + noise);
