@@ -45,8 +45,17 @@ impl Run {
         self.command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
     }
 
+    /// A program that a test has just written may still be open for writing in what another test's thread
+    /// is about to start; that is over at once.
     fn output(mut self) -> Output {
-        self.command.output().unwrap()
+        loop {
+            match self.command.output() {
+                Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {
+                    std::thread::sleep(std::time::Duration::from_millis(10));
+                }
+                done => return done.unwrap(),
+            }
+        }
     }
 
     /// What it prints; it must not fail, nor say anything on stderr.
