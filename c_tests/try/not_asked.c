@@ -1,5 +1,6 @@
 /* Passes reorder = 0 and relies on it, as CP2K does: it stops where it finds another grid. */
 #include "programs.h"
+#include <unistd.h>
 
 int main(int argc, char **argv)
 {
@@ -11,6 +12,8 @@ int main(int argc, char **argv)
     MPI_Comm_rank(grid, &own);
     if (own != rank) {
         fprintf(stderr, "Got different MPI process grid\n");
+        /* Launchers may lose what was said just before an abort. */
+        sleep(1);
         MPI_Abort(MPI_COMM_WORLD, 3);
     }
     return finish(own);

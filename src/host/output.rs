@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -20,8 +21,11 @@ enum Place {
         path: PathBuf,
         begun: bool,
     },
-    /// A file that is replaced.
-    Json(PathBuf),
+    /// A file that is replaced, and a hash of what it holds.
+    Json {
+        path: PathBuf,
+        written: Option<u64>,
+    },
 }
 
 impl Output {
@@ -31,7 +35,7 @@ impl Output {
         let is_json = path.extension().is_some_and(|extension| extension == "json");
         let path = if rank == 0 { path.clone() } else { with_suffix(path, &format!(".{rank}")) };
         Self(Mutex::new(if is_json {
-            Place::Json(path)
+            Place::Json { path, written: None }
         } else {
             Place::Text { path, begun: false }
         }))
@@ -40,9 +44,18 @@ impl Output {
     /// Writes what is new. Where a file cannot be written it is said, and everything goes to stderr.
     pub(super) fn write(&self, report: &Report, is_last: bool) {
         let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Place::Json(path) = &*place {
-            match replace(path, &(report.json() + "\n")) {
-                Ok(()) => return,
+        if let Place::Json { path, written } = &mut *place {
+            let text = report.json() + "\n";
+            let hash = hash_of(&text);
+            // Where nothing is new, nothing can be left half-way by a process that is ended right here.
+            if *written == Some(hash) {
+                return;
+            }
+            match replace(path, &text) {
+                Ok(()) => {
+                    *written = Some(hash);
+                    return;
+                }
                 Err(error) => *place = give_up(path, &error),
             }
         }
@@ -62,6 +75,12 @@ impl Output {
         // At once, so that lines of other processes do not come between. Nobody is left to tell if it fails.
         let _ = io::stderr().write_all(text.as_bytes());
     }
+}
+
+fn hash_of(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }
 
 fn give_up(path: &Path, error: &io::Error) -> Place {
