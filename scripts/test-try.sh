@@ -25,7 +25,7 @@ says() { grep -qF "$1" "$work/out" || grep -qF "$1" "$work/err"; }
 check "a right program stands being moved" tries 0 right
 check "it was moved" says "moved by MPI_Cart_create 1"
 check "what is right for it is said" says "CARTOGRAPH_REORDER=all is right for it"
-check "one like LAMMPS does not" tries 1 old_communicator --seconds 20 --runs 10
+check "one like LAMMPS does not" tries 1 old_communicator --seconds 8 --runs 10
 check "neither by grids" says "It is MPI_Cart_create or MPI_Graph_create"
 check "one like PETSc does not" tries 1 old_data --runs 10
 check "its answers are wrong" says "it prints something else"

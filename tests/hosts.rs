@@ -3,8 +3,8 @@
 //! `CARTOGRAPH_TEST_HOST` names the hosts, which `make test` has built the library for; without it
 //! there is nothing to run, as in `cargo test` on a machine without MPI. One trial is one program with
 //! one way of using it, on all the numbers of processes that the list gives, or one script. Trials run
-//! side by side, as many at once as there are processors (`--test-threads`): much of a run is waiting,
-//! for launchers and for other processes.
+//! side by side, three for two processors (`--test-threads`): much of a run is waiting, for launchers and
+//! for other processes.
 
 #[path = "hosts/differences.rs"]
 mod differences;
@@ -29,7 +29,9 @@ use output::Verdict;
 use testlist::{Test, Way};
 
 fn main() -> ExitCode {
-    let arguments = Arguments::from_args();
+    let mut arguments = Arguments::from_args();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    arguments.test_threads.get_or_insert(processors + processors / 2);
     let names = std::env::var("CARTOGRAPH_TEST_HOST").unwrap_or_default();
     if names.is_empty() {
         println!("CARTOGRAPH_TEST_HOST is not set: use `make test HOST=...`");

@@ -26,7 +26,7 @@ pub(crate) struct Host {
     pub(crate) name: String,
     directory: PathBuf,
     launcher: Vec<String>,
-    /// `NAME=VALUE`, set for all programs, so that those that wait leave the processors to others.
+    /// `NAME=VALUE`, set for all programs, so that jobs do not hinder each other.
     environment: Vec<String>,
     /// A library to preload to the same end.
     yielding: Option<PathBuf>,
@@ -43,7 +43,7 @@ impl Host {
             name: name.into(),
             directory: top().join("build").join(name),
             launcher: words("exec"),
-            environment: words("yield"),
+            environment: words("tests"),
             yielding: None,
             built: Mutex::default(),
         };

@@ -82,6 +82,10 @@ pub(super) struct Found {
 /// What of the budget constructions may take at most.
 const CONSTRUCTIONS: i64 = 3;
 
+/// Steps a cell, in whose want not one construction is made, or one only.
+const ONE_CONSTRUCTION: i64 = 4;
+const FIRST_CONSTRUCTIONS: i64 = 15;
+
 /// How many constructions are made better by exchanges.
 const REFINED: usize = 4;
 
@@ -102,7 +106,8 @@ pub(super) fn map(
     bound: i64,
     budget: &mut Budget,
 ) -> Option<Found> {
-    if lattice.axes().is_empty() || sizes.len() < 2 {
+    let cells = lattice.vertices() as i64;
+    if lattice.axes().is_empty() || sizes.len() < 2 || budget.left() < ONE_CONSTRUCTION * cells {
         return None;
     }
     let nodes = sizes.len() as i64;
@@ -167,11 +172,12 @@ fn construct(
 
     let cells = lattice.vertices();
     let keep = if cells > 100_000 { 1 } else { REFINED };
+    let first = if budget.left() < FIRST_CONSTRUCTIONS * cells as i64 { 1 } else { 4 };
     let mut allowed = budget.split(CONSTRUCTIONS);
     let mut found: Vec<Found> = Vec::new();
     'shapes: for (i, shape) in shapes.iter().enumerate() {
         for sequence in &sequences {
-            if found.first().is_some_and(&done) || i > 3 && allowed.is_spent() {
+            if found.first().is_some_and(&done) || i >= first && allowed.is_spent() {
                 break 'shapes;
             }
             let node_of = shape.build(lattice, sizes, sequence);
