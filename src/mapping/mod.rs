@@ -27,5 +27,6 @@ pub use grid::{Grid, Offset};
 pub use layout::{Layout, LayoutError};
 pub use memo::{recall_cart, recall_graph};
 pub use plan::{Options, Plan, plan_cart, plan_graph};
+pub use refine::stop_searches;
 pub use runs::Runs;
 pub use weights::Weights;

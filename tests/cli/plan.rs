@@ -235,3 +235,25 @@ fn graphs_are_read_and_planned() {
     cartograph("plan --nodes 2 --ppn 3 --graph /nowhere/x").fails(1, "cannot read");
     cartograph("plan --nodes 2 --ppn 3 --graph x --dims 6").fails(2, "cannot be used with");
 }
+
+#[test]
+fn an_interrupted_search_answers_what_it_has() {
+    let child =
+        cartograph("plan --dims 60x60 --nodes 60 --ppn 60 --objective max --seconds 3000").spawn();
+    let id = child.id();
+    // Once the command handles SIGINT, signal 2, it is searching or about to.
+    let handles = || {
+        let status = fs::read_to_string(format!("/proc/{id}/status")).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() & 1 << 1 != 0
+    };
+    while !handles() {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let killed = std::process::Command::new("kill").args(["-INT", &id.to_string()]).status();
+    assert!(killed.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    assert!(output.status.success() && text.contains(", interrupted\n"), "{text}");
+}

@@ -1,8 +1,11 @@
 //! What leaves the command: text, files, failures.
 
-use std::io::{self, ErrorKind, IsTerminal, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressStyle};
 
 /// Why the command ends without having done what was asked: one line, and the exit code.
 #[derive(Debug)]
@@ -92,25 +95,23 @@ pub(crate) fn read(path: &Path) -> Result<String> {
     .map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))
 }
 
-/// A line on a terminal for as long as work takes.
-pub(crate) struct Progress {
-    shown: bool,
-}
+/// A line on a terminal for as long as work takes: what is done, and for how long by now.
+pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
     /// Says what is done, if anybody looks.
     pub(crate) fn new(what: &str) -> Self {
-        let mut stderr = io::stderr();
-        let shown = stderr.is_terminal() && write!(stderr, "{what} ...").is_ok();
-        Self { shown }
+        let style = ProgressStyle::with_template("cartograph: {msg}, {elapsed} {spinner}");
+        let line = ProgressBar::new_spinner()
+            .with_style(style.expect("the template is right"))
+            .with_message(what.to_owned());
+        line.enable_steady_tick(Duration::from_millis(100));
+        Self(line)
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if self.shown {
-            // Back to the start of the line, and clears it.
-            let _ = write!(io::stderr(), "\r\x1b[K");
-        }
+        self.0.finish_and_clear();
     }
 }

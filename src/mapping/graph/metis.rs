@@ -16,8 +16,8 @@ pub struct FormatError {
 /// neighbors, counted from 1. Lines that begin with `%` are comments.
 ///
 /// The format is up to three digits, each 0 or 1: sizes of vertices, weights of vertices (as many a
-/// vertex as `weights` says, else one) and weights of edges. Sizes and weights of vertices are passed
-/// over: each vertex is one process. Each edge is listed at both of its ends and becomes two, which may
+/// vertex as `weights` says, else one) and weights of edges. Sizes and weights of vertices must be the same of
+/// all: each vertex is one process. Each edge is listed at both of its ends and becomes two, which may
 /// weigh differently.
 ///
 /// # Errors
@@ -31,12 +31,17 @@ pub fn read(text: &str) -> Result<Csr, FormatError> {
     let header = Header::parse(line, header)?;
     let mut edges = Vec::new();
     let mut last = line;
+    let mut of_first = None;
     for vertex in 0..header.vertices {
         let missing =
             || wrong(last, format!("{} vertices are to follow, not {vertex}", header.vertices));
         let (line, row) = lines.next().ok_or_else(missing)?;
         last = line;
-        header.row(line, vertex, row, &mut edges)?;
+        let of_vertex = header.row(line, vertex, row, &mut edges)?;
+        if *of_first.get_or_insert_with(|| of_vertex.clone()) != of_vertex {
+            let what = "this vertex has another weight or size than the first: each is one process, so leave them out";
+            return Err(wrong(line, what));
+        }
     }
     if let Some((line, _)) = lines.find(|(_, line)| !line.trim().is_empty()) {
         return Err(wrong(
@@ -80,19 +85,20 @@ impl Header {
         Ok(Self { vertices, edges, before, weighted: digit(0) })
     }
 
-    /// Reads the line of a vertex, counted from 0.
+    /// Reads the line of a vertex, counted from 0; its size and weights.
     fn row(
         &self,
         line: usize,
         vertex: u32,
         text: &str,
         edges: &mut Vec<(u32, u32, i64)>,
-    ) -> Result<(), FormatError> {
+    ) -> Result<Vec<u64>, FormatError> {
         let mut words = text.split_whitespace();
+        let mut of_vertex = Vec::new();
         for _ in 0..self.before {
             let word =
                 words.next().ok_or_else(|| wrong(line, "a weight of the vertex is missing"))?;
-            number(line, word, i64::MAX as u64)?;
+            of_vertex.push(number(line, word, i64::MAX as u64)?);
         }
         while let Some(word) = words.next() {
             let to = number(line, word, u64::from(self.vertices))?;
@@ -108,7 +114,7 @@ impl Header {
             };
             edges.push((vertex, to as u32 - 1, weight as i64));
         }
-        Ok(())
+        Ok(of_vertex)
     }
 }
 
@@ -166,6 +172,7 @@ mod tests {
             ("3 2 1\n2 1\n1 1 3\n2 1\n", 3, "no weight"),
             ("3 2 1\n2 1\n1 -1 3 1\n2 1\n", 3, "'-1' is not"),
             ("3 2 10\n1 2\n\n1 2\n", 3, "a weight of the vertex"),
+            ("3 2 10\n9 2\n9 1 3\n8 2\n", 4, "another weight or size than the first"),
             ("99999999999 1\n", 1, "more than"),
         ] {
             let error = read(text).unwrap_err();

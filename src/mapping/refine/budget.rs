@@ -1,7 +1,17 @@
 //! How long a search may take, in steps that are counted, so that no clock decides an answer.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 /// Steps that a machine of today makes in a second: a step is a look at one edge.
 const STEPS_PER_SECOND: f64 = 3e8;
+
+/// Whether everything is to end with what it has.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// Ends all searches of this process, those to come as well: each answers the best that it has found.
+pub fn stop_searches() {
+    STOPPED.store(true, Ordering::Relaxed);
+}
 
 /// What is left of the steps that a search may take.
 #[derive(Debug, Clone, Copy, Default)]
@@ -24,12 +34,12 @@ impl Budget {
 
     /// How many steps are left.
     pub(in crate::mapping) fn left(self) -> i64 {
-        self.left.max(0)
+        if STOPPED.load(Ordering::Relaxed) { 0 } else { self.left.max(0) }
     }
 
     /// Whether all steps are taken.
     pub(in crate::mapping) fn is_spent(self) -> bool {
-        self.left <= 0
+        self.left() == 0
     }
 
     /// Takes a share of what is left, in `parts` parts, to be spent on its own.

@@ -13,5 +13,6 @@ pub(super) use anneal::anneal;
 pub(super) use budget::Budget;
 #[cfg(test)]
 pub(super) use budget::SPENT;
+pub use budget::stop_searches;
 pub(super) use pairs::swap_pairs;
 pub(super) use partition::Partition;

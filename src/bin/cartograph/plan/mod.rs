@@ -5,10 +5,12 @@ mod rankfile;
 
 use std::fmt::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use cartograph::mapping::{Cost, Layout, Objective, Options, Plan};
-use cartograph::mapping::{plan_cart, plan_graph};
+use cartograph::mapping::{plan_cart, plan_graph, stop_searches};
 use cartograph::report::picture::{self, Caption, Figure};
 use cartograph::report::{NodeSizes, Traffic};
 use clap::ValueEnum;
@@ -85,6 +87,9 @@ pub(crate) struct Arguments {
     hosts: Option<String>,
 }
 
+/// What a shell tells of a command that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Figures {
     Sum,
@@ -114,6 +119,8 @@ struct Solved {
     names: Option<Vec<String>>,
     plan: Plan,
     seconds: f64,
+    /// The search was interrupted.
+    stopped: bool,
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
@@ -173,7 +180,9 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
         return Err(Failure::usage("--seconds must be a number that is not negative"));
     }
     let options = Options { objective, seconds, ..Options::default() };
-    let progress = Progress::new(&format!("cartograph: placing {} processes", layout.ranks()));
+    let stopped = stop_when_interrupted();
+    let progress =
+        Progress::new(&format!("placing {} processes (Ctrl-C: the best so far)", layout.ranks()));
     let start = Instant::now();
     let plan = match &problem {
         Problem::Grid(grid) => plan_cart(grid, &layout, &options),
@@ -183,7 +192,22 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
     };
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
-    Ok(Solved { problem, layout, names, plan, seconds })
+    let stopped = stopped.load(Ordering::Relaxed);
+    Ok(Solved { problem, layout, names, plan, seconds, stopped })
+}
+
+/// Lets Ctrl-C end the search, which then answers what it has; a second one ends the command as ever.
+fn stop_when_interrupted() -> Arc<AtomicBool> {
+    let stopped = Arc::new(AtomicBool::new(false));
+    let seen = Arc::clone(&stopped);
+    // Where it cannot be had, Ctrl-C does what it does by itself.
+    let _ = ctrlc::set_handler(move || {
+        if seen.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED);
+        }
+        stop_searches();
+    });
+    stopped
 }
 
 impl Solved {
@@ -257,7 +281,8 @@ impl Solved {
             }
             None => "nothing better than the order of ranks was found".to_owned(),
         };
-        let _ = writeln!(text, "\n{found}, in {:.4} s", self.seconds);
+        let stopped = if self.stopped { ", interrupted" } else { "" };
+        let _ = writeln!(text, "\n{found}, in {:.4} s{stopped}", self.seconds);
         if let Problem::Grid(grid) = &self.problem {
             match picture::terminal::draw(grid.dims(), &self.nodes().1) {
                 Some(drawn) => {

@@ -121,7 +121,7 @@ impl<'a> Trial<'a> {
         let longest = arguments.seconds.map_or(LONGEST, Duration::from_secs);
         let mut runs = Vec::new();
         for _ in 0..2 {
-            let progress = Progress::new("cartograph: running the program alone");
+            let progress = Progress::new("running the program alone");
             let run = process::run(&launch.alone(), longest)?;
             drop(progress);
             match run.ended {
@@ -170,7 +170,7 @@ impl<'a> Trial<'a> {
         if let Some(host) = &self.arguments.host {
             options.extend(["--host".into(), host.into()]);
         }
-        let progress = Progress::new(&format!("cartograph: {}", way.shown));
+        let progress = Progress::new(way.shown);
         let run = process::run(&self.launch.under(&options)?, self.longest)?;
         drop(progress);
         Ok(match run.ended {
