@@ -53,7 +53,11 @@ for other in mpich openmpi mpich5 abi openmpi5; do
     fi
 
     for function in $functions; do
-        $launch env "${loads[@]}" "$work/first" "$function" >"$work/out" 2>&1 && code=0 || code=$?
+        # Open MPI 5's launcher may fail by itself on a busy machine: then it is asked again.
+        for attempt in 1 2 3 4 5; do
+            $launch env "${loads[@]}" "$work/first" "$function" >"$work/out" 2>&1 && code=0 || code=$?
+            grep -q "PMIx server's listener thread failed to start" "$work/out" || break
+        done
         message=$(grep -m1 '^cartograph: this library was built for' "$work/out" || true)
         if [ $code = 0 ] && grep -qx right "$work/out"; then
             # To make a communicator without a look at the host would be luck.
