@@ -68,6 +68,15 @@ check "of rank 0" lines '^(Cartograph .*: 4 processes|MPI_Cart_create: grid 4,| 
 check "and nothing else" [ "$(wc -l <"$work/text")" -le 4 ]
 check "of rank 2" lines '^(Cartograph .* on rank 2: |MPI_Cart_create: grid 2,|MPI_Cart_create, 3 times in all: )' "$work/text.2" 3
 
+# A launcher of another MPI makes each process a job of its own; what it tells them is told here.
+foreign=OMPI_COMM_WORLD_SIZE
+case $host in openmpi*) foreign=PMI_SIZE ;; esac
+foreign() {
+    $launch 1 env $foreign=4 CARTOGRAPH_REPORT=1 "LD_PRELOAD=$lib:${YIELD:-}" "$program" >"$work/out" 2>"$work/err"
+}
+check "each process a job of its own" foreign
+check "said once" lines "warning: MPI_COMM_WORLD has one process, but .* started 4 .$foreign.: start" "$work/err" 1
+
 # Where it is written.
 check "a relative name" run here.json moves
 check "is meant where the program started" tells "$work/here/here.json" 1

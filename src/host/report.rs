@@ -16,7 +16,9 @@ use crate::engine::Comm;
 use crate::engine::create::Made;
 use crate::engine::place::Placed;
 use crate::engine::policy::Verdict;
-use crate::report::{Job, Reason, Record, Reorder, Report, Shape, short_periodic_sides};
+use crate::report::{
+    Job, Reason, Record, Reorder, Report, Shape, foreign_launcher, short_periodic_sides,
+};
 use crate::topology::Topology;
 
 /// The [`Collector`] of a process.
@@ -65,9 +67,15 @@ fn collector<'a>() -> Option<&'a Collector> {
     let comm_self = unsafe { sys::cg_comm_self() };
     let found = || COLLECTOR.get(comm_self).ok().flatten();
     let value = found().or_else(|| {
-        let output = Output::new(target, HostComm::world().rank().ok()?);
+        let world = HostComm::world();
+        let output = Output::new(target, world.rank().ok()?);
+        let report = Report::new();
+        if let Some(warning) = foreign_launcher(world.size().ok()?, |name| std::env::var(name).ok())
+        {
+            report.warn(warning);
+        }
         let knows_job = AtomicBool::new(false);
-        let made = Box::new(Collector { report: Report::new(), output, knows_job });
+        let made = Box::new(Collector { report, output, knows_job });
         let made = Box::into_raw(made);
         if matches!(COLLECTOR.put_if_absent(comm_self, made.cast()), Ok(true)) {
             return Some(made.cast());

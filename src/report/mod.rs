@@ -17,4 +17,4 @@ mod warning;
 pub use collect::{Job, Report};
 pub use json::Document;
 pub use record::{Effect, NodeSizes, Places, Reason, Record, Reorder, Shape, Traffic};
-pub use warning::short_periodic_sides;
+pub use warning::{foreign_launcher, short_periodic_sides};

@@ -18,6 +18,28 @@ pub fn short_periodic_sides(function: &str, grid: &Cart) -> Option<String> {
     })
 }
 
+/// What launchers tell each process of how many there are.
+const LAUNCHERS: [(&str, &str); 3] = [
+    ("OMPI_COMM_WORLD_SIZE", "Open MPI's launcher"),
+    ("PMI_SIZE", "the launcher of MPICH or Intel MPI"),
+    ("SLURM_STEP_NUM_TASKS", "srun"),
+];
+
+/// The warning that each process is a job of its own, `MPI_COMM_WORLD` having one process only where a launcher
+/// started several: as it is with another MPI's launcher. `environment` gives the value of a variable.
+pub fn foreign_launcher(
+    processes: i32,
+    environment: impl Fn(&str) -> Option<String>,
+) -> Option<String> {
+    LAUNCHERS.iter().filter(|_| processes == 1).find_map(|(variable, launcher)| {
+        let started = environment(variable)?.parse::<u64>().ok().filter(|started| *started > 1)?;
+        Some(format!(
+            "MPI_COMM_WORLD has one process, but {launcher} started {started} ({variable}): \
+             start the program with the launcher of its own MPI"
+        ))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -30,5 +52,16 @@ mod tests {
         assert_eq!(warning(&[1, 2, 3], &[false, false, true]), None);
         let text = warning(&[4, 2, 1], &[true, true, true]).unwrap();
         assert!(text.contains("(dims[1] = 2, dims[2] = 1)"), "{text}");
+    }
+
+    #[test]
+    fn a_launcher_of_another_mpi_is_warned_of() {
+        let warning = |processes: i32, started: &'static str| {
+            foreign_launcher(processes, |name| (name == "PMI_SIZE").then(|| started.to_owned()))
+        };
+        assert!(warning(1, "4").unwrap().contains("started 4 (PMI_SIZE)"));
+        for (processes, started) in [(1, "1"), (4, "4"), (2, "4"), (1, "x"), (1, "")] {
+            assert_eq!(warning(processes, started), None, "{processes} of {started}");
+        }
     }
 }
