@@ -169,5 +169,7 @@ int cg_ranks_in_world(MPI_Comm comm, int size, int ranks[]);
 /* Whether info has the key; then its value is written, cut to what there is room for. */
 enum { CG_INFO_ROOM = 256 };
 int cg_info_get(MPI_Info info, const char *key, char value[CG_INFO_ROOM]);
+/* The same of the hints of a communicator, as far as the host keeps what it does not know. Sends nothing. */
+int cg_comm_info_get(MPI_Comm comm, const char *key, char value[CG_INFO_ROOM]);
 
 #endif

@@ -106,9 +106,9 @@ check "refused, with a report" way 8 petsc-refused stays "$dealt" CARTOGRAPH_REP
 check "is told why" reason MPI_Dist_graph_create_adjacent "cartograph_reorder = false in the info"
 check "at random, with a report" way 6 careful moves CARTOGRAPH_REORDER=scramble:9 CARTOGRAPH_REPORT=1
 check "is told" grep -q '^  ranks reordered by scramble; ' "$work/err"
-for word in scramble scramble:x on,off ON; do
+for word in scramble scramble:x scramble:1:cart_sub on,off ON; do
     check "'$word' is none" way 8 careful stays "$dealt" "CARTOGRAPH_REORDER=$word"
-    check "is said" [ "$(grep -c "CARTOGRAPH_REORDER is '$word', but off, on, all, always and scramble:SEED are known; taken as off" "$work/err")" = 1 ]
+    check "is said" [ "$(grep -cF "CARTOGRAPH_REORDER is '$word', but off, on, all, always and scramble:SEED[:CONSTRUCTOR+...] are known; taken as off" "$work/err")" = 1 ]
 done
 # Weights of grids: told in the report, and said once where they are none.
 check "weighted, with a report" way 8 careful moves CARTOGRAPH_LAYOUT=4x2 CARTOGRAPH_WEIGHTS=16,1 CARTOGRAPH_REPORT=1

@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::edge::{Checked, Found, answer, as_kind, flags, input, length, out, output, publish};
 use crate::engine::Comm;
+use crate::engine::arguments::Function;
 use crate::engine::create::{self, CartArguments};
 use crate::host::attr;
 use crate::host::sys::{self, MPI_Comm};
@@ -94,7 +95,7 @@ pub(crate) unsafe fn cart_create(
         reorder: reorder != 0,
     });
     let started = Instant::now();
-    let made = create::cart_create(&comm, place::terms(), arguments)?;
+    let made = create::cart_create(&comm, place::terms(Function::CartCreate), arguments)?;
     report::add("MPI_Cart_create", &comm, &made, started);
     publish(made, comm_cart)
 }
@@ -228,8 +229,8 @@ pub(crate) unsafe fn cart_map(
     let (dims, periods) =
         unsafe { (input("dims", dims, ndims)?, flags("periods", periods, ndims)?) };
     let grid = Cart::new(dims, &periods, comm.size()?)?;
-    let weights = place::weights(dims);
-    let found = place::new_rank(&comm, grid.size(), |layout, options| {
+    let weights = place::weights(&comm, dims);
+    let found = place::new_rank(&comm, Function::CartCreate, grid.size(), |layout, options| {
         recall_cart(&Grid::of_cart(&grid, weights.as_deref()), layout, options)
     })?;
     // SAFETY: the caller's place for the result.

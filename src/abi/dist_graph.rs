@@ -6,6 +6,7 @@ use std::time::Instant;
 use super::edge::{
     Checked, Found, as_kind, copy, input, length, out, output, publish, weights, weights_output,
 };
+use crate::engine::arguments::Function;
 use crate::engine::dist_graph::{self, AdjacentArguments, EdgeArguments};
 use crate::host::sentinel::{self, Sentinels};
 use crate::host::sys::{MPI_Comm, MPI_Info};
@@ -99,7 +100,11 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
     };
     // What is wrong with the arguments must reach the agreement, not return early.
     let started = Instant::now();
-    let made = dist_graph::dist_graph_create_adjacent(&comm, place::terms_with(info), arguments())?;
+    let made = dist_graph::dist_graph_create_adjacent(
+        &comm,
+        place::terms_with(Function::DistGraphCreateAdjacent, info),
+        arguments(),
+    )?;
     report::add("MPI_Dist_graph_create_adjacent", &comm, &made, started);
     publish(made, comm_dist_graph)
 }
@@ -138,7 +143,11 @@ pub(crate) unsafe fn dist_graph_create(
     };
     // What is wrong with the arguments must reach the agreement, not return early.
     let started = Instant::now();
-    let made = dist_graph::dist_graph_create(&comm, place::terms_with(info), arguments())?;
+    let made = dist_graph::dist_graph_create(
+        &comm,
+        place::terms_with(Function::DistGraphCreate, info),
+        arguments(),
+    )?;
     report::add("MPI_Dist_graph_create", &comm, &made, started);
     publish(made, comm_dist_graph)
 }

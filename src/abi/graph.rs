@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::edge::{Checked, Found, as_kind, copy, input, length, out, output, publish};
 use crate::engine::Comm;
+use crate::engine::arguments::Function;
 use crate::engine::create::{self, GraphArguments};
 use crate::host::sys::MPI_Comm;
 use crate::host::{Result, comm, place, report};
@@ -98,7 +99,7 @@ pub(crate) unsafe fn graph_create(
     let reorder = reorder != 0;
     let arguments = arguments.map(|(index, edges)| GraphArguments { index, edges, reorder });
     let started = Instant::now();
-    let made = create::graph_create(&comm, place::terms(), arguments)?;
+    let made = create::graph_create(&comm, place::terms(Function::GraphCreate), arguments)?;
     report::add("MPI_Graph_create", &comm, &made, started);
     publish(made, comm_graph)
 }
@@ -187,7 +188,7 @@ pub(crate) unsafe fn graph_map(
     // SAFETY: the caller's arrays.
     let (index, edges) = unsafe { arrays(comm.size()?, nnodes, index, edges)? };
     let graph = Graph::new(index, edges)?;
-    let found = place::new_rank(&comm, nnodes, |layout, options| {
+    let found = place::new_rank(&comm, Function::GraphCreate, nnodes, |layout, options| {
         recall_graph(&Csr::from(&graph), layout, options)
     })?;
     // SAFETY: the caller's place for the result.

@@ -3,7 +3,7 @@
 use super::digest::Digest;
 
 /// A collective function of ours. Ranks may meet in different ones, which is an error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Function {
     /// `MPI_Cart_create`.
     CartCreate,
@@ -27,6 +27,11 @@ impl Function {
             Self::DistGraphCreate => "MPI_Dist_graph_create",
             Self::DistGraphCreateAdjacent => "MPI_Dist_graph_create_adjacent",
         }
+    }
+
+    /// The same without its prefix in small letters, as people write it: `cart_create`.
+    pub fn word(self) -> String {
+        self.name()["MPI_".len()..].to_ascii_lowercase()
     }
 }
 

@@ -110,6 +110,7 @@ pub(super) fn place<C: Comm>(
             (Verdict::Applied { .. }, _, None) => Verdict::TooLarge,
             (Verdict::Applied { .. }, at, Some(plan)) if plan.old_rank.is_none() => match at {
                 Some(layout) if layout.is_flat() => Verdict::OneNode,
+                _ if plan.withheld.is_some() => Verdict::Withheld,
                 _ => Verdict::NothingGained,
             },
             (verdict, ..) => verdict,

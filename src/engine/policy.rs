@@ -3,6 +3,7 @@
 
 use std::str::FromStr;
 
+use super::arguments::Function;
 use super::check::Check;
 use super::misuse::Misuse;
 use super::{Comm, Knowledge};
@@ -31,22 +32,76 @@ pub struct Policy {
     /// The seed, if processes are moved at random to find out whether the program stands it: then those of
     /// known programs as well.
     pub scramble: Option<u64>,
+    /// By which constructors.
+    pub by: Constructors,
 }
 
 /// The words that [`Policy`] is read from.
-pub const WORDS: &str = "off, on, all, always and scramble:SEED";
+pub const WORDS: &str = "off, on, all, always and scramble:SEED[:CONSTRUCTOR+...]";
+
+/// Some of the constructors that may move processes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Constructors(u8);
+
+/// All of them.
+pub const CONSTRUCTORS: [Function; 4] = [
+    Function::CartCreate,
+    Function::GraphCreate,
+    Function::DistGraphCreate,
+    Function::DistGraphCreateAdjacent,
+];
+
+impl Default for Constructors {
+    /// All of them.
+    fn default() -> Self {
+        CONSTRUCTORS.into_iter().fold(Self(0), Self::and)
+    }
+}
+
+impl Constructors {
+    /// Whether a constructor is one of these.
+    pub fn has(self, function: Function) -> bool {
+        self.0 & Self::bit(function) != 0
+    }
+
+    fn and(self, function: Function) -> Self {
+        Self(self.0 | Self::bit(function))
+    }
+
+    fn bit(function: Function) -> u8 {
+        CONSTRUCTORS.iter().position(|known| *known == function).map_or(0, |at| 1 << at)
+    }
+
+    /// Reads names with a plus between them: `cart_create+graph_create`.
+    fn parse(text: &str) -> Option<Self> {
+        text.split('+').try_fold(Self(0), |found, name| {
+            CONSTRUCTORS
+                .into_iter()
+                .find(|known| known.word() == name)
+                .map(|known| found.and(known))
+        })
+    }
+}
 
 impl FromStr for Policy {
     type Err = String;
 
     /// Reads `off`, `on`, `all`, `always`, `scramble:7`, which is `all,scramble:7`, or two such words
-    /// with a comma, `always,scramble:7`; `0` and `1` are `off` and `on`.
+    /// with a comma, `always,scramble:7`; `0` and `1` are `off` and `on`. `scramble:7:cart_create` moves by
+    /// `MPI_Cart_create` alone, and so the other [`CONSTRUCTORS`], or several with a plus between them.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("'{text}', but {WORDS} are known");
-        let (mut reorder, mut scramble) = (None, None);
+        let (mut reorder, mut scramble, mut by) = (None, None, Constructors::default());
         for word in text.split(',') {
             let twice = match word.trim().split_once(':') {
-                Some(("scramble", seed)) => {
+                Some(("scramble", how)) => {
+                    let (seed, names) = match how.split_once(':') {
+                        Some((seed, names)) => (seed, Some(names)),
+                        None => (how, None),
+                    };
+                    if let Some(names) = names {
+                        by = Constructors::parse(names).ok_or_else(wrong)?;
+                    }
                     scramble.replace(seed.parse().map_err(|_| wrong())?).is_some()
                 }
                 Some(_) => return Err(wrong()),
@@ -65,7 +120,7 @@ impl FromStr for Policy {
             }
         }
         // A test of a program is to find what any word that moves processes would meet.
-        Ok(Self { reorder: reorder.unwrap_or(Reorder::All), scramble })
+        Ok(Self { reorder: reorder.unwrap_or(Reorder::All), scramble, by })
     }
 }
 
@@ -242,7 +297,7 @@ pub enum Verdict {
     Refused,
     /// The program is known not to stand it.
     Misused(&'static Misuse),
-    /// [`Reorder::Off`] on some rank.
+    /// [`Reorder::Off`] on some rank, or another constructor is on trial.
     Off,
     /// All processes are on one node.
     OneNode,
@@ -287,12 +342,32 @@ mod tests {
             "on,",
             "on,all",
             "scramble:1,scramble:2",
+            "scramble:1:",
+            "scramble:1:cart_sub",
+            "scramble:1:cart_create+",
+            "scramble:1:MPI_Cart_create",
+            "scramble:1:2",
             "18446744073709551616",
             "scramble:18446744073709551616",
         ] {
             let expected = format!("'{wrong}', but {WORDS} are known");
             assert_eq!(wrong.parse::<Policy>(), Err(expected));
         }
+    }
+
+    #[test]
+    fn constructors_are_scrambled_by_name() {
+        let by = |text: &str| {
+            let policy: Policy = text.parse().unwrap();
+            CONSTRUCTORS.map(|function| policy.by.has(function))
+        };
+        assert_eq!(by("on"), [true; 4]);
+        assert_eq!(by("scramble:1"), [true; 4]);
+        assert_eq!(by("scramble:1:cart_create"), [true, false, false, false]);
+        assert_eq!(by("always,scramble:1:dist_graph_create"), [false, false, true, false]);
+        let two = "scramble:1:dist_graph_create_adjacent+graph_create";
+        assert_eq!(by(two), [false, true, false, true]);
+        assert!(!two.parse::<Policy>().unwrap().by.has(Function::CartSub));
     }
 
     #[test]
@@ -330,7 +405,7 @@ mod tests {
         let lammps = Misuse::by_callers(["_ZN9LAMMPS_NS7ProcMap8cart_mapEiPi"].into_iter());
         let lammps = lammps.expect("in the table");
         let verdict = |text: &str| {
-            let Policy { reorder, scramble } = text.parse().unwrap();
+            let Policy { reorder, scramble, .. } = text.parse().unwrap();
             let options = Options { scramble, ..Options::default() };
             let terms = Terms { reorder, options, ..Terms::default() };
             let wish = Wish { reorder: true, distributed: false, terms };

@@ -215,7 +215,7 @@ impl Comm for HostComm {
     }
 
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>> {
-        place::weights(dims)
+        place::weights(self, dims)
     }
 
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>> {

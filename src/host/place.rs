@@ -8,21 +8,22 @@ use super::settings::Settings;
 use super::sys::{self, MPI_Info};
 use super::{HostComm, Result, layout};
 use crate::engine::Comm;
-use crate::engine::policy::{Terms, Verdict};
-use crate::mapping::{Layout, Objective, Options, Plan};
+use crate::engine::arguments::Function;
+use crate::engine::policy::{Reorder, Terms, Verdict};
+use crate::mapping::{Layout, Objective, Options, Plan, Weights};
 
 /// Of a constructor without an info object.
-pub(crate) fn terms() -> Terms {
+pub(crate) fn terms(function: Function) -> Terms {
     let settings = Settings::get();
     settings.complain_in_world();
-    settings.terms()
+    settings.terms(function)
 }
 
 /// Of a constructor with an info object, of which three keys are ours: `cartograph_reorder` is `true` or
 /// `false`, `cartograph_objective` `sum` or `max`, `cartograph_reorder_seconds` a number. Other keys, and other values, are ignored, as the
 /// standard has it.
-pub(crate) fn terms_with(info: MPI_Info) -> Terms {
-    let mut terms = terms();
+pub(crate) fn terms_with(function: Function, info: MPI_Info) -> Terms {
+    let mut terms = terms(function);
     terms.info = match info_value(info, c"cartograph_reorder").as_deref() {
         Some("true") => Some(true),
         Some("false") => Some(false),
@@ -40,29 +41,39 @@ pub(crate) fn terms_with(info: MPI_Info) -> Terms {
     terms
 }
 
+/// Where a communicator's hints say what the dimensions of grids weigh.
+const WEIGHTS: &CStr = c"cartograph_weights";
+
 fn info_value(info: MPI_Info, key: &CStr) -> Option<String> {
+    // SAFETY: an info object of the program.
+    value(|key, room| unsafe { sys::cg_info_get(info, key, room) }, key)
+}
+
+/// What is found under a key; `read` says whether there is something and writes it.
+fn value(read: impl FnOnce(*const c_char, *mut c_char) -> c_int, key: &CStr) -> Option<String> {
     let mut value = [0 as c_char; sys::CG_INFO_ROOM as usize];
-    // SAFETY: an info object of the program, a string, and room for the value.
-    if unsafe { sys::cg_info_get(info, key.as_ptr(), value.as_mut_ptr()) } == 0 {
+    if read(key.as_ptr(), value.as_mut_ptr()) == 0 {
         return None;
     }
     // SAFETY: the host has written a string into what was zero before.
     Some(unsafe { CStr::from_ptr(value.as_ptr()) }.to_string_lossy().trim().to_ascii_lowercase())
 }
 
-/// The rank that a constructor with `reorder = 1` would give the caller: `MPI_UNDEFINED` if it is
+/// The rank that this constructor with `reorder = 1` would give the caller: `MPI_UNDEFINED` if it is
 /// left out. Local: where nobody has asked yet where processes run, everybody stays.
 pub(crate) fn new_rank(
     comm: &HostComm,
+    function: Function,
     vertices: c_int,
     plan: impl FnOnce(&Layout, &Options) -> Plan,
 ) -> Result<c_int> {
     let rank = comm.rank()?;
     let stay = if rank < vertices { rank } else { sys::CG_UNDEFINED };
-    if !Settings::get().may_move() || vertices == 0 {
+    let Terms { reorder, options, .. } = Settings::get().terms(function);
+    if reorder == Reorder::Off || vertices == 0 {
         return Ok(stay);
     }
-    let options = terms().options;
+    Settings::get().complain_in_world();
     let layout = match layout::known(comm)?.filter(|runs| !runs.is_flat()) {
         Some(runs) => runs.layout(),
         // At random processes are moved wherever they run.
@@ -88,14 +99,18 @@ pub(super) fn say_if_forced(function: &str, verdict: Verdict) {
     }
 }
 
-/// What edges along the dimensions of a grid weigh, by `CARTOGRAPH_WEIGHTS`. That none of it is for so many
-/// dimensions is said once.
-pub(crate) fn weights(dims: &[c_int]) -> Option<Vec<i64>> {
+/// What edges along the dimensions of a grid on `comm` weigh: by `CARTOGRAPH_WEIGHTS` or, where that has none for
+/// it, by `cartograph_weights` among the communicator's hints, as far as the host keeps it. That none of the former is
+/// for so many dimensions, and what is wrong with the latter, is said once, by rank 0.
+pub(crate) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
     static SAID: Once = Once::new();
-    let weights = Settings::get().weights.as_ref()?;
     let sides: Vec<usize> = dims.iter().map(|side| *side as usize).collect();
-    let found = weights.of(&sides).map(<[i64]>::to_vec);
-    if found.is_none() && weights.are_general() {
+    let settings = Settings::get().weights.as_ref();
+    let set = settings.and_then(|weights| weights.of(&sides));
+    if let Some(found) = set.map(<[i64]>::to_vec).or_else(|| hinted(comm, &sides)) {
+        return Some(found);
+    }
+    if settings.is_some_and(Weights::are_general) && matches!(comm.rank(), Ok(0)) {
         SAID.call_once(|| {
             eprintln!(
                 "cartograph: CARTOGRAPH_WEIGHTS: there are no weights for a grid of {} dimensions; they are \
@@ -104,5 +119,26 @@ pub(crate) fn weights(dims: &[c_int]) -> Option<Vec<i64>> {
             );
         });
     }
-    found
+    None
+}
+
+/// What the communicator's hints say of it.
+fn hinted(comm: &HostComm, sides: &[usize]) -> Option<Vec<i64>> {
+    static SAID: Once = Once::new();
+    // SAFETY: a communicator of the program, which is the caller's for the time of the call.
+    let text = value(|key, room| unsafe { sys::cg_comm_info_get(comm.0, key, room) }, WEIGHTS)?;
+    match Weights::parse(&text) {
+        Ok(weights) => weights.of(sides).map(<[i64]>::to_vec),
+        Err(error) => {
+            if matches!(comm.rank(), Ok(0)) {
+                SAID.call_once(|| {
+                    eprintln!(
+                        "cartograph: the communicator's info key cartograph_weights {error}; all dimensions are taken \
+                         to weigh the same"
+                    );
+                });
+            }
+            None
+        }
+    }
 }

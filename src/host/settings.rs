@@ -8,6 +8,7 @@ use std::sync::{Once, OnceLock};
 
 use super::{HostComm, family, sys};
 use crate::engine::Comm;
+use crate::engine::arguments::Function;
 use crate::engine::check::Check;
 use crate::engine::policy::{Policy, Reorder, Terms};
 use crate::mapping::{Layout, Options, Weights};
@@ -59,7 +60,7 @@ impl Settings {
             Some(Ok(policy)) => policy,
             Some(Err(error)) => {
                 complaints.push(format!("cartograph: CARTOGRAPH_REORDER is {error}; taken as off"));
-                Policy { reorder: Reorder::Off, scramble: None }
+                Policy { reorder: Reorder::Off, ..Policy::default() }
             }
         };
         let check = word("CARTOGRAPH_CHECK").unwrap_or_default();
@@ -102,20 +103,16 @@ impl Settings {
         Self { policy, check, weights, layout, report, complaints }
     }
 
-    /// What every constructor is told.
-    pub(crate) fn terms(&self) -> Terms {
+    /// What a constructor is told.
+    pub(crate) fn terms(&self, function: Function) -> Terms {
+        let may_move = self.policy.by.has(function);
         Terms {
-            reorder: self.policy.reorder,
+            reorder: if may_move { self.policy.reorder } else { Reorder::Off },
             info: None,
             reporting: self.report.is_some(),
             check: self.check,
             options: Options { scramble: self.policy.scramble, ..Options::default() },
         }
-    }
-
-    /// Whether processes may be moved at all.
-    pub(crate) fn may_move(&self) -> bool {
-        self.policy.reorder != Reorder::Off
     }
 
     /// Says on stderr what was not understood or cannot be done, once.

@@ -47,8 +47,8 @@ impl Grid {
         if weights.is_none() { grid.assumed() } else { grid }
     }
 
-    /// The same, of which it is not known whether edges weigh what the stencil says: a mapping must gain
-    /// enough that it is worth the risk.
+    /// The same, of which it is not known whether edges weigh what the stencil says: a mapping must be no loss
+    /// where they do not.
     #[must_use]
     pub fn assumed(self) -> Self {
         Self { assumed: true, ..self }
@@ -66,6 +66,17 @@ impl Grid {
         };
         let stencil = self.stencil.iter().filter(along).cloned().collect();
         Self { dims: self.dims.clone(), periodic: self.periodic.clone(), stencil, assumed: false }
+    }
+
+    /// The same grid with edges along each dimension weighing so many times as much. Not assumed.
+    pub(super) fn weighing(&self, times: &[i64]) -> Self {
+        let weighed = |offset: &Offset| {
+            let along = offset.by.iter().zip(times).filter(|(by, _)| **by != 0);
+            let times = along.map(|(_, times)| *times).max().unwrap_or(1);
+            Offset { by: offset.by.clone(), weight: offset.weight * times }
+        };
+        let stencil = self.stencil.iter().map(weighed).collect();
+        Self { stencil, assumed: false, ..self.clone() }
     }
 
     /// The sides, in cells.

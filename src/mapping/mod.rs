@@ -4,6 +4,7 @@
 //! decides is which process of the old communicator gets that rank: a [`Plan`].
 #![forbid(unsafe_code)]
 
+mod assumed;
 mod cart;
 pub mod cost;
 pub mod csr;

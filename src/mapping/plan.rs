@@ -1,5 +1,6 @@
 //! Plans: which process of a communicator takes which vertex, and what that brings.
 
+use super::assumed;
 use super::cart;
 use super::cost::{Adjacency, Cost, Objective};
 use super::csr::Csr;
@@ -9,11 +10,10 @@ use super::layout::Layout;
 use super::refine::Budget;
 use super::scramble::scramble;
 use super::seats::seats;
-use super::weights;
 
 /// What a grid gets to search for a better mapping, in seconds: 200 us a cell up to 150 ms; beyond some
 /// thousand cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
-fn worth(cells: usize) -> f64 {
+pub(super) fn worth(cells: usize) -> f64 {
     let cells = cells as f64;
     (2e-4 * cells).min(0.15).min(8e2 / cells).max(3e-7 * cells)
 }
@@ -61,7 +61,7 @@ pub struct Plan {
     /// What found it, in a word or two.
     pub algorithm: &'static str,
     /// What a mapping costs that gains where all dimensions weigh the same, and was not taken because that is
-    /// not known and it gains too little for the risk.
+    /// not known and it could be a loss.
     pub withheld: Option<Cost>,
 }
 
@@ -152,9 +152,15 @@ impl Plan {
 /// bytes a cell beyond the layout from 100,000 cells on, up to about 120 where smaller grids are annealed
 /// (docs/quality.md).
 pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
-    if let Some(seed) = options.scramble {
-        return scramble(grid, layout, seed);
+    match options.scramble {
+        Some(seed) => scramble(grid, layout, seed),
+        None if grid.is_assumed() => assumed::plan(grid, layout, options),
+        None => plan_weighed(grid, layout, options),
     }
+}
+
+/// The best mapping by the weights that the grid has.
+pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
     let cells = grid.vertices();
     let sizes = layout.node_sizes();
     let bound = cart::lower_bound(&Lattice::directed(grid), &sizes);
@@ -180,15 +186,7 @@ pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
         budget.put_back(share);
     }
     let found = best.map(|found| (found.node_of, found.algorithm));
-    let best = plan.clone().or_better(grid, &lattice, layout, options, found);
-    let Some(old_rank) = best.old_rank.as_ref().filter(|_| grid.is_assumed()) else { return best };
-    let nodes = layout.nodes();
-    let after: Vec<u32> = old_rank.iter().map(|rank| nodes[*rank as usize]).collect();
-    // Where vertices only moved inside of nodes nothing between these is at stake.
-    if after == nodes[..cells] || weights::gains_in_the_mean(grid, &nodes[..cells], &after) {
-        return best;
-    }
-    Plan { withheld: Some(best.after), ..plan }
+    plan.or_better(grid, &lattice, layout, options, found)
 }
 
 /// Plans a graph. What `MPI_Graph_map` answers and the constructors of graphs do. Deterministic.

@@ -1,6 +1,5 @@
 //! What edges along the dimensions of a grid weigh: what people write, and what to do where nobody says.
 
-use super::cost::Adjacency;
 use super::grid::Grid;
 
 /// The largest weight: sums over any grid fit.
@@ -81,38 +80,6 @@ impl Weights {
     }
 }
 
-/// How much more one dimension may weigh than the others where nobody says: from nothing to four times.
-const INEQUALITIES: [i64; 3] = [1, 2, 4];
-
-/// Whether exchanging the mapping `before` for `after`, which costs less where all dimensions weigh the same,
-/// is worth the risk that they do not: whether it makes the exchange of data shorter in the mean over the
-/// cases that they are equal and that one of them weighs two or four times as much as the others.
-///
-/// Measured in docs/quality.md. O(cells).
-pub(super) fn gains_in_the_mean(grid: &Grid, before: &[u32], after: &[u32]) -> bool {
-    let along = |node_of: &[u32]| -> Vec<i64> {
-        let cost = |i| grid.along(i).cost(node_of).inter_node_edges;
-        (0..grid.dims().len()).filter(|i| grid.dims()[*i] > 1).map(cost).collect()
-    };
-    let (before, after) = (along(before), along(after));
-    let (all_before, all_after) = (before.iter().sum::<i64>(), after.iter().sum::<i64>());
-    let (mut sum, mut count) = (0.0, 0.0);
-    let mut add = |before: i64, after: i64| {
-        if before > 0 || after > 0 {
-            // From nothing to something is the worst there is, but no number.
-            sum += after as f64 / (before as f64).max(0.1);
-            count += 1.0;
-        }
-    };
-    add(all_before, all_after);
-    for (before, after) in before.iter().zip(&after) {
-        for times in &INEQUALITIES[1..] {
-            add(all_before + (times - 1) * before, all_after + (times - 1) * after);
-        }
-    }
-    sum < count
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -137,44 +104,25 @@ mod tests {
         assert_eq!(parse("1,2", 3), Err("'1,2' has 2 weights for 3 dimensions".into()));
     }
 
-    /// A grid of nearest neighbors with these weights; without any they are assumed.
-    fn grid(dims: &[i32], weights: Option<&[i64]>) -> Grid {
-        Grid::of_cart(&Cart::new(dims, &vec![false; dims.len()], i32::MAX).unwrap(), weights)
-    }
-
-    fn sums(grid: &Grid, sizes: &[usize]) -> (i64, i64) {
-        let plan = plan_cart(grid, &Layout::blocks(sizes), &Options::default());
+    fn sums(dims: &[i32], weights: &[i64], sizes: &[usize]) -> (i64, i64) {
+        let cart = Cart::new(dims, &vec![false; dims.len()], i32::MAX).unwrap();
+        let grid = Grid::of_cart(&cart, Some(weights));
+        let plan = plan_cart(&grid, &Layout::blocks(sizes), &Options::default());
         (plan.before.inter_node_edges, plan.after.inter_node_edges)
     }
 
     #[test]
     fn known_weights_decide() {
         // A block order that has the large faces inside nodes stays, the other is mapped.
-        assert_eq!(sums(&grid(&[4, 4], Some(&[1, 16])), &[4; 4]), (24, 24));
-        assert_eq!(sums(&grid(&[4, 4], Some(&[16, 1])), &[4; 4]), (384, 24));
-        assert_eq!(sums(&grid(&[8, 8, 8], Some(&[1, 4, 16])), &[32; 16]), (1408, 1408));
-        assert_eq!(sums(&grid(&[8, 8, 8], Some(&[16, 4, 1])), &[32; 16]), (14848, 1408));
-        assert_eq!(sums(&grid(&[8, 8, 8], Some(&[4, 1, 1])), &[32; 16]), (3712, 768));
-        assert_eq!(sums(&grid(&[16, 16], Some(&[4, 1])), &[32; 8]), (896, 224));
+        assert_eq!(sums(&[4, 4], &[1, 16], &[4; 4]), (24, 24));
+        assert_eq!(sums(&[4, 4], &[16, 1], &[4; 4]), (384, 24));
+        assert_eq!(sums(&[8, 8, 8], &[1, 4, 16], &[32; 16]), (1408, 1408));
+        assert_eq!(sums(&[8, 8, 8], &[16, 4, 1], &[32; 16]), (14848, 1408));
+        assert_eq!(sums(&[8, 8, 8], &[4, 1, 1], &[32; 16]), (3712, 768));
+        assert_eq!(sums(&[16, 16], &[4, 1], &[32; 8]), (896, 224));
+        // Also that they are equal is knowledge.
+        assert_eq!(sums(&[4, 4], &[1, 1], &[4; 4]), (24, 16));
         // A dimension that weighs nothing may be cut everywhere.
-        assert_eq!(sums(&grid(&[4, 4], Some(&[1, 0])), &[4; 4]), (24, 0));
-    }
-
-    #[test]
-    fn assumed_weights_need_more_than_a_small_gain() {
-        // A third fewer is enough.
-        assert_eq!(sums(&grid(&[4, 4], None), &[4; 4]), (24, 16));
-        assert_eq!(sums(&grid(&[4, 4], Some(&[1, 1])), &[4; 4]), (24, 16));
-        // Fewer of the worst node alone are not, unless all are known to weigh the same.
-        let plan = |weights| {
-            plan_cart(&grid(&[4, 2, 2], weights), &Layout::blocks(&[4; 4]), &Options::default())
-        };
-        let (assumed, known) = (plan(None), plan(Some(&[1, 1, 1])));
-        assert!(known.old_rank.is_some() && known.withheld.is_none());
-        assert_eq!((assumed.old_rank, assumed.after), (None, assumed.before));
-        assert_eq!(assumed.withheld, Some(known.after));
-        // In turn they are so bad that nothing can be lost.
-        let dealt = Layout::from_ids(&[0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]);
-        assert!(plan_cart(&grid(&[4, 2, 2], None), &dealt, &Options::default()).old_rank.is_some());
+        assert_eq!(sums(&[4, 4], &[1, 0], &[4; 4]), (24, 0));
     }
 }

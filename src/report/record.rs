@@ -85,8 +85,8 @@ impl Reason {
     pub const NOTHING_TO_GAIN: Self = Self(Cow::Borrowed("nothing to gain"));
     /// The program passed 0.
     pub const NOT_ASKED: Self = Self(Cow::Borrowed("reorder = 0"));
-    /// The user said so.
-    pub const OFF: Self = Self(Cow::Borrowed("CARTOGRAPH_REORDER=off"));
+    /// The user said so, by `off` or by naming other constructors.
+    pub const OFF: Self = Self(Cow::Borrowed("CARTOGRAPH_REORDER moves nobody here"));
     /// All processes share a node.
     pub const ONE_NODE: Self = Self(Cow::Borrowed("one node"));
     /// Ranks have different ideas of the topology.
@@ -97,10 +97,9 @@ impl Reason {
     /// The function has no such argument: `MPI_Cart_sub`.
     pub const NO_ARGUMENT: Self = Self(Cow::Borrowed("the function keeps the order"));
 
-    /// A mapping gains where all dimensions weigh the same, which nobody said, and too little for the risk.
-    pub const WITHHELD: Self = Self(Cow::Borrowed(
-        "a small gain if all dimensions weigh the same, and perhaps a loss if not; CARTOGRAPH_WEIGHTS says",
-    ));
+    /// A mapping gains where all dimensions weigh the same, which nobody said, and could be a loss where not.
+    pub const WITHHELD: Self =
+        Self(Cow::Borrowed("what gains if all dimensions weigh the same could be a loss if not"));
     /// A distributed graph is moved only if somebody says so.
     pub const NOT_TOLD: Self = Self(Cow::Borrowed(
         "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info",
@@ -200,6 +199,10 @@ pub struct Effect {
     pub after: Cost,
     /// What found it, in a word or two.
     pub algorithm: Cow<'static, str>,
+    /// What a mapping would have that was not taken because it could be a loss where dimensions weigh
+    /// unequally, if they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Cost>,
 }
 
 /// Where processes are: what a picture needs.
@@ -339,6 +342,7 @@ impl Record {
                 before: plan.before,
                 after: plan.after,
                 algorithm: plan.algorithm.into(),
+                withheld: plan.withheld,
             }),
             places: Some(Places {
                 node_of: layout.nodes().to_vec(),

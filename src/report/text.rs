@@ -4,6 +4,7 @@ use std::fmt::{self, Write};
 
 use super::json::{Document, Warning};
 use super::record::{Effect, Reason, Record, Reorder, Shape};
+use crate::mapping::Cost;
 
 /// "8 x 4", or "50 x 48, periodic along 0 and 1".
 impl fmt::Display for Shape {
@@ -118,11 +119,22 @@ impl fmt::Display for Record {
                 _ => writeln!(f)?,
             }
         }
-        match self.rank_file() {
-            Some(command) => {
+        let command = self.rank_file();
+        match (self.withheld(), command) {
+            (Some((_, cost)), Some(command)) => writeln!(
+                f,
+                "  if all dimensions weigh the same, the launcher can make that {} and {}, of MPI_COMM_WORLD: {command}",
+                cost.max_node_edges, cost.inter_node_edges
+            ),
+            (Some((ones, cost)), None) if self.kept == Some(Reason::WITHHELD) => writeln!(
+                f,
+                "  if all dimensions weigh the same, CARTOGRAPH_WEIGHTS={ones} makes that {} and {}",
+                cost.max_node_edges, cost.inter_node_edges
+            ),
+            (None, Some(command)) => {
                 writeln!(f, "  of MPI_COMM_WORLD, the launcher can place the ranks so: {command}")
             }
-            None => Ok(()),
+            _ => Ok(()),
         }
     }
 }
@@ -133,7 +145,8 @@ impl Record {
         let Shape::Cart { dims, periodic, weights } = &self.topology else { return None };
         let (effect, nodes) = (self.effect.as_ref()?, self.nodes.as_ref()?);
         let gains = effect.after.inter_node_edges < effect.before.inter_node_edges;
-        if self.kept != Some(Reason::NOT_ASKED) || !gains {
+        let withheld = self.withheld();
+        if self.kept != Some(Reason::NOT_ASKED) || !(gains || withheld.is_some()) {
             return None;
         }
         let sides: Vec<String> = dims.iter().map(i32::to_string).collect();
@@ -142,9 +155,11 @@ impl Record {
             let bits: String = periodic.iter().map(|p| if *p { '1' } else { '0' }).collect();
             let _ = write!(command, " --periodic {bits}");
         }
-        if let Some(weights) = weights {
-            let weights: Vec<String> = weights.iter().map(i64::to_string).collect();
-            let _ = write!(command, " --weights {}", weights.join(","));
+        let told = weights
+            .as_ref()
+            .map(|weights| weights.iter().map(i64::to_string).collect::<Vec<_>>().join(","));
+        if let Some(weights) = told.or(withheld.map(|(ones, _)| ones)) {
+            let _ = write!(command, " --weights {weights}");
         }
         let runs: Vec<(usize, usize)> = nodes.runs().collect();
         let _ = match runs[..] {
@@ -156,6 +171,13 @@ impl Record {
             }
         };
         Some(command + " --rankfile openmpi FILE")
+    }
+
+    /// Equal weights, as people write them, and what the mapping costs by them that was withheld.
+    fn withheld(&self) -> Option<(String, Cost)> {
+        let Shape::Cart { dims, .. } = &self.topology else { return None };
+        let cost = self.effect.as_ref()?.withheld?;
+        Some((vec!["1"; dims.len()].join(","), cost))
     }
 
     /// A line on how often there was what has been told already.
@@ -215,7 +237,7 @@ impl fmt::Display for Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::{Cost, Grid, Layout, Plan};
+    use crate::mapping::{Grid, Layout, Options, Plan, plan_cart};
     use crate::report::{Job, Report};
     use crate::topology::Cart;
 
@@ -240,6 +262,29 @@ mod tests {
         for text in [record("4x4", 800, Reason::NOT_ASKED), record("4x4", 8, Reason::OFF)] {
             assert!(!text.contains("cartograph plan"), "{text}");
         }
+    }
+
+    #[test]
+    fn what_is_withheld_is_told_with_what_applies_it() {
+        let grid = Cart::new(&[4, 4, 1], &[false; 3], 16).unwrap();
+        let layout = Layout::parse("4x4", 16).unwrap();
+        let plan = plan_cart(&Grid::from(&grid), &layout, &Options::default());
+        let record = |reorder, kept| {
+            Record::planned("MPI_Cart_create", &grid, reorder, &layout, &plan)
+                .kept(kept)
+                .to_string()
+        };
+        let text = record(Reorder::Asked, Reason::WITHHELD);
+        let ends = "\
+  edges of the worst node 8; between nodes 24, at least 16; weights assumed equal
+  if all dimensions weigh the same, CARTOGRAPH_WEIGHTS=1,1,1 makes that 4 and 16
+";
+        assert!(text.ends_with(ends), "{text}");
+        let text = record(Reorder::No, Reason::NOT_ASKED);
+        let ends = "  if all dimensions weigh the same, the launcher can make that 4 and 16, of MPI_COMM_WORLD: \
+            cartograph plan --dims 4x4x1 --weights 1,1,1 --nodes 4 --ppn 4 --rankfile openmpi FILE\n";
+        assert!(text.ends_with(ends), "{text}");
+        assert!(!record(Reorder::Asked, Reason::OFF).contains("all dimensions"));
     }
 
     #[test]

@@ -14,7 +14,7 @@ const VARIABLES: [(&str, &str); 7] = [
     ),
     (
         "CARTOGRAPH_REORDER",
-        "off: no process is moved; on: where the program asks, but for distributed graphs; all: these too; always: also where it does not ask; scramble:SEED: at random, to test the program",
+        "off: no process is moved; on: where the program asks, but for distributed graphs; all: these too; always: also where it does not ask; scramble:SEED[:CONSTRUCTOR+...]: at random, by all constructors or some, to test the program",
     ),
     (
         "CARTOGRAPH_WEIGHTS",

@@ -59,7 +59,7 @@ fn row(text: &mut String, dims: &[usize], uneven: bool) -> bool {
     sizes.extend((left > 0).then_some(left));
     let layout = Layout::blocks(&sizes);
     let stencil = Grid::nearest_neighbors(&vec![1; dims.len()]);
-    let grid = Grid::new(dims.to_vec(), vec![false; dims.len()], stencil);
+    let grid = Grid::new(dims.to_vec(), vec![false; dims.len()], stencil).assumed();
     let run = |seconds| {
         let start = clock::now();
         let plan = plan_cart(&grid, &layout, &Options { seconds, ..Options::default() });

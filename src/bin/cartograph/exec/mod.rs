@@ -34,7 +34,7 @@ pub(crate) struct Arguments {
     /// The nodes, instead of those detected: 4x16, 40*48,16,8, or a file with a node id a rank
     #[arg(long)]
     layout: Option<String>,
-    /// Whose processes are moved: off, on, all, always or scramble:SEED
+    /// Whose processes are moved: off, on, all, always or scramble:SEED[:CONSTRUCTOR]
     #[arg(long, value_name = "WORD", value_parser = checked_reorder)]
     reorder: Option<String>,
     /// The program and its arguments

@@ -274,12 +274,14 @@ impl Solved {
             after.max_node_edges,
             mean,
         );
-        let found = match plan.old_rank {
-            Some(_) => format!("found by {}", plan.algorithm),
-            None if plan.withheld.is_some() => {
-                "a small gain with equal weights is not applied where weights are not known: --weights".to_owned()
-            }
-            None => "nothing better than the order of ranks was found".to_owned(),
+        let found = match (&plan.old_rank, plan.withheld) {
+            (Some(_), _) => format!("found by {}", plan.algorithm),
+            (None, Some(cost)) => format!(
+                "{} of the worst node and {} between nodes are possible if all dimensions weigh the same, and could \
+                 be a loss if not (--weights says what they weigh): nobody is moved",
+                cost.max_node_edges, cost.inter_node_edges
+            ),
+            (None, None) => "nothing better than the order of ranks was found".to_owned(),
         };
         let stopped = if self.stopped { ", interrupted" } else { "" };
         let _ = writeln!(text, "\n{found}, in {:.4} s{stopped}", self.seconds);

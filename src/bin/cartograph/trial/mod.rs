@@ -10,6 +10,9 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use cartograph::engine::arguments::Function;
+use cartograph::engine::policy::CONSTRUCTORS;
+
 use crate::exec;
 use crate::output::{self, Failure, Progress, Result};
 use crate::show;
@@ -46,14 +49,17 @@ const LONGEST: Duration = Duration::from_secs(3600);
 /// A way to move processes, and what to call it.
 struct Way {
     word: String,
-    shown: &'static str,
+    shown: String,
 }
 
 /// What came of a run.
 enum Outcome {
-    Same { moved: BTreeMap<String, u64> },
+    Same(Made),
     Wrong(String),
 }
+
+/// The constructors that a run called, and how often each moved processes.
+type Made = BTreeMap<Function, u64>;
 
 /// Runs of one program.
 struct Trial<'a> {
@@ -79,20 +85,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         trial.took.as_secs_f64()
     ))?;
 
-    let off = Way { word: "off".into(), shown: "nobody moved" };
-    if let Outcome::Wrong(why) = trial.told(&off)? {
-        return Err(Failure::new(format!(
-            "with Cartograph and nobody moved {why}: that is no matter of moving processes; please report it \
-             as a fault of Cartograph"
-        )));
-    }
+    let off = Way { word: "off".into(), shown: "nobody moved".into() };
+    let made = match trial.told(&off)? {
+        Outcome::Same(made) => made,
+        Outcome::Wrong(why) => {
+            return Err(Failure::new(format!(
+                "with Cartograph and nobody moved {why}: that is no matter of moving processes; please report it \
+                 as a fault of Cartograph"
+            )));
+        }
+    };
     let reach = if arguments.always { "always" } else { "all" };
     let mut moved = BTreeMap::new();
     let mut failed = None;
     for seed in 1..=arguments.runs {
-        let way = Way { word: format!("{reach},scramble:{seed}"), shown: "moved at random" };
+        let way = Way { word: format!("{reach},scramble:{seed}"), shown: "moved at random".into() };
         match trial.told(&way)? {
-            Outcome::Same { moved: functions } => moved.extend(functions),
+            Outcome::Same(made) => moved.extend(moves(&made)),
             Outcome::Wrong(why) => {
                 failed = Some((seed, why));
                 break;
@@ -105,13 +114,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
              nothing to stand; cartograph exec --record and cartograph plan --traffic place its ranks instead\n",
         ),
         None => {
-            let functions: Vec<String> = moved.keys().cloned().collect();
+            let names = names(moved.into_keys());
             output::print(&format!(
-                "the program stands being moved by {}, as far as these runs show: CARTOGRAPH_REORDER={reach} is right for it\n",
-                functions.join(", ")
+                "the program stands being moved by {names}, as far as these runs show: CARTOGRAPH_REORDER={reach} is right for it\n",
             ))
         }
-        Some((seed, why)) => Err(Failure::new(trial.blame(reach, seed, &why)?)),
+        Some((seed, why)) => Err(Failure::new(trial.blame(&made, reach, seed, &why)?)),
     }
 }
 
@@ -149,11 +157,12 @@ impl<'a> Trial<'a> {
         let outcome = self.moved(way)?;
         let mut line = format!("{} ({}): ", way.shown, way.word);
         match &outcome {
-            Outcome::Same { moved } if moved.is_empty() => line.push_str("the same"),
-            Outcome::Same { moved } => {
-                let moved: Vec<String> =
-                    moved.iter().map(|(name, count)| format!("{name} {count}")).collect();
-                let _ = write!(line, "the same; moved by {}", moved.join(", "));
+            Outcome::Same(made) => {
+                line.push_str("the same");
+                for (i, (function, count)) in moves(made).enumerate() {
+                    let between = if i == 0 { "; moved by" } else { "," };
+                    let _ = write!(line, "{between} {} {count}", function.name());
+                }
             }
             Outcome::Wrong(why) => line.push_str(why),
         }
@@ -170,20 +179,40 @@ impl<'a> Trial<'a> {
         if let Some(host) = &self.arguments.host {
             options.extend(["--host".into(), host.into()]);
         }
-        let progress = Progress::new(way.shown);
+        let progress = Progress::new(&way.shown);
         let run = process::run(&self.launch.under(&options)?, self.longest)?;
         drop(progress);
         Ok(match run.ended {
             Ended::Code(0) => match self.expected.differs(&run.stdout) {
-                None => Outcome::Same { moved: functions(&report) },
+                None => Outcome::Same(made(&report)),
                 Some(line) => Outcome::Wrong(format!("it prints something else: {line}")),
             },
             ended => Outcome::Wrong(format!("it {ended}{}", said(&run))),
         })
     }
 
-    /// Finds out without which constructors the program goes wrong no more.
-    fn blame(&self, reach: &str, seed: u64, why: &str) -> Result<String> {
+    /// Finds out without which constructors, of those that the program calls, it goes wrong no more.
+    fn blame(&self, made: &Made, reach: &str, seed: u64, why: &str) -> Result<String> {
+        let mut text = format!("the program does not stand being moved: {why}");
+        let movable = || made.keys().copied();
+        let mut guilty = Vec::new();
+        for function in movable() {
+            let others: Vec<String> =
+                movable().filter(|other| *other != function).map(Function::word).collect();
+            // Alone it can be nothing else: the program was right with nobody moved.
+            let right = others.is_empty() || {
+                let word = format!("{reach},scramble:{seed}:{}", others.join("+"));
+                let shown = format!("moved at random, but not by {}", function.name());
+                matches!(self.told(&Way { word, shown })?, Outcome::Same(_))
+            };
+            guilty.extend(right.then_some(function));
+        }
+        if !guilty.is_empty() {
+            let _ = write!(text, ". It is right where {} moves nobody", names(guilty.into_iter()));
+        } else if !made.is_empty() {
+            text.push_str(". It goes wrong by more than one constructor");
+        }
+
         let by_graphs =
             ("on", "moves nobody by distributed graphs that do not ask for it in their info");
         let narrower = match reach {
@@ -192,12 +221,16 @@ impl<'a> Trial<'a> {
             }
             _ => vec![by_graphs],
         };
-        let mut text = format!("the program does not stand being moved: {why}");
         for (word, what) in narrower {
-            let way =
-                Way { word: format!("{word},scramble:{seed}"), shown: "less moved at random" };
-            if let Outcome::Same { moved } = self.told(&way)? {
-                let rest = if moved.is_empty() { "; nobody is moved then" } else { "" };
+            let way = Way {
+                word: format!("{word},scramble:{seed}"),
+                shown: "less moved at random".into(),
+            };
+            if let Outcome::Same(made) = self.told(&way)? {
+                let rest = match moves(&made).next() {
+                    None => "; nobody is moved then",
+                    Some(_) => "",
+                };
                 let _ = write!(
                     text,
                     ". With CARTOGRAPH_REORDER={word}, which {what}, it is right{rest}"
@@ -206,9 +239,8 @@ impl<'a> Trial<'a> {
             }
         }
         text.push_str(
-            ". It is MPI_Cart_create or MPI_Graph_create whose new ranks it does not follow: run it with \
-             CARTOGRAPH_REORDER=off, and place its ranks by cartograph exec --record and cartograph plan \
-             --traffic instead",
+            ". Run it with CARTOGRAPH_REORDER=off, and place its ranks by cartograph exec --record and cartograph \
+             plan --traffic instead",
         );
         Ok(text)
     }
@@ -222,15 +254,28 @@ fn said(run: &Run) -> String {
     }
 }
 
-/// The functions that have moved processes, by a report, and how often.
-fn functions(report: &Path) -> BTreeMap<String, u64> {
-    let mut functions = BTreeMap::new();
+/// What a run made, by its report.
+fn made(report: &Path) -> Made {
+    let mut made = Made::new();
     if let Ok(document) = show::read(report) {
-        for record in document.topologies.iter().filter(|record| record.kept.is_none()) {
-            *functions.entry(record.function.to_string()).or_default() += record.count;
+        for record in document.topologies {
+            let named = |function: &Function| function.name() == record.function;
+            if let Some(function) = CONSTRUCTORS.into_iter().find(named) {
+                *made.entry(function).or_default() +=
+                    if record.kept.is_none() { record.count } else { 0 };
+            }
         }
     }
-    functions
+    made
+}
+
+/// The constructors that moved processes, and how often.
+fn moves(made: &Made) -> impl Iterator<Item = (Function, u64)> + '_ {
+    made.iter().filter(|(_, count)| **count > 0).map(|(function, count)| (*function, *count))
+}
+
+fn names(functions: impl Iterator<Item = Function>) -> String {
+    functions.map(Function::name).collect::<Vec<_>>().join(", ")
 }
 
 /// A directory for reports, which goes when the runs are over.

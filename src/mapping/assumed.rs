@@ -1,0 +1,211 @@
+//! Grids of which nobody says what edges weigh along each dimension: they are assumed to weigh the same.
+//!
+//! A mapping that is best where they do may be a loss where they do not, because the order of the ranks has
+//! the heavy edges inside of nodes already. So a mapping is applied only if, however unequal the dimensions are, up
+//! to [`INEQUALITY`], it has no more weight between nodes than the order of the ranks, and none of the nodes has more
+//! than the worst one in that order. Where the best mapping is not so, others are tried that spare the dimensions
+//! which the order of the ranks spares. Measured in docs/quality.md.
+
+use super::cost::Adjacency;
+use super::grid::Grid;
+use super::lattice::Lattice;
+use super::layout::Layout;
+use super::plan::{Options, Plan, plan_weighed, worth};
+
+/// How many times as much as another any dimension may weigh.
+const INEQUALITY: i64 = 4;
+
+/// Of so many dimensions all corners of what they may weigh are looked at; of more, those of one dimension
+/// against the others.
+const MOST_CORNERS: usize = 8;
+
+/// From so many cells on, where constructions take most of the time, one more mapping is tried and not three.
+const LARGE: usize = 20_000;
+
+/// The best mapping that is no loss where dimensions are unequal, or the order of the ranks. It takes at most
+/// twice as long as [`plan_weighed`] alone, beside constructions, which take four times as long at most.
+pub(super) fn plan(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
+    let best = plan_weighed(grid, layout, options);
+    let (nodes, cells) = (layout.nodes(), grid.vertices());
+    let node_of =
+        |plan: &Plan| -> Vec<u32> { plan.old_ranks().map(|old| nodes[old as usize]).collect() };
+    let after = node_of(&best);
+    // Where vertices only move inside of nodes nothing between these is at stake.
+    if after == nodes[..cells] {
+        return best;
+    }
+    let (before, after) = (Cut::new(grid, &nodes[..cells]), Cut::new(grid, &after));
+    if after.is_safe(&before) {
+        return best;
+    }
+    let stay = Plan::identity(grid, layout, best.lower_bound);
+    let key = |plan: &Plan| plan.after.key(options.objective);
+    let seconds = options.seconds.unwrap_or_else(|| worth(cells)) / 3.0;
+    let options = Options { seconds: Some(seconds), ..*options };
+    let tried = if cells < LARGE { 0..3 } else { 1..2 };
+    for weights in &sparing(&before.sums, &after.sums)[tried] {
+        let found = plan_weighed(&grid.weighing(weights), layout, &options);
+        let Some(old_rank) = found.old_rank else { continue };
+        let found = stay.clone().with(grid, layout, old_rank, found.algorithm);
+        if key(&found) < key(&stay) && Cut::new(grid, &node_of(&found)).is_safe(&before) {
+            return found;
+        }
+    }
+    Plan { withheld: Some(best.after), ..stay }
+}
+
+/// Weights that make a mapping cut less of those dimensions that are cut more `after` than `before`, the
+/// mildest first; by the last, dimensions weigh the more the less of them is cut before.
+fn sparing(before: &[i64], after: &[i64]) -> [Vec<i64>; 3] {
+    let more = |weight: i64, others: i64| {
+        let pairs = before.iter().zip(after);
+        pairs.map(|(before, after)| if after > before { weight } else { others }).collect()
+    };
+    let mut order: Vec<usize> = (0..before.len()).collect();
+    order.sort_by_key(|i| std::cmp::Reverse(before[*i]));
+    let mut rising = vec![0; before.len()];
+    for (place, i) in order.into_iter().enumerate() {
+        rising[i] = 1 << place.min(2);
+    }
+    [more(3, 2), more(3, 1), rising]
+}
+
+/// What of a grid lies between nodes, by dimension.
+struct Cut {
+    sums: Vec<i64>,
+    /// What leaves a node, once for all nodes of which that is the same.
+    nodes: Vec<Vec<i64>>,
+}
+
+impl Cut {
+    fn new(grid: &Grid, node_of: &[u32]) -> Self {
+        let count = node_of.iter().max().map_or(0, |most| *most as usize + 1);
+        let along = |dimension: usize| -> Vec<i64> {
+            let edges = Lattice::directed(&grid.along(dimension));
+            let mut leaving = vec![0; count];
+            for (vertex, node) in node_of.iter().enumerate() {
+                edges.for_each_edge(vertex, |to, weight| {
+                    leaving[*node as usize] += if node_of[to] == *node { 0 } else { weight };
+                });
+            }
+            leaving
+        };
+        let dimensions: Vec<Vec<i64>> = (0..grid.dims().len()).map(along).collect();
+        let sums = dimensions.iter().map(|leaving| leaving.iter().sum()).collect();
+        let of_node = |node: usize| dimensions.iter().map(|leaving| leaving[node]).collect();
+        let mut nodes: Vec<Vec<i64>> = (0..count).map(of_node).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        Self { sums, nodes }
+    }
+
+    /// Whether there is no more of it than before, in all and of the worst node, whatever the dimensions weigh.
+    /// Both are the most at a corner of what they may weigh; the sum where those weigh the most of which more is cut.
+    fn is_safe(&self, before: &Self) -> bool {
+        let changes = self.sums.iter().zip(&before.sums).map(|(after, before)| after - before);
+        let worst = changes.map(|change| if change > 0 { INEQUALITY * change } else { change });
+        let most = |cut: &Self, weights: &[i64]| {
+            let leaving =
+                |node: &Vec<i64>| node.iter().zip(weights).map(|(cut, weight)| cut * weight).sum();
+            cut.nodes.iter().map(leaving).max().unwrap_or(0)
+        };
+        worst.sum::<i64>() <= 0
+            && corners(self.sums.len())
+                .all(|weights| most(self, &weights) <= most(before, &weights))
+    }
+}
+
+/// The least and the most that each of so many dimensions may weigh, in all combinations.
+fn corners(ndims: usize) -> impl Iterator<Item = Vec<i64>> {
+    let heavy = |is: bool| if is { INEQUALITY } else { 1 };
+    let all = (0..1usize << ndims.min(MOST_CORNERS))
+        .filter(move |_| ndims <= MOST_CORNERS)
+        .map(move |corner| (0..ndims).map(|i| heavy(corner >> i & 1 == 1)).collect());
+    let single = (0..2 * ndims)
+        .filter(move |_| ndims > MOST_CORNERS)
+        .map(move |at| (0..ndims).map(|i| heavy((i == at / 2) == (at % 2 == 0))).collect());
+    all.chain(single)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::topology::Cart;
+
+    fn grid(dims: &[i32]) -> Grid {
+        Grid::from(&Cart::new(dims, &vec![false; dims.len()], i32::MAX).unwrap())
+    }
+
+    fn planned(dims: &[i32], sizes: &[usize]) -> Plan {
+        plan(&grid(dims), &Layout::blocks(sizes), &Options::default())
+    }
+
+    fn sums(plan: &Plan) -> (i64, i64) {
+        (plan.before.inter_node_edges, plan.after.inter_node_edges)
+    }
+
+    #[test]
+    fn what_may_be_a_loss_is_withheld() {
+        // Rows on nodes of their own, which squares would cut: of weights 1 and 2 on nothing would be left.
+        for dims in [&[4, 4][..], &[4, 4, 1]] {
+            let plan = planned(dims, &[4; 4]);
+            assert_eq!(sums(&plan), (24, 24), "{dims:?}");
+            assert_eq!(plan.old_rank, None);
+            assert_eq!(plan.withheld.map(|cost| cost.inter_node_edges), Some(16));
+        }
+        // Fewer of the worst node alone.
+        let plan = planned(&[4, 2, 2], &[4; 4]);
+        assert!(plan.old_rank.is_none() && plan.withheld.is_some(), "{plan:?}");
+        // Nothing is withheld where nothing is found.
+        assert_eq!(planned(&[4, 1], &[1; 4]).withheld, None);
+    }
+
+    #[test]
+    fn what_is_no_loss_is_applied() {
+        // Two columns of nodes of 2 x 4: 112 edges down become 48 down and 16 across.
+        let found = planned(&[8, 8], &[8; 8]);
+        assert_eq!(sums(&found), (112, 64));
+        assert_eq!((found.before.max_node_edges, found.after.max_node_edges), (16, 10));
+        // Squares of 4 x 4 would have 192, but a node of them more than now if the rows weigh four times as much.
+        assert_eq!(sums(&planned(&[16, 16], &[16; 16])), (480, 256));
+        // Ranks dealt to few nodes in turn cut so much that nothing can be lost.
+        let dealt = Layout::from_ids(&(0..64).map(|rank| rank % 4).collect::<Vec<_>>());
+        assert_eq!(sums(&plan(&grid(&[8, 8]), &dealt, &Options::default())), (112, 32));
+    }
+
+    #[test]
+    fn no_weights_up_to_the_limit_make_a_loss() {
+        for (dims, sizes) in [
+            (&[12, 12][..], vec![12; 12]),
+            (&[8, 8, 8], vec![32; 16]),
+            (&[8, 6, 6], vec![24; 12]),
+            (&[10, 9, 4], [vec![30; 6], vec![20; 9]].concat()),
+        ] {
+            let layout = Layout::blocks(&sizes);
+            let plan = plan(&grid(dims), &layout, &Options::default());
+            let node_of: Vec<u32> =
+                plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
+            assert!(plan.after.inter_node_edges < plan.before.inter_node_edges, "{dims:?}");
+            for number in 0..3usize.pow(dims.len() as u32) {
+                let weights: Vec<i64> =
+                    (0..dims.len()).map(|i| [1, 2, 4][number / 3usize.pow(i as u32) % 3]).collect();
+                let grid = grid(dims).weighing(&weights);
+                let (before, after) = (grid.cost(layout.nodes()), grid.cost(&node_of));
+                assert!(
+                    after.inter_node_edges <= before.inter_node_edges
+                        && after.max_node_edges <= before.max_node_edges,
+                    "{dims:?} weighing {weights:?}: {before:?} -> {after:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn of_many_dimensions_not_all_corners_are_looked_at() {
+        assert_eq!(corners(2).collect::<Vec<_>>(), [[1, 1], [4, 1], [1, 4], [4, 4]]);
+        assert_eq!(corners(8).count(), 256);
+        assert_eq!(corners(30).count(), 60);
+        assert!(corners(30).all(|corner| corner.len() == 30));
+        planned(&[2; 12], &[64; 64]);
+    }
+}
