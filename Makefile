@@ -99,11 +99,11 @@ fuzz:
 hosts:
 	scripts/setup.sh $(HOSTS) $(RUNTIMES)
 
-## make lib [HOST=|MPICC=] [FEATURES=hwloc]  builds libcartograph.so and libcartograph.a, and the recorder
+## make lib [HOST=|MPICC=]         builds libcartograph.so and libcartograph.a, and the recorder
 lib:
 	$(if $(KNOWN),scripts/setup.sh $(ONE))
 	scripts/seed.sh $(OUT)
-	$(BOUND) cargo build --release --lib $(if $(FEATURES),--features $(FEATURES))
+	$(BOUND) cargo build --release --lib
 	$(if $(RECORDED),$(BOUND) cargo build --release -p cartograph-record)
 	scripts/finish-lib.sh $(OUT)
 	install -d build/lib/cartograph
@@ -174,4 +174,4 @@ install: lib preload tool
 
 ## make clean                       removes what was built, but not the hosts
 clean:
-	for host in $(HOSTS) pure bin lib bench hwloc threads; do rm -rf $(TOP)/build/$$host; done
+	for host in $(HOSTS) pure bin lib bench threads; do rm -rf $(TOP)/build/$$host; done

@@ -33,11 +33,6 @@ for host in "$@"; do
         need tc iproute2
         continue
     fi
-    if [ "$host" = hwloc ]; then
-        pkg-config --exists hwloc || debian+=(libhwloc-dev)
-        pkg-config --exists libudev || debian+=(libudev-dev)
-        continue
-    fi
     if [ "$host" = mpi4py ]; then
         [ -e "$top/build/hosts/mpi4py/source-$mpi4py" ] || { need python3 python3 && pypi+=("mpi4py==$mpi4py"); }
         continue

@@ -1,26 +1,28 @@
 #!/usr/bin/env bash
-# test-domains.sh HOST: below the node. The library with the feature `hwloc` asks which package each
-# process is bound to, and places neighbors in the same one. hwloc is told of a machine with two packages
-# of one CPU each; ranks are dealt to them in turn.
+# test-domains.sh HOST: below the node. The library looks up which package each process is bound to, and places
+# neighbors in the same one. It is shown a machine with two packages of one CPU each (c_tests/machine.c); ranks
+# are dealt to them in turn.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 host=$1
 cd "$top"
-scripts/setup.sh hwloc
-scripts/seed.sh build/hwloc
-CARGO_TARGET_DIR=build/hwloc MPICC=$(scripts/host.sh "$host" cc) scripts/with-env.sh "$host" \
-    cargo build -q --release --lib --features hwloc
-lib=$top/build/hwloc/release/libcartograph.so
+lib=$(make -s lib-path HOST="$host")
 . "$top/scripts/checks.sh"
 program=$work/reorder
 $(scripts/host.sh "$host" cc) -g -O1 -Wall -o "$program" c_tests/reorder.c
+gcc -g -O1 -Wall -shared -fPIC -o "$work/machine.so" c_tests/machine.c -ldl
 launch=$(scripts/host.sh "$host" exec)
 evidence=("$work/out" "$work/err")
 
+for cpu in 0 1; do
+    mkdir -p "$work/machine/cpu/cpu$cpu/topology"
+    echo "$cpu" >"$work/machine/cpu/cpu$cpu/topology/package_cpus_list"
+done
+
 # run BINDING: 8 processes, each bound to the CPUs that BINDING gives for its rank.
 run() {
-    timeout -k 5 120 $launch 8 env HWLOC_SYNTHETIC='package:2 core:1 pu:1' HWLOC_THISSYSTEM=1 \
-        "LD_PRELOAD=$lib${YIELD:+:$YIELD}" sh -c "exec taskset -c $1 $program" >"$work/out" 2>"$work/err"
+    timeout -k 5 120 $launch 8 env TEST_MACHINE="$work/machine" CARTOGRAPH_REPORT=1 \
+        "LD_PRELOAD=$work/machine.so:$lib${YIELD:+:$YIELD}" sh -c "exec taskset -c $1 $program" >"$work/out" 2>"$work/err"
     order=$(sed -n 's/^rank [0-9]* order cart 4x2 00: //p' "$work/out")
 }
 # Edges of a 4x2 grid that join two packages, where the package of an old rank is its parity.
@@ -34,7 +36,9 @@ crossing() {
 check "ranks dealt to two packages" run '$((PMI_RANK % 2))'
 check "cross two edges of four: $order" [ "$(crossing "$order")" = 2 ]
 check "the program's checks" grep -q ' 0 failed$' "$work/out"
+check "the report tells of them" grep -q 'between 2 packages 8 -> 4 (50 %), at least 4' "$work/err"
 check "no rank bound" run 0,1
 check "stays: $order" [ "$order" = '0 1 2 3 4 5 6 7' ]
+check "and there is nothing to tell" bash -c '! grep -q packages "$1"' . "$work/err"
 
 verdict "test-domains, $host"

@@ -2,7 +2,9 @@
 
 use arbitrary::{Result, Unstructured};
 
-use crate::mapping::{Adjacency, Cost, Csr, Grid, Layout, Objective, Offset, Options, Plan};
+use crate::mapping::{
+    Adjacency, Cost, Csr, Distances, Grid, Kind, Layout, Level, Objective, Offset, Options, Plan,
+};
 use crate::mapping::{plan_cart, plan_graph};
 
 /// More cells or vertices take time and show nothing new.
@@ -85,10 +87,20 @@ fn any_layout(u: &mut Unstructured, vertices: usize) -> Result<Layout> {
             Layout::from_ids(&ids.collect::<Result<Vec<_>>>()?)
         }
     };
+    let above = u.int_in_range(0..=3u64)?;
+    let group = |node: &u32| u64::from(*node) % above.max(1);
+    let ids: Vec<u64> = layout.nodes().iter().map(group).collect();
+    let layout = match above {
+        0 => layout,
+        _ => layout.under(Kind::Switch, &ids).expect("nodes are whole").without_idle_levels(),
+    };
     let below = u.int_in_range(0..=4u64)?;
     Ok(match below {
         0 | 1 => layout,
-        _ => layout.with_level(&(0..ranks as u64).map(|rank| rank % below).collect::<Vec<_>>()),
+        _ => layout.with_level(
+            Kind::Numa,
+            &(0..ranks as u64).map(|rank| rank % below).collect::<Vec<_>>(),
+        ),
     })
 }
 
@@ -96,7 +108,9 @@ fn any_options(u: &mut Unstructured) -> Result<Options> {
     let objective = if u.arbitrary()? { Objective::Sum } else { Objective::Max };
     let seconds = *u.choose(&[0.0, 1e-6, 1e-5, 5e-5, 2e-4])?;
     let scramble = if u.ratio(1, 16)? { Some(u.arbitrary()?) } else { None };
-    Ok(Options { objective, seconds: Some(seconds), scramble })
+    let distances = *u.choose(&["1", "1,10,100", "1,1,1", "2,3,7,9", "5,1000000"])?;
+    let distances = Distances::parse(distances).expect("distances");
+    Ok(Options { objective, seconds: Some(seconds), scramble, distances })
 }
 
 /// Holds of every plan, by the edges themselves.
@@ -117,15 +131,45 @@ fn check(graph: &impl Adjacency, layout: &Layout, options: &Options, plan: &Plan
         Cost { inter_node_edges: leaving.iter().sum(), max_node_edges: most }
     };
     let costs = |rank_of: &dyn Fn(usize) -> usize| -> Vec<Cost> {
-        layout.levels().iter().map(|level| cost(&|vertex| level[rank_of(vertex)])).collect()
+        let level = |level: &Level| cost(&|vertex| level.group_of[rank_of(vertex)]);
+        layout.levels().iter().map(level).collect()
     };
-    let before = [&[plan.before], &plan.inner_before[..]].concat();
-    let after = [&[plan.after], &plan.inner_after[..]].concat();
+    let before: Vec<Cost> = plan.levels.iter().map(|level| level.before).collect();
+    let after: Vec<Cost> = plan.levels.iter().map(|level| level.after).collect();
     assert_eq!(before, costs(&|vertex| vertex));
     assert_eq!(after, costs(&|vertex| old[vertex]));
-    assert!(plan.lower_bound <= plan.after.inter_node_edges);
+    let nodes = layout.above().len();
+    assert_eq!((plan.before, plan.after), (before[nodes], after[nodes]));
+    assert_eq!(plan.lower_bound, plan.levels[nodes].lower_bound);
+    assert!(plan.levels.iter().all(|level| level.lower_bound <= level.after.inter_node_edges));
+    assert_eq!(plan.weighted.is_some(), nodes > 0);
+    let sums = plan.weighted.as_ref().map(|weighted| {
+        let of = |costs: &[Cost]| {
+            let steps = weighted.distances.windows(2).rev().map(|pair| pair[1] - pair[0]);
+            let crossing = costs[..=nodes].iter().zip(steps);
+            let crossing = crossing.map(|(cost, step)| i128::from(cost.inter_node_edges * step));
+            let mut edges = 0;
+            for vertex in 0..graph.vertices() {
+                graph.for_each_edge(vertex, |to, weight| {
+                    edges += if to == vertex { 0 } else { i128::from(weight) };
+                });
+            }
+            crossing.sum::<i128>() + i128::from(weighted.distances[0]) * edges
+        };
+        assert_eq!((weighted.before, weighted.after), (of(&before), of(&after)));
+        assert!(weighted.lower_bound <= weighted.after);
+        (weighted.before, weighted.after)
+    });
     if options.scramble.is_none() {
-        assert!(plan.after.key(options.objective) <= plan.before.key(options.objective));
+        match (options.objective, sums) {
+            (Objective::Sum, Some((before, after))) => assert!(after <= before),
+            (Objective::Max, Some(_)) => {
+                assert!(plan.after.max_node_edges <= plan.before.max_node_edges);
+            }
+            (_, None) => {
+                assert!(plan.after.key(options.objective) <= plan.before.key(options.objective));
+            }
+        }
         assert_eq!(plan.old_rank.is_none(), before == after && plan.algorithm == "none");
     }
 }

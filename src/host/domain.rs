@@ -1,36 +1,63 @@
-//! Where inside its node a process runs. Known with the feature `hwloc`, and where processes are bound.
+//! Where inside its node a process runs: by the cores that it is bound to, as Linux tells of them.
 
 use std::ffi::c_int;
+use std::fs;
+use std::sync::OnceLock;
 
-/// How many levels below the node are looked at: packages, and NUMA domains in them.
-pub(super) const LEVELS: usize = 2;
+use crate::mapping::Layout;
+use crate::mapping::layout::cpus::{self, KINDS};
 
-/// The id of a domain that nobody knows.
-pub(super) const UNKNOWN: c_int = -1;
+/// How many words the domains of a process take.
+pub(super) const WORDS: usize = 2;
 
-/// The package and the NUMA domain that this process is bound to.
-#[cfg(not(feature = "hwloc"))]
-pub(super) fn of_this_process() -> [c_int; LEVELS] {
-    [UNKNOWN; LEVELS]
+/// The domain of a kind that nobody knows.
+const UNKNOWN: u16 = u16::MAX;
+
+/// The package, NUMA domain and cache that this process is bound to, as words. Some files of the kernel are
+/// read for it, once a process.
+pub(super) fn of_this_process() -> [c_int; WORDS] {
+    static DOMAINS: OnceLock<[c_int; WORDS]> = OnceLock::new();
+    *DOMAINS.get_or_init(|| {
+        let read = |path: &str| fs::read_to_string(format!("/sys/devices/system/{path}")).ok();
+        let [package, numa, cache] = cpus::domains(&bound_to(), read);
+        let number = |domain: Option<u16>| u32::from(domain.unwrap_or(UNKNOWN));
+        [(number(package) | number(numa) << 16) as c_int, number(cache) as c_int]
+    })
 }
 
-/// The package and the NUMA domain that this process is bound to. Tens of milliseconds, once a process.
-#[cfg(feature = "hwloc")]
-pub(super) fn of_this_process() -> [c_int; LEVELS] {
-    use hwlocality::Topology;
-    use hwlocality::cpu::binding::CpuBindingFlags;
-    use hwlocality::object::types::ObjectType;
+/// Adds a level to a layout for each kind of domain that all processes know, of each of which there are the
+/// words.
+pub(super) fn add<'a>(
+    mut layout: Layout,
+    words: impl Iterator<Item = &'a [c_int]> + Clone,
+) -> Layout {
+    let domain = |words: &[c_int], kind: usize| {
+        let word = words[kind / 2] as u32;
+        (word >> (16 * (kind % 2))) as u16
+    };
+    for (at, kind) in KINDS.into_iter().enumerate() {
+        let of_all = || words.clone().map(|words| domain(words, at));
+        if of_all().all(|domain| domain != UNKNOWN) {
+            let ids: Vec<u64> = of_all().map(u64::from).collect();
+            layout = layout.with_level(kind, &ids);
+        }
+    }
+    layout.without_idle_levels()
+}
 
-    let Ok(machine) = Topology::new() else { return [UNKNOWN; LEVELS] };
-    // Some systems bind threads only; the one that starts MPI stands for its process.
-    let bound = machine
-        .cpu_binding(CpuBindingFlags::PROCESS)
-        .or_else(|_| machine.cpu_binding(CpuBindingFlags::THREAD));
-    let Ok(bound) = bound else { return [UNKNOWN; LEVELS] };
-    [ObjectType::Package, ObjectType::NUMANode].map(|kind| {
-        machine
-            .objects_with_type(kind)
-            .position(|domain| domain.cpuset().is_some_and(|cpus| cpus.includes(&bound)))
-            .map_or(UNKNOWN, |position| position as c_int)
-    })
+/// The CPUs that this process may use; none if nobody tells.
+fn bound_to() -> Vec<usize> {
+    /// More CPUs than Linux can be built for.
+    const MOST: usize = 1 << 16;
+    const BITS: usize = u64::BITS as usize;
+    let mut mask = vec![0u64; MOST / BITS];
+    // SAFETY: room for as many bytes as are said. The process's own number asks for its first thread, which
+    // is what launchers bind; others may be bound to less by the program.
+    let code =
+        unsafe { libc::sched_getaffinity(libc::getpid(), MOST / 8, mask.as_mut_ptr().cast()) };
+    if code != 0 {
+        return Vec::new();
+    }
+    let is_set = |cpu: &usize| mask[cpu / BITS] >> (cpu % BITS) & 1 == 1;
+    (0..MOST).filter(is_set).collect()
 }

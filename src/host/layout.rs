@@ -82,13 +82,13 @@ struct Place {
     /// The number of its node; `None` if the host failed to tell.
     node: Option<u64>,
     /// Its domains below the node.
-    domains: [c_int; domain::LEVELS],
+    domains: [c_int; domain::WORDS],
     /// Its rank in `MPI_COMM_WORLD` if rank 0 of the communicator is in that as well.
     rank_in_world: Option<c_int>,
 }
 
 /// How many words a [`Place`] takes.
-const WORDS: usize = 4 + domain::LEVELS;
+const WORDS: usize = 4 + domain::WORDS;
 
 /// No rank in `MPI_COMM_WORLD`, as a word.
 const NOWHERE: c_int = -1;
@@ -139,13 +139,8 @@ impl Found {
             return None;
         }
         let node = |place: &[c_int]| u64::from(place[1] as u32) | u64::from(place[2] as u32) << 32;
-        let mut layout = Layout::from_ids(&places().map(node).collect::<Vec<_>>());
-        for level in 4..WORDS {
-            if places().all(|place| place[level] != domain::UNKNOWN) {
-                let ids: Vec<u64> = places().map(|place| place[level] as u64).collect();
-                layout = layout.with_level(&ids);
-            }
-        }
+        let layout = Layout::from_ids(&places().map(node).collect::<Vec<_>>());
+        let layout = domain::add(layout, places().map(|place| &place[4..]));
         let of_world = Self::order_of_world(places().map(|place| place[3]))
             .map(|order| layout.select(order.iter().map(|rank| *rank as usize)));
         Some(Self { layout, of_world })

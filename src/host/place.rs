@@ -10,7 +10,7 @@ use super::{HostComm, Result, layout};
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
 use crate::engine::policy::{Reorder, Terms, Verdict};
-use crate::mapping::{Layout, Objective, Options, Plan, Weights};
+use crate::mapping::{Distances, Layout, Objective, Options, Plan, Weights};
 
 /// Of a constructor without an info object.
 pub(crate) fn terms(function: Function) -> Terms {
@@ -19,8 +19,9 @@ pub(crate) fn terms(function: Function) -> Terms {
     settings.terms(function)
 }
 
-/// Of a constructor with an info object, of which three keys are ours: `cartograph_reorder` is `true` or
-/// `false`, `cartograph_objective` `sum` or `max`, `cartograph_reorder_seconds` a number. Other keys, and other values, are ignored, as the
+/// Of a constructor with an info object, of which four keys are ours: `cartograph_reorder` is `true` or
+/// `false`, `cartograph_objective` `sum` or `max`, `cartograph_reorder_seconds` a number,
+/// `cartograph_level_weights` as `CARTOGRAPH_LEVEL_WEIGHTS`. Other keys, and other values, are ignored, as the
 /// standard has it.
 pub(crate) fn terms_with(function: Function, info: MPI_Info) -> Terms {
     let mut terms = terms(function);
@@ -34,6 +35,10 @@ pub(crate) fn terms_with(function: Function, info: MPI_Info) -> Terms {
         Some("sum") => options.objective = Objective::Sum,
         Some("max") => options.objective = Objective::Max,
         _ => {}
+    }
+    let distances = info_value(info, c"cartograph_level_weights");
+    if let Some(distances) = distances.and_then(|text| Distances::parse(&text).ok()) {
+        options.distances = distances;
     }
     let seconds = info_value(info, c"cartograph_reorder_seconds");
     let seconds = seconds.and_then(|text| text.trim().parse::<f64>().ok());

@@ -11,7 +11,7 @@ use crate::engine::Comm;
 use crate::engine::arguments::Function;
 use crate::engine::check::Check;
 use crate::engine::policy::{Policy, Reorder, Terms};
-use crate::mapping::{Layout, Options, Weights};
+use crate::mapping::{Distances, Layout, Options, Weights};
 
 /// Where the report goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +38,8 @@ pub(crate) struct Settings {
     check: Check,
     /// `CARTOGRAPH_WEIGHTS`.
     pub(super) weights: Option<Weights>,
+    /// `CARTOGRAPH_LEVEL_WEIGHTS`.
+    distances: Distances,
     layout: Option<WrittenLayout>,
     /// `CARTOGRAPH_REPORT`.
     pub(super) report: Option<Target>,
@@ -78,6 +80,12 @@ impl Settings {
             });
             weights.ok()
         });
+        let distances = word("CARTOGRAPH_LEVEL_WEIGHTS").map(|text| Distances::parse(&text));
+        let distances = distances.unwrap_or(Ok(Distances::default())).unwrap_or_else(|error| {
+            complaints
+                .push(format!("cartograph: CARTOGRAPH_LEVEL_WEIGHTS {error}; taken as 1,10,100"));
+            Distances::default()
+        });
         let report = match set("CARTOGRAPH_REPORT") {
             None => None,
             Some(off) if off == "0" => None,
@@ -100,7 +108,7 @@ impl Settings {
                 None
             }
         });
-        Self { policy, check, weights, layout, report, complaints }
+        Self { policy, check, weights, distances, layout, report, complaints }
     }
 
     /// What a constructor is told.
@@ -111,7 +119,11 @@ impl Settings {
             info: None,
             reporting: self.report.is_some(),
             check: self.check,
-            options: Options { scramble: self.policy.scramble, ..Options::default() },
+            options: Options {
+                scramble: self.policy.scramble,
+                distances: self.distances,
+                ..Options::default()
+            },
         }
     }
 

@@ -9,7 +9,8 @@
 use super::cost::Adjacency;
 use super::grid::Grid;
 use super::lattice::Lattice;
-use super::layout::Layout;
+use super::layout::{Layout, Level};
+use super::levels::Tree;
 use super::plan::{Options, Plan, plan_weighed, worth};
 
 /// How many times as much as another any dimension may weigh.
@@ -34,20 +35,33 @@ pub(super) fn plan(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
     if after == nodes[..cells] {
         return best;
     }
-    let (before, after) = (Cut::new(grid, &nodes[..cells]), Cut::new(grid, &after));
-    if after.is_safe(&before) {
+    // What is above the nodes is at stake as well.
+    let cuts = |plan: &Plan| -> Vec<Cut> {
+        let group_of = |level: &Level| -> Vec<u32> {
+            plan.old_ranks().map(|old| level.group_of[old as usize]).collect()
+        };
+        layout.levels()[..=layout.above().len()]
+            .iter()
+            .rev()
+            .map(|level| Cut::new(grid, &group_of(level)))
+            .collect()
+    };
+    let stay = best.clone().undone();
+    let (before, after) = (cuts(&stay), cuts(&best));
+    let is_safe = |cuts: &[Cut]| cuts.iter().zip(&before).all(|(cut, before)| cut.is_safe(before));
+    if is_safe(&after) {
         return best;
     }
-    let stay = Plan::identity(grid, layout, best.lower_bound);
-    let key = |plan: &Plan| plan.after.key(options.objective);
+    let tree = Tree::new(layout, &options.distances);
+    let key = |plan: &Plan| tree.key(grid, &node_of(plan), options.objective);
     let seconds = options.seconds.unwrap_or_else(|| worth(cells)) / 3.0;
     let options = Options { seconds: Some(seconds), ..*options };
     let tried = if cells < LARGE { 0..3 } else { 1..2 };
-    for weights in &sparing(&before.sums, &after.sums)[tried] {
+    for weights in &sparing(&before[0].sums, &after[0].sums)[tried] {
         let found = plan_weighed(&grid.weighing(weights), layout, &options);
         let Some(old_rank) = found.old_rank else { continue };
         let found = stay.clone().with(grid, layout, old_rank, found.algorithm);
-        if key(&found) < key(&stay) && Cut::new(grid, &node_of(&found)).is_safe(&before) {
+        if key(&found) < key(&stay) && is_safe(&cuts(&found)) {
             return found;
         }
     }

@@ -141,6 +141,63 @@ impl Lattice {
         }
     }
 
+    /// The smallest box around some of the cells, of which there is one at least, and the number in it of
+    /// each of them. A dimension is a ring there if the box has all of it.
+    pub(super) fn around(&self, cells: &[u32]) -> (Self, Vec<u32>) {
+        let mut low = vec![u32::MAX; self.axes.len()];
+        let mut high = vec![0; self.axes.len()];
+        for cell in cells {
+            for (i, axis) in self.axes.iter().enumerate() {
+                let coordinate = axis.coordinate(*cell);
+                low[i] = low[i].min(coordinate);
+                high[i] = high[i].max(coordinate);
+            }
+        }
+        let sides: Vec<u32> = low.iter().zip(&high).map(|(low, high)| high - low + 1).collect();
+        let inside = sides.iter().map(|side| *side as usize).product();
+        let mut axes = Vec::new();
+        let mut stride = inside;
+        let mut strides = vec![0; sides.len()];
+        for (i, &size) in sides.iter().enumerate() {
+            stride /= size as usize;
+            if size > 1 {
+                strides[i] = stride as u32;
+                let (stride, periodic) =
+                    (stride as u32, self.axes[i].periodic && size == self.axes[i].size);
+                let (by_size, by_stride) = (Divisor::new(size), Divisor::new(stride));
+                axes.push(Axis { size, stride, periodic, weight: 0, by_size, by_stride });
+            }
+        }
+        let mut part = Self { axes, vectors: Vec::new(), cells: inside };
+        for vector in &self.vectors {
+            let mut by = vec![0; sides.len()];
+            vector.steps.iter().for_each(|(i, step)| by[*i as usize] = *step);
+            // What leads along a dimension of which the box has one plane leads out of it.
+            if by.iter().zip(&sides).any(|(step, side)| *step != 0 && *side == 1) {
+                continue;
+            }
+            // Half around a ring leads back as well, which is no longer the same where the ring is cut.
+            let is_cut = |i: &usize| {
+                let axis = &self.axes[*i];
+                axis.periodic && sides[*i] < axis.size && 2 * by[*i].unsigned_abs() == axis.size
+            };
+            let cut: Vec<usize> = (0..by.len()).filter(is_cut).collect();
+            for signs in 0..1u32 << cut.len() {
+                let mut by = by.clone();
+                for (bit, i) in cut.iter().enumerate() {
+                    by[*i] *= if signs >> bit & 1 == 0 { 1 } else { -1 };
+                }
+                let wide = by.into_iter().zip(&sides).filter(|(_, side)| **side > 1);
+                part.add(&wide.map(|(step, _)| step).collect::<Vec<i32>>(), vector.weight);
+            }
+        }
+        let number = |cell: &u32| {
+            let along = self.axes.iter().zip(low.iter().zip(&strides));
+            along.map(|(axis, (low, stride))| (axis.coordinate(*cell) - low) * stride).sum()
+        };
+        (part, cells.iter().map(number).collect())
+    }
+
     /// The dimensions.
     pub(super) fn axes(&self) -> &[Axis] {
         &self.axes

@@ -6,7 +6,8 @@ use super::cost::{Adjacency, Cost, Objective};
 use super::csr::Csr;
 use super::grid::Grid;
 use super::lattice::Lattice;
-use super::layout::Layout;
+use super::layout::{Layout, Level};
+use super::levels::{Distances, Question, Tree, through};
 use super::refine::Budget;
 use super::scramble::scramble;
 use super::seats::seats;
@@ -18,9 +19,6 @@ pub(super) fn worth(cells: usize) -> f64 {
     (2e-4 * cells).min(0.15).min(8e2 / cells).max(3e-7 * cells)
 }
 
-/// What the levels below the nodes get, where nobody says how long a search may take.
-const INSIDE_NODES: f64 = 1.0;
-
 /// What a caller may ask of a mapping.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
@@ -31,12 +29,67 @@ pub struct Options {
     pub seconds: Option<f64>,
     /// A seed, if processes are to be moved at random, to find out whether a program stands it.
     pub scramble: Option<u64>,
+    /// What an edge costs by how far apart its ends are, where there are levels above the nodes.
+    pub distances: Distances,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { objective: Objective::Sum, seconds: None, scramble: None }
+        Self {
+            objective: Objective::Sum,
+            seconds: None,
+            scramble: None,
+            distances: Distances::default(),
+        }
     }
+}
+
+/// How long each part of a search may take.
+pub(super) struct Seconds {
+    /// To find which node each vertex is on, as if all were equally far from each other.
+    pub(super) nodes: f64,
+    /// To take the levels above into account.
+    pub(super) above: f64,
+    /// For the levels below the nodes.
+    pub(super) below: f64,
+}
+
+impl Options {
+    /// The time for a search that is worth so many seconds where nobody says. Levels above the nodes get half
+    /// as much as the nodes alone, and so do those below.
+    pub(super) fn seconds_for(&self, tree: &Tree, worth: f64) -> Seconds {
+        let (all, below) = (self.seconds.unwrap_or(worth), self.seconds.unwrap_or(worth / 2.0));
+        match self.seconds {
+            _ if tree.is_trivial() => Seconds { nodes: all, above: 0.0, below },
+            Some(_) => Seconds { nodes: all / 1.5, above: all / 3.0, below },
+            None => Seconds { nodes: all, above: all / 2.0, below },
+        }
+    }
+}
+
+/// What a mapping brings at one level of a layout.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LevelCost {
+    /// No mapping has fewer edges between groups of the level.
+    pub lower_bound: i64,
+    /// With every process keeping its rank: edges between different groups of the level, whether or not of one
+    /// group of the level above, and those that leave the worst group.
+    pub before: Cost,
+    /// The same as planned.
+    pub after: Cost,
+}
+
+/// The sum over all edges of the distance of their ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Weighted {
+    /// What an edge counts inside a node, between two nodes of the same group, and so on outward.
+    pub distances: Vec<i64>,
+    /// No mapping has less.
+    pub lower_bound: i128,
+    /// With every process keeping its rank.
+    pub before: i128,
+    /// As planned.
+    pub after: i128,
 }
 
 /// Which process takes which vertex of a grid or graph.
@@ -53,11 +106,10 @@ pub struct Plan {
     pub before: Cost,
     /// As planned.
     pub after: Cost,
-    /// The same as `before` at each level below the nodes: edges between different groups of that level,
-    /// whether or not on one node, and those that leave the worst group.
-    pub inner_before: Vec<Cost>,
-    /// The same as `after` at each level below the nodes.
-    pub inner_after: Vec<Cost>,
+    /// Each level of the layout, the outermost first; that of the nodes is told above as well.
+    pub levels: Vec<LevelCost>,
+    /// All levels together, where there are some above the nodes.
+    pub weighted: Option<Weighted>,
     /// What found it, in a word or two.
     pub algorithm: &'static str,
     /// What a mapping costs that gains where all dimensions weigh the same, and was not taken because that is
@@ -66,26 +118,48 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Every process keeps its rank; those beyond the last vertex are left out.
-    pub fn identity(graph: &impl Adjacency, layout: &Layout, lower_bound: i64) -> Self {
+    /// Every process keeps its rank; those beyond the last vertex are left out. `bound` gives what no mapping
+    /// to groups of so many ranks goes below.
+    pub fn identity(
+        graph: &impl Adjacency,
+        layout: &Layout,
+        distances: &Distances,
+        bound: impl Fn(&[usize]) -> i64,
+    ) -> Self {
         let vertices = graph.vertices();
-        let mut costs = layout.levels().iter().map(|level| graph.cost(&level[..vertices]));
-        let cost = costs.next().unwrap_or_default();
-        let inner: Vec<Cost> = costs.collect();
+        let level = |level: &Level| {
+            let cost = graph.cost(&level.group_of[..vertices]);
+            LevelCost { lower_bound: bound(&level.sizes()), before: cost, after: cost }
+        };
+        let levels: Vec<LevelCost> = layout.levels().iter().map(level).collect();
+        let nodes = &levels[layout.above().len()];
+        let weighted = (!layout.above().is_empty()).then(|| {
+            let tree = Tree::new(layout, distances);
+            let edges = edges(graph);
+            let outer = || levels[..=layout.above().len()].iter();
+            let before = tree.weighted(edges, outer().map(|level| level.before.inter_node_edges));
+            Weighted {
+                distances: distances.of(layout.above().len()),
+                lower_bound: tree.weighted(edges, outer().map(|level| level.lower_bound)),
+                before,
+                after: before,
+            }
+        });
         Self {
             old_rank: None,
             vertices: vertices as i32,
-            lower_bound,
-            before: cost,
-            after: cost,
-            inner_before: inner.clone(),
-            inner_after: inner,
+            lower_bound: nodes.lower_bound,
+            before: nodes.before,
+            after: nodes.before,
+            levels,
+            weighted,
             algorithm: "none",
             withheld: None,
         }
     }
 
-    /// This plan, or the mapping that was found where that is better: nodes first, then level by level.
+    /// This plan, or the mapping that was found where that is better: what decides are the nodes and the
+    /// levels above them, and then the levels below, one after the other.
     ///
     /// `node_of` is the node of each vertex, or `None` where none was found that is better than the
     /// nodes they are on. `symmetric` has the edges of `graph` in both directions, each with what the
@@ -96,29 +170,43 @@ impl Plan {
         graph: &impl Adjacency,
         symmetric: &impl Adjacency,
         layout: &Layout,
-        options: &Options,
+        (options, seconds): (&Options, &Seconds),
         found: Option<(Vec<u32>, &'static str)>,
     ) -> Self {
         let objective = options.objective;
+        let tree = Tree::new(layout, &options.distances);
+        let nodes = &layout.nodes()[..graph.vertices()];
         let better = |found: &(Vec<u32>, _)| {
-            graph.cost(&found.0).key(objective) < self.before.key(objective)
+            tree.key(graph, &found.0, objective) < tree.key(graph, nodes, objective)
         };
         let (node_of, algorithm) = match found.filter(better) {
             Some(found) => found,
-            None if layout.levels().len() == 1 => return self,
-            None => (layout.nodes()[..graph.vertices()].to_vec(), "inside nodes"),
+            None if layout.below().is_empty() => return self,
+            None => (nodes.to_vec(), "inside nodes"),
         };
-        let mut budget = Budget::seconds(options.seconds.unwrap_or(INSIDE_NODES));
+        let mut budget = Budget::seconds(seconds.below);
         let old_rank = seats(symmetric, &node_of, layout, objective, &mut budget);
-        drop(node_of);
         let found = self.clone().with(graph, layout, old_rank, algorithm);
-        let keys = |nodes: Cost, inner: &[Cost]| -> Vec<(i64, i64)> {
-            std::iter::once(&nodes).chain(inner).map(|cost| cost.key(objective)).collect()
+        let keys = |plan: &Self, node_of: &[u32], cost: &dyn Fn(&LevelCost) -> Cost| {
+            let below = plan.levels[layout.above().len() + 1..].iter();
+            let below: Vec<_> = below.map(|level| cost(level).key(objective)).collect();
+            (tree.key(graph, node_of, objective), below)
         };
-        if keys(found.after, &found.inner_after) >= keys(self.before, &self.inner_before) {
+        let after = keys(&found, &node_of, &|level| level.after);
+        if after >= keys(&self, nodes, &|level| level.before) {
             return self;
         }
         found
+    }
+
+    /// The same question, answered with every process keeping its rank.
+    pub(super) fn undone(mut self) -> Self {
+        self.levels.iter_mut().for_each(|level| level.after = level.before);
+        if let Some(weighted) = &mut self.weighted {
+            weighted.after = weighted.before;
+        }
+        let after = self.before;
+        Self { old_rank: None, after, algorithm: "none", withheld: None, ..self }
     }
 
     /// The same question, answered with these old ranks.
@@ -129,19 +217,45 @@ impl Plan {
         old_rank: Box<[i32]>,
         algorithm: &'static str,
     ) -> Self {
-        let mut costs = layout.levels().iter().map(|level| {
-            let groups: Vec<u32> = old_rank.iter().map(|rank| level[*rank as usize]).collect();
-            graph.cost(&groups)
+        let cost = |level: &Level| {
+            let group = |rank: &i32| level.group_of[*rank as usize];
+            graph.cost(&old_rank.iter().map(group).collect::<Vec<u32>>())
+        };
+        let mut levels = self.levels;
+        for (known, level) in levels.iter_mut().zip(layout.levels()) {
+            known.after = cost(level);
+        }
+        let outer = &levels[..=layout.above().len()];
+        let gained = |distances: &[i64]| -> i128 {
+            let steps = distances.windows(2).rev().map(|pair| i128::from(pair[1] - pair[0]));
+            let change = |level: &LevelCost| {
+                i128::from(level.after.inter_node_edges) - i128::from(level.before.inter_node_edges)
+            };
+            outer.iter().map(change).zip(steps).map(|(change, step)| change * step).sum()
+        };
+        let weighted = self.weighted.map(|weighted| Weighted {
+            after: weighted.before + gained(&weighted.distances),
+            ..weighted
         });
-        let after = costs.next().unwrap_or_default();
-        let inner_after: Vec<Cost> = costs.collect();
-        Self { old_rank: Some(old_rank), after, inner_after, algorithm, ..self }
+        let after = levels[layout.above().len()].after;
+        Self { old_rank: Some(old_rank), after, levels, weighted, algorithm, ..self }
     }
 
     /// The rank of the old communicator whose process takes each vertex.
     pub fn old_ranks(&self) -> impl Iterator<Item = i32> + '_ {
         (0..self.vertices).map(|v| self.old_rank.as_ref().map_or(v, |old| old[v as usize]))
     }
+}
+
+/// The weight of all edges between two vertices.
+fn edges(graph: &impl Adjacency) -> i128 {
+    let mut sum = 0;
+    for vertex in 0..graph.vertices() {
+        graph.for_each_edge(vertex, |to, weight| {
+            sum += if to == vertex { 0 } else { i128::from(weight) };
+        });
+    }
+    sum
 }
 
 /// Plans a grid. What `MPI_Cart_map` answers and `MPI_Cart_create` does. Deterministic.
@@ -162,22 +276,24 @@ pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
 /// The best mapping by the weights that the grid has.
 pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
     let cells = grid.vertices();
-    let sizes = layout.node_sizes();
-    let bound = cart::lower_bound(&Lattice::directed(grid), &sizes);
-    let plan = Plan::identity(grid, layout, bound);
+    let directed = Lattice::directed(grid);
+    let plan = Plan::identity(grid, layout, &options.distances, |sizes| {
+        cart::lower_bound(&directed, sizes)
+    });
     if cells < 2 || layout.is_flat() {
         return plan;
     }
-    let seconds = options.seconds.unwrap_or_else(|| worth(cells));
-    let mut budget = Budget::seconds(seconds);
+    let tree = Tree::new(layout, &options.distances);
+    let seconds = options.seconds_for(&tree, worth(cells));
+    let mut budget = Budget::seconds(seconds.nodes);
     let lattice = Lattice::symmetric(grid);
-    let choices = cart::participants(&sizes, layout.nodes(), cells);
+    let choices = cart::participants(layout, cells);
     let mut best: Option<cart::Found> = None;
     for (i, nodes) in choices.iter().enumerate() {
         let mut share = budget.split((choices.len() - i) as i64);
         let sizes: Vec<u32> = nodes.iter().map(|(_, size)| *size).collect();
         if let Some(mut found) =
-            cart::map(&lattice, &sizes, options.objective, 2 * bound, &mut share)
+            cart::map(&lattice, &sizes, options.objective, 2 * plan.lower_bound, &mut share)
             && best.as_ref().is_none_or(|best| found.key < best.key)
         {
             found.node_of.iter_mut().for_each(|node| *node = nodes[*node as usize].0);
@@ -185,8 +301,15 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> P
         }
         budget.put_back(share);
     }
-    let found = best.map(|found| (found.node_of, found.algorithm));
-    plan.or_better(grid, &lattice, layout, options, found)
+    let mut found = best.map(|found| (found.node_of, found.algorithm));
+    if !tree.is_trivial() {
+        let mut budget = Budget::seconds(seconds.above);
+        let mut ways = [false, true].map(|plain| cart::Regions::new(&lattice, plain));
+        let question =
+            Question { graph: grid, symmetric: &lattice, tree: &tree, choices: &choices };
+        found = through(&question, layout, found, &mut ways, options.objective, &mut budget);
+    }
+    plan.or_better(grid, &lattice, layout, (options, &seconds), found)
 }
 
 /// Plans a graph. What `MPI_Graph_map` answers and the constructors of graphs do. Deterministic.

@@ -5,22 +5,23 @@
 //! rounds take O(nodes) words, whatever the number of ranks; an order without any order takes O(ranks).
 
 use super::Layout;
+use super::layout::{Kind, Level, MOST_LEVELS};
 
 /// The places of all ranks, as runs of neighbors that are at the same one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runs {
-    /// The number of ranks, the number of levels, and the runs: how many ranks, and their group at each
-    /// level. After the last run comes the first again, until all ranks have their place.
+    /// The number of ranks, the number of levels, the kind of each, and the runs: how many ranks, and their
+    /// group at each level. After the last run comes the first again, until all ranks have their place.
     words: Box<[u32]>,
 }
 
-/// The words before the runs.
+/// The words before the kinds of levels.
 const HEAD: usize = 2;
 
 impl From<&Layout> for Runs {
     fn from(layout: &Layout) -> Self {
         let levels = layout.levels();
-        let groups = |rank: usize| levels.iter().map(move |level| level[rank]);
+        let groups = |rank: usize| levels.iter().map(move |level| level.group_of[rank]);
         let mut runs: Vec<u32> = Vec::new();
         let mut start = 0;
         for rank in 1..=layout.ranks() {
@@ -32,8 +33,9 @@ impl From<&Layout> for Runs {
         }
         let run = 1 + levels.len();
         let round = round(&runs.chunks_exact(run).collect::<Vec<_>>());
-        let head = [layout.ranks() as u32, levels.len() as u32];
-        Self { words: head.into_iter().chain(runs[..run * round].iter().copied()).collect() }
+        let head = [layout.ranks() as u32, levels.len() as u32].into_iter();
+        let kinds = levels.iter().map(|level| level.kind as u32);
+        Self { words: head.chain(kinds).chain(runs[..run * round].iter().copied()).collect() }
     }
 }
 
@@ -46,8 +48,13 @@ impl Runs {
     /// What [`words`](Self::words) gave; `None` if these are no such words.
     pub fn from_words(words: Box<[u32]>) -> Option<Self> {
         let (ranks, levels) = (*words.first()?, *words.get(1)? as usize);
-        let runs = words[HEAD..].chunks_exact(levels.checked_add(1)?);
-        let whole = levels > 0 && runs.remainder().is_empty();
+        let kinds = words.get(HEAD..HEAD.checked_add(levels)?)?;
+        let (node, last) = (Kind::Node as u32, Kind::ALL.len() as u32);
+        let (above, below) = kinds.split_at(kinds.iter().position(|kind| *kind == node)?);
+        let nest = above.iter().all(|kind| *kind < node)
+            && below[1..].iter().all(|kind| (node + 1..last).contains(kind));
+        let runs = words[HEAD + levels..].chunks_exact(1 + levels);
+        let whole = nest && levels <= MOST_LEVELS && runs.remainder().is_empty();
         let full = runs.clone().all(|run| run[0] > 0) && (runs.len() > 0 || ranks == 0);
         (whole && full).then_some(Self { words })
     }
@@ -63,7 +70,7 @@ impl Runs {
 
     /// The runs of one round.
     fn runs(&self) -> impl Iterator<Item = &[u32]> + Clone {
-        self.words[HEAD..].chunks_exact(1 + self.levels())
+        self.words[HEAD + self.levels()..].chunks_exact(1 + self.levels())
     }
 
     /// As [`Layout::is_flat`].
@@ -78,9 +85,13 @@ impl Runs {
                 .runs()
                 .cycle()
                 .flat_map(move |run| std::iter::repeat_n(run[1 + level], run[0] as usize));
-            groups.take(self.ranks()).collect()
+            Level {
+                kind: Kind::ALL[self.words[HEAD + level] as usize],
+                group_of: groups.take(self.ranks()).collect(),
+            }
         };
-        Layout::of_levels((0..self.levels()).map(level).collect())
+        let levels = (0..self.levels()).map(level).collect();
+        Layout::of_levels(levels).expect("levels of a layout")
     }
 }
 
@@ -125,25 +136,38 @@ mod tests {
 
     #[test]
     fn blocks_and_rounds_take_words_by_nodes() {
-        assert_eq!(words(&Layout::one_node(0)), HEAD);
-        assert_eq!(words(&Layout::one_node(1_000_000)), HEAD + 2);
-        assert_eq!(words(&Layout::blocks(&[48; 1000])), HEAD + 2 * 1000);
+        assert_eq!(words(&Layout::one_node(0)), HEAD + 1);
+        assert_eq!(words(&Layout::one_node(1_000_000)), HEAD + 1 + 2);
+        assert_eq!(words(&Layout::blocks(&[48; 1000])), HEAD + 1 + 2 * 1000);
         for (ranks, at_once) in [(48_000, 1), (47_999, 1), (48_000, 8), (47_995, 8), (1_000, 1)] {
-            assert_eq!(words(&dealt(ranks, 1000, at_once)), HEAD + 2 * 1000);
+            assert_eq!(words(&dealt(ranks, 1000, at_once)), HEAD + 1 + 2 * 1000);
         }
         let packages = |layout: Layout| {
             let packages: Vec<u64> = (0..layout.ranks() as u64).map(|rank| rank / 4).collect();
-            layout.with_level(&packages)
+            layout.with_level(Kind::Package, &packages)
         };
-        assert_eq!(words(&packages(Layout::blocks(&[8; 100]))), HEAD + 3 * 200);
+        assert_eq!(words(&packages(Layout::blocks(&[8; 100]))), HEAD + 2 + 3 * 200);
+        assert_eq!(words(&Layout::parse("10x20x48", 9600).unwrap()), HEAD + 2 + 3 * 200);
         // Where nothing repeats all is kept.
-        assert_eq!(words(&Layout::from_ids(&[1, 2, 1, 1, 2, 3])), HEAD + 2 * 5);
+        assert_eq!(words(&Layout::from_ids(&[1, 2, 1, 1, 2, 3])), HEAD + 1 + 2 * 5);
     }
 
     #[test]
     fn other_words_are_refused() {
-        for words in [&[][..], &[1], &[1, 0], &[1, 1], &[1, 1, 1], &[1, 1, 0, 0], &[9, u32::MAX, 1]]
-        {
+        let node = Kind::Node as u32;
+        for words in [
+            &[][..],
+            &[1],
+            &[1, 0],
+            &[1, 1],
+            &[1, 1, node],
+            &[1, 1, node, 1],
+            &[1, 1, node, 0, 0],
+            &[1, 1, 0, 1, 0],
+            &[1, 1, 99, 1, 0],
+            &[1, 2, node, node, 1, 0, 0],
+            &[9, u32::MAX, 1],
+        ] {
             assert_eq!(Runs::from_words(words.into()), None, "{words:?}");
         }
     }
@@ -159,7 +183,7 @@ mod tests {
             });
             let places: Vec<(u64, u64)> = places.cycle().take(ranks).collect();
             let (nodes, packages): (Vec<u64>, Vec<u64>) = places.into_iter().unzip();
-            let layout = Layout::from_ids(&nodes).with_level(&packages);
+            let layout = Layout::from_ids(&nodes).with_level(Kind::Package, &packages);
             words(&layout);
         }
     }

@@ -4,6 +4,7 @@ use super::cost::Adjacency;
 use super::csr::Csr;
 use super::grid::Grid;
 use super::layout::Layout;
+use super::levels::Distances;
 use super::plan::Plan;
 use super::rng::Rng;
 
@@ -29,7 +30,7 @@ impl Scrambled for Csr {
 /// Every process gets another rank than its own, by the seed and the topology alone: not by where it
 /// runs. One vertex alone stays.
 pub(super) fn scramble(graph: &impl Scrambled, layout: &Layout, seed: u64) -> Plan {
-    let plan = Plan::identity(graph, layout, 0);
+    let plan = Plan::identity(graph, layout, &Distances::default(), |_| 0);
     if graph.vertices() < 2 {
         return plan;
     }

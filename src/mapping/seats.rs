@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::cost::{Adjacency, Objective};
 use super::csr::Csr;
-use super::layout::Layout;
+use super::layout::{Layout, Level};
 use super::order::breadth_first;
 use super::refine::{Budget, Partition, anneal, swap_pairs};
 
@@ -42,7 +42,7 @@ pub(super) fn seats(
     let (vertices, starts) = grouped(node_of);
     let mut seats = Seats {
         graph,
-        levels: &layout.levels()[1..],
+        levels: layout.below(),
         objective,
         answers: HashMap::new(),
         old_rank: vec![-1; node_of.len()].into(),
@@ -79,7 +79,7 @@ fn grouped(ids: &[u32]) -> (Vec<u32>, Vec<usize>) {
 
 struct Seats<'a, A> {
     graph: &'a A,
-    levels: &'a [Box<[u32]>],
+    levels: &'a [Level],
     objective: Objective,
     answers: HashMap<Question, Vec<u32>>,
     old_rank: Box<[i32]>,
@@ -89,7 +89,7 @@ impl<A: Adjacency> Seats<'_, A> {
     /// Gives vertices to the ranks of one group, both ascending, by the levels from `level` on.
     fn place(&mut self, vertices: &[u32], ranks: &[u32], level: usize, budget: &mut Budget) {
         let ids = match self.levels.get(level) {
-            Some(ids) if vertices.len() > 1 => ids,
+            Some(level) if vertices.len() > 1 => &level.group_of,
             _ => {
                 for (vertex, rank) in vertices.iter().zip(ranks) {
                     self.old_rank[*vertex as usize] = *rank as i32;

@@ -91,6 +91,11 @@ impl Places {
         if let Some(node) = self.node_of.iter().find(|node| **node as usize >= ranks) {
             return Err(format!("node_of has node {node}, but {ranks} ranks"));
         }
+        for level in self.above.iter().chain(&self.below) {
+            ensure(level.len() == ranks, || {
+                format!("a level has groups for {} of {ranks} ranks", level.len())
+            })?;
+        }
         let Some(old_rank) = &self.old_rank else { return Ok(()) };
         ensure(old_rank.len() == vertices, || {
             format!("old_rank has {} entries for {vertices} vertices", old_rank.len())

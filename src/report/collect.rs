@@ -228,7 +228,7 @@ impl Collected {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::{Grid, Layout, Plan};
+    use crate::mapping::{Distances, Grid, Layout, Plan};
     use crate::report::record::{Reason, Reorder};
     use crate::topology::Cart;
 
@@ -324,7 +324,8 @@ warning: careful (2 times)
         let sides = [200_000, 200_001, 200_002];
         for side in sides {
             let layout = Layout::blocks(&[side as usize; 2]);
-            let plan = Plan::identity(&Grid::from(&grid(side)), &layout, 0);
+            let plan =
+                Plan::identity(&Grid::from(&grid(side)), &layout, &Distances::default(), |_| 0);
             report.add(Record::planned(
                 "MPI_Cart_create",
                 &grid(side),

@@ -91,7 +91,7 @@ impl Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::{Csr, Grid, Layout, Plan};
+    use crate::mapping::{Csr, Distances, Grid, Kind, Layout, Plan};
     use crate::report::{Reason, Record, Reorder, Report, Shape, Traffic};
     use crate::topology::Cart;
 
@@ -102,16 +102,17 @@ mod tests {
         report.job(Job { mpi: "An \"MPI\"\n".into(), processes: 5, rank: 0, nodes });
         let grid = Cart::new(&[2, 2], &[true, false], 5).unwrap();
         let layout = Layout::parse("2,2,1", 5).unwrap();
+        let switches = layout.clone().under(Kind::Switch, &[0, 0, 1, 1, 0]).unwrap();
         let plan = Plan {
             old_rank: Some([0, 2, 1, 3].into()),
-            ..Plan::identity(&Grid::from(&grid), &layout, 2)
+            ..Plan::identity(&Grid::from(&grid), &switches, &Distances::default(), |_| 2)
         };
         report.add(
-            Record::planned("MPI_Cart_create", &grid, Reorder::Forced, &layout, &plan)
+            Record::planned("MPI_Cart_create", &grid, Reorder::Forced, &switches, &plan)
                 .took(0.5, 1.0),
         );
         let graph = Csr::from_edges(5, [(0, 4, 3)].into_iter());
-        let plan = Plan::identity(&graph, &layout, 0);
+        let plan = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
         let shape = Shape::DistGraph { edges: None, weighted: true };
         report.add(
             Record::planned("MPI_Dist_graph_create", shape, Reorder::Asked, &layout, &plan)
@@ -123,7 +124,10 @@ mod tests {
         let read = Document::read(&json).unwrap();
         assert_eq!(read.json(), json);
         assert_eq!(read.to_string(), report.news());
-        assert_eq!(read.topologies[0].places.as_ref().unwrap().after(4).unwrap(), [0, 1, 0, 1]);
+        assert_eq!(
+            read.topologies[0].places.as_ref().unwrap().after(4).unwrap().nodes,
+            [0, 1, 0, 1]
+        );
 
         // What docs/report-schema.md shows is what is written.
         let shown = include_str!("../../docs/report-schema.md");

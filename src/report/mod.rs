@@ -16,5 +16,8 @@ mod warning;
 
 pub use collect::{Job, Report};
 pub use json::Document;
-pub use record::{Effect, NodeSizes, Places, Reason, Record, Reorder, Shape, Traffic};
+pub use record::{
+    Drawn, Effect, LevelEffect, NodeSizes, Places, Reason, Record, Reorder, Shape, Traffic,
+    WeightedEffect,
+};
 pub use warning::{foreign_launcher, short_periodic_sides};

@@ -6,7 +6,8 @@ use std::hash::Hash;
 
 use serde::{Deserialize, Serialize};
 
-use crate::mapping::{Adjacency, Cost, Layout, Plan};
+use crate::mapping::plan::{LevelCost, Weighted};
+use crate::mapping::{Adjacency, Cost, Layout, Level, Plan};
 use crate::topology::{Cart, Graph};
 
 /// What was created.
@@ -188,6 +189,76 @@ impl fmt::Display for NodeSizes {
     }
 }
 
+/// Edges that join two groups of a level, by their weights; both directions count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Crossing {
+    /// All of them.
+    pub edges: i64,
+    /// Those that leave the worst group.
+    pub worst_group: i64,
+}
+
+impl From<Cost> for Crossing {
+    fn from(cost: Cost) -> Self {
+        Self { edges: cost.inter_node_edges, worst_group: cost.max_node_edges }
+    }
+}
+
+/// What a mapping brings at one level of the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LevelEffect {
+    /// What its groups are: "switches", "nodes", "packages".
+    pub name: Cow<'static, str>,
+    /// How many groups there are.
+    pub groups: usize,
+    /// No mapping has fewer edges between them.
+    pub lower_bound: i64,
+    /// With every process keeping its rank.
+    pub before: Crossing,
+    /// As it is now.
+    pub after: Crossing,
+}
+
+impl LevelEffect {
+    /// Of each level of a layout, the outermost first.
+    pub fn of(layout: &Layout, plan: &Plan) -> Vec<Self> {
+        let levels = layout.levels().iter().zip(layout.names()).zip(&plan.levels);
+        let level = |((level, name), costs): ((&Level, String), &LevelCost)| Self {
+            name: name.into(),
+            groups: level.groups(),
+            lower_bound: costs.lower_bound,
+            before: costs.before.into(),
+            after: costs.after.into(),
+        };
+        levels.map(level).collect()
+    }
+}
+
+/// The sum over all edges of the distance of their ends.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct WeightedEffect {
+    /// What an edge counts inside a node, between nodes of one group, and so on outward.
+    pub distances: Vec<i64>,
+    /// No mapping has less.
+    pub lower_bound: i64,
+    /// With every process keeping its rank.
+    pub before: i64,
+    /// As it is now.
+    pub after: i64,
+}
+
+impl From<&Weighted> for WeightedEffect {
+    fn from(weighted: &Weighted) -> Self {
+        let number = |sum: i128| i64::try_from(sum).unwrap_or(i64::MAX);
+        Self {
+            distances: weighted.distances.clone(),
+            lower_bound: number(weighted.lower_bound),
+            before: number(weighted.before),
+            after: number(weighted.after),
+        }
+    }
+}
+
 /// What a mapping brings, whether it was applied or not.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Effect {
@@ -203,6 +274,27 @@ pub struct Effect {
     /// unequally, if they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Cost>,
+    /// The same at each level of the machine, the outermost first; the nodes are one of them.
+    #[serde(default)]
+    pub levels: Vec<LevelEffect>,
+    /// All levels together, where there are some above the nodes.
+    #[serde(default)]
+    pub weighted: Option<WeightedEffect>,
+}
+
+impl Effect {
+    /// What a plan for a layout brings.
+    pub fn of(layout: &Layout, plan: &Plan) -> Self {
+        Self {
+            lower_bound: plan.lower_bound,
+            before: plan.before,
+            after: plan.after,
+            algorithm: plan.algorithm.into(),
+            withheld: plan.withheld,
+            levels: LevelEffect::of(layout, plan),
+            weighted: plan.weighted.as_ref().map(WeightedEffect::from),
+        }
+    }
 }
 
 /// Where processes are: what a picture needs.
@@ -210,23 +302,76 @@ pub struct Effect {
 pub struct Places {
     /// The node of every rank of the old communicator.
     pub node_of: Vec<u32>,
+    /// For each level above the nodes, the outermost first, the group of every rank of the old communicator.
+    #[serde(default)]
+    pub above: Vec<Vec<u32>>,
+    /// The same for each level below the nodes.
+    #[serde(default)]
+    pub below: Vec<Vec<u32>>,
     /// The old rank of every new rank; `None` where every process kept its own.
     pub old_rank: Option<Vec<i32>>,
 }
 
 impl Places {
-    /// The node of each of the first `vertices` new ranks, had every process kept its rank.
-    pub fn before(&self, vertices: usize) -> Option<&[u32]> {
-        self.node_of.get(..vertices)
+    /// Where a plan puts the ranks of a layout.
+    fn of(layout: &Layout, plan: &Plan) -> Self {
+        let groups = |levels: &[Level]| levels.iter().map(|l| l.group_of.to_vec()).collect();
+        Self {
+            node_of: layout.nodes().to_vec(),
+            above: groups(layout.above()),
+            below: groups(layout.below()),
+            old_rank: plan.old_rank.as_ref().map(|old| old.to_vec()),
+        }
     }
 
-    /// The node of each of the first `vertices` new ranks. `None` if there are not so many, or an
-    /// old rank is none.
-    pub fn after(&self, vertices: usize) -> Option<Vec<u32>> {
-        let node = |old: &i32| self.node_of.get(usize::try_from(*old).ok()?).copied();
-        match &self.old_rank {
-            Some(old_rank) => old_rank.get(..vertices)?.iter().map(node).collect(),
-            None => self.before(vertices).map(<[u32]>::to_vec),
+    /// For each level the group of each of the first `vertices` new ranks, had every process kept its rank.
+    /// `None` if there are not so many.
+    pub fn before(&self, vertices: usize) -> Option<Drawn> {
+        self.drawn(|groups| Some(groups.get(..vertices)?.to_vec()))
+    }
+
+    /// The same as it is now. `None` if there are not so many, or an old rank is none.
+    pub fn after(&self, vertices: usize) -> Option<Drawn> {
+        let Some(old_rank) = &self.old_rank else { return self.before(vertices) };
+        self.drawn(|groups| {
+            let group = |old: &i32| groups.get(usize::try_from(*old).ok()?).copied();
+            old_rank.get(..vertices)?.iter().map(group).collect()
+        })
+    }
+
+    fn drawn(&self, groups: impl Fn(&[u32]) -> Option<Vec<u32>>) -> Option<Drawn> {
+        let levels = |levels: &[Vec<u32>]| -> Option<Vec<Vec<u32>>> {
+            levels.iter().map(|level| groups(level)).collect()
+        };
+        Some(Drawn {
+            nodes: groups(&self.node_of)?,
+            above: levels(&self.above)?,
+            below: levels(&self.below)?,
+        })
+    }
+}
+
+/// Where the vertices of a topology are, level by level: what a picture shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Drawn {
+    /// The node of each vertex.
+    pub nodes: Vec<u32>,
+    /// Its group at each level above the nodes, the outermost first.
+    pub above: Vec<Vec<u32>>,
+    /// Its group at each level below the nodes.
+    pub below: Vec<Vec<u32>>,
+}
+
+impl Drawn {
+    /// Of vertices that are taken by these ranks of a layout.
+    pub fn new(layout: &Layout, ranks: impl Iterator<Item = i32> + Clone) -> Self {
+        let groups = |group_of: &[u32]| ranks.clone().map(|rank| group_of[rank as usize]).collect();
+        let levels =
+            |levels: &[Level]| levels.iter().map(|level| groups(&level.group_of)).collect();
+        Self {
+            nodes: groups(layout.nodes()),
+            above: levels(layout.above()),
+            below: levels(layout.below()),
         }
     }
 }
@@ -337,17 +482,8 @@ impl Record {
         Self {
             nodes: Some(nodes),
             kept,
-            effect: Some(Effect {
-                lower_bound: plan.lower_bound,
-                before: plan.before,
-                after: plan.after,
-                algorithm: plan.algorithm.into(),
-                withheld: plan.withheld,
-            }),
-            places: Some(Places {
-                node_of: layout.nodes().to_vec(),
-                old_rank: plan.old_rank.as_ref().map(|old| old.to_vec()),
-            }),
+            effect: Some(Effect::of(layout, plan)),
+            places: Some(Places::of(layout, plan)),
             ..record
         }
     }
@@ -391,7 +527,8 @@ impl Record {
     /// How many numbers the record keeps for pictures.
     pub(super) fn drawn(&self) -> usize {
         let places = self.places.as_ref().map_or(0, |places| {
-            places.node_of.len() + places.old_rank.as_ref().map_or(0, Vec::len)
+            let levels = 1 + places.above.len() + places.below.len();
+            levels * places.node_of.len() + places.old_rank.as_ref().map_or(0, Vec::len)
         });
         places + self.traffic.as_ref().map_or(0, |traffic| 2 * traffic.before.len().pow(2))
     }
@@ -400,7 +537,7 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::Csr;
+    use crate::mapping::{Csr, Distances};
 
     #[test]
     fn nodes_are_told_in_a_few_words() {
@@ -415,7 +552,7 @@ mod tests {
     fn traffic_counts_edges_from_row_to_column() {
         let graph = Csr::from_edges(4, [(0, 1, 1), (0, 2, 5), (3, 0, 2)].into_iter());
         let layout = Layout::blocks(&[2, 2]);
-        let before = Plan::identity(&graph, &layout, 0);
+        let before = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
         let plan = Plan { old_rank: Some([0, 2, 1, 3].into()), ..before };
         let traffic = Traffic::new(&graph, &layout, &plan);
         assert_eq!(traffic.before, [[1, 5], [2, 0]]);
@@ -428,8 +565,8 @@ mod tests {
             &plan,
         );
         let places = record.places.as_ref().unwrap();
-        assert_eq!(places.before(4).unwrap(), [0, 0, 1, 1]);
-        assert_eq!(places.after(4).unwrap(), [0, 1, 0, 1]);
+        assert_eq!(places.before(4).unwrap().nodes, [0, 0, 1, 1]);
+        assert_eq!(places.after(4).unwrap().nodes, [0, 1, 0, 1]);
         assert_eq!(places.after(5), None);
         assert_eq!(record.traffic(traffic).drawn(), 4 + 4 + 8);
     }

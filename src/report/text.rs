@@ -3,8 +3,8 @@
 use std::fmt::{self, Write};
 
 use super::json::{Document, Warning};
-use super::record::{Effect, Reason, Record, Reorder, Shape};
-use crate::mapping::Cost;
+use super::record::{Effect, LevelEffect, Reason, Record, Reorder, Shape, WeightedEffect};
+use crate::mapping::{Cost, Kind};
 
 /// "8 x 4", or "50 x 48, periodic along 0 and 1".
 impl fmt::Display for Shape {
@@ -83,6 +83,35 @@ impl fmt::Display for Effect {
     }
 }
 
+/// A line for each level but the nodes, of which more is told.
+impl fmt::Display for LevelEffect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, groups, before, after, lower_bound } = self;
+        if *name == Kind::Node.to_string() {
+            return Ok(());
+        }
+        writeln!(
+            f,
+            "  between {groups} {name} {}, at least {lower_bound}; of the worst {}",
+            Change(before.edges, after.edges),
+            Change(before.worst_group, after.worst_group)
+        )
+    }
+}
+
+impl fmt::Display for WeightedEffect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let distances: Vec<String> = self.distances.iter().map(i64::to_string).collect();
+        writeln!(
+            f,
+            "  weighed by distance ({}) {}, at least {}",
+            distances.join(","),
+            Change(self.before, self.after),
+            self.lower_bound
+        )
+    }
+}
+
 impl fmt::Display for Record {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.function)?;
@@ -118,6 +147,8 @@ impl fmt::Display for Record {
                 Shape::Cart { weights: None, .. } => writeln!(f, "; weights assumed equal")?,
                 _ => writeln!(f)?,
             }
+            effect.levels.iter().try_for_each(|level| write!(f, "{level}"))?;
+            effect.weighted.iter().try_for_each(|weighted| write!(f, "{weighted}"))?;
         }
         let command = self.rank_file();
         match (self.withheld(), command) {
@@ -146,7 +177,9 @@ impl Record {
         let (effect, nodes) = (self.effect.as_ref()?, self.nodes.as_ref()?);
         let gains = effect.after.inter_node_edges < effect.before.inter_node_edges;
         let withheld = self.withheld();
-        if self.kept != Some(Reason::NOT_ASKED) || !(gains || withheld.is_some()) {
+        // The command knows no switches but those that somebody writes down for it.
+        let known = effect.weighted.is_none() && (gains || withheld.is_some());
+        if self.kept != Some(Reason::NOT_ASKED) || !known {
             return None;
         }
         let sides: Vec<String> = dims.iter().map(i32::to_string).collect();
@@ -237,7 +270,7 @@ impl fmt::Display for Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::{Grid, Layout, Options, Plan, plan_cart};
+    use crate::mapping::{Distances, Grid, Kind, Layout, Options, Plan, plan_cart};
     use crate::report::{Job, Report};
     use crate::topology::Cart;
 
@@ -246,7 +279,7 @@ mod tests {
         let grid = Cart::new(&[4, 4], &[false, true], 16).unwrap();
         let record = |layout: &str, after: i64, kept: Reason| {
             let layout = Layout::parse(layout, 16).unwrap();
-            let before = Plan::identity(&Grid::from(&grid), &layout, 0);
+            let before = Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |_| 0);
             let after = Cost { inter_node_edges: after, max_node_edges: 1 };
             let plan = Plan { old_rank: Some((0..16).collect()), after, ..before };
             Record::planned("MPI_Cart_create", &grid, Reorder::No, &layout, &plan)
@@ -288,6 +321,26 @@ mod tests {
     }
 
     #[test]
+    fn every_level_has_a_line() {
+        let layout = Layout::parse("2x2x4", 16).unwrap();
+        let packages: Vec<u64> = (0..16).map(|rank| rank / 2).collect();
+        let layout = layout.with_level(Kind::Package, &packages);
+        let grid = Cart::new(&[16], &[false], 16).unwrap();
+        let plan = Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |sizes| {
+            16 / sizes[0] as i64
+        });
+        let text =
+            Record::planned("MPI_Cart_create", &grid, Reorder::Asked, &layout, &plan).to_string();
+        let expected = "  \
+edges of the worst node 2; between nodes 6, at least 4; weights assumed equal
+  between 2 switches 2, at least 2; of the worst 1
+  between 8 packages 14, at least 8; of the worst 2
+  weighed by distance (1,10,100) 264, at least 246
+";
+        assert!(text.ends_with(expected), "{text}");
+    }
+
+    #[test]
     fn people_read_this() {
         let report = Report::new();
         let layout = Layout::parse("50x48", 2400).unwrap();
@@ -302,7 +355,7 @@ mod tests {
             old_rank: Some((0..2400).collect()),
             after: Cost { inter_node_edges: 1224, max_node_edges: 30 },
             algorithm: "strips",
-            ..Plan::identity(&Grid::from(&grid), &layout, 1204)
+            ..Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |_| 1204)
         };
         for _ in 0..3 {
             let made = Record::planned("MPI_Cart_create", &grid, Reorder::Forced, &layout, &plan);

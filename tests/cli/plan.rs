@@ -49,12 +49,14 @@ fn plans_are_permutations_with_the_figures_that_are_said() {
             "algorithm",
             "before",
             "dims",
+            "levels",
             "lower_bound",
             "node_sizes",
             "old_rank",
             "periodic",
             "ranks",
             "seconds",
+            "weighted",
         ];
         let mut sorted = fields.clone();
         sorted.sort();
@@ -84,7 +86,79 @@ fn plans_are_permutations_with_the_figures_that_are_said() {
                 <= plan["after"]["inter_node_edges"].as_i64().unwrap()
         );
         assert!(plan["seconds"].as_f64().unwrap() >= 0.0);
+        // Without switches the nodes are the only level.
+        let levels = plan["levels"].as_array().unwrap();
+        assert_eq!(levels.len(), 1);
+        assert_eq!((&levels[0]["name"], &plan["weighted"]), (&"nodes".into(), &Value::Null));
+        assert_eq!(levels[0]["after"]["edges"], plan["after"]["inter_node_edges"]);
     }
+}
+
+#[test]
+fn switches_are_planned_for_and_told_of() {
+    let plan = |arguments: &str| -> Value {
+        let json = cartograph(&format!("plan --json {arguments}")).stdout();
+        serde_json::from_str(&json).unwrap()
+    };
+    let level = |plan: &Value, at: usize| {
+        let level = &plan["levels"][at];
+        let number = |value: &Value| value.as_i64().unwrap();
+        let (before, after) = (&level["before"], &level["after"]);
+        (
+            level["name"].as_str().unwrap().to_owned(),
+            number(&level["groups"]),
+            [before, after].map(|costs| (number(&costs["edges"]), number(&costs["worst_group"]))),
+            number(&level["lower_bound"]),
+        )
+    };
+    // Four switches of 8 nodes of 32, each of which is a row of the grid.
+    let answer = plan("--dims 32x32 --weights 1,1 --levels 4:8:32");
+    assert_eq!(level(&answer, 0), ("switches".into(), 4, [(192, 64), (128, 32)], 128));
+    assert_eq!(level(&answer, 1).2[1].0, 640);
+    let weighted = &answer["weighted"];
+    assert_eq!(numbers(&weighted["distances"]), [1, 10, 100]);
+    let sums = ["lower_bound", "before", "after"].map(|name| weighted[name].as_i64().unwrap());
+    assert_eq!(sums, [21248, 39104, 21248]);
+    // The same machine by other words, and other distances.
+    let by_layout = plan("--dims 32x32 --weights 1,1 --layout 4x8x32 --level-weights 1,2");
+    assert_eq!(by_layout["levels"], answer["levels"]);
+    assert_eq!(numbers(&by_layout["weighted"]["distances"]), [1, 2, 20]);
+    let deep = plan("--dims 8x8 --levels 2:2:4:4");
+    let names: Vec<String> = (0..3).map(|at| level(&deep, at).0).collect();
+    assert_eq!(names, ["switches 2", "switches 1", "nodes"]);
+
+    let text = cartograph("plan --dims 32x32 --weights 1,1 --levels 4:8:32").stdout();
+    assert!(text.starts_with("grid 32x32 on 32 nodes of 32, 4 switches\n"), "{text}");
+    let row = text.lines().find(|line| line.starts_with("edges between switches")).unwrap();
+    assert_eq!(row.split_whitespace().skip(3).collect::<Vec<_>>(), ["192", "128", "128"]);
+    let row = text.lines().find(|line| line.starts_with("edges weighed by distance")).unwrap();
+    assert_eq!(row.split_whitespace().skip(4).collect::<Vec<_>>(), ["39104", "21248", "21248"]);
+    let svg = cartograph("plan --dims 32x32 --weights 1,1 --levels 4:8:32 --svg -").stdout();
+    assert!(svg.contains("between switches 192 → 128"), "{svg}");
+    // Borders of nodes, and twice as thick those of switches, in both pictures.
+    let nodes = svg.matches("stroke-width=\"2.5\"").count();
+    assert_eq!((nodes, svg.matches("stroke-width=\"5\"").count()), (2, 2));
+}
+
+#[test]
+fn a_file_may_have_paths() {
+    let directory = Directory::new("plan-paths");
+    let (places, ranks) = (directory.join("places"), directory.join("ranks"));
+    // Nodes a and c share a switch.
+    fs::write(&places, "s1/a\ns1/a\ns2/b\ns2/b\ns1/c\ns1/c\ns2/d\ns2/d\n").unwrap();
+    let run = cartograph("plan --dims 8 --json --layout").arg(&places);
+    let json = run.arg("--rankfile").arg("slurm").arg(&ranks).stdout();
+    let plan: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(plan["levels"][0]["before"]["edges"], 6);
+    assert_eq!(plan["levels"][0]["after"]["edges"], 2);
+    // In a row the nodes of one switch follow each other, by their names.
+    let names = fs::read_to_string(&ranks).unwrap().replace('\n', "");
+    let halves =
+        [&names[..4], &names[4..]].map(|half| half.replace("cc", "aa").replace("bb", "dd"));
+    assert!(halves.contains(&"aaaa".into()) && halves.contains(&"dddd".into()), "{names}");
+    fs::write(&places, "s1/a s1/a s2/b s2/b s1/c s1/c s2/c s2/c\n").unwrap();
+    let wrong = cartograph("plan --dims 8 --layout").arg(&places);
+    wrong.fails(2, "line 1 of the file: node c is in s1 and in s2");
 }
 
 #[test]

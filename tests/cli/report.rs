@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use cartograph::mapping::{Csr, Grid, Layout, Plan};
+use cartograph::mapping::{Csr, Distances, Grid, Layout, Plan};
 use cartograph::report::{Job, Reason, Record, Reorder, Report, Shape, Traffic};
 use cartograph::topology::Cart;
 
@@ -21,11 +21,11 @@ fn report() -> Report {
     let grid = Cart::new(&[4, 2], &[false, true], 8).unwrap();
     let plan = Plan {
         old_rank: Some([0, 4, 1, 5, 2, 6, 3, 7].into()),
-        ..Plan::identity(&Grid::from(&grid), &layout, 8)
+        ..Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |_| 8)
     };
     report.add(Record::planned("MPI_Cart_create", &grid, Reorder::Asked, &layout, &plan));
     let graph = Csr::from_edges(8, (0..8).map(|from| (from, (from + 3) % 8, 5)));
-    let plan = Plan::identity(&graph, &layout, 0);
+    let plan = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
     let shape = Shape::DistGraph { edges: Some(8), weighted: true };
     let record = Record::planned("MPI_Dist_graph_create", shape, Reorder::Asked, &layout, &plan);
     report.add(record.traffic(Traffic::new(&graph, &layout, &plan)));

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use crate::mapping::cost::Adjacency;
 use crate::mapping::lattice::{Axis, Lattice};
 
 /// How nodes are divided.
@@ -18,10 +19,20 @@ pub(super) enum Cut {
 /// Which of the nodes in `sequence`, of the sizes given, each cell is on.
 pub(super) fn bisect(lattice: &Lattice, sizes: &[u32], sequence: &[u32], cut: Cut) -> Vec<u32> {
     let cells: u32 = sizes.iter().sum();
-    let mut order: Vec<u32> = (0..cells).collect();
-    let mut node_of = vec![0; cells as usize];
+    bisect_some(lattice, (0..cells).collect(), sizes, sequence, cut)
+}
+
+/// The same for some of the cells; the others are on node 0.
+pub(super) fn bisect_some(
+    lattice: &Lattice,
+    mut cells: Vec<u32>,
+    sizes: &[u32],
+    sequence: &[u32],
+    cut: Cut,
+) -> Vec<u32> {
+    let mut node_of = vec![0; lattice.vertices()];
     let mut bisection = Bisection { lattice, sizes, cut, node_of: &mut node_of };
-    bisection.divide(&mut order, sequence);
+    bisection.divide(&mut cells, sequence);
     node_of
 }
 

@@ -3,16 +3,21 @@
 mod bisect;
 mod bound;
 mod brick;
+mod region;
 mod strips;
 #[cfg(test)]
 mod tests;
 
 pub(super) use self::bound::lower_bound;
+pub(super) use self::region::Regions;
+
+use std::cmp::Reverse;
 
 use self::bisect::{Cut, bisect, tree_order};
 use self::strips::Strips;
 use super::cost::{Adjacency, Objective};
 use super::lattice::Lattice;
+use super::layout::Layout;
 use super::refine::{Budget, Partition, anneal, swap_pairs};
 
 /// A construction.
@@ -167,7 +172,7 @@ fn construct(
     shapes.extend(strips);
     let by_id: Vec<u32> = (0..sizes.len() as u32).collect();
     let mut by_size = by_id.clone();
-    by_size.sort_by_key(|node| std::cmp::Reverse(sizes[*node as usize]));
+    by_size.sort_by_key(|node| Reverse(sizes[*node as usize]));
     let sequences = if even || by_id == by_size { vec![by_id] } else { vec![by_id, by_size] };
 
     let cells = lattice.vertices();
@@ -206,7 +211,8 @@ fn cost(lattice: &Lattice, node_of: &[u32], nodes: usize) -> super::Cost {
 
 /// The nodes that take part and with how many processes each: one choice if all processes are needed,
 /// else several that are worth trying.
-pub(super) fn participants(sizes: &[usize], nodes: &[u32], cells: usize) -> Vec<Vec<(u32, u32)>> {
+pub(super) fn participants(layout: &Layout, cells: usize) -> Vec<Vec<(u32, u32)>> {
+    let (sizes, nodes) = (layout.node_sizes(), layout.nodes());
     let used = |count: &dyn Fn(usize) -> usize| -> Vec<(u32, u32)> {
         let counts = (0..sizes.len()).map(|node| (node as u32, count(node) as u32));
         counts.filter(|(_, count)| *count > 0).collect()
@@ -216,7 +222,7 @@ pub(super) fn participants(sizes: &[usize], nodes: &[u32], cells: usize) -> Vec<
     }
     // The largest nodes whole.
     let mut by_size: Vec<usize> = (0..sizes.len()).collect();
-    by_size.sort_by_key(|node| std::cmp::Reverse(sizes[*node]));
+    by_size.sort_by_key(|node| Reverse(sizes[*node]));
     let mut largest = vec![0; sizes.len()];
     let mut left = cells;
     let mut count = 0;
@@ -236,15 +242,45 @@ pub(super) fn participants(sizes: &[usize], nodes: &[u32], cells: usize) -> Vec<
     let mut first = vec![0; sizes.len()];
     nodes[..cells].iter().for_each(|node| first[*node as usize] += 1);
     let mut choices: Vec<Vec<usize>> = Vec::new();
-    for choice in [largest, level, first] {
+    let near = (!layout.above().is_empty()).then(|| near_nodes(layout, &sizes, cells));
+    for choice in near.into_iter().chain([largest, level, first]) {
         let sorted = |choice: &[usize]| {
             let mut sorted = choice.to_vec();
             sorted.sort_unstable();
             sorted
         };
-        if !choices.iter().any(|other| sorted(other) == sorted(&choice)) {
+        let alike = |other: &Vec<usize>| match layout.above() {
+            [] => sorted(other) == sorted(&choice),
+            _ => *other == choice,
+        };
+        if !choices.iter().any(alike) {
             choices.push(choice);
         }
     }
     choices.iter().map(|choice| used(&|node| choice[node])).collect()
+}
+
+/// Nodes that are near each other: the largest groups whole, level by level.
+fn near_nodes(layout: &Layout, sizes: &[usize], cells: usize) -> Vec<usize> {
+    // By the sizes of the groups that each node is in, the outermost first.
+    let mut keys: Vec<Vec<(Reverse<usize>, u32)>> = vec![Vec::new(); sizes.len()];
+    for level in layout.above() {
+        let groups = level.sizes();
+        let mut group_of = vec![0; sizes.len()];
+        for (node, group) in layout.nodes().iter().zip(&level.group_of) {
+            group_of[*node as usize] = *group;
+        }
+        for (key, group) in keys.iter_mut().zip(group_of) {
+            key.push((Reverse(groups[group as usize]), group));
+        }
+    }
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by(|a, b| keys[*a].cmp(&keys[*b]).then(sizes[*b].cmp(&sizes[*a])));
+    let mut left = cells;
+    let mut choice = vec![0; sizes.len()];
+    for node in order {
+        choice[node] = sizes[node].min(left);
+        left -= choice[node];
+    }
+    choice
 }

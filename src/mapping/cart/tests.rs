@@ -1,6 +1,9 @@
 //! Every small grid on every small machine: what must hold for any plan.
 
-use crate::mapping::{Adjacency, Cost, Grid, Layout, Objective, Offset, Options, Plan, plan_cart};
+use crate::mapping::plan::LevelCost;
+use crate::mapping::{
+    Adjacency, Cost, Grid, Kind, Layout, Objective, Offset, Options, Plan, plan_cart,
+};
 
 /// The edges between groups, counted edge by edge from coordinates.
 fn count(grid: &Grid, group_of: &[u32]) -> Cost {
@@ -49,18 +52,30 @@ fn check(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
     if layout.ranks() == cells {
         assert!(seen.iter().all(|seen| *seen), "{}", what());
     }
-    for (level, groups) in layout.levels().iter().enumerate() {
-        let costs =
-            |before: &Cost, inner: &[Cost]| *[&[*before], inner].concat().get(level).unwrap();
-        let (before, after) =
-            (costs(&plan.before, &plan.inner_before), costs(&plan.after, &plan.inner_after));
-        assert_eq!(count(grid, &groups[..cells]), before, "{}", what());
+    for (costs, level) in plan.levels.iter().zip(layout.levels()) {
+        let groups = &level.group_of;
+        assert_eq!(count(grid, &groups[..cells]), costs.before, "{}", what());
         let planned: Vec<u32> = ranks.iter().map(|rank| groups[*rank]).collect();
-        assert_eq!(count(grid, &planned), after, "{}", what());
+        assert_eq!(count(grid, &planned), costs.after, "{}", what());
+        assert!(costs.after.inter_node_edges >= costs.lower_bound, "{}", what());
     }
-    let key = |cost: Cost| cost.key(options.objective);
-    let before = (key(plan.before), plan.inner_before.iter().map(|c| key(*c)).collect::<Vec<_>>());
-    let after = (key(plan.after), plan.inner_after.iter().map(|c| key(*c)).collect::<Vec<_>>());
+    let nodes = layout.above().len();
+    assert_eq!(plan.levels.len(), layout.levels().len());
+    assert_eq!((plan.before, plan.after), (plan.levels[nodes].before, plan.levels[nodes].after));
+    let key = |costs: fn(&LevelCost) -> Cost| -> (i128, i128, Vec<(i64, i64)>) {
+        let of = |level: &LevelCost| costs(level).key(options.objective);
+        let distances = options.distances.of(nodes);
+        let steps = distances.windows(2).rev().map(|pair| pair[1] - pair[0]);
+        let sum = plan.levels[..=nodes].iter().zip(steps);
+        let sum = sum.map(|(level, step)| i128::from(costs(level).inter_node_edges * step)).sum();
+        let most = costs(&plan.levels[nodes]).max_node_edges.into();
+        let below = plan.levels[nodes + 1..].iter().map(of).collect();
+        match options.objective {
+            Objective::Sum => (sum, most, below),
+            Objective::Max => (most, sum, below),
+        }
+    };
+    let (before, after) = (key(|level| level.before), key(|level| level.after));
     match plan.old_rank {
         Some(_) => assert!(after < before, "{}", what()),
         None => assert_eq!((after, plan.algorithm), (before, "none"), "{}", what()),
@@ -218,12 +233,12 @@ fn vertices_of_a_node_are_placed_on_its_groups() {
     // 4x1 before and can be 2x2.
     let grid = nearest(&[8, 4], &[false, false]);
     let domains: Vec<u64> = (0..32).map(|rank| rank / 4).collect();
-    let layout = Layout::blocks(&[16, 16]).with_level(&domains);
+    let layout = Layout::blocks(&[16, 16]).with_level(Kind::Numa, &domains);
     let plan = check(&grid, &layout, &Options::default());
     // Nodes are 4x4 already.
     assert_eq!((plan.before, plan.algorithm), (plan.after, "inside nodes"));
-    assert_eq!(plan.inner_before[0].inter_node_edges, 56);
-    assert_eq!(plan.inner_after[0].inter_node_edges, 40);
+    assert_eq!(plan.levels[1].before.inter_node_edges, 56);
+    assert_eq!(plan.levels[1].after.inter_node_edges, 40);
     // Without domains nothing is better, and an order that is good stays.
     assert_eq!(check(&grid, &Layout::blocks(&[16, 16]), &Options::default()).old_rank, None);
     // A node's vertices go to its ranks in ascending order.
@@ -290,7 +305,7 @@ mod random {
             let ids =
                 |width| (0..layout.ranks() as u64).map(|rank| rank / width).collect::<Vec<_>>();
             match width {
-                Some(width) => layout.clone().with_level(&ids(width)),
+                Some(width) => layout.clone().with_level(Kind::Cache, &ids(width)),
                 None => layout,
             }
         })

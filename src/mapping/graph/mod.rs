@@ -28,6 +28,7 @@ use super::cart::participants;
 use super::cost::{Adjacency, Objective};
 use super::csr::Csr;
 use super::layout::Layout;
+use super::levels::{Divide, Question, Tree, place, through};
 use super::plan::{Options, Plan};
 use super::refine::{Budget, Partition, swap_pairs};
 use super::rng::Rng;
@@ -37,20 +38,22 @@ const STEP: f64 = 0.3;
 
 /// The body of [`super::plan_graph`].
 pub(super) fn plan(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
-    let sizes = layout.node_sizes();
-    let bound = lower_bound(graph, sizes.iter().copied().max().unwrap_or(0));
-    let kept = Plan::identity(graph, layout, bound);
+    let kept = Plan::identity(graph, layout, &options.distances, |sizes| {
+        lower_bound(graph, sizes.iter().copied().max().unwrap_or(0))
+    });
     if graph.vertices() < 2 || layout.is_flat() {
         return kept;
     }
-    let mut budget = Budget::seconds(options.seconds.unwrap_or_else(|| worth(graph)) * STEP);
+    let tree = Tree::new(layout, &options.distances);
+    let seconds = options.seconds_for(&tree, worth(graph));
+    let mut budget = Budget::seconds(seconds.nodes * STEP);
     if budget.left() < Net::steps(graph) as i64 {
         return kept;
     }
     let net = Net::new(graph);
     let mut best = None;
-    if kept.before.inter_node_edges > bound {
-        let choices = participants(&sizes, layout.nodes(), graph.vertices());
+    let choices = participants(layout, graph.vertices());
+    if kept.before.inter_node_edges > kept.lower_bound {
         for (i, nodes) in choices.iter().enumerate() {
             let mut share = budget.split((choices.len() - i) as i64);
             let sizes: Vec<usize> = nodes.iter().map(|(_, size)| *size as usize).collect();
@@ -64,8 +67,55 @@ pub(super) fn plan(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
             budget.put_back(share);
         }
     }
-    let found = best.map(|(_, node_of)| (node_of, "multilevel"));
-    kept.or_better(graph, &net, layout, options, found)
+    let mut found = best.map(|(_, node_of)| (node_of, "multilevel"));
+    if !tree.is_trivial() {
+        let mut budget = Budget::seconds(seconds.above * STEP);
+        let mut nets = [Nets::new(&net)];
+        let question = Question { graph, symmetric: &net, tree: &tree, choices: &choices };
+        found = through(&question, layout, found, &mut nets, options.objective, &mut budget);
+    }
+    kept.or_better(graph, &net, layout, (options, &seconds), found)
+}
+
+/// A graph that is divided again and again.
+struct Nets<'a> {
+    net: &'a Net,
+    /// Scratch: an entry a vertex, all of them `u32::MAX` between uses.
+    local: Vec<u32>,
+}
+
+impl<'a> Nets<'a> {
+    fn new(net: &'a Net) -> Self {
+        Self { net, local: vec![u32::MAX; net.len()] }
+    }
+}
+
+/// Which node each part of a mapping goes to, by what the parts send each other: see [`place`].
+pub(super) fn place_parts(
+    between: &Csr,
+    tree: &Tree,
+    takes: &[u32],
+    budget: &mut Budget,
+) -> Vec<u32> {
+    // As long as a graph is worth that is divided once, and not also refined for nodes.
+    let mut share = budget.at_most(STEP * worth(between) / 2.5, 1);
+    let nodes = place(tree, takes, &mut Nets::new(&Net::new(between)), &mut share);
+    budget.put_back(share);
+    nodes
+}
+
+impl Divide for Nets<'_> {
+    fn divide(&mut self, vertices: &[u32], sizes: &[usize], budget: &mut Budget) -> Vec<u32> {
+        let induced;
+        let net = if vertices.len() == self.net.len() {
+            self.net
+        } else {
+            induced = self.net.induced(vertices, &mut self.local);
+            budget.spend(induced.sweep());
+            &induced
+        };
+        search(net, sizes, Objective::Sum, budget).swap_remove(0)
+    }
 }
 
 /// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices.

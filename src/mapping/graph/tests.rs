@@ -7,9 +7,14 @@ use proptest::prelude::*;
 use super::lower_bound;
 use crate::mapping::refine::SPENT;
 use crate::mapping::rng::Rng;
-use crate::mapping::{Csr, Layout, Objective, Options, Plan, plan_graph};
+use crate::mapping::{Csr, Distances, Kind, Layout, Objective, Options, Plan, plan_graph};
 
-const SUM: Options = Options { objective: Objective::Sum, seconds: None, scramble: None };
+const SUM: Options = Options {
+    objective: Objective::Sum,
+    seconds: None,
+    scramble: None,
+    distances: Distances::AS_ASSUMED,
+};
 const MAX: Options = Options { objective: Objective::Max, ..SUM };
 
 type Edge = (u32, u32, i64);
@@ -225,7 +230,7 @@ fn a_search_takes_the_time_that_it_may() {
     let edges = renumbered(vertices, &both_ways(&right.chain(down).collect::<Vec<_>>()), 1);
     let graph = graph_of(vertices, &edges);
     let packages: Vec<u64> = (0..vertices as u64).map(|rank| rank / 150 % 2).collect();
-    let layout = Layout::blocks(&[300; 300]).with_level(&packages);
+    let layout = Layout::blocks(&[300; 300]).with_level(Kind::Package, &packages);
     let mut last = i64::MAX;
     for seconds in [0.0, 0.001, 0.01, 0.1, 0.5, 2.0] {
         SPENT.set(0);

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 
 use super::budget::Budget;
 use super::partition::Partition;
-use crate::mapping::cost::{Adjacency, Cost, Objective};
+use crate::mapping::cost::{Adjacency, Objective};
 use crate::mapping::csr::Csr;
+use crate::mapping::levels::Tree;
 use crate::mapping::rng::Rng;
 
 /// The temperatures at the start of each run and at the end, in edges of average weight. A regular
@@ -42,6 +43,69 @@ pub(in crate::mapping) fn anneal<A: Adjacency>(
     objective: Objective,
     budget: &mut Budget,
 ) {
+    anneal_by(partition, &NodesAlone, objective, budget);
+}
+
+/// The same where the distance of nodes counts.
+pub(in crate::mapping) fn anneal_through<A: Adjacency>(
+    partition: &mut Partition<'_, A>,
+    tree: &Tree,
+    objective: Objective,
+    budget: &mut Budget,
+) {
+    anneal_by(partition, tree, objective, budget);
+}
+
+/// What is between nodes, beside that they are two.
+trait Metric {
+    /// What an edge between two nodes costs more than one inside a node.
+    fn node_step(&self) -> i64;
+    /// What an edge between two nodes costs beyond that, both ways the same.
+    fn beyond(&self, a: u32, b: u32) -> i64;
+    /// Whether there is any of it.
+    fn is_flat(&self) -> bool;
+}
+
+/// All nodes are equally far from each other.
+struct NodesAlone;
+
+impl Metric for NodesAlone {
+    fn node_step(&self) -> i64 {
+        1
+    }
+
+    #[inline]
+    fn beyond(&self, _: u32, _: u32) -> i64 {
+        0
+    }
+
+    #[inline]
+    fn is_flat(&self) -> bool {
+        true
+    }
+}
+
+impl Metric for Tree {
+    fn node_step(&self) -> i64 {
+        self.node_step()
+    }
+
+    #[inline]
+    fn beyond(&self, a: u32, b: u32) -> i64 {
+        self.beyond(a, b)
+    }
+
+    fn is_flat(&self) -> bool {
+        false
+    }
+}
+
+fn anneal_by<A: Adjacency>(
+    partition: &mut Partition<'_, A>,
+    metric: &impl Metric,
+    objective: Objective,
+    budget: &mut Budget,
+) {
     let graph = Csr::copy(partition.graph);
     let weights: i64 = (0..graph.vertices()).flat_map(|v| graph.edges(v)).map(|(_, w)| w).sum();
     if partition.nodes() < 2 || weights <= 0 {
@@ -50,10 +114,11 @@ pub(in crate::mapping) fn anneal<A: Adjacency>(
     let unit = weights as f64 / graph.len() as f64;
     for (i, warm) in WARM.into_iter().enumerate() {
         let mut share = budget.split((WARM.len() - i) as i64);
-        let mut state = State::new(partition, unit, objective);
+        let mut state = State::new(partition, &graph, metric, unit, objective);
+        let before = state.best;
         let mut random = Rng::new(SEED << 32 | i as u64);
         state.cool(&graph, warm, &mut random, &mut share);
-        if state.best < partition.cost().key(objective) {
+        if state.best < before {
             *partition = Partition::new(partition.graph, state.kept, partition.nodes());
         }
     }
@@ -64,8 +129,8 @@ fn factor(from: f64, to: f64) -> f64 {
     (0..LEVELS.ilog2()).fold(to / from, |ratio, _| ratio.sqrt())
 }
 
-#[derive(Clone)]
-struct State {
+struct State<'a, M> {
+    metric: &'a M,
     node_of: Vec<u32>,
     leaving: Vec<i64>,
     /// How many vertices each node has too many.
@@ -75,36 +140,104 @@ struct State {
     /// How many are too many or too few, all together.
     wrong: u32,
     sum: i64,
+    /// What edges cost beyond that they join two nodes.
+    beyond: i128,
     /// What an edge of average weight counts, at both its ends.
     edge: f64,
     /// What it costs that a node has many edges and not few.
     uneven: f64,
     objective: Objective,
-    best: (i64, i64),
+    best: (i128, i128),
     kept: Vec<u32>,
 }
 
-impl State {
-    fn new<A: Adjacency>(partition: &Partition<'_, A>, weight: f64, objective: Objective) -> Self {
+impl<M> Clone for State<'_, M> {
+    fn clone(&self) -> Self {
+        Self {
+            metric: self.metric,
+            node_of: self.node_of.clone(),
+            leaving: self.leaving.clone(),
+            excess: self.excess.clone(),
+            kept: self.kept.clone(),
+            ..*self
+        }
+    }
+}
+
+impl<'a, M: Metric> State<'a, M> {
+    fn new<A: Adjacency>(
+        partition: &Partition<'_, A>,
+        graph: &Csr,
+        metric: &'a M,
+        weight: f64,
+        objective: Objective,
+    ) -> Self {
         let nodes = partition.nodes();
         let cost = partition.cost();
         let mean = (cost.inter_node_edges as f64 / nodes as f64).max(weight);
-        Self {
+        let node_of = partition.node_of();
+        let beyond = |vertex: usize| -> i128 {
+            let (targets, weights) = graph.row(vertex);
+            let edges = targets.iter().zip(weights);
+            let edge = |(to, weight): (&u32, &i64)| {
+                let far = metric.beyond(node_of[vertex], node_of[*to as usize]);
+                i128::from(far) * i128::from(*weight)
+            };
+            edges.map(edge).sum()
+        };
+        let beyond =
+            if metric.is_flat() { 0 } else { (0..node_of.len()).map(beyond).sum::<i128>() };
+        let mut state = Self {
+            metric,
             node_of: partition.node_of().to_vec(),
             leaving: (0..nodes).map(|node| partition.leaving(node as u32)).collect(),
             excess: vec![0; nodes],
             size: LENIENT * 2.0 * weight,
             wrong: 0,
             sum: cost.inter_node_edges,
+            beyond,
             edge: 2.0 * weight,
             uneven: match objective {
                 Objective::Sum => 0.02 / mean,
                 Objective::Max => 0.5 / mean,
             },
             objective,
-            best: cost.key(objective),
+            best: (0, 0),
             kept: partition.node_of().to_vec(),
+        };
+        state.best = state.key();
+        state
+    }
+
+    /// By what states are compared.
+    fn key(&self) -> (i128, i128) {
+        let most = self.leaving.iter().copied().max().unwrap_or(0).into();
+        match self.objective {
+            Objective::Sum => (self.weighted(), most),
+            Objective::Max => (most, self.weighted()),
         }
+    }
+
+    /// What all edges cost.
+    fn weighted(&self) -> i128 {
+        i128::from(self.metric.node_step()) * i128::from(self.sum) + self.beyond
+    }
+
+    /// What moving a vertex to a node adds to what edges cost beyond that they join two nodes.
+    #[inline]
+    fn change_beyond(&self, graph: &Csr, vertex: usize, to: u32) -> i128 {
+        if self.metric.is_flat() {
+            return 0;
+        }
+        let (targets, weights) = graph.row(vertex);
+        let from = self.node_of[vertex];
+        let edge = |(target, weight): (&u32, &i64)| {
+            let node = self.node_of[*target as usize];
+            let change = self.metric.beyond(to, node) - self.metric.beyond(from, node);
+            i128::from(change) * i128::from(*weight)
+        };
+        // Each edge counts in both directions.
+        2 * targets.iter().zip(weights).map(edge).sum::<i128>()
     }
 
     /// Becomes colder and stricter until the budget is spent.
@@ -169,7 +302,8 @@ impl State {
                 let (_, before) = paths[node].expect("on the path");
                 let (_, vertex) = moves[&(before, node as u32)];
                 let changes = self.changes(graph, vertex as usize, node as u32);
-                self.apply(vertex as usize, node, changes);
+                let beyond = self.change_beyond(graph, vertex as usize, node as u32);
+                self.apply(vertex as usize, node, changes, beyond);
                 node = before as usize;
             }
         }
@@ -211,22 +345,26 @@ impl State {
         let sizes = 2 * (1 + self.excess[b] - self.excess[a]);
         let square =
             |node: usize, change: i64| change as f64 * (2 * self.leaving[node] + change) as f64;
+        let beyond = self.change_beyond(graph, u, b as u32);
         let change = (da + db) as f64
+            + beyond as f64 / self.metric.node_step() as f64
             + self.size * f64::from(sizes)
             + self.uneven * (square(a, da) + square(b, db));
         if change <= temperature * random.exponential() {
-            self.apply(u, b, (da, db));
+            self.apply(u, b, (da, db), beyond);
         }
-        STEPS + targets.len()
+        // Distances take about twice as long as the rest.
+        (STEPS + targets.len()) * if self.metric.is_flat() { 1 } else { 3 }
     }
 
     /// Moves a vertex to node `b`.
-    fn apply(&mut self, vertex: usize, b: usize, (da, db): (i64, i64)) {
+    fn apply(&mut self, vertex: usize, b: usize, (da, db): (i64, i64), beyond: i128) {
         let a = self.node_of[vertex] as usize;
         self.node_of[vertex] = b as u32;
         self.leaving[a] += da;
         self.leaving[b] += db;
         self.sum += da + db;
+        self.beyond += beyond;
         let distance = |excess: i32| excess.unsigned_abs();
         self.wrong -= distance(self.excess[a]) + distance(self.excess[b]);
         self.excess[a] -= 1;
@@ -239,14 +377,10 @@ impl State {
 
     /// Keeps the state if it is the best so far.
     fn keep(&mut self) {
-        if self.objective == Objective::Sum && self.sum > self.best.0 {
+        if self.objective == Objective::Sum && self.weighted() > self.best.0 {
             return;
         }
-        let key = Cost {
-            inter_node_edges: self.sum,
-            max_node_edges: self.leaving.iter().copied().max().unwrap_or(0),
-        }
-        .key(self.objective);
+        let key = self.key();
         if key < self.best {
             self.best = key;
             self.kept.copy_from_slice(&self.node_of);

@@ -9,10 +9,10 @@ mod budget;
 mod pairs;
 mod partition;
 
-pub(super) use anneal::anneal;
+pub(super) use anneal::{anneal, anneal_through};
 pub(super) use budget::Budget;
 #[cfg(test)]
 pub(super) use budget::SPENT;
 pub use budget::stop_searches;
-pub(super) use pairs::swap_pairs;
+pub(super) use pairs::{swap_pairs, swap_pairs_where};
 pub(super) use partition::Partition;

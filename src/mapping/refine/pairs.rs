@@ -36,6 +36,16 @@ pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
     objective: Objective,
     budget: &mut Budget,
 ) {
+    swap_pairs_where(partition, objective, |_, _| true, budget);
+}
+
+/// The same between such pairs of nodes alone of which `may` says so.
+pub(in crate::mapping) fn swap_pairs_where<A: Adjacency>(
+    partition: &mut Partition<'_, A>,
+    objective: Objective,
+    may: impl Fn(u32, u32) -> bool,
+    budget: &mut Budget,
+) {
     let nodes = partition.nodes();
     let mut changed = vec![true; nodes];
     let mut pair = Pair::default();
@@ -55,7 +65,7 @@ pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
                 partition.graph.for_each_edge(vertex as usize, |to, _| {
                     steps += 1;
                     let b = partition.node(to);
-                    if b > a && (before[a as usize] || before[b as usize]) {
+                    if b > a && (before[a as usize] || before[b as usize]) && may(a, b) {
                         touching.push(b);
                     }
                 });

@@ -4,6 +4,8 @@ use svg::Document;
 use svg::node::element::{Group, Rectangle, Text};
 
 use super::{Caption, MOST_CELLS, grid, matrix};
+use crate::mapping::Kind;
+use crate::report::Drawn;
 
 /// How wide each of the two pictures may be, in pixels.
 pub(super) const PANEL: f64 = 720.0;
@@ -45,14 +47,19 @@ pub(super) fn round(pixels: f64) -> f64 {
 }
 
 impl Figure {
-    /// A grid with the node of each cell, before and after. `None` if it has too many cells.
-    pub fn grids(caption: &Caption, dims: &[usize], before: &[u32], after: &[u32]) -> Option<Self> {
-        if before.len() > MOST_CELLS {
+    /// A grid with the place of each cell, before and after. `None` if it has too many cells.
+    pub fn grids(caption: &Caption, dims: &[usize], before: &Drawn, after: &Drawn) -> Option<Self> {
+        if before.nodes.len() > MOST_CELLS {
             return None;
         }
-        let colors = super::colors::of_nodes(dims, &[before, after]);
+        let colors = super::colors::of_nodes(dims, &[&before.nodes, &after.nodes]);
         let panels = [grid::panel(dims, before, &colors), grid::panel(dims, after, &colors)];
-        let legend = "A square is a process. Color, number and thick borders: its node.";
+        let legend = match before.above.is_empty() {
+            true => "A square is a process. Color, number and thick borders: its node.",
+            false => {
+                "A square is a process. Color, number and thick borders: its node; thicker ones: what is above."
+            }
+        };
         Some(Self::compose(caption, panels, legend, None))
     }
 
@@ -116,6 +123,11 @@ impl Figure {
             before.max_node_edges,
             after.max_node_edges
         );
+        let others = caption.levels.iter().filter(|level| level.name != Kind::Node.to_string());
+        let figures = others.fold(figures, |figures, level| {
+            let (before, after) = (level.before.edges, level.after.edges);
+            figures + &format!(", between {} {before} → {after}", level.name)
+        });
         let heading = |words: String, x: f64| text(&words, (x, TITLE - 10.0), 15.0, false);
         let bottom = height - 16.0;
         let mut group = Group::new()

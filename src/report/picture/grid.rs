@@ -7,6 +7,7 @@ use svg::node::element::{Group, Path};
 use super::colors::Rgb;
 use super::figure::{PANEL, Panel, round, text};
 use super::slices::{Slice, slices};
+use crate::report::Drawn;
 
 /// The largest side of a cell, in pixels.
 const LARGEST: f64 = 28.0;
@@ -59,14 +60,17 @@ impl Arrangement {
     }
 }
 
-/// Draws a grid with the node of each cell; `colors` has one for each node.
-pub(super) fn panel(dims: &[usize], node_of: &[u32], colors: &[Rgb]) -> Panel {
+/// Draws a grid with the place of each cell; `colors` has one for each node.
+pub(super) fn panel(dims: &[usize], places: &Drawn, colors: &[Rgb]) -> Panel {
+    let node_of = &places.nodes[..];
     let slices = slices(dims);
     // The last slice of a line may be shorter than the first, which counts.
     let arrangement = Arrangement::of(&slices);
     let cell = arrangement.cell;
     let mut areas = vec![String::new(); colors.len()];
     let (mut lines, mut borders) = (String::new(), String::new());
+    let (mut above, mut below) =
+        (vec![String::new(); places.above.len()], vec![String::new(); places.below.len()]);
     let mut labels = Group::new();
     let (mut width, mut height) = (0f64, 0f64);
     for (number, slice) in slices.iter().enumerate() {
@@ -76,6 +80,10 @@ pub(super) fn panel(dims: &[usize], node_of: &[u32], colors: &[Rgb]) -> Panel {
         };
         paint(slice, node_of, at, cell, &mut areas);
         draw_borders(slice, node_of, at, &mut lines, &mut borders);
+        let levels = places.above.iter().zip(&mut above);
+        for (group_of, path) in levels.chain(places.below.iter().zip(&mut below)) {
+            draw_borders(slice, group_of, at, &mut String::new(), path);
+        }
         if !slice.label.is_empty() {
             labels = labels.add(text(&slice.label, (x, y - 4.0), 11.0, false));
         }
@@ -106,7 +114,16 @@ pub(super) fn panel(dims: &[usize], node_of: &[u32], colors: &[Rgb]) -> Panel {
     if cell >= 5.0 {
         group = group.add(stroke(&lines, 0.5, 0.25));
     }
-    group = group.add(stroke(&borders, (cell / 6.0).clamp(0.5, 2.5), 1.0)).add(labels);
+    let width_of_nodes = (cell / 6.0).clamp(0.5, 2.5);
+    for path in &below {
+        group = group.add(stroke(path, width_of_nodes / 2.0, 0.7));
+    }
+    group = group.add(stroke(&borders, width_of_nodes, 1.0));
+    // The outermost is drawn last, over the others, and is the thickest.
+    for (path, up) in above.iter().rev().zip(1..) {
+        group = group.add(stroke(path, width_of_nodes * f64::from(1 + up), 1.0));
+    }
+    let group = group.add(labels);
     Panel { group, width, height }
 }
 
@@ -282,7 +299,9 @@ mod tests {
             let cells: usize = dims.iter().product();
             let node_of: Vec<u32> = (0..cells).map(|cell| (cell / 4) as u32).collect();
             let colors = vec![Rgb(0, 0, 0); cells.div_ceil(4)];
-            let panel = panel(dims, &node_of, &colors);
+            let above = vec![node_of.iter().map(|node| node / 3).collect()];
+            let places = Drawn { nodes: node_of, above, below: Vec::new() };
+            let panel = panel(dims, &places, &colors);
             let fits = |length: f64| {
                 length > 0.0
                     && length <= PANEL.max(dims.iter().max().map_or(0, |m| *m) as f64 + 1.0)

@@ -9,7 +9,7 @@ pub mod terminal;
 
 pub use figure::{Figure, sheet};
 
-use super::record::{Record, Shape};
+use super::record::{LevelEffect, Record, Shape};
 use crate::mapping::Cost;
 
 /// Cells of a grid, or columns of a matrix, beyond which a picture shows nothing any more.
@@ -28,6 +28,8 @@ pub struct Caption {
     pub after: Cost,
     /// No mapping has fewer edges between nodes.
     pub lower_bound: i64,
+    /// What there is to tell of the levels above and below the nodes.
+    pub levels: Vec<LevelEffect>,
 }
 
 /// Draws what a report tells of a topology. `None` if it keeps too little for a picture.
@@ -40,6 +42,7 @@ pub fn of_record(record: &Record) -> Option<Figure> {
         before: effect.before,
         after: effect.after,
         lower_bound: effect.lower_bound,
+        levels: effect.levels.clone(),
     };
     if let Some(traffic) = &record.traffic {
         return Figure::matrices(&caption, &traffic.before, &traffic.after);
@@ -48,5 +51,5 @@ pub fn of_record(record: &Record) -> Option<Figure> {
     let dims: Vec<usize> = dims.iter().map(|side| *side as usize).collect();
     let places = record.places.as_ref()?;
     let cells = dims.iter().try_fold(1usize, |cells, side| cells.checked_mul(*side))?;
-    Figure::grids(&caption, &dims, places.before(cells)?, &places.after(cells)?)
+    Figure::grids(&caption, &dims, &places.before(cells)?, &places.after(cells)?)
 }

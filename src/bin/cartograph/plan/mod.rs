@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use cartograph::mapping::{Cost, Layout, Objective, Options, Plan};
+use cartograph::mapping::{Cost, Distances, Layout, Objective, Options, Plan};
 use cartograph::mapping::{plan_cart, plan_graph, stop_searches};
 use cartograph::report::picture::{self, Caption, Figure};
-use cartograph::report::{NodeSizes, Traffic};
+use cartograph::report::{Drawn, LevelEffect, NodeSizes, Traffic, WeightedEffect};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -28,12 +28,14 @@ How a mapping may be found:
   strips      the grid is cut into strips, which are walked to and fro, filling one node after the other
   bisection   grid and nodes are halved again and again
   tree        cells in the order in which halving the grid comes to them fill one node after the other
-  multilevel  a graph is made smaller by joining neighbors, divided, and improved on the way back";
+  multilevel  a graph is made smaller by joining neighbors, divided, and improved on the way back
+  multisection  first what is on each switch is found, then what is on each of its nodes
+Where there are switches, what was found for nodes is placed on them so that neighbors share a switch.";
 
 #[derive(clap::Args)]
 #[command(after_help = WORDS)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["dims", "graph", "traffic"])))]
-#[command(group(clap::ArgGroup::new("where").args(["nodes", "node_sizes", "layout"])))]
+#[command(group(clap::ArgGroup::new("where").args(["nodes", "node_sizes", "levels", "layout"])))]
 pub(crate) struct Arguments {
     /// The sizes of a grid
     #[arg(long, value_name = "AxBxC")]
@@ -56,10 +58,19 @@ pub(crate) struct Arguments {
     /// Processes on each node where they differ: 40*48,10*30,15 for 40 nodes of 48, 10 of 30 and one of 15
     #[arg(long, value_name = "SIZES")]
     node_sizes: Option<String>,
-    /// The nodes as CARTOGRAPH_LAYOUT has them: 4x16, 40*48,16,8, or a file with a node's name a rank;
-    /// without any, those on which --traffic was recorded
+    /// Switches, nodes on each and processes on each of these: 4:8:32; more levels, of switches of switches,
+    /// come before
+    #[arg(long, value_name = "A:B:C")]
+    levels: Option<String>,
+    /// The machine as CARTOGRAPH_LAYOUT has it: 4x16 (nodes x processes), 2x4x16 (switches x nodes x
+    /// processes), 40*48,16,8, or a file with a node's name, or a path such as s1/n5, a rank; without any,
+    /// the nodes on which --traffic was recorded
     #[arg(long)]
     layout: Option<String>,
+    /// What an edge costs inside a node, between nodes of a switch, between switches and so on, where there
+    /// are switches: 1,10,100 if nobody says
+    #[arg(long, value_name = "DISTANCES")]
+    level_weights: Option<String>,
     /// Which cells are neighbors, and so have edges between them
     #[arg(long, default_value = "nn", conflicts_with_all = ["graph", "traffic"])]
     stencil: Stencil,
@@ -108,6 +119,8 @@ struct Answer<'a> {
     after: Cost,
     algorithm: &'a str,
     seconds: f64,
+    levels: Vec<LevelEffect>,
+    weighted: Option<WeightedEffect>,
     old_rank: Vec<i32>,
 }
 
@@ -179,7 +192,12 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
     if seconds.is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite())) {
         return Err(Failure::usage("--seconds must be a number that is not negative"));
     }
-    let options = Options { objective, seconds, ..Options::default() };
+    let distances =
+        arguments.level_weights.as_deref().map_or(Ok(Distances::default()), |text| {
+            Distances::parse(text)
+                .map_err(|error| Failure::usage(format!("--level-weights {error}")))
+        })?;
+    let options = Options { objective, seconds, distances, ..Options::default() };
     let stopped = stop_when_interrupted();
     let progress =
         Progress::new(&format!("placing {} processes (Ctrl-C: the best so far)", layout.ranks()));
@@ -226,27 +244,32 @@ impl Solved {
             after: self.plan.after,
             algorithm: self.plan.algorithm,
             seconds: self.seconds,
+            levels: LevelEffect::of(&self.layout, &self.plan),
+            weighted: self.plan.weighted.as_ref().map(WeightedEffect::from),
             old_rank: self.plan.old_ranks().collect(),
         };
         serde_json::to_string(&answer).expect("all keys are strings")
     }
 
-    /// The node of each vertex, before and after.
-    fn nodes(&self) -> (&[u32], Vec<u32>) {
-        let nodes = self.layout.nodes();
-        let after = self.plan.old_ranks().map(|old| nodes[old as usize]).collect();
-        (&nodes[..self.plan.vertices as usize], after)
+    /// Where each vertex is, before and after.
+    fn places(&self) -> [Drawn; 2] {
+        let after: Vec<i32> = self.plan.old_ranks().collect();
+        let before = Drawn::new(&self.layout, 0..self.plan.vertices);
+        [before, Drawn::new(&self.layout, after.iter().copied())]
     }
 
     fn subject(&self) -> String {
-        format!("{} on {}", self.problem, NodeSizes::from(&self.layout))
+        let above = self.layout.above().iter().zip(self.layout.names()).rev();
+        let above: String =
+            above.map(|(level, name)| format!(", {} {name}", level.groups())).collect();
+        format!("{} on {}{above}", self.problem, NodeSizes::from(&self.layout))
     }
 
     fn text(&self) -> String {
         let plan = &self.plan;
         let nodes = self.layout.node_sizes().len() as i64;
         let mut text = format!(
-            "{}\n\n{:26}{:>12}{:>12}{:>14}\n",
+            "{}\n\n{:32}{:>12}{:>12}{:>14}\n",
             self.subject(),
             "",
             "rank order",
@@ -256,7 +279,7 @@ impl Solved {
         let mut row = |name: &str, before: i64, after: i64, bound: i64| {
             // Of graphs mostly nothing is known: then there is no bound to show.
             let bound = if bound > 0 { bound.to_string() } else { "-".to_owned() };
-            let _ = writeln!(text, "{name:26}{before:>12}{after:>12}{bound:>14}");
+            let _ = writeln!(text, "{name:32}{before:>12}{after:>12}{bound:>14}");
         };
         let (before, after, bound) = (plan.before, plan.after, plan.lower_bound);
         let what = self.problem.weighs();
@@ -274,6 +297,15 @@ impl Solved {
             after.max_node_edges,
             mean,
         );
+        let others = LevelEffect::of(&self.layout, plan).into_iter().enumerate();
+        for (_, level) in others.filter(|(at, _)| *at != self.layout.above().len()) {
+            let LevelEffect { name, before, after, lower_bound, .. } = level;
+            row(&format!("{what} between {name}"), before.edges, after.edges, lower_bound);
+        }
+        if let Some(weighted) = &plan.weighted {
+            let WeightedEffect { before, after, lower_bound, .. } = weighted.into();
+            row(&format!("{what} weighed by distance"), before, after, lower_bound);
+        }
         let found = match (&plan.old_rank, plan.withheld) {
             (Some(_), _) => format!("found by {}", plan.algorithm),
             (None, Some(cost)) => format!(
@@ -286,7 +318,7 @@ impl Solved {
         let stopped = if self.stopped { ", interrupted" } else { "" };
         let _ = writeln!(text, "\n{found}, in {:.4} s{stopped}", self.seconds);
         if let Problem::Grid(grid) = &self.problem {
-            match picture::terminal::draw(grid.dims(), &self.nodes().1) {
+            match picture::terminal::draw(grid.dims(), &self.places()[1].nodes) {
                 Some(drawn) => {
                     let _ = write!(text, "\nthe node of each process, as planned:\n{drawn}");
                 }
@@ -303,11 +335,12 @@ impl Solved {
             before: self.plan.before,
             after: self.plan.after,
             lower_bound: self.plan.lower_bound,
+            levels: LevelEffect::of(&self.layout, &self.plan),
         };
         let figure = match &self.problem {
             Problem::Grid(grid) => {
-                let (before, after) = self.nodes();
-                Figure::grids(&caption, grid.dims(), before, &after)
+                let [before, after] = self.places();
+                Figure::grids(&caption, grid.dims(), &before, &after)
             }
             Problem::Graph { graph, .. } | Problem::Traffic { graph, .. } => {
                 let Traffic { before, after } = Traffic::new(graph, &self.layout, &self.plan);

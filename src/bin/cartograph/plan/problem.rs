@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
 use cartograph::mapping::graph::metis;
-use cartograph::mapping::layout::parse_sizes;
+use cartograph::mapping::layout::{node_of_path, parse_sizes};
 use cartograph::mapping::{Adjacency, Csr, Grid, Layout, Offset};
 use cartograph_traffic::Recording;
 use clap::ValueEnum;
@@ -145,6 +145,9 @@ pub(super) fn layout(
     arguments: &Arguments,
     problem: &Problem,
 ) -> Result<(Layout, Option<Vec<String>>)> {
+    if let Some(text) = &arguments.levels {
+        return levels(text, problem);
+    }
     let sizes = match (&arguments.node_sizes, arguments.nodes, arguments.ppn) {
         (Some(text), _, _) => parse_sizes(text, MOST_RANKS).ok_or_else(|| {
             Failure::usage(format!("--node-sizes {text}: write sizes such as 40*48,10*30,12*15"))
@@ -160,6 +163,30 @@ pub(super) fn layout(
         (None, None, _) => return named_layout(arguments.layout.as_deref(), problem),
     };
     let ranks = sizes.iter().fold(0usize, |sum, size| sum.saturating_add(*size));
+    enough(ranks, problem)?;
+    Ok((Layout::blocks(&sizes), None))
+}
+
+/// The layout of `--levels`.
+fn levels(text: &str, problem: &Problem) -> Result<(Layout, Option<Vec<String>>)> {
+    let numbers: Option<Vec<usize>> =
+        text.split([':', 'x']).map(|word| word.parse().ok().filter(|n| *n > 0)).collect();
+    let numbers = numbers.filter(|numbers| numbers.len() > 1).ok_or_else(|| {
+        Failure::usage(format!(
+            "--levels {text}: write how many switches there are, nodes on each and processes on each of \
+             these, such as 4:8:32"
+        ))
+    })?;
+    let ranks = numbers.iter().fold(1usize, |all, number| all.saturating_mul(*number));
+    enough(ranks, problem)?;
+    let words: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    let layout = Layout::parse(&words.join("x"), ranks)
+        .map_err(|error| Failure::usage(format!("--levels: {error}")))?;
+    Ok((layout, None))
+}
+
+/// Whether so many places are enough, and not too many.
+fn enough(ranks: usize, problem: &Problem) -> Result<()> {
     let vertices = problem.vertices();
     if ranks > MOST_RANKS {
         return Err(Failure::usage(format!("the nodes have more than {MOST_RANKS} processes")));
@@ -169,14 +196,16 @@ pub(super) fn layout(
             "{problem} needs {vertices} processes, but the nodes have {ranks}; add nodes or shrink it"
         )));
     }
-    Ok((Layout::blocks(&sizes), None))
+    Ok(())
 }
 
 /// The nodes of `--layout` or, without it, those on which a program was recorded.
 fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Layout, Option<Vec<String>>)> {
     let Some(text) = text else {
         let Problem::Traffic { recording, .. } = problem else {
-            return Err(Failure::usage("say where: --nodes with --ppn, --node-sizes or --layout"));
+            return Err(Failure::usage(
+                "say where: --nodes with --ppn, --node-sizes, --levels or --layout",
+            ));
         };
         let (layout, names) = traffic::layout(recording).ok_or_else(|| {
             Failure::new(
@@ -190,7 +219,7 @@ fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Layout, Option
     let read = |file: &str| {
         let text = fs::read_to_string(file)?;
         let mut seen = HashSet::new();
-        let words = text.split_whitespace().filter(|word| seen.insert(*word));
+        let words = text.split_whitespace().map(node_of_path).filter(|word| seen.insert(*word));
         names = Some(words.map(str::to_owned).collect());
         Ok(text)
     };

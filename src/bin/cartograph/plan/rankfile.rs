@@ -172,13 +172,16 @@ impl Launcher {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use cartograph::mapping::Grid;
+    use cartograph::mapping::{Distances, Grid};
 
     #[test]
     fn every_launcher_starts_ranks_where_the_plan_wants_them() {
         let layout = Layout::blocks(&[2, 3]);
         let row = Grid::new(vec![4], vec![false], Grid::nearest_neighbors(&[1]));
-        let plan = Plan { old_rank: Some([3, 0, 4, 1].into()), ..Plan::identity(&row, &layout, 0) };
+        let plan = Plan {
+            old_rank: Some([3, 0, 4, 1].into()),
+            ..Plan::identity(&row, &layout, &Distances::default(), |_| 0)
+        };
         let order = launch_order(&plan, &layout);
         assert_eq!(order, [1, 0, 1, 0, 1]);
         let names = names(Some("a,b"), None, &layout).unwrap();

@@ -1,0 +1,157 @@
+//! Parts of a grid, of any shape, divided on.
+
+use std::collections::HashMap;
+
+use super::{Fill, Shape, bisect, bound, brick, construct, map, strips};
+use crate::mapping::cost::{Adjacency, Objective};
+use crate::mapping::csr::Csr;
+use crate::mapping::lattice::Lattice;
+use crate::mapping::levels::Divide;
+use crate::mapping::refine::{Budget, Partition, anneal, swap_pairs};
+
+/// A grid whose cells are divided again and again.
+pub(in crate::mapping) struct Regions<'a> {
+    lattice: &'a Lattice,
+    /// Whether the whole grid is divided by a construction as it is: where its parts are boxes, they are
+    /// divided better than what searching makes of them.
+    plain: bool,
+    /// Boxes that were divided before.
+    known: HashMap<BoxShape, Vec<u32>>,
+}
+
+/// The sides of a box, which of them are rings, and the sizes of its parts.
+type BoxShape = (Vec<(u32, bool)>, Vec<usize>);
+
+/// So many answers are kept.
+const MOST_KNOWN: usize = 64;
+
+impl<'a> Regions<'a> {
+    /// All of a grid; the lattice is symmetric.
+    pub(in crate::mapping) fn new(lattice: &'a Lattice, plain: bool) -> Self {
+        Self { lattice, plain, known: HashMap::new() }
+    }
+}
+
+impl Divide for Regions<'_> {
+    fn divide(&mut self, cells: &[u32], sizes: &[usize], budget: &mut Budget) -> Vec<u32> {
+        let counts: Vec<u32> = sizes.iter().map(|size| *size as u32).collect();
+        if cells.len() == self.lattice.vertices() {
+            if self.plain && !self.lattice.axes().is_empty() {
+                let best = construct(self.lattice, &counts, Objective::Sum, |_| false, budget);
+                return best.into_iter().next().expect("one at least").node_of;
+            }
+            return whole(self.lattice, &counts, budget);
+        }
+        let (part, numbers) = self.lattice.around(cells);
+        if part.vertices() == cells.len() {
+            let sides = part.axes().iter().map(|axis| (axis.size, axis.periodic)).collect();
+            let question = (sides, sizes.to_vec());
+            if let Some(answer) = self.known.get(&question) {
+                return answer.clone();
+            }
+            let answer = whole(&part, &counts, budget);
+            if self.known.len() < MOST_KNOWN {
+                self.known.insert(question, answer.clone());
+            }
+            return answer;
+        }
+        irregular(&part, &numbers, &counts, budget)
+    }
+}
+
+/// The part of each cell of a box.
+fn whole(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> Vec<u32> {
+    let bound = match lattice.vertices() {
+        0..=MOST_BOUNDED => {
+            let sizes: Vec<usize> = sizes.iter().map(|size| *size as usize).collect();
+            bound::lower_bound(lattice, &sizes)
+        }
+        _ => 0,
+    };
+    match map(lattice, sizes, Objective::Sum, bound, budget) {
+        Some(found) => found.node_of,
+        None => in_order(sizes),
+    }
+}
+
+/// Of more cells no bound is worked out, which takes longer than it saves.
+const MOST_BOUNDED: usize = 1 << 20;
+
+/// Cells in the order of their numbers.
+fn in_order(sizes: &[u32]) -> Vec<u32> {
+    let parts = (0u32..).zip(sizes);
+    parts.flat_map(|(part, size)| std::iter::repeat_n(part, *size as usize)).collect()
+}
+
+/// The part of each of the cells of a box with these numbers, which are not all of it.
+fn irregular(lattice: &Lattice, cells: &[u32], sizes: &[u32], budget: &mut Budget) -> Vec<u32> {
+    /// Annealing pays only with so many steps for each cell.
+    const ANNEALING_STEPS: i64 = 300;
+    /// How many cuts along strips are tried.
+    const STRIPS: usize = 6;
+    let graph = Csr::of_most(lattice, cells);
+    let sequence: Vec<u32> = (0..sizes.len() as u32).collect();
+    let mean = (cells.len() / sizes.len()).max(1) as u32;
+    budget.spend(cells.len() * (2 + lattice.degree()));
+    let cuts = [bisect::Cut::Half, bisect::Cut::HalfLast].map(Shape::Bisection).into_iter();
+    let walks = strips::strips(lattice, mean).into_iter().take(STRIPS).map(Shape::Strips);
+    let mut best: Option<(i64, Vec<u32>)> = None;
+    for (i, shape) in cuts.chain([Shape::Tree]).chain(walks).enumerate() {
+        if i > 1 && budget.left() < (8 * (lattice.vertices() + graph.len())) as i64 {
+            break;
+        }
+        let part = shape.build_some(lattice, cells, sizes, &sequence);
+        budget.spend(4 * lattice.vertices() + graph.len());
+        let cost = graph.cost(&part).inter_node_edges;
+        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
+            best = Some((cost, part));
+        }
+    }
+    let (_, part) = best.expect("one at least");
+    let mut partition = Partition::new(&graph, part, sizes.len());
+    let mut share = budget.split(2);
+    swap_pairs(&mut partition, Objective::Sum, &mut share);
+    budget.put_back(share);
+    if budget.left() >= ANNEALING_STEPS * cells.len() as i64 {
+        let mut share = budget.split(8);
+        anneal(&mut partition, Objective::Sum, budget);
+        swap_pairs(&mut partition, Objective::Sum, &mut share);
+        budget.put_back(share);
+    }
+    partition.into_node_of()
+}
+
+impl Shape {
+    /// The part of each of some of the cells, which are given in ascending order.
+    fn build_some(
+        &self,
+        lattice: &Lattice,
+        cells: &[u32],
+        sizes: &[u32],
+        sequence: &[u32],
+    ) -> Vec<u32> {
+        let all = lattice.vertices();
+        let part_of = match self {
+            Self::Bisection(cut) => {
+                bisect::bisect_some(lattice, cells.to_vec(), sizes, sequence, *cut)
+            }
+            Self::Brick(sides) => brick::fill(lattice, sides, sequence),
+            Self::Strips(_) | Self::Tree => {
+                let mut wanted = vec![false; all];
+                cells.iter().for_each(|cell| wanted[*cell as usize] = true);
+                let mut fill = Fill { sizes, sequence, left: 0, node_of: vec![0; all] };
+                let put = |cell: u32| {
+                    if wanted[cell as usize] {
+                        fill.put(cell);
+                    }
+                };
+                match self {
+                    Self::Strips(strips) => strips.walk(lattice, put),
+                    _ => bisect::tree_order(lattice).into_iter().for_each(put),
+                }
+                fill.node_of
+            }
+        };
+        cells.iter().map(|cell| part_of[*cell as usize]).collect()
+    }
+}

@@ -1,0 +1,443 @@
+//! Where processes run, level by level: switches and whatever groups nodes, the nodes, and packages, NUMA
+//! domains and caches in them.
+
+pub mod cpus;
+mod notation;
+mod paths;
+
+use std::fmt;
+use std::io;
+
+pub use self::notation::{names_a_file, parse_sizes};
+pub use self::paths::node_of_path;
+
+/// Why a layout cannot be what somebody wrote.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    /// Neither "4x16" nor "16,16,8".
+    #[error(
+        "'{0}' is no layout: write NODESxRANKS (4x16), with the switches before them (2x4x16), a list of \
+         such parts (40*48,16,8), or a file's path"
+    )]
+    Malformed(String),
+    /// Parts of a list that have another number of levels than the first.
+    #[error("'{text}': '{part}' has {levels} levels, but the first part has {first}")]
+    OtherDepth {
+        /// What was written.
+        text: String,
+        /// The part that differs.
+        part: String,
+        /// How many levels it has.
+        levels: usize,
+        /// How many levels the first part has.
+        first: usize,
+    },
+    /// More levels than [`MOST_LEVELS`].
+    #[error("'{text}' has {levels} levels, but at most {MOST_LEVELS} are taken")]
+    TooDeep {
+        /// What was written.
+        text: String,
+        /// How many levels it has.
+        levels: usize,
+    },
+    /// Not of that form, and no file that can be read either.
+    #[error(
+        "'{name}' is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8), and as a file it cannot be read: {why}"
+    )]
+    Unreadable {
+        /// What was written.
+        name: String,
+        /// What the system says of the file.
+        why: String,
+    },
+    /// The nodes have another number of places than there are processes.
+    #[error("the layout '{text}' has {places} places, but there are {ranks} processes")]
+    OtherSize {
+        /// What was written.
+        text: String,
+        /// How many processes it speaks of.
+        places: usize,
+        /// How many there are.
+        ranks: usize,
+    },
+    /// A line of a file is wrong.
+    #[error("line {line} of the file: {what}")]
+    Line {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong there.
+        what: String,
+    },
+}
+
+/// No layout has more levels, the nodes counted: no machine has, and what is kept of each process grows with
+/// them.
+pub const MOST_LEVELS: usize = 12;
+
+/// What the groups of a level are, in the order of their size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Groups of nodes of which nobody says what they are.
+    Group,
+    /// Tori of nodes, as Slurm's topology/torus3d has them.
+    Torus,
+    /// Rings of nodes.
+    Ring,
+    /// Blocks of nodes, as Slurm's topology/block has them.
+    Block,
+    /// Switches, and the nodes below them.
+    Switch,
+    /// Nodes: their processes share memory.
+    Node,
+    /// Packages: what is in one socket.
+    Package,
+    /// NUMA domains.
+    Numa,
+    /// The cores that share a cache of the third level.
+    Cache,
+}
+
+impl Kind {
+    /// All of them, in their order.
+    pub const ALL: [Self; 9] = [
+        Self::Group,
+        Self::Torus,
+        Self::Ring,
+        Self::Block,
+        Self::Switch,
+        Self::Node,
+        Self::Package,
+        Self::Numa,
+        Self::Cache,
+    ];
+}
+
+/// In the plural: "switches".
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Group => "groups",
+            Self::Torus => "tori",
+            Self::Ring => "rings",
+            Self::Block => "blocks",
+            Self::Switch => "switches",
+            Self::Node => "nodes",
+            Self::Package => "packages",
+            Self::Numa => "NUMA domains",
+            Self::Cache => "L3 caches",
+        })
+    }
+}
+
+/// One level of a [`Layout`].
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Level {
+    /// What its groups are.
+    pub kind: Kind,
+    /// The group of each rank.
+    pub group_of: Box<[u32]>,
+}
+
+impl Level {
+    /// How many groups there are.
+    pub fn groups(&self) -> usize {
+        self.group_of.iter().max().map_or(0, |most| *most as usize + 1)
+    }
+
+    /// How many ranks each group has, none of them 0.
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.groups()];
+        for group in &self.group_of {
+            sizes[*group as usize] += 1;
+        }
+        sizes
+    }
+}
+
+/// The place of every rank of a communicator: a tree of levels, the outermost first. One of them are the
+/// nodes.
+///
+/// A level gives every rank the number of the group it is in. Groups of a level are numbered
+/// `0..groups` by the lowest rank in each, and never reach over two groups of the level above.
+/// Memory: four bytes a rank and level.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Layout {
+    levels: Vec<Level>,
+    /// Which of the levels are the nodes.
+    nodes: usize,
+}
+
+impl Layout {
+    /// A layout by the node of each rank. Any numbers do: ranks with the same one share a node.
+    pub fn from_ids(ids: &[u64]) -> Self {
+        let group_of = numbered(ids.iter().map(|id| (0, *id)));
+        Self { levels: vec![Level { kind: Kind::Node, group_of }], nodes: 0 }
+    }
+
+    /// A layout by its levels, which nest and are numbered as [`Layout`] says. `None` if not one of them are
+    /// the nodes, or kinds are out of order.
+    pub(super) fn of_levels(levels: Vec<Level>) -> Option<Self> {
+        let is_node = |level: &Level| level.kind == Kind::Node;
+        let nodes = levels.iter().position(is_node)?;
+        let (above, below) = (&levels[..nodes], &levels[nodes + 1..]);
+        let in_order = above.iter().all(|level| level.kind < Kind::Node)
+            && below.iter().all(|level| level.kind > Kind::Node);
+        in_order.then_some(Self { levels, nodes })
+    }
+
+    /// Nodes of given sizes, in ranks, filled one after the other.
+    pub fn blocks(sizes: &[usize]) -> Self {
+        Self::stacked(sizes, &[])
+    }
+
+    /// Nodes of given sizes filled one after the other, and for each level above, the outermost first, what
+    /// its groups are and the group of each node. Groups nest.
+    pub(super) fn stacked(sizes: &[usize], above: &[(Kind, Vec<u32>)]) -> Self {
+        let spread = |group_of: &dyn Fn(usize) -> u32| {
+            let groups = sizes.iter().enumerate();
+            groups.flat_map(|(node, size)| std::iter::repeat_n(group_of(node), *size)).collect()
+        };
+        let outer = above
+            .iter()
+            .map(|(kind, group_of)| Level { kind: *kind, group_of: spread(&|i| group_of[i]) });
+        let nodes = Level { kind: Kind::Node, group_of: spread(&|node| node as u32) };
+        Self { levels: outer.chain([nodes]).collect(), nodes: above.len() }
+    }
+
+    /// All ranks on one node.
+    pub fn one_node(ranks: usize) -> Self {
+        Self::blocks(&[ranks])
+    }
+
+    /// Reads what people write: sizes as [`parse`](Self::parse) takes them or, where it
+    /// [is not of that form](names_a_file), the name of a file for [`from_names`](Self::from_names).
+    /// `read` gives the file's text.
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError`].
+    pub fn written(
+        text: &str,
+        ranks: usize,
+        read: impl FnOnce(&str) -> io::Result<String>,
+    ) -> Result<Self, LayoutError> {
+        if !names_a_file(text) {
+            return Self::parse(text, ranks);
+        }
+        let names = read(text).map_err(|error| LayoutError::Unreadable {
+            name: text.to_owned(),
+            why: error.to_string(),
+        })?;
+        Self::from_names(&names, ranks)
+    }
+
+    /// Reads "4x16" (4 nodes of 16), "2x4x16" (2 switches of 4 nodes of 16; more levels likewise), node sizes
+    /// such as "16,16,8" or "40*48,10*30", or a list of switches such as "2x4x16,1x3x8".
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError`]. A node without processes is malformed.
+    pub fn parse(text: &str, ranks: usize) -> Result<Self, LayoutError> {
+        let layout = notation::parse(text, ranks)?;
+        layout.filled(ranks, text)
+    }
+
+    /// Reads a file's text: a word for each rank, in the order of ranks. Ranks with the same word share a
+    /// node. A word may be a path: the switches above the node and what is below it, as `s1/n5` or
+    /// `s1/n5/package0/numa1`. The part of a path that is the node's is the last that is not `package`,
+    /// `numa` or `l3` with a number.
+    ///
+    /// # Errors
+    ///
+    /// [`LayoutError::OtherSize`], or [`LayoutError::Line`] where paths do not fit each other.
+    pub fn from_names(text: &str, ranks: usize) -> Result<Self, LayoutError> {
+        paths::read(text)?.filled(ranks, "a word a rank, from a file")
+    }
+
+    /// This layout, if it has so many ranks.
+    fn filled(self, ranks: usize, text: &str) -> Result<Self, LayoutError> {
+        match self.ranks() {
+            places if places == ranks => Ok(self),
+            places => Err(LayoutError::OtherSize { text: text.to_owned(), places, ranks }),
+        }
+    }
+
+    /// Adds a level below the last: ranks of one of its groups with the same number share a group.
+    #[must_use]
+    pub fn with_level(mut self, kind: Kind, ids: &[u64]) -> Self {
+        debug_assert!(ids.len() == self.ranks() && kind > Kind::Node);
+        let above = &self.levels[self.levels.len() - 1].group_of;
+        let group_of = numbered(above.iter().zip(ids).map(|(group, id)| (*group, *id)));
+        self.levels.push(Level { kind, group_of });
+        self
+    }
+
+    /// Adds a level above all others: groups that have the same number among `ids`, one a rank, are in one
+    /// group. `None` if a group of the outermost level would be in two.
+    #[must_use]
+    pub fn under(mut self, kind: Kind, ids: &[u64]) -> Option<Self> {
+        debug_assert!(ids.len() == self.ranks() && kind < Kind::Node);
+        let group_of = numbered(ids.iter().map(|id| (0, *id)));
+        let mut outer = vec![None; self.levels[0].groups()];
+        for (inner, group) in self.levels[0].group_of.iter().zip(&group_of) {
+            if *outer[*inner as usize].get_or_insert(*group) != *group {
+                return None;
+            }
+        }
+        self.levels.insert(0, Level { kind, group_of });
+        self.nodes += 1;
+        Some(self)
+    }
+
+    /// The same without levels that divide nothing: above the nodes those of one group, and those whose
+    /// groups are the same as of the level below; below the nodes those whose groups are the same as of the
+    /// level above, or one rank each.
+    #[must_use]
+    pub fn without_idle_levels(mut self) -> Self {
+        let ranks = self.ranks();
+        let groups: Vec<usize> = self.levels.iter().map(Level::groups).collect();
+        let is_idle = |level: usize| {
+            (level < self.nodes && (groups[level] <= 1 || groups[level] == groups[level + 1]))
+                || (level > self.nodes
+                    && (groups[level] == groups[level - 1] || groups[level] == ranks))
+        };
+        let idle: Vec<bool> = (0..groups.len()).map(is_idle).collect();
+        self.nodes -= idle[..self.nodes].iter().filter(|idle| **idle).count();
+        let mut idle = idle.into_iter();
+        self.levels.retain(|_| !idle.next().unwrap_or(false));
+        self
+    }
+
+    /// How many ranks there are.
+    pub fn ranks(&self) -> usize {
+        self.nodes().len()
+    }
+
+    /// The node of each rank.
+    pub fn nodes(&self) -> &[u32] {
+        &self.levels[self.nodes].group_of
+    }
+
+    /// All levels, the outermost first.
+    pub fn levels(&self) -> &[Level] {
+        &self.levels
+    }
+
+    /// The levels above the nodes, the outermost first.
+    pub fn above(&self) -> &[Level] {
+        &self.levels[..self.nodes]
+    }
+
+    /// The levels below the nodes, from the nodes inward.
+    pub fn below(&self) -> &[Level] {
+        &self.levels[self.nodes + 1..]
+    }
+
+    /// The name of each level: its kind and, where that is not the only level of its kind, which one it is,
+    /// counted outward from the nodes: "switches 2", "switches 1", "nodes".
+    pub fn names(&self) -> Vec<String> {
+        let kinds = || self.levels.iter().map(|level| level.kind);
+        let name = |(at, kind): (usize, Kind)| match kinds().filter(|other| *other == kind).count()
+        {
+            1 => kind.to_string(),
+            _ => format!("{kind} {}", kinds().skip(at).filter(|other| *other == kind).count()),
+        };
+        kinds().enumerate().map(name).collect()
+    }
+
+    /// How many ranks each node has, none of them 0.
+    pub fn node_sizes(&self) -> Vec<usize> {
+        self.levels[self.nodes].sizes()
+    }
+
+    /// The layout of some of the ranks, in the order given: rank `i` of it is `ranks[i]` here. Levels that
+    /// divide nothing of these are left out.
+    ///
+    /// # Panics
+    ///
+    /// If a rank is not one of this layout's.
+    #[must_use]
+    pub fn select(&self, ranks: impl Iterator<Item = usize> + Clone) -> Self {
+        let select = |level: &Level| Level {
+            kind: level.kind,
+            group_of: numbered(ranks.clone().map(|rank| (0, u64::from(level.group_of[rank])))),
+        };
+        let levels = self.levels.iter().map(select).collect();
+        Self { levels, nodes: self.nodes }.without_idle_levels()
+    }
+
+    /// Whether there is nothing to gain: one group at every level.
+    pub fn is_flat(&self) -> bool {
+        self.levels.iter().all(|level| level.group_of.iter().all(|group| *group == 0))
+    }
+}
+
+/// Numbers pairs in the order in which they first occur.
+fn numbered(pairs: impl Iterator<Item = (u32, u64)>) -> Box<[u32]> {
+    let mut numbers = std::collections::HashMap::new();
+    let mut last = None;
+    pairs
+        .map(|pair| match last {
+            // Neighbors in rank mostly share a group.
+            Some((same, number)) if same == pair => number,
+            _ => {
+                let next = numbers.len() as u32;
+                let number = *numbers.entry(pair).or_insert(next);
+                last = Some((pair, number));
+                number
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_come_before_files() {
+        let file = |_: &str| Ok("a b a".to_owned());
+        assert_eq!(Layout::written("1,2", 3, file), Ok(Layout::blocks(&[1, 2])));
+        assert_eq!(Layout::written("4x16", 3, file), Layout::parse("4x16", 3));
+        assert_eq!(Layout::written("dealt", 3, file).unwrap().nodes(), [0, 1, 0]);
+        let none = |_: &str| Err(io::Error::from(io::ErrorKind::NotFound));
+        let error = Layout::written("4xfour", 3, none).unwrap_err().to_string();
+        assert!(
+            error.contains("'4xfour' is neither") && error.contains("cannot be read"),
+            "{error}"
+        );
+        assert!(names_a_file("./4x16") && !names_a_file("40*48, 1") && !names_a_file("2x4x16"));
+    }
+
+    #[test]
+    fn groups_are_numbered_by_their_lowest_rank_and_nest() {
+        let layout = Layout::from_ids(&[7, 3, 7, 3]).with_level(Kind::Package, &[0, 0, 1, 0]);
+        assert_eq!(layout.nodes(), [0, 1, 0, 1]);
+        // The 0 on node 7 and the 0 on node 3 are two groups.
+        assert_eq!(layout.below()[0].group_of[..], [0, 1, 2, 1]);
+        let part = layout.select([3, 2, 0].into_iter());
+        assert_eq!(part.nodes(), [0, 1, 1]);
+        // Packages of one process each say nothing.
+        assert!(part.below().is_empty());
+        assert!(!layout.is_flat());
+        assert!(Layout::one_node(5).is_flat());
+        assert!(!Layout::one_node(2).with_level(Kind::Numa, &[1, 2]).is_flat());
+    }
+
+    #[test]
+    fn levels_above_hold_whole_groups() {
+        let nodes = || Layout::from_ids(&[5, 5, 6, 6, 7, 7]);
+        assert_eq!(nodes().under(Kind::Switch, &[1, 1, 1, 2, 2, 2]), None);
+        let layout = nodes().under(Kind::Switch, &[9, 9, 8, 8, 9, 9]).unwrap();
+        assert_eq!(layout.above()[0].group_of[..], [0, 0, 1, 1, 0, 0]);
+        assert_eq!(layout.nodes(), [0, 0, 1, 1, 2, 2]);
+        let layout = layout.under(Kind::Switch, &[0; 6]).unwrap();
+        assert_eq!(layout.names(), ["switches 2", "switches 1", "nodes"]);
+        // One switch for all divides nothing, and neither do switches of one node each.
+        let tidy = layout.without_idle_levels();
+        assert_eq!(tidy.names(), ["switches", "nodes"]);
+        assert_eq!(tidy.select([0, 2, 3].into_iter()).names(), ["nodes"]);
+        assert_eq!(tidy.select([0, 1, 4].into_iter()).names(), ["nodes"]);
+        assert_eq!(tidy.select([0, 2, 4].into_iter()).above()[0].sizes(), [2, 1]);
+    }
+}

@@ -1,0 +1,175 @@
+//! A file with the place of each rank: a name, or a path of names.
+
+use std::collections::HashMap;
+
+use super::{Kind, Layout, LayoutError, Level, MOST_LEVELS, numbered};
+
+/// The parts of a path that are below the node: the word before the number.
+const BELOW: [(&str, Kind); 3] =
+    [("package", Kind::Package), ("numa", Kind::Numa), ("l3", Kind::Cache)];
+
+/// What a part of a path is, if it is below the node.
+fn below(part: &str) -> Option<Kind> {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+    let of = |(word, kind): &(&str, Kind)| {
+        part.strip_prefix(word).is_some_and(is_number).then_some(*kind)
+    };
+    BELOW.iter().find_map(of)
+}
+
+/// The name of the node in a path of [`Layout::from_names`].
+pub fn node_of_path(path: &str) -> &str {
+    let mut rest = path;
+    loop {
+        match rest.rsplit_once('/') {
+            Some((outer, last)) if below(last).is_some() => rest = outer,
+            Some((_, node)) => return node,
+            None => return rest,
+        }
+    }
+}
+
+/// The kinds of the levels that a path names.
+fn kinds(path: &str) -> Result<Vec<Kind>, String> {
+    let parts: Vec<&str> = path.split('/').collect();
+    if let Some(at) = parts.iter().position(|part| part.is_empty()) {
+        return Err(format!("'{path}' has no name at place {}", at + 1));
+    }
+    if parts.len() > MOST_LEVELS {
+        return Err(format!(
+            "'{path}' has {} levels; at most {MOST_LEVELS} are taken",
+            parts.len()
+        ));
+    }
+    let inside: Vec<Kind> = parts[1..].iter().rev().map_while(|part| below(part)).collect();
+    let mut kinds = vec![Kind::Switch; parts.len() - inside.len() - 1];
+    kinds.push(Kind::Node);
+    kinds.extend(inside.into_iter().rev());
+    match kinds.windows(2).find(|pair| pair[1] > Kind::Node && pair[0] >= pair[1]) {
+        Some(pair) => Err(format!("'{path}' has {} within {}", pair[1], pair[0])),
+        None => Ok(kinds),
+    }
+}
+
+/// Reads the place of each rank; see [`Layout::from_names`].
+pub(super) fn read(text: &str) -> Result<Layout, LayoutError> {
+    let lines = (1..).zip(text.lines());
+    let words =
+        lines.flat_map(|(line, text)| text.split_whitespace().map(move |word| (line, word)));
+    let wrong = |line: usize, what: String| LayoutError::Line { line, what };
+    let mut found: Option<Vec<Kind>> = None;
+    let mut paths = Vec::new();
+    // Ranks that share a node mostly share the whole word.
+    let mut last = "";
+    for (line, word) in words {
+        if word != last {
+            let kinds = kinds(word).map_err(|what| wrong(line, what))?;
+            let first = found.get_or_insert_with(|| kinds.clone());
+            if kinds != *first {
+                let name = |kinds: &[Kind]| {
+                    kinds.iter().map(Kind::to_string).collect::<Vec<_>>().join("/")
+                };
+                return Err(wrong(
+                    line,
+                    format!(
+                        "'{word}' is a path of {}, but the first is one of {}",
+                        name(&kinds),
+                        name(first)
+                    ),
+                ));
+            }
+            last = word;
+        }
+        paths.push((line, word));
+    }
+    let kinds = found.unwrap_or_else(|| vec![Kind::Node]);
+    let at = kinds.iter().position(|kind| *kind == Kind::Node).expect("every path has a node");
+    // Names of nodes are their own: a node in two switches is a mistake, not two nodes.
+    let mut parents = HashMap::new();
+    for (line, path) in &paths {
+        let start = match at {
+            0 => 0,
+            _ => path.match_indices('/').nth(at - 1).map_or(0, |(slash, _)| slash + 1),
+        };
+        let (above, rest) = path.split_at(start);
+        let node = rest.split('/').next().unwrap_or_default();
+        let parent = *parents.entry(node).or_insert(above);
+        if parent != above {
+            let (one, other) = (parent.trim_end_matches('/'), above.trim_end_matches('/'));
+            return Err(wrong(*line, format!("node {node} is in {one} and in {other}")));
+        }
+    }
+    let level = |(depth, kind): (usize, &Kind)| {
+        let mut known = HashMap::new();
+        let ids = paths.iter().map(|(_, path)| {
+            let end = path.match_indices('/').nth(depth).map_or(path.len(), |(end, _)| end);
+            let next = known.len() as u64;
+            (0, *known.entry(&path[..end]).or_insert(next))
+        });
+        Level { kind: *kind, group_of: numbered(ids) }
+    };
+    let levels = kinds.iter().enumerate().map(level).collect();
+    Ok(Layout::of_levels(levels).expect("kinds in order").without_idle_levels())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str, ranks: usize) -> Result<Layout, LayoutError> {
+        Layout::from_names(text, ranks)
+    }
+
+    #[test]
+    fn words_are_nodes_and_paths_what_is_around_them() {
+        assert_eq!(read("b a\nb", 3).unwrap().nodes(), [0, 1, 0]);
+        assert!(matches!(read("b a\nb", 4), Err(LayoutError::OtherSize { places: 3, .. })));
+        let layout = read("s1/n5 s1/n6 s2/n7\ns1/n5\n", 4).unwrap();
+        assert_eq!(layout.names(), ["switches", "nodes"]);
+        assert_eq!(layout.above()[0].group_of[..], [0, 0, 1, 0]);
+        assert_eq!(layout.nodes(), [0, 1, 2, 0]);
+        let text = "s1/n5/numa0 s1/n5/numa0 s1/n5/numa1 s2/n6/numa0 s2/n6/numa0 s3/n7/numa9";
+        let layout = read(text, 6).unwrap();
+        assert_eq!(layout.names(), ["nodes", "NUMA domains"]);
+        assert_eq!(layout.below()[0].group_of[..], [0, 0, 1, 2, 2, 3]);
+        let text = "a/s1/n1 a/s1/n2 a/s2/n3 b/s3/n4 b/s4/n5 b/s4/n6";
+        assert_eq!(read(text, 6).unwrap().names(), ["switches 2", "switches 1", "nodes"]);
+        // The first part is never below a node.
+        assert_eq!(read("numa0 numa1 numa0", 3).unwrap().nodes(), [0, 1, 0]);
+        assert_eq!(read("", 0).unwrap().ranks(), 0);
+    }
+
+    #[test]
+    fn nodes_have_names() {
+        for (path, node) in
+            [("n1", "n1"), ("a/s1/n1", "n1"), ("s1/n1/package0/numa1", "n1"), ("n1/l30", "n1")]
+        {
+            assert_eq!(node_of_path(path), node);
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_said_with_its_line() {
+        for (text, line, what) in [
+            (
+                "s1/n1\ns1/n2\nn3",
+                3,
+                "'n3' is a path of nodes, but the first is one of switches/nodes",
+            ),
+            ("s1/n1 s1/n2/numa0", 1, "a path of switches/nodes/NUMA domains"),
+            ("s1/n1\n\ns2/n2\ns2/n1", 4, "node n1 is in s1 and in s2"),
+            ("s1//n1", 1, "no name at place 2"),
+            ("/n1", 1, "no name at place 1"),
+            ("s/n/", 1, "no name at place 3"),
+            ("n1/numa0/package0", 1, "packages within NUMA domains"),
+            ("1/2/3/4/5/6/7/8/9/10/11/12/13", 1, "has 13 levels; at most 12"),
+        ] {
+            match read(text, 3) {
+                Err(LayoutError::Line { line: at, what: said }) => {
+                    assert!(at == line && said.contains(what), "{text}: line {at}: {said}");
+                }
+                other => panic!("{text}: {other:?}"),
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! From the nodes upward: what is together on a node stays so, and goes to the node where it is nearest to
+//! what it sends to.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::Tree;
+use super::multisection::{Divide, multisect};
+use crate::mapping::refine::Budget;
+
+/// The node for each of the parts that a mapping has made, one a node: part `i` has `takes[i]` vertices and
+/// is meant for node `i`, and may go to any other that takes as many. `dividing` divides the graph of the
+/// parts.
+pub(in crate::mapping) fn place(
+    tree: &Tree,
+    takes: &[u32],
+    dividing: &mut impl Divide,
+    budget: &mut Budget,
+) -> Vec<u32> {
+    let nodes = takes.len();
+    let wanted = multisect(nodes, tree, &vec![1; nodes], dividing, budget);
+    // Where nodes differ in size, a part may find none of its own in the group that it was given. Each such
+    // part gets one that nobody else wanted, in the order of the nodes, so that neighbors mostly stay so.
+    let innermost = tree.depth() - 1;
+    let class = |node: u32, size: u32| (tree.group(innermost, node), size);
+    let mut free: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
+    for node in (0..nodes as u32).rev() {
+        free.entry(class(node, takes[node as usize])).or_default().push(node);
+    }
+    let mut left: Vec<u32> = Vec::new();
+    let mut node_of_part = vec![0; nodes];
+    for (part, wanted) in wanted.iter().enumerate() {
+        match free.get_mut(&class(*wanted, takes[part])).and_then(Vec::pop) {
+            Some(node) => node_of_part[part] = node,
+            None => left.push(part as u32),
+        }
+    }
+    let mut by_size: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+    for ((_, size), nodes) in free {
+        by_size.entry(size).or_default().extend(nodes);
+    }
+    by_size.values_mut().for_each(|nodes| nodes.sort_unstable_by(|a, b| b.cmp(a)));
+    left.sort_by_key(|part| wanted[*part as usize]);
+    for part in left {
+        let nodes = by_size.get_mut(&takes[part as usize]);
+        node_of_part[part as usize] = nodes.and_then(Vec::pop).expect("as many nodes as parts");
+    }
+    node_of_part
+}

@@ -1,0 +1,239 @@
+//! Plans for machines with switches above the nodes.
+
+use proptest::prelude::*;
+
+use super::{Distances, Tree};
+use crate::mapping::rng::Rng;
+use crate::mapping::{
+    Adjacency, Csr, Grid, Kind, Layout, Level, Objective, Options, Plan, plan_cart, plan_graph,
+};
+
+fn nearest(dims: &[usize]) -> Grid {
+    Grid::new(dims.to_vec(), vec![false; dims.len()], Grid::nearest_neighbors(&vec![1; dims.len()]))
+}
+
+/// Nodes of a size that are dealt to switches of so many nodes at random.
+fn dealt(size: usize, switches: &[usize]) -> Layout {
+    let mut switch_of: Vec<u64> =
+        (0..).zip(switches).flat_map(|(i, nodes)| std::iter::repeat_n(i, *nodes)).collect();
+    Rng::new(1).shuffle(&mut switch_of);
+    let ids: Vec<u64> = switch_of.iter().flat_map(|s| std::iter::repeat_n(*s, size)).collect();
+    Layout::blocks(&vec![size; switch_of.len()]).under(Kind::Switch, &ids).unwrap()
+}
+
+/// The sum over all edges of the distance of their ends, by the definition.
+fn sum(graph: &impl Adjacency, layout: &Layout, ranks: &[i32], distances: &[i64]) -> i128 {
+    let mut sum = 0;
+    for (vertex, rank) in ranks.iter().enumerate() {
+        graph.for_each_edge(vertex, |to, weight| {
+            let apart = |level: &&Level| {
+                level.group_of[*rank as usize] != level.group_of[ranks[to] as usize]
+            };
+            let levels = layout.levels()[..=layout.above().len()].iter();
+            let crossed = levels.filter(apart).count();
+            sum += if to == vertex { 0 } else { i128::from(weight * distances[crossed]) };
+        });
+    }
+    sum
+}
+
+/// A plan of which all holds that does not depend on how good it is.
+fn check(graph: &impl Adjacency, layout: &Layout, options: &Options, plan: Plan) -> Plan {
+    let ranks: Vec<i32> = plan.old_ranks().collect();
+    let mut taken = vec![false; layout.ranks()];
+    assert!(ranks.iter().all(|rank| !std::mem::replace(&mut taken[*rank as usize], true)));
+    let weighted = plan.weighted.as_ref().unwrap();
+    assert_eq!(weighted.distances, options.distances.of(layout.above().len()));
+    let own: Vec<i32> = (0..plan.vertices).collect();
+    let of = |ranks: &[i32]| sum(graph, layout, ranks, &weighted.distances);
+    assert_eq!((weighted.before, weighted.after), (of(&own), of(&ranks)));
+    let most = |plan: &Plan| (plan.before.max_node_edges, plan.after.max_node_edges);
+    match options.objective {
+        Objective::Sum => assert!(weighted.after <= weighted.before),
+        Objective::Max => assert!(most(&plan).1 <= most(&plan).0),
+    }
+    assert!(weighted.lower_bound <= weighted.after);
+    for (costs, level) in plan.levels.iter().zip(layout.levels()) {
+        let groups = |ranks: &[i32]| -> Vec<u32> {
+            ranks.iter().map(|rank| level.group_of[*rank as usize]).collect()
+        };
+        assert_eq!(costs.before, graph.cost(&groups(&own)));
+        assert_eq!(costs.after, graph.cost(&groups(&ranks)));
+        assert!(costs.lower_bound <= costs.after.inter_node_edges);
+    }
+    plan
+}
+
+/// The weighted sum, the bound for it, and the edges between switches, before and after.
+fn plan(dims: &[usize], layout: &Layout) -> (i128, i128, i64, i64) {
+    let (grid, options) = (nearest(dims), Options::default());
+    let plan = check(&grid, layout, &options, plan_cart(&grid, layout, &options));
+    let weighted = plan.weighted.unwrap();
+    let switches = &plan.levels[0];
+    let (before, after) = (switches.before.inter_node_edges, switches.after.inter_node_edges);
+    (weighted.after, weighted.lower_bound, before, after)
+}
+
+#[test]
+fn the_figures_of_other_mappers_are_reached() {
+    // SharedMap's best of its fast, eco and strong settings: 21248, 52736 and 44396.
+    let parse = |text: &str, ranks| Layout::parse(text, ranks).unwrap();
+    assert_eq!(plan(&[32, 32], &parse("4x8x32", 1024)), (21248, 21248, 192, 128));
+    assert!(plan(&[16, 8, 8], &parse("4x8x32", 1024)).0 <= 52736);
+    let (sum, bound, before, after) = plan(&[50, 48], &parse("5x10x48", 2400));
+    assert!(sum <= 43500 && bound == 42200 && after <= 256, "{sum} {bound} {before} {after}");
+    // Nodes as a scheduler leaves them: rank order has 1472 and 3840 edges between switches.
+    assert_eq!(plan(&[32, 32], &dealt(32, &[8; 4])).0, 21248);
+    let (sum, bound, _, after) = plan(&[50, 48], &dealt(48, &[17, 12, 9, 7, 5]));
+    assert!(sum <= 43200 && bound == 41480 && after <= 250, "{sum} {bound} {after}");
+}
+
+#[test]
+fn what_is_together_on_a_node_goes_where_its_neighbors_are() {
+    // A row of nodes of two sizes, which alternate; of each size, one half is on each switch.
+    let sizes = [3, 2, 3, 2, 3, 2, 3, 2];
+    let switch_of = [0, 0, 1, 1, 0, 0, 1, 1];
+    let ids: Vec<u64> =
+        sizes.iter().zip(switch_of).flat_map(|(n, s)| std::iter::repeat_n(s, *n)).collect();
+    let layout = Layout::blocks(&sizes).under(Kind::Switch, &ids).unwrap();
+    let (sum, bound, before, after) = plan(&[20], &layout);
+    assert_eq!((before, after), (6, 2));
+    assert_eq!((sum, bound), (38 + 9 * 14 + 90 * 2, sum));
+}
+
+#[test]
+fn three_levels_are_one_tree() {
+    let layout = Layout::parse("2x2x4x8", 128).unwrap();
+    let grid = nearest(&[16, 8]);
+    let options = Options::default();
+    let plan = check(&grid, &layout, &options, plan_cart(&grid, &layout, &options));
+    let costs: Vec<i64> = plan.levels.iter().map(|level| level.after.inter_node_edges).collect();
+    // Halves of 8x8, quarters of 8x4, nodes of 4x2.
+    assert_eq!(
+        (costs, plan.weighted.unwrap().distances),
+        (vec![16, 48, 144], vec![1, 10, 100, 1000])
+    );
+}
+
+#[test]
+fn distances_decide_what_is_given_up() {
+    // Three switches of one node of four and two of two; five switches would fit better.
+    let distances =
+        |text| Options { distances: Distances::parse(text).unwrap(), ..Options::default() };
+    let layout = dealt(6, &[5, 3, 2]);
+    let grid = nearest(&[12, 5]);
+    let of = |text| {
+        let options = distances(text);
+        let plan = check(&grid, &layout, &options, plan_cart(&grid, &layout, &options));
+        (plan.levels[0].after.inter_node_edges, plan.after.inter_node_edges)
+    };
+    let (cheap, dear) = (of("1,10,10"), of("1,2,1000"));
+    assert!(dear.0 <= cheap.0 && cheap.1 <= dear.1, "{cheap:?} {dear:?}");
+    assert_eq!(dear.0, 22);
+    // Where switches cost nothing more, nodes are mapped as they are without any.
+    let alone = plan_cart(&grid, &Layout::blocks(&[6; 10]), &Options::default());
+    assert_eq!(cheap.1, alone.after.inter_node_edges);
+}
+
+#[test]
+fn of_more_processes_those_take_part_that_are_near() {
+    // Two switches of four nodes, and four nodes are enough.
+    let switch_of = [0, 1, 0, 1, 0, 1, 0, 1];
+    let ids: Vec<u64> = switch_of.iter().flat_map(|s| std::iter::repeat_n(*s, 4)).collect();
+    let layout = Layout::blocks(&[4; 8]).under(Kind::Switch, &ids).unwrap();
+    let (sum, _, before, after) = plan(&[4, 4], &layout);
+    assert!(before > 0);
+    assert_eq!((sum, after), (48 + 9 * 16, 0));
+}
+
+#[test]
+fn graphs_are_mapped_through_levels_too() {
+    // A ring of 64 vertices with edges of weight 3 along it, numbered at random, and chords of weight 1.
+    let mut number: Vec<u32> = (0..64).collect();
+    Rng::new(3).shuffle(&mut number);
+    let pair = |a: usize, b: usize, weight| {
+        let (a, b) = (number[a % 64], number[b % 64]);
+        [(a, b, weight), (b, a, weight)]
+    };
+    let edges: Vec<_> =
+        (0..64).flat_map(|v| pair(v, v + 1, 3).into_iter().chain(pair(v, v + 2, 1))).collect();
+    let graph = Csr::from_edges(64, edges.iter().copied());
+    let layout = dealt(4, &[4; 4]);
+    let options = Options::default();
+    let plan = check(&graph, &layout, &options, plan_graph(&graph, &layout, &options));
+    // Each border has one edge along the ring and two chords, in both directions.
+    let costs: Vec<i64> = plan.levels.iter().map(|level| level.after.inter_node_edges).collect();
+    assert_eq!(costs, [4 * 2 * 5, 16 * 2 * 5]);
+}
+
+#[test]
+fn distances_are_read() {
+    let of = |text, above| Distances::parse(text).unwrap().of(above);
+    assert_eq!(Distances::default().of(2), [1, 10, 100, 1000]);
+    assert_eq!(Distances::default().of(0), [1, 10]);
+    assert_eq!(of("1,10,100", 1), [1, 10, 100]);
+    assert_eq!(of("2:3", 2), [2, 3, 30, 300]);
+    assert_eq!(of("1,1,1,1,1", 1), [1, 1, 1]);
+    for (text, what) in [
+        ("", "has ''"),
+        ("0,1", "has '0', but distances are whole numbers from 1 to 1000000"),
+        ("1,x", "has 'x'"),
+        ("1,-1", "has '-1'"),
+        ("1,1000001", "has '1000001'"),
+        ("10,5", "has 5 after 10"),
+        ("1,1,1,1,1,1,1,1,1,1,1,1,1,1", "more than 13"),
+    ] {
+        let error = Distances::parse(text).unwrap_err();
+        assert!(error.contains(what), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_tree_tells_how_far_nodes_are_apart() {
+    let layout = Layout::parse("2x2x2x1", 8).unwrap();
+    let tree = Tree::new(&layout, &Distances::default());
+    assert_eq!((tree.depth(), tree.node_step()), (2, 9));
+    assert_eq!([1, 2, 4].map(|node| tree.beyond(0, node)), [0, 90, 990]);
+    assert_eq!(tree.select(&[7, 0, 6]).beyond(0, 2), 0);
+    assert!(Tree::new(&Layout::blocks(&[2, 2]), &Distances::default()).is_trivial());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn plans_of_random_machines_hold(
+        dims in prop::collection::vec(1usize..8, 1..4),
+        periodic: [bool; 3],
+        groups in prop::collection::vec((0u64..3, 0u64..3, 1usize..9), 2..40),
+        more in 0usize..5,
+        max in any::<bool>(),
+        distances in prop::sample::select(vec!["1", "1,10,100", "1,1,5,5", "3,1000000"]),
+    ) {
+        let cells: usize = dims.iter().product();
+        let stencil = Grid::nearest_neighbors(&vec![1; dims.len()]);
+        let grid = Grid::new(dims.clone(), periodic[..dims.len()].to_vec(), stencil);
+        let nodes = (0u64..).zip(&groups).cycle().flat_map(|(node, (outer, inner, size))| {
+            std::iter::repeat_n((node, *outer, 3 * outer + inner), *size)
+        });
+        let places: Vec<(u64, u64, u64)> = nodes.take(cells + more).collect();
+        let ids = |id: fn(&(u64, u64, u64)) -> u64| places.iter().map(id).collect::<Vec<_>>();
+        let layout = Layout::from_ids(&ids(|place| place.0));
+        let layout = layout.under(Kind::Switch, &ids(|place| place.2)).unwrap();
+        let layout = layout.under(Kind::Group, &ids(|place| place.1)).unwrap();
+        let objective = if max { Objective::Max } else { Objective::Sum };
+        let distances = Distances::parse(distances).unwrap();
+        let options = Options { objective, distances, seconds: Some(2e-4), ..Options::default() };
+        let plan = check(&grid, &layout, &options, plan_cart(&grid, &layout, &options));
+        prop_assert_eq!(plan, plan_cart(&grid, &layout, &options));
+        let edges: Vec<(u32, u32, i64)> = {
+            let mut edges = Vec::new();
+            for vertex in 0..cells {
+                grid.for_each_edge(vertex, |to, weight| edges.push((vertex as u32, to as u32, weight)));
+            }
+            edges
+        };
+        let graph = Csr::from_edges(cells, edges.iter().copied());
+        let plan = check(&graph, &layout, &options, plan_graph(&graph, &layout, &options));
+        prop_assert_eq!(plan, plan_graph(&graph, &layout, &options));
+    }
+}
