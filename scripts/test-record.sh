@@ -116,6 +116,35 @@ nowhere() {
 }
 check "where nothing can be written the program runs" nowhere
 
+# A recording weighs the grids and graphs of the next run.
+$cc $flags -o "$work/grid" "$top/c_tests/record_grid.c"
+# weighed N VARIABLE...: runs it on nodes that have a row of the grid each and even ranks with the next.
+weighed() {
+    $launch "$1" env ${YIELD:+LD_PRELOAD="$YIELD"} CARTOGRAPH_LAYOUT="$(($1 / 2))x2" "${@:2}" \
+        "$top/build/bin/cartograph" exec --report --traffic "$work/learned" "$work/grid" >"$work/out" 2>"$work/err"
+}
+learned() { recorded 8 "$work/grid" && rm -rf "$work/learned" && cp -r "$work/traffic" "$work/learned"; }
+check "a grid and a ring are recorded" learned
+check "the next run takes the weights" weighed 8
+check "large faces come inside of nodes" grep -q '; between nodes 96 -> 40 .*; weighted 8,1$' "$work/err"
+check "those of the graph as well" grep -q '; between nodes 12800 -> 1600 ' "$work/err"
+check "what the user says comes first" weighed 8 CARTOGRAPH_WEIGHTS=1,3
+check "it is told" grep -q '; weighted 1,3$' "$work/err"
+# without WORDS N: the program runs as without the recording, and one line says why.
+without() {
+    weighed "$2" && grep -q '; weights assumed equal$' "$work/err" &&
+        test "$(grep -c "^cartograph: CARTOGRAPH_TRAFFIC: .*learned $1; the program runs as without it$" "$work/err")" = 1 &&
+        test "$(grep -c "^cartograph:" "$work/err")" = 1
+}
+check "of another job" without "is of a job of 8 processes, and this one has 6" 6
+mv "$work/learned/3.jsonl" "$work/3.jsonl"
+check "parts are missing" without "lacks the parts of 1 processes, such as 3.jsonl" 8
+head -n 2 "$work/3.jsonl" >"$work/learned/3.jsonl"
+check "cut off" without "is no recording: the part of rank 3 is cut off: .*" 8
+echo "something else" >"$work/learned/3.jsonl"
+check "foreign" without "is no recording: line .* is none of a recording .*" 8
+rm -r "$work/learned"/* && check "empty" without "is no recording: it is empty: .*" 8
+
 if [ -n "$fc" ]; then
     modules=("include 'mpif.h'" "use mpi" "use mpi_f08")
     for module in 0 1 2; do

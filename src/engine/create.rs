@@ -141,7 +141,7 @@ pub fn graph_create<C: Comm>(
     }
     let outset = Outset { course, broken, options: terms.options };
     let places = place(comm, outset, (graph.nnodes(), (&graph).into()), |layout, options| {
-        Some(Planned::of_graph(&Csr::from(&graph), layout, course, options))
+        Some(Planned::of_graph(&comm.weighed(Csr::from(&graph)), layout, course, options))
     });
     let (all, (seat, placed)) = keep(all, places)?;
     let made = seated(comm, all, seat, graph.nnodes())?;

@@ -22,7 +22,7 @@ mod tests;
 use std::sync::Arc;
 
 use self::misuse::Misuse;
-use crate::mapping::Layout;
+use crate::mapping::{Csr, Layout};
 use crate::topology::{self, Class};
 
 /// What a process knows, without asking others, of where the processes of a communicator run.
@@ -38,7 +38,7 @@ pub enum Knowledge {
 }
 
 /// What the engine needs of a communicator. Every method but `rank`, `size`, `knowledge`,
-/// `misuse` and `weights` is collective.
+/// `misuse`, `weights` and `weighed` is collective.
 pub trait Comm: Sized {
     /// A failure of the host, or a fault that the engine found.
     type Error: From<Error>;
@@ -70,6 +70,11 @@ pub trait Comm: Sized {
     /// What edges weigh along each dimension of a grid of these sides, if somebody says. Only asked for on
     /// rank 0.
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>>;
+    /// A graph with weights that say what a recorded run sent along its edges, if there was one. Only asked for
+    /// on rank 0.
+    fn weighed(&self, graph: Csr) -> Csr {
+        graph
+    }
     /// Where the processes run, on rank 0; `None` elsewhere, and where nobody can tell. Collective
     /// only if it is not `known` to rank 0.
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>, Self::Error>;

@@ -4,10 +4,10 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use super::sys::{self, MPI_Comm};
-use super::{Error, Result, callers, errors::check, layout, place};
+use super::{Error, Result, callers, errors::check, layout, place, traffic};
 use crate::engine::misuse::Misuse;
 use crate::engine::{Comm, Knowledge};
-use crate::mapping::Layout;
+use crate::mapping::{Csr, Layout};
 
 /// A communicator of the host. It is the program's; nothing is freed when this is dropped.
 pub(crate) struct HostComm(pub(crate) MPI_Comm);
@@ -216,6 +216,10 @@ impl Comm for HostComm {
 
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>> {
         place::weights(self, dims)
+    }
+
+    fn weighed(&self, graph: Csr) -> Csr {
+        traffic::weighed(self, graph)
     }
 
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>> {

@@ -247,7 +247,7 @@ fn is_active() -> bool {
 const MOST_STEPS: i64 = 1 << 30;
 
 /// The rank in `MPI_COMM_WORLD` of every process, or `None` if one is not there or nobody can tell.
-fn ranks_in_world(comm: &HostComm) -> Result<Option<Vec<c_int>>> {
+pub(super) fn ranks_in_world(comm: &HostComm) -> Result<Option<Vec<c_int>>> {
     let size = comm.size()?;
     if i64::from(size) * i64::from(HostComm::world().size()?) > MOST_STEPS {
         return Ok(None);

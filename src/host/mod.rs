@@ -18,6 +18,7 @@ pub(crate) mod place;
 pub(crate) mod report;
 pub(crate) mod sentinel;
 mod settings;
+mod traffic;
 
 /// The host's types and functions: mpi-sys, and what our own shim adds.
 pub(crate) mod sys {

@@ -6,7 +6,7 @@ use std::sync::Once;
 
 use super::settings::Settings;
 use super::sys::{self, MPI_Info};
-use super::{HostComm, Result, layout};
+use super::{HostComm, Result, layout, traffic};
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
 use crate::engine::policy::{Reorder, Terms, Verdict};
@@ -104,15 +104,16 @@ pub(super) fn say_if_forced(function: &str, verdict: Verdict) {
     }
 }
 
-/// What edges along the dimensions of a grid on `comm` weigh: by `CARTOGRAPH_WEIGHTS` or, where that has none for
-/// it, by `cartograph_weights` among the communicator's hints, as far as the host keeps it. That none of the former is
+/// What edges along the dimensions of a grid on `comm` weigh: by `CARTOGRAPH_WEIGHTS`; where that has none for
+/// it, by what a recorded run sent; and else by `cartograph_weights` among the communicator's hints, as far as the host keeps it. That none of the former is
 /// for so many dimensions, and what is wrong with the latter, is said once, by rank 0.
 pub(crate) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
     static SAID: Once = Once::new();
     let sides: Vec<usize> = dims.iter().map(|side| *side as usize).collect();
     let settings = Settings::get().weights.as_ref();
     let set = settings.and_then(|weights| weights.of(&sides));
-    if let Some(found) = set.map(<[i64]>::to_vec).or_else(|| hinted(comm, &sides)) {
+    let set = set.map(<[i64]>::to_vec).or_else(|| traffic::weights(comm, dims));
+    if let Some(found) = set.or_else(|| hinted(comm, &sides)) {
         return Some(found);
     }
     if settings.is_some_and(Weights::are_general) && matches!(comm.rank(), Ok(0)) {

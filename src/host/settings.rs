@@ -40,6 +40,8 @@ pub(crate) struct Settings {
     pub(super) weights: Option<Weights>,
     /// `CARTOGRAPH_LEVEL_WEIGHTS`.
     distances: Distances,
+    /// `CARTOGRAPH_TRAFFIC`, as an absolute path.
+    pub(super) traffic: Option<PathBuf>,
     layout: Option<WrittenLayout>,
     /// `CARTOGRAPH_REPORT`.
     pub(super) report: Option<Target>,
@@ -108,7 +110,8 @@ impl Settings {
                 None
             }
         });
-        Self { policy, check, weights, distances, layout, report, complaints }
+        let traffic = set("CARTOGRAPH_TRAFFIC").map(absolute);
+        Self { policy, check, weights, distances, traffic, layout, report, complaints }
     }
 
     /// What a constructor is told.
@@ -170,7 +173,8 @@ static START: OnceLock<PathBuf> = OnceLock::new();
 static AT_LOAD: extern "C" fn() = {
     extern "C" fn note_start() {
         // Nothing is kept where nobody asked for a file.
-        let names_files = ["CARTOGRAPH_REPORT", "CARTOGRAPH_LAYOUT"].map(env::var_os);
+        let names_files =
+            ["CARTOGRAPH_REPORT", "CARTOGRAPH_LAYOUT", "CARTOGRAPH_TRAFFIC"].map(env::var_os);
         if names_files.iter().any(Option::is_some)
             && let Ok(start) = env::current_dir()
         {

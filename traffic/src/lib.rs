@@ -4,8 +4,11 @@
 //! describes it. Several parts one after the other are as good as several files.
 #![forbid(unsafe_code)]
 
+mod files;
 mod line;
 mod recording;
+mod weights;
 
+pub use files::OpenError;
 pub use line::{Count, Grid, Line, Process, SCHEMA};
 pub use recording::{Edge, ReadError, Recording, Topology};

@@ -7,7 +7,7 @@ use crate::exec::libraries;
 use crate::output::{self, Result};
 
 /// The environment variables that the library and the command read.
-const VARIABLES: [(&str, &str); 7] = [
+const VARIABLES: [(&str, &str); 8] = [
     (
         "CARTOGRAPH_REPORT",
         "1: a report on stderr at the end; a file name: there; in JSON if it ends in .json",
@@ -19,6 +19,10 @@ const VARIABLES: [(&str, &str); 7] = [
     (
         "CARTOGRAPH_WEIGHTS",
         "what edges along each dimension of grids weigh: 16,1,1, or for some grids 4x4x1:16,1,1;8x8:1,4",
+    ),
+    (
+        "CARTOGRAPH_TRAFFIC",
+        "a recording of the program, by which grids and graphs are weighed; cartograph exec --traffic sets it",
     ),
     (
         "CARTOGRAPH_LAYOUT",

@@ -28,6 +28,9 @@ pub(crate) struct Arguments {
     /// Counts what each process sends, in a file each in DIR, in place of everything else
     #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout", "reorder"])]
     record: Option<PathBuf>,
+    /// A recording of the program, by which grids and graphs are weighed
+    #[arg(long, value_name = "DIR", conflicts_with = "record")]
+    traffic: Option<PathBuf>,
     /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
@@ -84,6 +87,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     if let Some(layout) = &arguments.layout {
         command.env("CARTOGRAPH_LAYOUT", checked_layout(layout)?);
+    }
+    if let Some(traffic) = &arguments.traffic {
+        let failed = |error| Failure::usage(format!("--traffic={}: {error}", traffic.display()));
+        command.env("CARTOGRAPH_TRAFFIC", traffic.canonicalize().map_err(failed)?);
     }
     if let Some(reorder) = &arguments.reorder {
         command.env("CARTOGRAPH_REORDER", reorder);

@@ -3,18 +3,15 @@
 mod show;
 
 use std::fs;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::io::Read;
+use std::path::Path;
 
 use cartograph::mapping::{Csr, Layout};
-use cartograph_traffic::Recording;
+use cartograph_traffic::{OpenError, Recording};
 
 use crate::output::{self, Failure, Result};
 
 pub(crate) use show::show;
-
-/// Parts of recordings end so; files that are being written do not.
-const PART: &str = "jsonl";
 
 /// Whether this is a recording, whole or not, and no report.
 pub(crate) fn is_recording(path: &Path) -> bool {
@@ -27,31 +24,14 @@ pub(crate) fn is_recording(path: &Path) -> bool {
     path.is_dir() || (path.is_file() && begins_so() == Some(true))
 }
 
-/// Reads a recording: a directory of parts, or a file with one or more.
+/// Reads a recording: a directory of parts, or a file with one or more; "-" is the input.
 pub(crate) fn read(path: &Path) -> Result<Recording> {
-    let texts = if path.is_dir() {
-        parts(path)
-            .and_then(|parts| parts.iter().map(fs::read_to_string).collect())
-            .map_err(|error| Failure::new(format!("cannot read {}: {error}", path.display())))?
+    let found = if path == Path::new("-") {
+        Recording::read([&output::read(path)?[..]]).map_err(OpenError::from)
     } else {
-        vec![output::read(path)?]
+        Recording::open(path)
     };
-    Recording::read(texts.iter().map(String::as_str))
-        .map_err(|error| Failure::new(format!("{} is no recording: {error}", path.display())))
-}
-
-/// The files of a directory, in the order of ranks.
-fn parts(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut parts = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|end| end == PART) {
-            let rank: Option<u32> = path.file_stem().and_then(|name| name.to_str()?.parse().ok());
-            parts.push((rank, path));
-        }
-    }
-    parts.sort();
-    Ok(parts.into_iter().map(|(_, path)| path).collect())
+    found.map_err(|error| Failure::new(format!("{} {error}", path.display())))
 }
 
 /// Who sends how much to whom: bytes or, where all messages are empty, messages. What a process sends to

@@ -1,0 +1,85 @@
+//! What a recorded run of the program sent: `CARTOGRAPH_TRAFFIC`, read by a process that plans, when it first does.
+
+use std::ffi::c_int;
+use std::sync::{Once, OnceLock};
+
+use cartograph_traffic::Recording;
+
+use super::settings::Settings;
+use super::{HostComm, layout, sys};
+use crate::engine::Comm;
+use crate::mapping::{Adjacency, Csr, Grid, weights};
+
+/// The recording, if there is one of as many processes as the job has. What is wrong with it is said once, by
+/// rank 0 of `comm`.
+fn recording(comm: &HostComm) -> Option<&'static Recording> {
+    static READ: OnceLock<Result<Recording, String>> = OnceLock::new();
+    static SAID: Once = Once::new();
+    let path = Settings::get().traffic.as_ref()?;
+    // SAFETY: asks the host for its state, which is allowed at any time.
+    let is_active = unsafe { sys::cg_is_active() } != 0;
+    // Without a world there are no ranks as the recording names them.
+    let size = if is_active { HostComm::world().size().ok()? } else { return None };
+    let read = READ.get_or_init(|| {
+        let recording = Recording::open(path).map_err(|error| error.to_string())?;
+        if recording.size != size as u32 {
+            let recorded = recording.size;
+            return Err(format!("is of a job of {recorded} processes, and this one has {size}"));
+        }
+        let first = recording.missing().next();
+        match first {
+            None => Ok(recording),
+            Some(rank) => {
+                let count = recording.missing().count();
+                Err(format!("lacks the parts of {count} processes, such as {rank}.jsonl"))
+            }
+        }
+    });
+    let complain = |error: &String| {
+        if matches!(comm.rank(), Ok(0)) {
+            SAID.call_once(|| {
+                eprintln!(
+                    "cartograph: CARTOGRAPH_TRAFFIC: {} {error}; the program runs as without it",
+                    path.display()
+                );
+            });
+        }
+    };
+    read.as_ref().inspect_err(|error| complain(error)).ok()
+}
+
+/// What edges weigh along each dimension of a grid of these sides.
+pub(super) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
+    let sides: Vec<u32> = dims.iter().map(|side| *side as u32).collect();
+    let cells = sides.iter().map(|side| *side as usize).product();
+    recording(comm)?.weights(&sides, weights::MOST.min(Grid::most_weight(cells)))
+}
+
+/// A graph with the weights of what was sent along its edges; as it is where that is not known or nothing, or where
+/// the ranks of `comm` are not in the order of `MPI_COMM_WORLD`: they may have been moved, which nobody was in the run
+/// that was recorded.
+pub(super) fn weighed(comm: &HostComm, graph: Csr) -> Csr {
+    let Some(recording) = recording(comm) else { return graph };
+    let Ok(Some(ranks)) = layout::ranks_in_world(comm) else { return graph };
+    if !ranks.is_sorted() {
+        return graph;
+    }
+    let vertices = graph.vertices();
+    let mut edges = Vec::new();
+    for from in 0..vertices {
+        graph.for_each_edge(from, |to, _| {
+            let bytes = recording.sent(ranks[from] as u32, ranks[to] as u32).bytes;
+            edges.push((from as u32, to as u32, bytes));
+        });
+    }
+    // Sums over the graph fit, with what the search adds and multiplies.
+    let all: u128 = edges.iter().map(|(.., bytes)| u128::from(*bytes)).sum();
+    let shift = (u128::BITS - all.leading_zeros()).saturating_sub(47);
+    if all == 0 {
+        return graph;
+    }
+    Csr::from_edges(
+        vertices,
+        edges.iter().map(|(from, to, bytes)| (*from, *to, (bytes >> shift) as i64)),
+    )
+}

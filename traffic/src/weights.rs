@@ -1,0 +1,99 @@
+//! What a recording says of the edges of a topology.
+
+use crate::{Count, Recording};
+
+/// Weights that differ from what was recorded by no more than this part are as good, if they are small numbers.
+const TOLERANCE: f64 = 0.005;
+
+/// Denominators that make such small numbers.
+const DENOMINATORS: std::ops::RangeInclusive<u32> = 1..=64;
+
+impl Recording {
+    /// What an edge along each dimension weighs, by what processes of `MPI_Cart_create`'s grids of these sides sent
+    /// each other: bytes or, where all messages are empty, messages. None weighs more than `most`, and the
+    /// lightest are small numbers where that is exact enough. `None` where there was no such grid or nothing was sent.
+    pub fn weights(&self, dims: &[u32], most: i64) -> Option<Vec<i64>> {
+        let same =
+            |known: &&crate::Topology| known.function == "MPI_Cart_create" && known.dims == dims;
+        let mut sent = vec![Count::default(); dims.len()];
+        for known in self.topologies.iter().filter(same) {
+            sent.iter_mut().zip(&known.along).for_each(|(sum, count)| sum.add(*count));
+        }
+        let periodic = &self.topologies.iter().find(same)?.periodic;
+        let bytes = sent.iter().any(|count| count.bytes > 0);
+        let an_edge = |i: usize| {
+            let count = if bytes { sent[i].bytes } else { sent[i].messages };
+            // Of so many cells in a row all but one have a next one, or all.
+            let side = f64::from(dims[i].max(1));
+            let edges = if periodic[i] { side } else { side - 1.0 };
+            if edges > 0.0 { count as f64 * side / edges } else { 0.0 }
+        };
+        let sent: Vec<f64> = (0..dims.len()).map(an_edge).collect();
+        let least = sent.iter().copied().filter(|sent| *sent > 0.0).fold(f64::INFINITY, f64::min);
+        if least == f64::INFINITY {
+            return None;
+        }
+        let scaled = |unit: f64| sent.iter().map(move |sent| sent / unit);
+        let near = |weight: f64| (weight - weight.round()).abs() <= TOLERANCE * weight;
+        let units = DENOMINATORS.map(|denominator| least / f64::from(denominator));
+        let small = units.into_iter().find(|unit| scaled(*unit).all(near));
+        let largest = sent.iter().copied().fold(0.0, f64::max);
+        let unit = small.unwrap_or(least / 1000.0).max(largest / most as f64);
+        Some(scaled(unit).map(|weight| weight.round() as i64).collect())
+    }
+
+    /// What one rank of `MPI_COMM_WORLD` sent to another.
+    pub fn sent(&self, from: u32, to: u32) -> Count {
+        let found = self.edges.binary_search_by_key(&(from, to), |edge| (edge.from, edge.to));
+        found.map_or(Count::default(), |at| self.edges[at].count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Count, Edge, Recording, Topology};
+
+    fn recorded(dims: &[u32], periodic: &[bool], bytes: &[u64]) -> Recording {
+        let count = |bytes: &u64| Count { messages: 1, bytes: *bytes };
+        let topology = Topology {
+            function: "MPI_Cart_create".into(),
+            dims: dims.to_vec(),
+            periodic: periodic.to_vec(),
+            reorder: false,
+            grids: 1,
+            along: bytes.iter().map(count).collect(),
+            elsewhere: Count::default(),
+        };
+        Recording { topologies: vec![topology], ..Recording::default() }
+    }
+
+    #[test]
+    fn an_edge_weighs_what_went_along_it() {
+        // 4 x 4: 24 edges each way of 4096 and of 256 bytes.
+        let recording = recorded(&[4, 4, 1], &[false; 3], &[24 * 4096, 24 * 256, 0]);
+        assert_eq!(recording.weights(&[4, 4, 1], 1 << 31), Some(vec![16, 1, 0]));
+        assert_eq!(recording.weights(&[4, 4], 1 << 31), None);
+        // A ring of 4 has 4 edges where a row has 3; messages of other kinds do not matter if they are few.
+        let recording = recorded(&[4, 4], &[true, false], &[32 * 1000 + 7, 24 * 1500]);
+        assert_eq!(recording.weights(&[4, 4], 1 << 31), Some(vec![2, 3]));
+        // What is no ratio of small numbers, and what is too much.
+        let recording = recorded(&[2, 2], &[false; 2], &[31_417, 10_000]);
+        assert_eq!(recording.weights(&[2, 2], 1 << 31), Some(vec![22, 7]));
+        let recording = recorded(&[2, 2], &[false; 2], &[u64::MAX, 1]);
+        assert_eq!(recording.weights(&[2, 2], 1000), Some(vec![1000, 0]));
+        // Nothing but empty messages, and nothing.
+        let mut recording = recorded(&[2, 2], &[false; 2], &[0, 0]);
+        assert_eq!(recording.weights(&[2, 2], 1 << 31), Some(vec![1, 1]));
+        recording.topologies[0].along = vec![Count::default(); 2];
+        assert_eq!(recording.weights(&[2, 2], 1 << 31), None);
+    }
+
+    #[test]
+    fn what_ranks_sent_is_found() {
+        let count = Count { messages: 2, bytes: 20 };
+        let edges = vec![Edge { from: 0, to: 3, count }, Edge { from: 2, to: 1, count }];
+        let recording = Recording { edges, ..Recording::default() };
+        assert_eq!(recording.sent(2, 1), count);
+        assert_eq!(recording.sent(1, 2), Count::default());
+    }
+}
