@@ -88,10 +88,23 @@ neighbor_size() {
         awk -v host="$host" '{ printf "| %s |", host; for (i = 1; i <= NF; i++) printf " %s |", $i; print "" }'
 }
 
+# What the recorder adds to a message; prints its own table.
+recorder() {
+    local recorder=${library%/*}/libcartograph_record.so
+    [ -e "$recorder" ] || return 0
+    build bench_record
+    timeout -k 5 120 "${launch[@]}" 1 "$out/bench_record" >"$results/alone.tsv"
+    timeout -k 5 120 "${launch[@]}" 1 env CARTOGRAPH_RECORD="$results/traffic" LD_PRELOAD="$recorder" \
+        "$out/bench_record" >"$results/recorded.tsv"
+    printf '\n| host | a message on | alone, ns | recorded, ns | the recorder, ns |\n|---|---|---|---|---|\n'
+    paste "$results/alone.tsv" "$results/recorded.tsv" | awk -F '\t' -v host="$host" '
+        { printf "| %s | %s | %d | %d | %d |\n", host, $1, $2, $4, $4 - $2 }'
+}
+
 own=
-for part in ${PARTS:-queries instructions dims creation memory load neighbor}; do
+for part in ${PARTS:-queries instructions dims creation memory load neighbor recorder}; do
     case $part in
-    queries | instructions | dims | creation | memory | load) $part ;;
+    queries | instructions | dims | creation | memory | load | recorder) $part ;;
     neighbor) neighbor && own=neighbor_size ;;
     *) echo "bench.sh: there is no part '$part'" >&2 && exit 2 ;;
     esac

@@ -24,8 +24,9 @@ static GENERATION: AtomicU64 = AtomicU64::new(1);
 /// Held while a table is made; who does not get it goes without.
 static MAKING: Mutex<()> = Mutex::new(());
 
-/// Handles that a thread remembers.
-const REMEMBERED: usize = 8;
+/// Handles that a thread remembers, as a power of two: 24 bytes each.
+const REMEMBERED_BITS: u32 = 6;
+const REMEMBERED: usize = 1 << REMEMBERED_BITS;
 
 thread_local! {
     /// Handles with the generation in which they had a table.
@@ -71,7 +72,9 @@ impl Peers {
         }
         let generation = GENERATION.load(Ordering::Acquire);
         let handle = self.handle();
-        let place = (handle ^ (handle >> 4) ^ (handle >> 8)) % REMEMBERED;
+        // Multiplied by the golden ratio, neighbors are far from each other.
+        let mixed = (handle as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let place = (mixed >> (u64::BITS - REMEMBERED_BITS)) as usize;
         let (known, then, table) = KNOWN.with(|known| known[place].get());
         if known == handle && then == generation {
             return Some(table);
