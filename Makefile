@@ -95,6 +95,14 @@ fuzz:
 	        -- -max_total_time=$(SECONDS) -timeout=60 -print_final_stats=1; \
 	done
 
+## make miri [TESTS=]              quick tests of the pure layers under Miri; needs a nightly Rust with miri
+TESTS ?= engine::check engine::digest engine::misuse engine::policy mapping::csr mapping::lattice mapping::order \
+    report::picture::matrix report::picture::slices report::record
+.PHONY: miri
+miri:
+	CARGO_TARGET_DIR=$(TOP)/build/miri MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 \
+	    cargo +nightly miri test --no-default-features --features cli --lib -- $(TESTS)
+
 ## make hosts                       gets every host that is missing here
 hosts:
 	scripts/setup.sh $(HOSTS) $(RUNTIMES)
