@@ -35,7 +35,7 @@ RECORDED := $(filter-out smpi mini,$(ONE))
 PURE := CARGO_TARGET_DIR=$(TOP)/build/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: all help demo test check hosts lib lib-path preload tool symbols bench cluster quality simulate install clean
+.PHONY: all help demo test check hosts lib lib-path preload tool symbols bench cluster programs quality simulate install clean
 ## make [all]                       the libraries for all MPIs that are here, the one to preload, and the command
 # All but mini, which is for tests only; a wrapper mpicc that is none of the known ones' comes last.
 FOUND = $(shell scripts/found.sh $(filter-out mini,$(HOSTS)))
@@ -160,6 +160,14 @@ cluster:
 	@scripts/setup.sh openmpi cluster
 	@$(MAKE) -s --no-print-directory lib HOST=openmpi
 	@scripts/cluster.sh
+
+## make programs BUILT=DIRECTORY    public programs that you have built there, on four nodes and by cartograph try; needs root
+programs:
+	@[ -d "$(BUILT)" ] || { echo "make programs BUILT=DIRECTORY: the directory has the programs that docs/programs.md lists" >&2; exit 1; }
+	@scripts/setup.sh openmpi cluster
+	@$(MAKE) -s --no-print-directory lib tool HOST=openmpi
+	@scripts/programs.sh "$(BUILT)"
+	@scripts/programs.sh "$(BUILT)" try
 
 ## make simulate                    halo exchanges on 1,024 and 4,096 simulated processes; writes docs/simulate.*
 simulate:

@@ -1,29 +1,18 @@
 #!/usr/bin/env bash
 # cluster.sh: measures neighbor exchanges on four nodes of four processes, row-major and placed by
-# Cartograph, and writes docs/cluster.md. The nodes are network namespaces of this machine whose links are
-# limited. Needs root, and the library built for openmpi.
+# Cartograph, and writes docs/cluster.md. The nodes are those of scripts/nodes.sh. Needs root, and the library
+# built for openmpi.
 #
 # RATE, BYTES, EXCHANGES and REPETITIONS in the environment change what is measured; PAGE, where it goes.
-#
-# Everything is made in network, mount and process namespaces of the script's own, which the kernel takes
-# down with it however it ends: what it makes cannot be seen from outside, and does not stay behind.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"
 library=$top/build/openmpi/lib/libcartograph.so
 programs=$top/build/openmpi/cluster
 page=${PAGE:-docs/cluster.md}
-nodes=4 ppn=4 degree=3
-processes=$((nodes * ppn))
+degree=3
 rate=${RATE:-200mbit} bytes=${BYTES:-65536} exchanges=${EXCHANGES:-40} repetitions=${REPETITIONS:-3}
-# A full bucket passes at once, so it is small against what a node sends in an exchange. Nothing is dropped, as
-# on the networks of clusters.
-bucket="burst 16kb limit 16mb"
-
-refuse() {
-    echo "cluster.sh: $*" >&2
-    exit 1
-}
+. "$top/scripts/nodes.sh"
 
 # A case a line: its name, options of mpiexec, program and arguments.
 cases() {
@@ -41,71 +30,17 @@ ways="alone off cartograph"
 weights="1,1;1,1,1"
 
 outside() {
-    [ "$(id -u)" = 0 ] || refuse "network namespaces need root"
-    local program
-    for program in ip tc unshare setpriv mpiexec.openmpi mpicc.openmpi; do
-        command -v $program >/dev/null || refuse "there is no $program; scripts/setup.sh openmpi cluster gets it"
-    done
+    needs mpicc.openmpi
     [ -e "$library" ] || refuse "there is no $library; make lib HOST=openmpi builds it"
     # MPI_UNWEIGHTED is a small number that the compiler takes for the address of an empty array.
+    local program
     mkdir -p "$programs"
     for program in halo sparse; do
         mpicc.openmpi -O2 -Wall -Wno-stringop-overread -Wno-stringop-overflow \
             -o "$programs/$program" c_tests/cluster/$program.c
     done
-    # If this shell is killed, setpriv's signal ends unshare, and --kill-child all that is inside.
-    setpriv --pdeathsig KILL unshare --net --mount --pid --fork --kill-child --mount-proc "$0" inside &
-    local inside=$! status=0
-    trap "kill -KILL $inside; wait $inside 2>/dev/null || true; exit 130" INT TERM HUP
-    wait $inside || status=$?
-    exit $status
+    in_namespaces "$0" inside
 }
-
-# Makes the nodes n0, n1, ... with a link each to one switch, beside which mpiexec runs.
-make_nodes() {
-    local i
-    # All temporary files, the MPI's too; the names of network namespaces; this network's interfaces.
-    mount -t tmpfs none /dev/shm
-    mount -t tmpfs none /run
-    mount -t sysfs none /sys
-    export TMPDIR=/dev/shm
-    cp /etc/hosts /dev/shm/hosts
-    ip link set lo up
-    ip link add switch type bridge
-    ip address add 10.77.0.254/24 dev switch
-    ip link set switch up
-    slots=
-    for ((i = 0; i < nodes; i++)); do
-        ip netns add n$i
-        ip link add link$i type veth peer name eth0 netns n$i
-        ip link set link$i master switch up
-        ip -n n$i address add 10.77.0.$((i + 1))/24 dev eth0
-        ip -n n$i link set eth0 up
-        ip -n n$i link set lo up
-        # What leaves the node. What arrives is as much in all exchanges here; one queue there as well
-        # would let some links wait for others, which serve their connections in turn on real networks.
-        tc -n n$i qdisc add dev eth0 root tbf rate "$rate" $bucket
-        echo "10.77.0.$((i + 1)) n$i" >>/dev/shm/hosts
-        slots+=${slots:+,}n$i:$ppn
-    done
-    mount --bind /dev/shm/hosts /etc/hosts
-    # mpiexec starts its daemons by this as by ssh: options, the node, a command.
-    cat >/dev/shm/agent <<'END'
-#!/usr/bin/env bash
-while [[ $1 == -* ]]; do shift; done
-node=$1
-shift
-exec ip netns exec "$node" unshare --uts bash -c "hostname $node; $*"
-END
-    chmod +x /dev/shm/agent
-    launch=(timeout -k 5 60 mpiexec.openmpi --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1
-        --mca plm_rsh_agent /dev/shm/agent --mca plm_rsh_no_tree_spawn 1
-        --mca oob_tcp_if_include 10.77.0.0/24 --mca btl_tcp_if_include 10.77.0.0/24
-        --mca btl self,vader,tcp --mca pml ob1 --host "$slots" -n $processes)
-}
-
-# Bytes that each node has sent.
-sent() { cat /sys/class/net/link[0-9]*/statistics/rx_bytes; }
 
 # measure CASE WAY OPTIONS PROGRAM ARGUMENTS: adds to results the case, the way, the median time of an
 # exchange in ms, and the bytes of an exchange on all wires and from the node that sends most.
@@ -114,7 +49,8 @@ measure() {
     case $way in
     off) environment+=("LD_PRELOAD=$library" CARTOGRAPH_REORDER=off) ;;
     cartograph)
-        environment+=("LD_PRELOAD=$library" "CARTOGRAPH_WEIGHTS=$weights" CARTOGRAPH_REPORT=/dev/shm/report.json) ;;
+        environment+=("LD_PRELOAD=$library" CARTOGRAPH_REORDER=all "CARTOGRAPH_WEIGHTS=$weights"
+            CARTOGRAPH_REPORT=/dev/shm/report.json) ;;
     esac
     rm -f /dev/shm/report.json
     sent >/dev/shm/before
@@ -198,6 +134,7 @@ the start of a run to its end, for one exchange; MB is 10^6 bytes, edges are dir
 Open MPI accepts \`reorder = 1\` and moves no process of a grid; "off" is \`CARTOGRAPH_REORDER=off\`. Cartograph is
 told that all faces are alike, by \`CARTOGRAPH_WEIGHTS=$weights\`: where nobody says so, it leaves grids on so few nodes as
 they are, because they would lose if some faces were much larger ([quality.md](quality.md#weights-that-nobody-knows)).
+That the graph's processes may be moved is said by \`CARTOGRAPH_REORDER=all\`.
 Processes are dealt to nodes by blocks of $ppn but for the round-robin launch, which is
 \`mpiexec --map-by node\`. The graph has the $processes processes at random in a square, each joined to the $degree
 nearest, and numbered at random.
