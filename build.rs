@@ -23,14 +23,15 @@ mod host {
         let mpicc = mpicc::wrapper();
         mpicc::compile(&mpicc, "include", &SHIMS, "cartograph_shim");
         mpicc::bind(&mpicc, HEADER, "(cg|CG)_.*");
-        find_optional_functions(&mpicc);
+        find_declared_functions(&mpicc);
         // A program that was linked with -lcartograph asks for this name at run time.
         mpicc::link(&mpicc, "libcartograph.so.0");
     }
 
     /// Not every host declares the persistent functions and those with large counts, whatever MPI
-    /// version it says it has.
-    fn find_optional_functions(mpicc: &str) {
+    /// version it says it has. They are exported all the same; where they are declared, prototypes are
+    /// compared.
+    fn find_declared_functions(mpicc: &str) {
         let declared = mpicc::words(mpicc, "include", HEADER);
         for (cfg, function) in [
             ("mpi_neighbor_init", "MPI_Neighbor_alltoallw_init"),

@@ -166,11 +166,9 @@ static void run(struct trial t)
     int code, rounds = t.mode == PERSISTENT ? 2 : 1;
     memset(&send, 0, sizeof send), memset(&receive, 0, sizeof receive);
     fill(&t, &send, &receive);
-#if HAS_LARGE
     if (t.large)
         code = call_large(t.operation, t.mode, &send, &receive, t.comm, &request);
     else
-#endif
         code = call(t.operation, t.mode, &send, &receive, t.comm, &request);
     if (t.mode == BLOCKING || code != MPI_SUCCESS) {
         compare(&t, code);
@@ -203,10 +201,10 @@ static void try(const char *name, MPI_Comm comm, const struct oracle *oracle, en
     int modes = HAS_INIT ? 3 : 2;
     for (int operation = 0; operation < OPERATIONS; operation++)
         for (int mode = 0; mode < modes; mode++)
-            for (int large = 0; large <= HAS_LARGE; large++, turn++) {
+            for (int large = 0; large < 2; large++, turn++) {
                 if (extent == A_MODE_EACH && (turn / 2 + turn / 30) % modes != 0)
                     continue;
-                if (extent < ALL_LAYOUTS && HAS_LARGE && (turn / 2) % 2 != large)
+                if (extent < ALL_LAYOUTS && (turn / 2) % 2 != large)
                     continue;
                 struct trial t = { name, comm, oracle, operation, mode, large, 0, 0, 0, 0, 0 };
                 for (int pair = 0; pair < (extent == ALL_LAYOUTS ? 4 : 1); pair++) {

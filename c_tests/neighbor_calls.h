@@ -1,20 +1,16 @@
 /* The neighborhood collectives behind one function: five operations, three ways to run each, counts
- * that are int or MPI_Count. What a host does not declare is not called. */
+ * that are int or MPI_Count, whatever the host declares of them. */
 #ifndef CARTOGRAPH_NEIGHBOR_CALLS_H
 #define CARTOGRAPH_NEIGHBOR_CALLS_H
 
 #include "check.h"
+#include "neighbor_declared.h"
 
-#if MPI_VERSION >= 4
-#define HAS_LARGE 1
-#else
-#define HAS_LARGE 0
-#endif
-/* Open MPI 5 says that it is MPI 3.1, but has these. */
-#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-#define HAS_INIT 1
-#else
+/* Whether there are persistent requests: SMPI has none that Cartograph could use. */
+#if defined(SMPI_H)
 #define HAS_INIT 0
+#else
+#define HAS_INIT 1
 #endif
 
 enum { MAX_DEGREE = 24 };
@@ -70,7 +66,6 @@ static inline int call(enum operation operation, enum mode mode, const struct si
     return MPI_ERR_OTHER;
 }
 
-#if HAS_LARGE
 /* The same by the functions with large counts. The arrays stay until the request is complete. */
 static inline int call_large(enum operation operation, enum mode mode, const struct side *s,
                              const struct side *r, MPI_Comm comm, MPI_Request *request)
@@ -85,8 +80,10 @@ static inline int call_large(enum operation operation, enum mode mode, const str
         FIVE_CALLS(MPI_Neighbor_, _c, comm)
     if (mode == NONBLOCKING)
         FIVE_CALLS(MPI_Ineighbor_, _c, comm, request)
+#if HAS_INIT
     FIVE_CALLS(MPI_Neighbor_, _init_c, comm, MPI_INFO_NULL, request)
-}
 #endif
+    return MPI_ERR_OTHER;
+}
 
 #endif

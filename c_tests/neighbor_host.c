@@ -39,7 +39,7 @@ static void all_calls(const char *kind, const char *name, MPI_Comm comm, int ind
 {
     if (comm == MPI_COMM_NULL)
         return;
-    for (int mode = BLOCKING; mode <= (HAS_INIT ? PERSISTENT : NONBLOCKING); mode++)
+    for (int mode = BLOCKING; mode <= (HOST_HAS_INIT ? PERSISTENT : NONBLOCKING); mode++)
         for (int operation = 0; operation < OPERATIONS; operation++)
             one_call(kind, name, operation, mode, comm, indegree);
     MPI_Comm_free(&comm);

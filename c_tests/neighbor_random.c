@@ -201,7 +201,7 @@ static void prepare(const struct round *round, struct dice *shared, struct dice 
     t->number = number;
     t->operation = below(shared, OPERATIONS);
     t->mode = below(shared, HAS_INIT ? modes : PERSISTENT);
-    t->large = HAS_LARGE && below(shared, 2);
+    t->large = below(shared, 2);
     for (int b = 0; b < (is_gather(t->operation) ? 1 : mine->out); b++)
         ints[b] = ints_of(round, t, round->rank, b);
     place_blocks(own, t, is_gather(t->operation) ? 1 : mine->out, is_gather(t->operation), ints, &t->send,
@@ -222,10 +222,8 @@ static void prepare(const struct round *round, struct dice *shared, struct dice 
 static int start(const struct round *round, struct transfer *t)
 {
     t->request = MPI_REQUEST_NULL;
-#if HAS_LARGE
     if (t->large)
         return call_large(t->operation, t->mode, &t->send, &t->receive, round->comm, &t->request);
-#endif
     return call(t->operation, t->mode, &t->send, &t->receive, round->comm, &t->request);
 }
 

@@ -22,8 +22,8 @@ same() {
     fi
 }
 
-# What the host's header declares of the chapter. All of it must be listed; what is listed and not
-# declared is not exported.
+# What the host's header declares of the chapter must be listed. All that is listed is exported, whether
+# it is declared or not: programs find functions by name.
 echo '#include <mpi.h>' | $cc -E -P -x c - | grep -oE '\bMPI_[A-Za-z_]+ *\(' | tr -d ' (' |
     grep -E '^MPI_(Cart|Graph|Dist_graph|Dims|Topo|I?neighbor|Neighbor)(_|dim)' | sort -u >"$work/declared"
 grep '^MPI_' "$top/include/exports.txt" | sort >"$work/listed"
@@ -39,7 +39,7 @@ while read -r name; do
     esac
     printf '%s\n' "$name" "$lower" "${lower}_" "${lower}__" "$upper" >>"$work/weak"
     printf '%s\n' "P$name" "p$lower" "p${lower}_" "p${lower}__" "P$upper" >>"$work/strong"
-done <"$work/both"
+done <"$work/listed"
 sort -u "$work/weak" "$work/strong" >"$work/all"
 nm -D --defined-only --format=posix "$lib/libcartograph.so" | cut -d' ' -f1 >"$work/exported"
 same "the shared library exports these names and no others" "$work/all" "$work/exported"
@@ -54,14 +54,14 @@ same "the archive's strong names are the PMPI_ names" "$work/strong" "$work/arch
 # followed by hosts in parentheses holds for these only.
 listed() {
     awk -v heading="### $1" '/^#/ { inside = ($0 == heading); next } inside' "$top/README.md" |
-        sed -nE 's/^- `(P?MPI_[A-Za-z0-9_]+)`( \(([a-z0-9, ]*)\))?.*/\1 \3/p' | tr -d ',' |
+        sed -nE 's/^- `(P?MPIX?_[A-Za-z0-9_]+)`( \(([a-z0-9, ]*)\))?.*/\1 \3/p' | tr -d ',' |
         awk -v host="$host" '{ holds = NF == 1; for (i = 2; i <= NF; i++) if ($i == host) holds = 1 }
                              holds { print $1 }' | sort -u
 }
 # MPI's own names; what lies inside of a host is not for others to offer.
 needed() {
     nm -D --undefined-only "$lib/libcartograph.so" |
-        awk -v kind="$1" '$1 == kind && $2 ~ /^P?MPI_/ { print $2 }' | sed 's/@.*//' | sort -u
+        awk -v kind="$1" '$1 == kind && $2 ~ /^P?MPIX?_/ { print $2 }' | sed 's/@.*//' | sort -u
 }
 if [ -e "$top/README.md" ]; then
     listed Required >"$work/required"

@@ -8,20 +8,25 @@
 ///
 /// `cart_sub` is the body, an `unsafe fn` with the same arguments; what it returns goes to
 /// [`conclude`](crate::host::errors::conclude) with the communicator whose error handler is meant.
+/// Of functions that not all hosts have, `declared if` says when the host's header declares them.
 macro_rules! export {
     ($(
         $(#[$doc:meta])*
-        fn $name:ident($($arg:ident: $ty:ty),* $(,)?) = $body:path, raising on $comm:expr;
+        fn $name:ident($($arg:ident: $ty:ty),* $(,)?) = $body:path, raising on $comm:expr
+            $(, declared if $declared:meta)?;
     )*) => { $(
         const _: () = {
             unsafe fn call($($arg: $ty),*) -> ::core::ffi::c_int {
                 // SAFETY: the caller keeps the standard's contract for this call.
                 $crate::host::errors::conclude(stringify!($name), || $comm, unsafe { $body($($arg),*) })
             }
-            export!(@names $(#[$doc])* fn $name($($arg: $ty),*) = call);
+            export!(@names $(#[$doc])* fn $name($($arg: $ty),*) = call $(, declared if $declared)?);
         };
     )* };
-    (@names $(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) = $call:ident) => {
+    (@names
+        $(#[$doc:meta])* fn $name:ident($($arg:ident: $ty:ty),*) = $call:ident
+            $(, declared if $declared:meta)?
+    ) => {
         $(#[$doc])*
         #[unsafe(export_name = stringify!($name))]
         unsafe extern "C" fn named($($arg: $ty),*) -> ::core::ffi::c_int {
@@ -37,6 +42,7 @@ macro_rules! export {
         }
 
         // Compiles only if the host's mpi.h declares exactly this, const for const.
+        $(#[cfg($declared)])?
         let _: unsafe extern "C" fn($($ty),*) -> ::core::ffi::c_int =
             $crate::host::sys::prototypes::$name;
     };

@@ -34,7 +34,6 @@ impl Count for c_int {
     }
 }
 
-#[cfg(mpi_large_count)]
 impl Count for crate::host::sys::MPI_Count {
     type Displacement = MPI_Aint;
 
@@ -47,8 +46,8 @@ impl Count for crate::host::sys::MPI_Count {
     }
 }
 
-/// Exports the functions of one body. `C` stands for the type of counts, and `D` for that of
-/// displacements.
+/// Exports the functions of one body, whatever the host declares of them: programs find them by name as
+/// well. `C` stands for the type of counts, and `D` for that of displacements.
 macro_rules! neighbor {
     ($(
         $(#[$doc:meta])*
@@ -57,15 +56,16 @@ macro_rules! neighbor {
         = $body:ident($($arg:ident: $ty:ty),* $(,)?);
     )*) => { $(
         neighbor! { @counts c_int, $(#[$doc])*
-            $blocking, $nonblocking, [#[cfg(mpi_neighbor_init)]] $persistent,
+            $blocking if all(), $nonblocking if all(), $persistent if mpi_neighbor_init,
             $body($($arg: $ty),*) }
-        #[cfg(mpi_large_count)]
         neighbor! { @counts crate::host::sys::MPI_Count, $(#[$doc])*
-            $blocking_c, $nonblocking_c, [#[cfg(mpi_neighbor_init_large_count)]] $persistent_c,
+            $blocking_c if mpi_large_count, $nonblocking_c if mpi_large_count,
+            $persistent_c if mpi_neighbor_init_large_count,
             $body($($arg: $ty),*) }
     )* };
     (@counts $count:ty, $(#[$doc:meta])*
-        $blocking:ident, $nonblocking:ident, [$($if_declared:tt)*] $persistent:ident,
+        $blocking:ident if $blocking_declared:meta, $nonblocking:ident if $nonblocking_declared:meta,
+        $persistent:ident if $persistent_declared:meta,
         $body:ident($($arg:ident: $ty:ty),*)
     ) => {
         const _: () = {
@@ -83,7 +83,6 @@ macro_rules! neighbor {
                 // SAFETY: as above.
                 unsafe { $body::<C>($($arg,)* comm, Run::Request(neighbor::Start::Now, request)) }
             }
-            $($if_declared)*
             unsafe fn persistent(
                 $($arg: $ty,)* comm: MPI_Comm, info: crate::host::sys::MPI_Info, request: *mut MPI_Request,
             ) -> Result {
@@ -92,17 +91,15 @@ macro_rules! neighbor {
             }
             export! {
                 $(#[$doc])*
-                fn $blocking($($arg: $ty,)* comm: MPI_Comm) = blocking, raising on Some(comm);
+                fn $blocking($($arg: $ty,)* comm: MPI_Comm) = blocking, raising on Some(comm),
+                    declared if $blocking_declared;
                 $(#[$doc])*
                 fn $nonblocking($($arg: $ty,)* comm: MPI_Comm, request: *mut MPI_Request)
-                    = nonblocking, raising on Some(comm);
-            }
-            $($if_declared)*
-            export! {
+                    = nonblocking, raising on Some(comm), declared if $nonblocking_declared;
                 $(#[$doc])*
                 fn $persistent(
                     $($arg: $ty,)* comm: MPI_Comm, info: crate::host::sys::MPI_Info, request: *mut MPI_Request,
-                ) = persistent, raising on Some(comm);
+                ) = persistent, raising on Some(comm), declared if $persistent_declared;
             }
         };
     };

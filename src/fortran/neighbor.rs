@@ -10,7 +10,7 @@ use crate::host::neighbor::{Neighborhood, Run, Start};
 use crate::host::sys::{MPI_Aint, MPI_Comm};
 use crate::topology::Direction;
 
-/// Exports the procedures of one body: blocking, nonblocking and, where the host has such, persistent.
+/// Exports the procedures of one body: blocking, nonblocking and persistent.
 macro_rules! neighbor {
     ($(
         $lower:ident | $upper:ident | $name:ident, $ilower:ident | $iupper:ident | $iname:ident,
@@ -29,9 +29,7 @@ macro_rules! neighbor {
                     $body($($arg,)* comm_from(comm), Run::Request(Start::Now, made))
                 })
             }
-        }
-        #[cfg(mpi_neighbor_init)]
-        fortran! {
+
             fn $plower | $pupper | $pname(
                 $($arg: $ty,)* comm: *const Fint, info: *const Fint, request: *mut Fint,
             ) raising on Some(comm_from(comm)); {

@@ -122,8 +122,17 @@ int cg_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdi
     extern int PMPI_Alltoallw_init(const void *, const int[], const int[], const MPI_Datatype[],
                                    void *, const int[], const int[], const MPI_Datatype[], MPI_Comm,
                                    MPI_Info, MPI_Request *) __attribute__((weak));
-    if (!PMPI_Alltoallw_init)
-        return CG_ABSENT;
-    return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
-                               recvtypes, comm, info, request);
+    if (PMPI_Alltoallw_init)
+        return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                   rdispls, recvtypes, comm, info, request);
+#if defined(OMPI_MAJOR_VERSION)
+    /* What Open MPI 4 calls it, of before there was MPI 4. */
+    extern int PMPIX_Alltoallw_init(const void *, const int[], const int[], const MPI_Datatype[],
+                                    void *, const int[], const int[], const MPI_Datatype[], MPI_Comm,
+                                    MPI_Info, MPI_Request *) __attribute__((weak));
+    if (PMPIX_Alltoallw_init)
+        return PMPIX_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                    rdispls, recvtypes, comm, info, request);
+#endif
+    return CG_ABSENT;
 }
