@@ -3,15 +3,22 @@
 # cargo builds for one host at a time; everything that loops over hosts, runs programs, inspects
 # files or installs them is here. Each host has its own directory under build/.
 
-HOSTS := mpich openmpi mpich5 abi openmpi5 smpi mini
+# These are taken from the command line only: shells and tools have variables of such names for themselves.
+$(foreach variable,HOST HOSTS NAME,$(if $(filter environment%,$(origin $(variable))),$(eval override $(variable) :=)))
+# `make install HOSTS="..."` says which are installed; everywhere else it is all of them.
+CHOSEN := $(HOSTS)
+override HOSTS := mpich openmpi mpich5 abi openmpi5 smpi mini
 # Runs what is built for another, whose library it uses.
 RUNTIMES := intel
 LIBRARY_intel := mpich5
 TOP := $(CURDIR)
+# Where everything is built that others than the tests use; the source may be read-only then.
+BUILD := $(TOP)/build
+override BUILD := $(abspath $(BUILD))
 PREFIX ?= /usr/local
 
 # HOST is one of the hosts above; MPICC is the compiler wrapper of any MPI. With neither, `make lib`
-# takes the mpicc on the PATH, and `make test` takes all hosts.
+# takes the mpicc on the PATH, and `make test` takes all hosts. NAME is what the host of MPICC is called.
 ifneq ($(HOST),)
   ifeq ($(filter $(HOST),$(HOSTS) $(RUNTIMES)),)
     $(error there is no host '$(HOST)'; HOST is one of $(HOSTS) $(RUNTIMES))
@@ -24,25 +31,29 @@ else
     MPICC := $(if $(shell command -v mpicc),mpicc,mpicc.mpich)
   endif
   # mpicc.NAME is Debian's wrapper of the host NAME; any other wrapper gets a directory of its own.
-  ONE := $(or $(filter $(HOSTS),$(patsubst mpicc.%,%,$(filter mpicc.%,$(notdir $(MPICC))))),$(shell scripts/wrapper-name.sh $(MPICC)))
+  ifneq ($(filter $(NAME),$(HOSTS) $(RUNTIMES)),)
+    $(error NAME=$(NAME) is one of the hosts that are known: say HOST=$(NAME), or another NAME for the MPI of MPICC)
+  endif
+  ONE := $(or $(NAME),$(filter $(HOSTS),$(patsubst mpicc.%,%,$(filter mpicc.%,$(notdir $(MPICC))))),$(shell scripts/wrapper-name.sh $(MPICC)))
   TESTED := $(HOSTS) $(RUNTIMES)
 endif
 KNOWN := $(filter $(ONE),$(HOSTS))
-OUT := $(TOP)/build/$(ONE)
+OUT := $(BUILD)/$(ONE)
 LIB := $(OUT)/lib
 # The recorder is for programs whose ranks are processes, on hosts that are used.
 RECORDED := $(filter-out smpi mini,$(ONE))
-PURE := CARGO_TARGET_DIR=$(TOP)/build/pure
+PURE := CARGO_TARGET_DIR=$(BUILD)/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: all help demo test check hosts lib lib-path preload tool symbols bench cluster programs quality simulate install clean
+.PHONY: all help demo test check hosts lib lib-path preload tool symbols bench cluster programs quality simulate install \
+    install-lib uninstall clean
 ## make [all]                       the libraries for all MPIs that are here, the one to preload, and the command
 # All but mini, which is for tests only; a wrapper mpicc that is none of the known ones' comes last.
 FOUND = $(shell scripts/found.sh $(filter-out mini,$(HOSTS)))
 all: tool preload
 	@test -n "$(FOUND)" || { echo "There is no MPI here: install one with its compiler wrapper mpicc, or run make lib MPICC=path/to/mpicc" >&2; exit 1; }
 	set -e; for mpi in $(FOUND); do $(MAKE) --no-print-directory lib $$mpi; done
-	@echo; echo "Preload build/lib/libcartograph.so, or start programs with build/bin/cartograph exec."
+	@echo; echo "Preload $(BUILD:$(TOP)/%=%)/lib/libcartograph.so, or start programs with $(BUILD:$(TOP)/%=%)/bin/cartograph exec."
 
 ## make help                        this list
 help:
@@ -56,7 +67,7 @@ demo:
 
 ## make test [HOST=]                everything, on all hosts or on one
 test:
-	scripts/setup.sh $(TESTED)
+	scripts/setup.sh tests $(TESTED)
 	$(MAKE) --no-print-directory -j$(shell nproc) --output-sync=target check tool preload $(TESTED:%=tested-%)
 	$(PURE) CARTOGRAPH_TEST_HOST="$(TESTED)" cargo test $(CHECKED) --test hosts
 
@@ -107,21 +118,23 @@ miri:
 hosts:
 	scripts/setup.sh $(HOSTS) $(RUNTIMES)
 
-## make lib [HOST=|MPICC=]         builds libcartograph.so and libcartograph.a, and the recorder
+## make lib [HOST=|MPICC= NAME=] [BUILD=]  builds libcartograph.so and libcartograph.a, and the recorder
 lib:
-	$(if $(KNOWN),scripts/setup.sh $(ONE))
+	@$(if $(KNOWN),scripts/setup.sh $(ONE))
+	@scripts/preflight.sh $(MPICC)
 	scripts/seed.sh $(OUT)
 	$(BOUND) cargo build --release --lib
 	$(if $(RECORDED),$(BOUND) cargo build --release -p cartograph-record)
 	scripts/finish-lib.sh $(OUT)
-	install -d build/lib/cartograph
-	ln -sfn ../../$(ONE)/lib build/lib/cartograph/$(ONE)
+	install -d $(BUILD)/lib/cartograph
+	ln -sfn ../../$(ONE)/lib $(BUILD)/lib/cartograph/$(ONE)
 
 ## make preload                     builds the one library to preload for every MPI, build/lib/libcartograph.so
 preload:
+	@scripts/preflight.sh
 	$(PURE) cargo build --release -p cartograph-preload
-	install -C -D -m 755 build/pure/release/libcartograph_preload.so build/lib/libcartograph.so.0
-	ln -sf libcartograph.so.0 build/lib/libcartograph.so
+	install -C -D -m 755 $(BUILD)/pure/release/libcartograph_preload.so $(BUILD)/lib/libcartograph.so.0
+	ln -sf libcartograph.so.0 $(BUILD)/lib/libcartograph.so
 
 # The lints of what binds the host, each host's in its own way.
 .PHONY: lint
@@ -135,10 +148,11 @@ lib-path:
 
 ## make tool                        builds the command, build/bin/cartograph; needs no MPI
 tool:
+	@scripts/preflight.sh
 	$(PURE) cargo build --profile tool --no-default-features --features cli --bin cartograph
-	install -C -D -m 755 build/pure/tool/cartograph build/bin/cartograph
+	install -C -D -m 755 $(BUILD)/pure/tool/cartograph $(BUILD)/bin/cartograph
 	@# By this the command knows that the libraries beside it were built with it.
-	@echo 'Libraries that make built for `cartograph exec`: HOST/lib/libcartograph.so' > build/cartograph-build
+	@echo 'Libraries that make built for `cartograph exec`: HOST/lib/libcartograph.so' > $(BUILD)/cartograph-build
 
 ## make symbols [HOST=]             compares what the library exports and needs with what it should
 symbols:
@@ -174,19 +188,22 @@ simulate:
 	$(MAKE) --no-print-directory lib HOST=smpi
 	$(PURE) cargo run --release -p cartograph-bench --bin simulate
 
-## make install HOST= [PREFIX= DESTDIR=]  lib/cartograph/HOST, a pkg-config file, the one to preload, the command
-install: lib preload tool
-	install -d $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE) $(DESTDIR)$(PREFIX)/lib/pkgconfig
-	install -m 755 $(LIB)/libcartograph.so.0 $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE)
-	ln -sf libcartograph.so.0 $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE)/libcartograph.so
-	$(if $(RECORDED),install -m 755 $(LIB)/libcartograph_record.so $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE))
-	install -m 644 $(LIB)/libcartograph.a $(DESTDIR)$(PREFIX)/lib/cartograph/$(ONE)
-	install -D -m 644 include/cartograph.h $(DESTDIR)$(PREFIX)/include/cartograph.h
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@HOST@|$(ONE)|' -e "s|@VERSION@|$$(scripts/version.sh)|" \
-	    scripts/cartograph.pc.in > $(DESTDIR)$(PREFIX)/lib/pkgconfig/cartograph-$(ONE).pc
-	install -m 755 build/lib/libcartograph.so.0 $(DESTDIR)$(PREFIX)/lib
-	ln -sf libcartograph.so.0 $(DESTDIR)$(PREFIX)/lib/libcartograph.so
-	install -D -m 755 build/bin/cartograph $(DESTDIR)$(PREFIX)/bin/cartograph
+## make install [HOSTS=|HOST=|MPICC= NAME=] [PREFIX= DESTDIR= BUILD=]  libraries, command, manuals, module file and more
+# Root has no cargo often: what was built before is installed then.
+CARGO := $(shell command -v cargo)
+WANTED = $(if $(CHOSEN),$(CHOSEN:%=HOST=%),$(if $(HOST)$(filter command,$(origin MPICC)),MPICC=$(MPICC),$(FOUND)))
+install: $(if $(CARGO),tool preload)
+	@test -n "$(WANTED)" || { echo "There is no MPI here: say HOST=, or MPICC=path/to/mpicc" >&2; exit 1; }
+	set -e; for mpi in $(WANTED); do $(MAKE) --no-print-directory HOSTS= install-lib $$mpi; done
+	scripts/install.sh common $(BUILD) "$(DESTDIR)" "$(PREFIX)"
+
+# One host's library.
+install-lib: $(if $(CARGO),lib)
+	scripts/install.sh $(ONE) $(BUILD) "$(DESTDIR)" "$(PREFIX)"
+
+## make uninstall [PREFIX= DESTDIR=]  removes what make install has put there
+uninstall:
+	scripts/install.sh uninstall $(BUILD) "$(DESTDIR)" "$(PREFIX)"
 
 ## make clean                       removes what was built, but not the hosts
 clean:

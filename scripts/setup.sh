@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Gets what is missing on this machine for the hosts named as arguments, and nothing else; "cluster" among
-# them is what scripts/cluster.sh needs, "mpi4py" what scripts/test-mpi4py.sh does.
+# Gets what is missing on this machine to build for the hosts named as arguments, and nothing else; "tests" among
+# them is what all tests need, "cluster" what scripts/cluster.sh does, "mpi4py" what scripts/test-mpi4py.sh does.
 # Debian's packages need root; without it, or without apt, what is missing is said instead.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,16 +17,18 @@ if ! command -v cargo >/dev/null; then
 fi
 need cc gcc
 if [ $# -gt 0 ]; then
-    need timeout coreutils
     need objcopy binutils
-    need pkg-config pkg-config
-    need valgrind valgrind
     # bindgen loads libclang when it runs.
-    if ! ldconfig -p | grep -q 'libclang[-.0-9]*\.so' && ! compgen -G '/usr/lib/llvm-*/lib/libclang[-.][0-9s]*' >/dev/null; then
-        debian+=(libclang-dev)
-    fi
+    [ -n "$("$top/scripts/libclang.sh")" ] || debian+=(libclang-dev)
 fi
 for host in "$@"; do
+    if [ "$host" = tests ]; then
+        need timeout coreutils
+        need pkg-config pkg-config
+        need valgrind valgrind
+        need cmake cmake
+        continue
+    fi
     if [ "$host" = cluster ]; then
         [ "$(id -u)" = 0 ] || { echo "Root is needed to make network namespaces." >&2; exit 1; }
         need ip iproute2

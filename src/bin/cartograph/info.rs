@@ -7,7 +7,7 @@ use crate::exec::libraries;
 use crate::output::{self, Result};
 
 /// The environment variables that the library and the command read.
-const VARIABLES: [(&str, &str); 8] = [
+pub(crate) const VARIABLES: [(&str, &str); 8] = [
     (
         "CARTOGRAPH_REPORT",
         "1: a report on stderr at the end; a file name: there; in JSON if it ends in .json",

@@ -6,6 +6,7 @@ mod dims;
 mod exec;
 mod info;
 mod output;
+mod pages;
 mod plan;
 mod show;
 mod traffic;
@@ -13,7 +14,7 @@ mod trial;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use output::Failure;
 
@@ -39,6 +40,9 @@ enum Command {
     Try(trial::Arguments),
     /// Prints the version, the libraries that are here, and the environment variables that are read
     Info,
+    /// Writes man pages and shell completions below a directory, as `make install` puts them
+    #[command(hide = true)]
+    Pages(pages::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -50,6 +54,7 @@ fn main() -> ExitCode {
             Command::Show(arguments) => show::run(&arguments),
             Command::Try(arguments) => trial::run(&arguments),
             Command::Info => info::run(),
+            Command::Pages(arguments) => pages::run(&arguments, self::Arguments::command()),
         },
         Err(error) if error.use_stderr() => Err(Failure::of_arguments(&error)),
         // Help and version were asked for.

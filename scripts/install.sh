@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# install.sh HOST|common|uninstall BUILD DESTDIR PREFIX: puts what was built in BUILD below PREFIX: a host's library,
+# or all that is there once; or takes all of it away. Only `make` calls it.
+set -euo pipefail
+umask 022
+top=$(cd "$(dirname "$0")/.." && pwd)
+what=$1 build=$2 prefix=$4
+to=$3$4
+templates=$top/scripts/install
+version=$("$top/scripts/version.sh")
+
+case $prefix in
+/*) ;;
+*) echo "install: PREFIX=$prefix is not an absolute path" >&2 && exit 2 ;;
+esac
+# file MODE SOURCE DESTINATION: also over one that a running program has mapped, which keeps what it has.
+file() {
+    [ -e "$2" ] || { echo "install: there is no $2: run make first, with the same settings" >&2 && exit 1; }
+    install -D -p -m "$1" "$2" "$to/$3"
+}
+# filled TEMPLATE DESTINATION [HOST]
+filled() {
+    install -d "$(dirname "$to/$2")"
+    sed -e "s|@PREFIX@|$prefix|g" -e "s|@HOST@|${3:-}|g" -e "s|@VERSION@|$version|g" "$templates/$1" >"$to/$2"
+    chmod 644 "$to/$2"
+}
+
+case $what in
+common)
+    file 755 "$build/bin/cartograph" bin/cartograph
+    file 755 "$build/lib/libcartograph.so.0" lib/libcartograph.so.0
+    ln -sf libcartograph.so.0 "$to/lib/libcartograph.so"
+    file 644 "$top/include/cartograph.h" include/cartograph.h
+    file 644 "$templates/CartographConfig.cmake" lib/cmake/Cartograph/CartographConfig.cmake
+    filled CartographConfigVersion.cmake.in lib/cmake/Cartograph/CartographConfigVersion.cmake
+    # Lmod takes the one, Environment Modules the other.
+    filled module.lua.in "share/modulefiles/cartograph/$version.lua"
+    filled module.tcl.in "share/modulefiles/cartograph/$version"
+    "$build/bin/cartograph" pages "$to"
+    for text in README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT; do
+        file 644 "$top/$text" "share/doc/cartograph/$text"
+    done
+    for text in "$top"/docs/*; do file 644 "$text" "share/doc/cartograph/docs/${text##*/}"; done
+    ;;
+uninstall)
+    rm -f "$to"/bin/cartograph "$to"/lib/libcartograph.so{,.0} "$to"/include/cartograph.h \
+        "$to"/lib/pkgconfig/cartograph-*.pc "$to"/share/man/man1/cartograph{,-*}.1 \
+        "$to"/share/bash-completion/completions/cartograph "$to"/share/zsh/site-functions/_cartograph \
+        "$to"/share/fish/vendor_completions.d/cartograph.fish
+    rm -rf "$to"/lib/cartograph "$to"/lib/cmake/Cartograph "$to"/share/modulefiles/cartograph "$to"/share/doc/cartograph
+    # Directories that were only there for this.
+    for directory in bin include lib/pkgconfig lib/cmake lib share/man/man1 share/man share/bash-completion/completions \
+        share/bash-completion share/zsh/site-functions share/zsh share/fish/vendor_completions.d share/fish \
+        share/modulefiles share/doc share; do
+        rmdir "$to/$directory" 2>/dev/null || true
+    done
+    ;;
+*)
+    host=$what lib=$build/$what/lib
+    for library in libcartograph.so.0 libcartograph_record.so; do
+        case $host:$library in smpi:*record* | mini:*record*) continue ;; esac
+        file 755 "$lib/$library" "lib/cartograph/$host/$library"
+    done
+    file 644 "$lib/libcartograph.a" "lib/cartograph/$host/libcartograph.a"
+    ln -sf libcartograph.so.0 "$to/lib/cartograph/$host/libcartograph.so"
+    filled cartograph.pc.in "lib/pkgconfig/cartograph-$host.pc" "$host"
+    ;;
+esac

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# libclang.sh: a libclang that bindgen finds when it runs; nothing if there is none.
+set -euo pipefail
+config=${LLVM_CONFIG_PATH:-llvm-config}
+if [ -n "${LIBCLANG_PATH:-}" ]; then
+    [ ! -f "$LIBCLANG_PATH" ] || { echo "$LIBCLANG_PATH" && exit; }
+    places=("$LIBCLANG_PATH")
+else
+    places=(/usr/lib/llvm-*/lib /usr/lib /usr/lib64 /usr/lib/*-linux-gnu /usr/local/lib /usr/local/lib64
+        /usr/local/llvm*/lib /usr/lib64/llvm*/lib /opt/*/lib)
+    IFS=: read -ra more <<<"${LD_LIBRARY_PATH:-}"
+    places+=("${more[@]}")
+    if command -v "$config" >/dev/null; then places+=("$("$config" --libdir)"); fi
+fi
+for place in "${places[@]}"; do
+    compgen -G "$place/libclang.so*" || compgen -G "$place/libclang-*.so*" || continue
+    break
+done | head -n 1

@@ -1,0 +1,72 @@
+//! `cartograph pages`: man pages and shell completions, from the command's own definition.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::Command;
+use clap_complete::Shell;
+
+use crate::info::VARIABLES;
+use crate::output::{Failure, Result};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// What is below it: share/man, share/bash-completion, ...
+    directory: PathBuf,
+}
+
+/// Where each shell looks, below a prefix.
+const COMPLETIONS: [(Shell, &str); 3] = [
+    (Shell::Bash, "share/bash-completion/completions/cartograph"),
+    (Shell::Zsh, "share/zsh/site-functions/_cartograph"),
+    (Shell::Fish, "share/fish/vendor_completions.d/cartograph.fish"),
+];
+
+pub(crate) fn run(arguments: &Arguments, command: Command) -> Result<()> {
+    // What is hidden has no page.
+    let mut shown = Command::new("cartograph").disable_help_subcommand(true);
+    shown = shown.version(env!("CARGO_PKG_VERSION"));
+    if let Some(about) = command.get_about() {
+        shown = shown.about(about.clone());
+    }
+    shown = shown.subcommands(command.get_subcommands().filter(|one| !one.is_hide_set()).cloned());
+    shown = shown.subcommand_required(true);
+
+    for (shell, file) in COMPLETIONS {
+        let mut text = Vec::new();
+        clap_complete::generate(shell, &mut shown.clone(), "cartograph", &mut text);
+        write(&arguments.directory.join(file), &text)?;
+    }
+    let manuals = arguments.directory.join("share/man/man1");
+    for mut one in shown.get_subcommands().cloned() {
+        // The page of a part is called as git's are: cartograph-plan(1).
+        let name = format!("cartograph-{}", one.get_name());
+        one = one.version(env!("CARGO_PKG_VERSION")).bin_name(name.replacen('-', " ", 1));
+        manual(one.display_name(name.clone()), "", &manuals.join(format!("{name}.1")))?;
+    }
+    manual(shown, &environment(), &manuals.join("cartograph.1"))
+}
+
+/// The page of a command, and what comes behind.
+fn manual(command: Command, more: &str, file: &Path) -> Result<()> {
+    let mut text = Vec::new();
+    // A date would make each build another.
+    let page = clap_mangen::Man::new(command).date("").manual("Cartograph");
+    page.render(&mut text).map_err(|error| Failure::new(error.to_string()))?;
+    text.extend(more.as_bytes());
+    write(file, &text)
+}
+
+/// The section about variables.
+fn environment() -> String {
+    let of = |(name, meaning): &(&str, &str)| format!(".TP\n\\fB{name}\\fR\n{meaning}\n");
+    let variables: String = VARIABLES.iter().map(of).collect();
+    format!(".SH ENVIRONMENT\n{variables}")
+}
+
+fn write(file: &Path, text: &[u8]) -> Result<()> {
+    let directory = file.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(directory)
+        .and_then(|()| fs::write(file, text))
+        .map_err(|error| Failure::new(format!("{}: {error}", file.display())))
+}
