@@ -105,6 +105,10 @@ impl Table {
     /// Displacements are ints here: what lies farther away gets a datatype that has the distance
     /// in it.
     fn set(&mut self, rank: usize, block: Described, temporary: &mut Temporary) -> Result {
+        // SMPI divides by the size of what it copies.
+        if block.count == 0 {
+            return Ok(());
+        }
         let (block, displ) = match c_int::try_from(block.offset) {
             Ok(displ) => (block, displ),
             Err(_) => (temporary.displaced(block)?, 0),
