@@ -88,7 +88,7 @@ check:
 	scripts/setup.sh
 	cargo fmt --check
 	$(PURE) cargo clippy $(CHECKED) --all-targets -- -D warnings
-	$(PURE) cargo clippy --profile unwind -p cartograph-preload -- -D warnings
+	$(PURE) cargo clippy -p cartograph-preload -- -D warnings
 	$(PURE) cargo check --quiet --profile unwind --no-default-features --lib
 	$(PURE) cargo test $(CHECKED) --lib --bins --test cli --test hosts
 	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
