@@ -273,7 +273,7 @@ fn wrong_questions_are_answered_in_one_line() {
         ("--dims 4x4 --nodes 4 --ppn 4 --rankfile slurm x --hosts a,b,a,c", "a is named twice"),
         ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,-2", "-2 is not from 0"),
         ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,9223372036854775807", "is not from 0"),
-        ("--dims 4x4 --nodes 99999999999 --ppn 4", "at most"),
+        ("--dims 4x4 --nodes 99999999999 --ppn 4", "more than"),
         ("--dims 4x4 --nodes 4 --ppn 18446744073709551615", "more than"),
     ] {
         cartograph(&format!("plan {arguments}")).fails(2, words);

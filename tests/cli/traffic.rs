@@ -146,7 +146,7 @@ fn what_is_no_recording_is_told_in_one_line() {
     plan("--layout 2x4 --nodes 2 --ppn 4").fails(2, "cannot be used with");
     plan("--dims 2x4").fails(2, "cannot be used with");
     plan("--rankfile pbs").fails(2, "cray");
-    cartograph("plan --nodes 2 --ppn 4 --traffic /nowhere").fails(1, "cannot read /nowhere");
+    cartograph("plan --nodes 2 --ppn 4 --traffic /nowhere").fails(1, "/nowhere cannot be read");
     cartograph("show --topology 1").arg(&traffic).fails(2, "--topology");
 
     let part = traffic.join("2.jsonl");

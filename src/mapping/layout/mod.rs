@@ -8,7 +8,7 @@ mod paths;
 use std::fmt;
 use std::io;
 
-pub use self::notation::{names_a_file, parse_sizes};
+pub use self::notation::{names_a_file, parse_sizes, places};
 pub use self::paths::node_of_path;
 
 /// Why a layout cannot be what somebody wrote.

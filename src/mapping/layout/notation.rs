@@ -33,6 +33,18 @@ pub fn parse_sizes(text: &str, ranks: usize) -> Option<Vec<usize>> {
     Some(nodes(&parts, ranks).0)
 }
 
+/// How many processes the nodes of a text have together, which takes no memory; `usize::MAX` if they are more.
+/// `None` if it is malformed.
+pub fn places(text: &str) -> Option<usize> {
+    Some(count(&parts(text)?))
+}
+
+fn count(parts: &[Vec<usize>]) -> usize {
+    let places = |part: &Vec<usize>| part.iter().try_fold(1usize, |all, n| all.checked_mul(*n));
+    let all = parts.iter().try_fold(0usize, |sum, part| sum.checked_add(places(part)?));
+    all.unwrap_or(usize::MAX)
+}
+
 /// The layout that a text of [`Layout::parse`] means, of any number of ranks up to `ranks` and some more.
 pub(super) fn parse(text: &str, ranks: usize) -> Result<Layout, LayoutError> {
     let parts = parts(text).ok_or_else(|| LayoutError::Malformed(text.to_owned()))?;
@@ -49,9 +61,7 @@ pub(super) fn parse(text: &str, ranks: usize) -> Result<Layout, LayoutError> {
         return Err(LayoutError::TooDeep { text: text.to_owned(), levels });
     }
     // All places are counted before any takes memory.
-    let places = |part: &Vec<usize>| part.iter().try_fold(1usize, |all, n| all.checked_mul(*n));
-    let places = parts.iter().try_fold(0usize, |sum, part| sum.checked_add(places(part)?));
-    let places = places.unwrap_or(usize::MAX);
+    let places = count(&parts);
     if places != ranks {
         return Err(LayoutError::OtherSize { text: text.to_owned(), places, ranks });
     }
@@ -104,6 +114,9 @@ mod tests {
         assert_eq!(parse_sizes("2x3,1", 9), Some(vec![3, 3, 1]));
         assert_eq!(parse_sizes("99999999x3", 9).unwrap().len(), 10);
         assert_eq!(parse_sizes("2x2x3", 12), None);
+        assert_eq!(places("999999999*99,1"), Some(98_999_999_902));
+        assert_eq!(places("18446744073709551615*2"), Some(usize::MAX));
+        assert_eq!(places("2*x"), None);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
 use cartograph::mapping::graph::metis;
-use cartograph::mapping::layout::{node_of_path, parse_sizes};
+use cartograph::mapping::layout::{node_of_path, parse_sizes, places};
 use cartograph::mapping::{Adjacency, Csr, Grid, Layout, Offset};
 use cartograph_traffic::Recording;
 use clap::ValueEnum;
@@ -149,21 +149,24 @@ pub(super) fn layout(
         return levels(text, problem);
     }
     let sizes = match (&arguments.node_sizes, arguments.nodes, arguments.ppn) {
-        (Some(text), _, _) => parse_sizes(text, MOST_RANKS).ok_or_else(|| {
-            Failure::usage(format!("--node-sizes {text}: write sizes such as 40*48,10*30,12*15"))
-        })?,
-        (None, Some(nodes), Some(ppn)) if nodes > 0 && ppn > 0 && nodes <= MOST_RANKS => {
+        (Some(text), _, _) => {
+            let malformed = || {
+                let how = "write sizes such as 40*48,10*30,12*15";
+                Failure::usage(format!("--node-sizes {text}: {how}"))
+            };
+            // Before they take memory.
+            enough(places(text).ok_or_else(malformed)?, problem)?;
+            parse_sizes(text, MOST_RANKS).ok_or_else(malformed)?
+        }
+        (None, Some(nodes), Some(ppn)) if nodes > 0 && ppn > 0 => {
+            enough(nodes.saturating_mul(ppn), problem)?;
             vec![ppn; nodes]
         }
         (None, Some(_), _) => {
-            return Err(Failure::usage(format!(
-                "--nodes and --ppn must be at least 1, and processes at most {MOST_RANKS}"
-            )));
+            return Err(Failure::usage("--nodes and --ppn must be at least 1"));
         }
         (None, None, _) => return named_layout(arguments.layout.as_deref(), problem),
     };
-    let ranks = sizes.iter().fold(0usize, |sum, size| sum.saturating_add(*size));
-    enough(ranks, problem)?;
     Ok((Layout::blocks(&sizes), None))
 }
 
