@@ -2,8 +2,8 @@
 //! between two nodes of one group.
 //!
 //! What is minimised is the sum over all edges of the [distance](Distances) of their ends. A mapping comes
-//! from the top down ([`multisect`]: vertices are divided among the switches, then those of each switch among
-//! its nodes), or from the nodes upward ([`place`]: what a mapping to nodes alone puts together goes to the
+//! from the top down (`multisect`: vertices are divided among the switches, then those of each switch among
+//! its nodes), or from the nodes upward (`place`: what a mapping to nodes alone puts together goes to the
 //! node where it is nearest to what it sends to). The better one is made better by moves that count the
 //! distance.
 
