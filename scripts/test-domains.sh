@@ -36,7 +36,7 @@ crossing() {
 check "ranks dealt to two packages" run '$((PMI_RANK % 2))'
 check "cross two edges of four: $order" [ "$(crossing "$order")" = 2 ]
 check "the program's checks" grep -q ' 0 failed$' "$work/out"
-check "the report tells of them" grep -q 'between 2 packages 8 -> 4 (50 %), at least 4' "$work/err"
+check "the report tells of them" grep -q 'between 2 packages 8 -> 4 (-50 %), at least 4' "$work/err"
 check "no rank bound" run 0,1
 check "stays: $order" [ "$order" = '0 1 2 3 4 5 6 7' ]
 check "and there is nothing to tell" bash -c '! grep -q packages "$1"' . "$work/err"
