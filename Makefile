@@ -45,7 +45,7 @@ RECORDED := $(filter-out smpi mini,$(ONE))
 PURE := CARGO_TARGET_DIR=$(BUILD)/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: all help demo test check hosts lib lib-path preload tool symbols bench cluster programs quality simulate install \
+.PHONY: all help demo test check packages hosts lib lib-path preload tool symbols bench cluster programs quality simulate install \
     install-lib uninstall clean
 ## make [all]                       the libraries for all MPIs that are here, the one to preload, and the command
 # All but mini, which is for tests only; a wrapper mpicc that is none of the known ones' comes last.
@@ -68,7 +68,7 @@ demo:
 ## make test [HOST=]                everything, on all hosts or on one
 test:
 	scripts/setup.sh tests $(TESTED)
-	$(MAKE) --no-print-directory -j$(shell nproc) --output-sync=target check tool preload $(TESTED:%=tested-%)
+	$(MAKE) --no-print-directory -j$(shell nproc) --output-sync=target COMMAND=unwind check tool preload $(TESTED:%=tested-%)
 	$(PURE) CARTOGRAPH_TEST_HOST="$(TESTED)" cargo test $(CHECKED) --test hosts
 
 # A library as it is tested. The first brings what the others take over.
@@ -81,20 +81,30 @@ tested-intel: | $(filter tested-mpich5 tested-abi,$(TESTED:%=tested-%))
 	$(MAKE) --no-print-directory lib HOST=abi
 $(patsubst %,tested-%,$(wordlist 2,$(words $(TESTED)),$(TESTED))): | tested-$(firstword $(TESTED))
 
-## make check                       format, lints and tests of the pure layers; needs no MPI
+## make check                       format, lints, tests of the pure layers, links of the pages; needs no MPI
 # One profile for all of it: what it needs is compiled once.
 CHECKED := --profile unwind --no-default-features --features cli
 check:
 	scripts/setup.sh
 	cargo fmt --check
+	tests/scripts/test-rust-version.sh
+	$(if $(shell command -v python3),packaging/try.sh static)
 	$(PURE) cargo clippy $(CHECKED) --all-targets -- -D warnings
 	$(PURE) cargo clippy -p cartograph-preload -- -D warnings
 	$(PURE) cargo check --quiet --profile unwind --no-default-features --lib
-	$(PURE) cargo test $(CHECKED) --lib --bins --test cli --test hosts
+	$(PURE) cargo test $(CHECKED) --lib --bins --test cli --test docs --test figures --test headers --test hosts
 	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
+	@# With the library as it is above, which would be compiled once more, and then again, with other features.
+	$(PURE) cargo test $(CHECKED:cli=mpi-cartograph/cli) -p mpi-cartograph -p cartograph-bench --bin bench
 	$(PURE) cargo clippy --profile unwind -p cartograph-traffic --all-targets -- -D warnings
 	$(PURE) cargo test --profile unwind -p cartograph-traffic
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED)
+
+## make book                        the pages of docs/ as a book, book/index.html; needs mdbook
+.PHONY: book
+book:
+	@command -v mdbook >/dev/null || { echo "There is no mdbook: cargo install mdbook" >&2; exit 1; }
+	mdbook build
 
 ## make fuzz [SECONDS=60]           each body of src/fuzz under libFuzzer; needs a nightly Rust and cargo-fuzz
 SECONDS ?= 60
@@ -147,10 +157,12 @@ lib-path:
 	@echo $(LIB)/libcartograph.so
 
 ## make tool                        builds the command, build/bin/cartograph; needs no MPI
-tool:
+# Tests take the one of their own profile, which they compile anyway and which checks its arithmetic.
+COMMAND := tool
+tool: | $(filter check,$(MAKECMDGOALS))
 	@scripts/preflight.sh
-	$(PURE) cargo build --profile tool --no-default-features --features cli --bin cartograph
-	install -C -D -m 755 $(BUILD)/pure/tool/cartograph $(BUILD)/bin/cartograph
+	$(PURE) cargo build --profile $(COMMAND) --no-default-features --features cli --bin cartograph
+	install -C -D -m 755 $(BUILD)/pure/$(COMMAND)/cartograph $(BUILD)/bin/cartograph
 	@# By this the command knows that the libraries beside it were built with it.
 	@echo 'Libraries that make built for `cartograph exec`: HOST/lib/libcartograph.so' > $(BUILD)/cartograph-build
 
@@ -164,16 +176,26 @@ bench:
 	set -e; for host in $(MEASURED); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
 	$(if $(word 2,$(MEASURED)),scripts/bench-tables.sh $(TOP)/build/bench $(MEASURED))
 
-## make quality                     how good mappings are: measures and writes docs/quality.md
+## make quality [SECTION=grids|weights|levels|costs|graphs]  how good mappings are: measures and writes docs/quality.md
+# The rival SharedMap is for this alone, in an environment of its own.
 quality:
-	mkdir -p docs
-	$(PURE) cargo run --release -p cartograph-bench --bin quality -- docs/quality.md
+	mkdir -p docs $(BUILD)
+	[ -x $(BUILD)/rivals/bin/python ] || python3 -m venv $(BUILD)/rivals
+	$(BUILD)/rivals/bin/python -m pip install --quiet --disable-pip-version-check chszlablib==0.5.27
+	$(PURE) cargo run --release -p cartograph-bench --bin quality -- docs/quality.md $(SECTION)
 
-## make cluster                     exchanges on four nodes with Open MPI alone and with Cartograph; needs root
+## make cluster [SECTION=switches|combining]  exchanges on four nodes with Open MPI alone and with Cartograph; needs root
 cluster:
 	@scripts/setup.sh openmpi cluster
 	@$(MAKE) -s --no-print-directory lib HOST=openmpi
-	@scripts/cluster.sh
+	@SECTION=$(SECTION) scripts/cluster.sh
+	@$(MAKE) -s --no-print-directory pictures
+
+## make pictures                    draws the pictures of docs/{performance,neighborhood,cluster}.md from their tables
+.PHONY: pictures
+pictures:
+	$(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin bench -- \
+	    --draw docs/performance.md docs/neighborhood.md docs/cluster.md
 
 ## make programs BUILT=DIRECTORY    public programs that you have built there, on four nodes and by cartograph try; needs root
 programs:
@@ -183,10 +205,10 @@ programs:
 	@scripts/programs.sh "$(BUILT)"
 	@scripts/programs.sh "$(BUILT)" try
 
-## make simulate                    halo exchanges on 1,024 and 4,096 simulated processes; writes docs/simulate.*
+## make simulate [SECTION=levels]   halo exchanges on 1,024 and 4,096 simulated processes; writes docs/simulate.*
 simulate:
 	$(MAKE) --no-print-directory lib HOST=smpi
-	$(PURE) cargo run --release -p cartograph-bench --bin simulate
+	$(PURE) cargo run --release -p cartograph-bench --bin simulate -- $(SECTION)
 
 ## make install [HOSTS=|HOST=|MPICC= NAME=] [PREFIX= DESTDIR= BUILD=]  libraries, command, manuals, module file and more
 # Root has no cargo often: what was built before is installed then.
@@ -201,10 +223,15 @@ install: $(if $(CARGO),tool preload)
 install-lib: $(if $(CARGO),lib)
 	scripts/install.sh $(ONE) $(BUILD) "$(DESTDIR)" "$(PREFIX)"
 
+## make packages [PARTS=]           makes a release, builds it twice offline, and tries each recipe of packaging/; as root, long
+packages:
+	packaging/try.sh $(PARTS)
+
 ## make uninstall [PREFIX= DESTDIR=]  removes what make install has put there
 uninstall:
 	scripts/install.sh uninstall $(BUILD) "$(DESTDIR)" "$(PREFIX)"
 
 ## make clean                       removes what was built, but not the hosts
 clean:
+	rm -rf book
 	for host in $(HOSTS) pure bin lib bench threads; do rm -rf $(TOP)/build/$$host; done

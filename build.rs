@@ -15,8 +15,15 @@ mod host {
     use crate::mpicc;
 
     const HEADER: &str = "include/cartograph_host.h";
-    const SHIMS: [&str; 4] =
-        ["src/host/shim.c", "src/host/group.c", "src/host/neighbor.c", "src/host/place.c"];
+    const SHIMS: [&str; 7] = [
+        "src/host/shim.c",
+        "src/host/graph.c",
+        "src/host/sentinel.c",
+        "src/host/group.c",
+        "src/host/neighbor.c",
+        "src/host/pack.c",
+        "src/host/place.c",
+    ];
 
     pub(crate) fn bind() {
         mpicc::rerun_if_changed(&[&[HEADER, "mpicc.rs"][..], &SHIMS].concat());

@@ -15,6 +15,7 @@ enum {
     CG_ERR_ARG = MPI_ERR_ARG,
     CG_ERR_IN_STATUS = MPI_ERR_IN_STATUS,
     CG_ERR_PENDING = MPI_ERR_PENDING,
+    CG_ERR_TRUNCATE = MPI_ERR_TRUNCATE,
     CG_ERR_UNSUPPORTED_OPERATION = MPI_ERR_UNSUPPORTED_OPERATION,
     /* No code of any host: the host does not have the function. */
     CG_ABSENT = -0x7fffffff - 1,
@@ -44,6 +45,14 @@ enum {
 #else
     CG_FORTRAN_TRUE_IS_1 = 1,
 #endif
+    /* How many edges from and to nobody stand before a process' own in the distributed graphs that the host is
+     * told. Open MPI 5 never lets go of the datatypes of a collective that has derived ones for its first
+     * edges only. */
+#if defined(OMPI_MAJOR_VERSION)
+    CG_EDGES_TO_NOBODY = 2,
+#else
+    CG_EDGES_TO_NOBODY = 0,
+#endif
     CG_MAX_LIBRARY_VERSION_STRING = MPI_MAX_LIBRARY_VERSION_STRING,
     /* For the check that mpi-sys was made for this very host. */
     CG_SIZEOF_COMM = sizeof(MPI_Comm)
@@ -68,6 +77,7 @@ const void *cg_library_version(char version[MPI_MAX_LIBRARY_VERSION_STRING]);
 extern const MPI_Comm cg_comm_null;
 extern const MPI_Datatype cg_byte;
 extern const MPI_Datatype cg_int;
+extern const MPI_Datatype cg_packed;
 extern const MPI_Datatype cg_int64;
 extern const MPI_Errhandler cg_errors_return;
 extern const MPI_Info cg_info_null;
@@ -140,6 +150,12 @@ void cg_type_free_keyval(int *keyval);
 /* Replaces a type by a duplicate of its own. */
 int cg_type_dup(MPI_Datatype *datatype);
 int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value);
+/* Whether the host can pack blocks, and packs what a type's size says and nothing else. */
+int cg_can_pack(void);
+/* As the host's functions of the same names, where it can pack; of buffers the bytes from the first on. */
+int cg_type_size(MPI_Datatype datatype, long long *size);
+int cg_pack(const void *block, int count, MPI_Datatype datatype, void *packed, int size, MPI_Comm comm);
+int cg_unpack(const void *packed, int size, void *block, int count, MPI_Datatype datatype, MPI_Comm comm);
 /* Cancels a request and frees it; without the host's help it is left alone. */
 void cg_give_up(MPI_Request *request);
 /* Whether requests of the host's collectives hold the datatypes that they need, and look at no array
@@ -156,6 +172,42 @@ int cg_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdi
                       const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
                       const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                       MPI_Info info, MPI_Request *request);
+
+/* The host's own functions for neighborhood collectives on communicators to which it knows the neighbors. */
+struct cg_graph_functions {
+    void *create, *topo_test, *start, *init, *create_group, *start_persistent;
+};
+
+/* What counts the elements of a block there. MPICH's functions with large counts are right where those with int counts
+ * take the degrees for each other (4.0; issue 6233); Open MPI has only the latter. */
+#if defined(OMPI_MAJOR_VERSION)
+typedef int cg_graph_count;
+#else
+typedef MPI_Count cg_graph_count;
+#endif
+
+/* Finds them; 0 where some are missing, or the host is one of which they are not used. Local. */
+int cg_find_graph_functions(struct cg_graph_functions *host);
+/* Whether they do what the standard says where one process is a neighbor twice: tried on the calling process alone.
+ * No other thread may do that with the same tag. Local. */
+int cg_graph_functions_are_right(const struct cg_graph_functions *host, int tag);
+/* Replaces a communicator by one of the same processes to which the host knows these neighbors, or leaves it as it
+ * is; no error handler is called. Collective. */
+int cg_give_graph(const struct cg_graph_functions *host, MPI_Comm *comm, int indegree, const int sources[],
+                  int outdegree, const int destinations[]);
+/* Whether the host knows a distributed graph to a communicator. Local. */
+int cg_has_graph(const struct cg_graph_functions *host, MPI_Comm comm);
+/* As the host's functions of these names. */
+int cg_ineighbor_alltoallw(const struct cg_graph_functions *host, const void *sendbuf,
+                           const cg_graph_count sendcounts[], const MPI_Aint sdispls[],
+                           const MPI_Datatype sendtypes[], void *recvbuf, const cg_graph_count recvcounts[],
+                           const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                           MPI_Request *request);
+int cg_neighbor_alltoallw_init(const struct cg_graph_functions *host, const void *sendbuf,
+                               const cg_graph_count sendcounts[], const MPI_Aint sdispls[],
+                               const MPI_Datatype sendtypes[], void *recvbuf, const cg_graph_count recvcounts[],
+                               const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                               MPI_Info info, MPI_Request *request);
 
 /* A number that the processes of a node share and no others of comm. Collective. CG_ABSENT from a
  * host that cannot tell. */

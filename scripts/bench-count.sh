@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench-count.sh HOST: instructions that a local query takes, of the host and of Cartograph, counted by
-# valgrind's callgrind: the same on every run. Lines as those of c_tests/bench.h.
+# valgrind's callgrind: the same on every run. Lines as those of c_tests/bench/bench.h.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 host=${1:?usage: bench-count.sh HOST}
@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 mkdir -p "$out"
 # Linked: a preloaded library would be loaded into valgrind's launcher as well.
-"$("$top/scripts/host.sh" "$host" cc)" -O2 -w -o "$out/bench_queries.linked" "$top/c_tests/bench_queries.c" \
+"$("$top/scripts/host.sh" "$host" cc)" -O2 -w -o "$out/bench_queries.linked" "$top/c_tests/bench/bench_queries.c" \
     -Wl,--no-as-needed -L "$lib" -lcartograph "-Wl,-rpath,$lib" -ldl
 read -ra launch <<<"$("$top/scripts/host.sh" "$host" exec)"
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench.sh HOST: what the host takes and what Cartograph takes, side by side in one run, in time,
-# instructions and memory. Tables on stdout; they, JSON and a picture in build/HOST/bench.
+# instructions and memory. Tables on stdout; they, JSON and pictures in build/HOST/bench.
 # Two busy cores make single figures noisy; read the ratios.
 #
 # PROCESSES, PARTS and RUNS in the environment choose how many processes, what is measured, and how often
@@ -17,8 +17,8 @@ lines=$results/lines.tsv
 mkdir -p "$out" "$results"
 : >"$lines"
 
-# build NAME: a program of c_tests.
-build() { $cc -O2 -w -o "$out/$1" "$top/c_tests/$1.c" -ldl; }
+# build NAME: a program of c_tests/bench.
+build() { $cc -O2 -w -o "$out/$1" "$top/c_tests/bench/$1.c" -ldl; }
 
 # preloaded PROCESSES SECONDS PROGRAM ARGUMENTS...: a program under Cartograph.
 preloaded() {
@@ -84,8 +84,27 @@ neighbor_size() {
     build bench_neighbor_size
     printf '\n| host | processes | known layout, us | new layout, us | new and merged, us | bytes kept a layout |\n'
     printf '|---|---|---|---|---|---|\n'
-    preloaded 1 120 bench_neighbor_size |
+    CARTOGRAPH_NEIGHBOR=alltoall preloaded 1 120 bench_neighbor_size |
         awk -v host="$host" '{ printf "| %s |", host; for (i = 1; i <= NF; i++) printf " %s |", $i; print "" }'
+}
+
+# Instructions to start a nonblocking collective by either way, and bytes of its communicator; prints its own table.
+neighbor_count() {
+    printf '\n| host | processes | all-to-all | the host'"'"'s own | all-to-all, bytes | the host'"'"'s own, bytes |\n'
+    printf '|---|---:|---:|---:|---:|---:|\n'
+    "$top/scripts/bench-neighbor-count.sh" "$host"
+}
+
+# Several blocks to one process as messages of their own and as one, by the host alone; prints its own table.
+neighbor_merge() {
+    local processes
+    build bench_neighbor_merge
+    printf '\n| host | processes | blocks | bytes | single, us | merged, us | made for the call, us |\n'
+    printf '|---|---:|---:|---:|---:|---:|---:|\n'
+    for processes in ${PROCESSES:-2 4}; do
+        timeout -k 5 300 "${launch[@]}" "$processes" "$out/bench_neighbor_merge" |
+            awk -v host="$host" '{ print "| " host " | " $1 " | " $2 " | " $3 " | " $5 " | " $7 " | " $9 " |" }'
+    done
 }
 
 # What the recorder adds to a message; prints its own table.
@@ -104,7 +123,7 @@ recorder() {
 own=
 for part in ${PARTS:-queries instructions dims creation memory load neighbor recorder}; do
     case $part in
-    queries | instructions | dims | creation | memory | load | recorder) $part ;;
+    queries | instructions | dims | creation | memory | load | neighbor_count | neighbor_merge | recorder) $part ;;
     neighbor) neighbor && own=neighbor_size ;;
     *) echo "bench.sh: there is no part '$part'" >&2 && exit 2 ;;
     esac

@@ -3,7 +3,9 @@
 # Cartograph, and writes docs/cluster.md. The nodes are those of scripts/nodes.sh. Needs root, and the library
 # built for openmpi.
 #
-# RATE, BYTES, EXCHANGES and REPETITIONS in the environment change what is measured; PAGE, where it goes.
+# RATE, BYTES, EXCHANGES and REPETITIONS in the environment change what is measured; PAGE, where it goes. With SECTION=switches
+# only the last section is measured, and the page's others stay; with SECTION=combining, small blocks in one message, which is a
+# section of docs/combining.md.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"
@@ -11,7 +13,7 @@ library=$top/build/openmpi/lib/libcartograph.so
 programs=$top/build/openmpi/cluster
 page=${PAGE:-docs/cluster.md}
 degree=3
-rate=${RATE:-200mbit} bytes=${BYTES:-65536} exchanges=${EXCHANGES:-40} repetitions=${REPETITIONS:-3}
+rate=${RATE:-200mbit} thin=${THIN:-50mbit} bytes=${BYTES:-65536} exchanges=${EXCHANGES:-40} repetitions=${REPETITIONS:-3}
 . "$top/scripts/nodes.sh"
 
 # A case a line: its name, options of mpiexec, program and arguments.
@@ -35,9 +37,9 @@ outside() {
     # MPI_UNWEIGHTED is a small number that the compiler takes for the address of an empty array.
     local program
     mkdir -p "$programs"
-    for program in halo sparse; do
+    for program in cluster/halo cluster/sparse simulate/neighbors; do
         mpicc.openmpi -O2 -Wall -Wno-stringop-overread -Wno-stringop-overflow \
-            -o "$programs/$program" c_tests/cluster/$program.c
+            -o "$programs/${program#*/}" c_tests/$program.c
     done
     in_namespaces "$0" inside
 }
@@ -77,15 +79,7 @@ edges() {
 }
 
 tables() {
-    awk -F '|' '
-    function median(list,   values, n, i, j, t) {
-        n = split(list, values, " ")
-        for (i = 2; i <= n; i++)
-            for (j = i; j > 1 && values[j] + 0 < values[j - 1] + 0; j--) {
-                t = values[j]; values[j] = values[j - 1]; values[j - 1] = t
-            }
-        return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
-    }
+    awk -F '|' "$medians"'
     FILENAME ~ /edges$/ { edges[$1] = $2 " -> " $4; worst[$1] = $3 " -> " $5; next }
     {
         if (!($1 in seen)) { seen[$1] = 1; order[++cases] = $1 }
@@ -113,11 +107,17 @@ tables() {
 }
 
 write_page() {
-    local cpu version
+    local cpu version ratios
+    ratios=$(sed -n 's/.*\*\*\([0-9.]*\)\*\*.*/\1/p' /dev/shm/tables | sort -n | sed -n '1p;$p' | paste -sd ' ' | sed 's/ / to /')
     cpu=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
     version=$(mpiexec.openmpi --version | sed -n '1s/.* //p')
     cat <<END
 # Exchanges between neighbors on a cluster
+
+On four nodes with slow links, exchanges take $ratios times as long under Open MPI alone as with processes where
+Cartograph puts them: what counts is the bytes that the worst node sends, the last two columns.
+
+![Time of an exchange: Open MPI alone, Cartograph that moves no process, Cartograph](cluster.svg)
 
 What \`reorder = 1\` brings to a program that is not changed: processes exchange $bytes bytes with each of
 their neighbors, once with the ranks where the launcher put them, once where Cartograph put them.
@@ -149,9 +149,119 @@ the ratios smaller: links alone would give that of the worst node's bytes.
 END
 }
 
+# Two switches: what crosses the thin link between them. Each process is told by Slurm's variables where its node is.
+switches() {
+    local way before said edges
+    split_switch "$thin" n1 n2
+    cat >/dev/shm/each <<'END'
+#!/bin/sh
+case $(hostname) in n1 | n2) switch=s1 ;; *) switch=s0 ;; esac
+export SLURM_TOPOLOGY_ADDR=$switch.$(hostname) SLURM_TOPOLOGY_ADDR_PATTERN=switch.node
+exec "$@"
+END
+    chmod +x /dev/shm/each
+    local -A environment=(
+        [alone]="env" [nodes]="env LD_PRELOAD=$library CARTOGRAPH_WEIGHTS=$weights CARTOGRAPH_LAYOUT=${nodes}x$ppn"
+        [levels]="env LD_PRELOAD=$library CARTOGRAPH_WEIGHTS=$weights CARTOGRAPH_REPORT=/dev/shm/levels.txt"
+    )
+    local -A bytes_of time_of
+    for way in alone nodes levels; do
+        before=$(crossed)
+        said=$("${launch[@]}" /dev/shm/each ${environment[$way]} "$programs/halo" "$bytes" "$exchanges" 4 4) ||
+            refuse "two switches ($way) failed: $said"
+        bytes_of[$way]=$((($(crossed) - before) / exchanges))
+        time_of[$way]=$(sed -n 's/^median \([0-9.]*\) ms, .*, 0 words wrong$/\1/p' <<<"$said")
+        echo "two switches, $way: ${bytes_of[$way]} bytes, ${time_of[$way]} ms" >&2
+    done
+    edges=$(sed -n 's/^  between 2 switches \([^,]*\),.*/\1/p' /dev/shm/levels.txt | head -n 1)
+    [ -n "$edges" ] || refuse "the report names no switches: $(cat /dev/shm/levels.txt)"
+    cat <<END
+
+## Two switches
+
+The grid of 4 x 4 where n0 and n3 are on one switch, n1 and n2 on another, and a link of $thin joins the two. "Nodes" is
+told which processes share a node (\`CARTOGRAPH_LAYOUT=${nodes}x$ppn\`); "levels" finds the switches by itself, in what Slurm would tell each
+process of its node (\`SLURM_TOPOLOGY_ADDR=s0.n0\`, [levels.md](levels.md)). Edges between switches: $edges. One run each, of which the time is the
+median of $exchanges exchanges, with a load of $(cut -d' ' -f1 /proc/loadavg) on $(nproc) processors; bytes are those that the link's ends count from the
+start of the run to its end.
+
+| | alone | nodes | levels |
+|---|---|---|---|
+| MB on the thin link, an exchange | $(awk "BEGIN { printf \"%.2f | %.2f | %.2f\", ${bytes_of[alone]} / 1e6, ${bytes_of[nodes]} / 1e6, ${bytes_of[levels]} / 1e6 }") |
+| ms | ${time_of[alone]} | ${time_of[nodes]} | ${time_of[levels]} |
+END
+}
+
+# Small blocks by neighborhood collectives: alone, and without and with combining.
+combining() {
+    local repetition pattern way bytes="8 64 256 1024" exchanges=${EXCHANGES:-200}
+    local -A environment=(
+        [alone]="env" [off]="env LD_PRELOAD=$library"
+        [on]="env LD_PRELOAD=$library CARTOGRAPH_COMBINE=on"
+        [always]="env LD_PRELOAD=$library CARTOGRAPH_COMBINE=always"
+    )
+    : >/dev/shm/combined
+    for ((repetition = 0; repetition < repetitions; repetition++)); do
+        for pattern in box faces sparse; do
+            for way in alone off on always; do
+                "${launch[@]}" ${environment[$way]} "$programs/neighbors" $pattern "$exchanges" 4 2 2 $bytes \
+                    >/dev/shm/said || refuse "$pattern ($way) failed"
+                grep -q '^0 wrong$' /dev/shm/said || refuse "$pattern ($way) is wrong: $(cat /dev/shm/said)"
+                awk -v pattern=$pattern -v way=$way 'NF == 2 && $2 != "wrong" { print pattern, $1, way, $2 }' /dev/shm/said |
+                    tee -a /dev/shm/combined >&2
+            done
+        done
+    done
+    cat <<END
+## On four nodes
+
+Microseconds of \`MPI_Neighbor_alltoall\` on a torus of 4 x 2 x 2 processes, four on each of $nodes nodes: with the 26 neighbors around
+each, with the six beside it, and with six others in a sparse graph. "Alone" is Open MPI's own, "off" Cartograph without combining.
+
+| neighbors | bytes | alone | off | on | always | alone / on | off / on |
+|---|---:|---:|---:|---:|---:|---:|---:|
+$(awk "$medians"'
+        { if (!(($1, $2) in seen)) { seen[$1, $2] = 1; order[++rows] = $1 SUBSEP $2 } times[$1, $2, $3] = times[$1, $2, $3] " " $4 }
+        END {
+            name["box"] = "26"; name["faces"] = "6"; name["sparse"] = "6, sparse"
+            for (i = 1; i <= rows; i++) {
+                split(order[i], key, SUBSEP)
+                alone = median(times[order[i], "alone"]); off = median(times[order[i], "off"])
+                on = median(times[order[i], "on"]); always = median(times[order[i], "always"])
+                printf "| %s | %s | %.0f | %.0f | %.0f | %.0f | %.2f | %.2f |\n", name[key[1]], key[2], alone, off, on, always, alone / on, off / on
+            }
+        }' /dev/shm/combined)
+
+The median of $repetitions runs, of which each is the median of $exchanges exchanges of the rank for which each takes longest; the ways take turns. Written by
+\`make cluster SECTION=combining\` on $(date -u +%Y-%m-%d), on the nodes of [cluster.md](cluster.md), under Open MPI
+$(mpiexec.openmpi --version | sed -n '1s/.* //p'), with a load of $(cut -d' ' -f1 /proc/loadavg) on $(nproc) processors at the end. Messages between nodes go over TCP.
+END
+}
+
+# section FILE HEADING: puts what comes from standard input in place of a section of the page.
+section() {
+    cat >/dev/shm/section
+    awk -v heading="$2" '
+        $0 == heading { while ((getline line < "/dev/shm/section") > 0) print line; print ""; inside = 1; next }
+        /^## / { inside = 0 }
+        !inside' "$1" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >/dev/shm/page
+    cat /dev/shm/page >"$1"
+}
+
 inside() {
     local repetition case options command way began=$SECONDS
     make_nodes
+    if [ "${SECTION:-}" = combining ]; then
+        combining >/dev/shm/combining
+        section docs/combining.md "## On four nodes" </dev/shm/combining
+        return
+    fi
+    if [ "${SECTION:-}" = switches ]; then
+        switches >/dev/shm/switches
+        sed '/^## Two switches$/,$d' "$page" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >/dev/shm/page
+        cat /dev/shm/page /dev/shm/switches >"$page"
+        return
+    fi
     for ((repetition = 0; repetition < repetitions; repetition++)); do
         while IFS='|' read -r case options command; do
             for way in $ways; do
@@ -162,6 +272,7 @@ inside() {
     tables >/dev/shm/tables
     cat /dev/shm/tables
     write_page >/dev/shm/page
+    switches >>/dev/shm/page
     cp /dev/shm/page "$page"
     echo "$page is written; it took $((SECONDS - began)) seconds" >&2
 }

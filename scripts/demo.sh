@@ -65,17 +65,17 @@ show() { # LANGUAGE WRAPPER SOURCE
     fi
 }
 
-show c "$("$top/scripts/host.sh" "$host" cc)" c_tests/poisson.c
+show c "$("$top/scripts/host.sh" "$host" cc)" c_tests/topology/poisson.c
 fortran=$("$top/scripts/host.sh" "$host" fc)
 if [ -n "$fortran" ]; then
-    show fortran "$fortran" fortran/poisson.f90
+    show fortran "$fortran" fortran/topology/poisson.f90
 else
     printf '\n%s has no Fortran compiler wrapper.\n' "$host"
 fi
 
 # What reorder = 1 brings: the same program, its processes dealt to three nodes in turn as a round-robin
 # launch does, and what Cartograph reports of it.
-nodes=$top/c_tests/dealt.layout
+nodes=$top/c_tests/reorder/dealt.layout
 printf '\nc_tests/poisson.c with reorder = 1, ranks dealt to three nodes in turn: %s\n\n' "$(cat "$nodes")"
 if ! timeout -k 5 60 "${launch[@]}" $processes env CARTOGRAPH_LAYOUT=$nodes CARTOGRAPH_REPORT=1 \
     LD_PRELOAD="$library" "$out/poisson_c" >"$out/reordered.out" 2>"$out/reordered.err"; then

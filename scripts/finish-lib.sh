@@ -17,6 +17,11 @@ fi
 if [ "$lib/libcartograph.a" -nt "$from/libcartograph.a" ]; then exit 0; fi
 work=$(mktemp -d "$1/archive.XXXXXX")
 trap 'rm -rf "$work"' EXIT
+# Compilers that come with binutils under names of their own, as conda's do, tell them by variables.
+for tool in nm ld objcopy ar; do
+    variable=${tool^^}
+    command -v $tool >/dev/null || eval "$tool() { \"\$$variable\" \"\$@\"; }"
+done
 nm -D --defined-only --format=posix "$lib/libcartograph.so" | cut -d' ' -f1 >"$work/all"
 # Strong: what tools call. Weak: what tools define.
 grep -E '^(MPI_|mpi_)' "$work/all" >"$work/weak"

@@ -33,15 +33,15 @@ outcome() {
     cat <<END
 # What hosts do wrong
 
-Seven small programs, each a file that needs nothing but an MPI: the standard says what they are to print, most hosts
-fail in some of them without a word, and with Cartograph preloaded all are right on all hosts. Each says in its head what
+Seven small programs, each a file that needs nothing but an MPI: the standard says what they are to print, each of the MPIs below
+fails in some of them, mostly without a word, and with Cartograph preloaded all are right on all of them. Each says in its head what
 it is about and how many processes it takes. What comes of wrong arguments is in [wrong-arguments.md](wrong-arguments.md),
 every difference that the tests know in [differences.txt](../c_tests/differences.txt).
 
 END
     printf '| program | with Cartograph, on each |'
     for host in "${hosts[@]}"; do
-        $(scripts/host.sh "$host" cc) -w -pthread -o "$work/errors" c_tests/errors.c
+        $(scripts/host.sh "$host" cc) -w -pthread -o "$work/errors" c_tests/errors/errors.c
         version=$(timeout 20 $(scripts/host.sh "$host" exec) 1 "$work/errors" version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1)
         printf ' %s %s |' "$host" "$version"
     done

@@ -19,12 +19,15 @@ as_mpich5='MPIR_CVAR_POLLS_BEFORE_YIELD=100 MPIR_CVAR_ENABLE_HEAVY_YIELD=1'
 for collective in BARRIER BCAST REDUCE ALLREDUCE; do
     as_mpich5+=" MPIR_CVAR_${collective}_POSIX_INTRA_ALGORITHM=mpir"
 done
+# What is between processes of one machine: UCX looks for networks at each start else, and fails now and then at what
+# it finds ("invalid bandwidth 0.00").
+ucx='UCX_TLS=self,sm'
 debian= pypi= cc= cxx= fc= exec= env= tests= path=
 case $host in
 mpich)
     debian='mpich libmpich-dev gfortran'
     cc=mpicc.mpich cxx=mpicxx.mpich fc=mpif90.mpich exec='mpiexec.mpich -n'
-    tests=c_tests/yield.c ;;
+    tests="c_tests/yield.c $ucx" ;;
 openmpi)
     debian='openmpi-bin libopenmpi-dev gfortran'
     cc=mpicc.openmpi cxx=mpicxx.openmpi fc=mpif90.openmpi exec="mpiexec.openmpi $as_openmpi -n"
@@ -33,7 +36,7 @@ openmpi)
 mpich5)
     pypi='mpich==5.0.2'
     cc=$hosts/mpich/bin/mpicc cxx=$hosts/mpich/bin/mpicxx exec="$hosts/mpich/bin/mpiexec -n"
-    tests=$as_mpich5 ;;
+    tests="$as_mpich5 $ucx" ;;
 abi)
     # The same packages, by the standard ABI.
     pypi='mpich==5.0.2'

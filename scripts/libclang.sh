@@ -13,6 +13,10 @@ else
     if command -v "$config" >/dev/null; then places+=("$("$config" --libdir)"); fi
 fi
 for place in "${places[@]}"; do
-    compgen -G "$place/libclang.so*" || compgen -G "$place/libclang-*.so*" || continue
-    break
-done | head -n 1
+    for library in "$place"/libclang.so* "$place"/libclang-*.so*; do
+        # libclang-cpp is another library, without the functions in C.
+        case ${library##*/} in *'*'* | libclang-cpp.*) continue ;; esac
+        echo "$library"
+        exit
+    done
+done

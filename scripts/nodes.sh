@@ -79,5 +79,38 @@ END
         --mca btl self,vader,tcp --mca pml ob1 --host "$slots" -n $processes)
 }
 
+# Puts the nodes that are named on a switch of their own, which a link of the rate $1 joins to the other.
+split_switch() {
+    local rate=$1 node
+    shift
+    ip link add switch2 type bridge
+    ip link set switch2 up
+    ip link add thin1 type veth peer name thin2
+    ip link set thin1 master switch up
+    ip link set thin2 master switch2 up
+    tc qdisc add dev thin1 root tbf rate "$rate" $bucket
+    tc qdisc add dev thin2 root tbf rate "$rate" $bucket
+    for node in "$@"; do ip link set "link${node#n}" master switch2; done
+}
+
+# Bytes that have crossed the link between the switches, in both directions.
+crossed() { cat /sys/class/net/thin1/statistics/[rt]x_bytes | awk '{ sum += $1 } END { print sum }'; }
+
 # Bytes that each node has sent.
 sent() { cat /sys/class/net/link[0-9]*/statistics/rx_bytes; }
+
+# For awk: the numbers of a list in their order, and the one in the middle.
+medians='
+    function ascending(list, values,   n, i, j, t) {
+        n = split(list, values, " ")
+        for (i = 2; i <= n; i++)
+            for (j = i; j > 1 && values[j] + 0 < values[j - 1] + 0; j--) {
+                t = values[j]; values[j] = values[j - 1]; values[j - 1] = t
+            }
+        return n
+    }
+    function median(list,   values, n) {
+        n = ascending(list, values)
+        return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
+    }
+'

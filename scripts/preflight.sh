@@ -17,8 +17,9 @@ found=$(cut -d' ' -f2 <<<"$found")
 [ $# -gt 0 ] || exit 0
 
 mpicc=$1
-command -v cc >/dev/null || fail "there is no C compiler: install gcc"
-command -v objcopy >/dev/null || fail "there is no objcopy: install binutils"
+# Conda's have names of their own, which these variables tell.
+command -v cc >/dev/null || command -v "${CC:-cc}" >/dev/null || fail "there is no C compiler: install gcc"
+command -v objcopy >/dev/null || command -v "${OBJCOPY:-objcopy}" >/dev/null || fail "there is no objcopy: install binutils"
 command -v "$mpicc" >/dev/null ||
     fail "there is no compiler wrapper '$mpicc': install an MPI with its development files (on Debian libopenmpi-dev or libmpich-dev), or say where it is with MPICC=path/to/mpicc"
 "$mpicc" -show >/dev/null 2>&1 ||

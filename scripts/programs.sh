@@ -158,23 +158,11 @@ learn() {
 
 # The table of the page, of the results: medians, and what part of the median the runs differ by.
 table() {
-    awk -F '|' '
-    function order(list, values,   n, i, j, t) {
-        n = split(list, values, " ")
-        for (i = 2; i <= n; i++)
-            for (j = i; j > 1 && values[j] + 0 < values[j - 1] + 0; j--) {
-                t = values[j]; values[j] = values[j - 1]; values[j - 1] = t
-            }
-        return n
-    }
-    function median(list,   values, n) {
-        n = order(list, values)
-        return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
-    }
+    awk -F '|' "$medians"'
     function seconds(key,   values, n) {
         if (key in bad) return "**" bad[key] "**"
         if (!(key in time)) return "-"
-        n = order(time[key], values)
+        n = ascending(time[key], values)
         return sprintf("%.2f (%.2f to %.2f)", median(time[key]), values[1], values[n])
     }
     function bytes(key) { return key in most ? sprintf("%.1f", median(most[key]) / 1e6) : "-" }

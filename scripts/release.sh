@@ -23,8 +23,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 git archive --prefix="$name/" HEAD | tar -x -C "$work"
 cd "$work/$name"
-# What has to be said to use them; it comes below what the configuration says already.
-cargo vendor --locked --versioned-dirs --quiet vendor >"$work/sources"
+# What has to be said to use them; it comes below what the configuration says already. With --quiet cargo does not say it.
+cargo vendor --locked --versioned-dirs vendor >"$work/sources" 2>"$work/log" || { cat "$work/log" >&2 && exit 1; }
+grep -q '^replace-with' "$work/sources" || { echo "release.sh: cargo vendor does not say how its crates are used" >&2 && exit 1; }
+echo >>.cargo/config.toml
 cat "$work/sources" >>.cargo/config.toml
 scripts/sbom.py >"$to/$name.cdx.json"
 cd "$work"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gets what is missing on this machine to build for the hosts named as arguments, and nothing else; "tests" among
-# them is what all tests need, "cluster" what scripts/cluster.sh does, "mpi4py" what scripts/test-mpi4py.sh does.
+# them is what all tests need, "cluster" what scripts/cluster.sh does, "mpi4py" what tests/scripts/test-mpi4py.sh does.
 # Debian's packages need root; without it, or without apt, what is missing is said instead.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# wrong-arguments.sh [COLUMN...]: makes every wrong call of c_tests/errors.c, each in a run of its own
+# wrong-arguments.sh [COLUMN...]: makes every wrong call of c_tests/errors/errors.c, each in a run of its own
 # on four processes, under Cartograph and on each host alone, and writes what came of them to
 # docs/wrong-arguments.md. It takes about half an hour, because each launch of some hosts takes
 # seconds and many of the calls hang on some host.
@@ -72,7 +72,7 @@ make_column() {
 
 mkdir -p docs "$kept"
 for column in "${columns[@]:1}"; do
-    $(scripts/host.sh "$column" cc) -g -O1 -Wall -pthread -o "$kept/errors.$column" c_tests/errors.c
+    $(scripts/host.sh "$column" cc) -g -O1 -Wall -pthread -o "$kept/errors.$column" c_tests/errors/errors.c
 done
 launch mpich "$processes" "$kept/errors.mpich" list >"$work/cases"
 anew=("$@")
@@ -89,6 +89,10 @@ cells() {
     local IFS='|'
     echo "|$*|" | sed 's/|/ | /g; s/^ //; s/ $//'
 }
+# fatal COLUMN...: how many calls make one of them at least hang, crash or abort.
+fatal() {
+    (cd "$kept" && awk -F '\t' '$2 ~ /hang|crash|abort/ { print $1 }' "$@") | sort -u | grep -cFxf "$work/cases" || true
+}
 names=(call Cartograph) dashes=(--- ---)
 for column in "${columns[@]:1}"; do
     version=$(launch "$column" 1 "$kept/errors.$column" version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1)
@@ -97,6 +101,8 @@ done
 {
     cat <<END
 # Wrong arguments
+
+Of $(wc -l <"$work/cases") calls $(fatal "${columns[@]:1}") make one of the hosts at least hang, crash or abort; under Cartograph it is $(fatal cartograph).
 
 What comes of wrong calls on $processes processes, under Cartograph and on each host alone. A name is the
 error class that the call returned on all ranks, *success* a call that was accepted. *hang* is a rank
@@ -125,7 +131,7 @@ communicator, with a text that names the function, the argument and the numbers,
 on rank 3: dims[0] is 1, but 4 on rank 0; it must be the same on all ranks". The tests check it for all
 of these calls.
 
-\`scripts/wrong-arguments.sh\` writes this page; the calls are those of \`c_tests/errors.c\`.
+\`scripts/wrong-arguments.sh\` writes this page; the calls are those of \`c_tests/errors/errors.c\`.
 
 END
     cells "${names[@]}"

@@ -11,6 +11,7 @@
 //! - `fortran`: the Fortran names.
 //!
 //! The first four are pure Rust and are all that is built with `--no-default-features`.
+#![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: host::say")]
 
 pub mod engine;
 #[cfg(all(feature = "cli", any(test, fuzzing)))]

@@ -8,6 +8,8 @@ mod plan;
 mod report;
 #[path = "cli/run.rs"]
 mod run;
+#[path = "cli/switches.rs"]
+mod switches;
 #[path = "cli/traffic.rs"]
 mod traffic;
 #[path = "cli/trial.rs"]
@@ -49,6 +51,22 @@ fn info_tells_what_is_read_from_the_environment() {
     let text = cartograph("info").env("CARTOGRAPH_LAYOUT", "4x16").stdout();
     assert!(text.contains("CARTOGRAPH_LAYOUT = 4x16\n"), "{text}");
     assert!(text.contains("CARTOGRAPH_REPORT not set\n"), "{text}");
+}
+
+#[test]
+fn info_and_the_page_of_settings_have_the_same_variables() {
+    let page = std::fs::read_to_string("docs/settings.md").unwrap();
+    let of_page: std::collections::BTreeSet<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `CARTOGRAPH_")?.split('`').next())
+        .collect();
+    let text = cartograph("info").stdout();
+    let of_info: std::collections::BTreeSet<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("  CARTOGRAPH_")?.split_whitespace().next())
+        .collect();
+    assert!(of_page.len() > 5);
+    assert_eq!(of_page, of_info);
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn run(host: &Host, test: &Test) -> Result<Completion, Failed> {
     };
     let program = host.build(&test.source, library)?;
     if library != Library::Static {
-        host.check_bindings(&program, library)?;
+        host.check_bindings(&test.source, &program, library)?;
     }
     let alone = match test.way {
         Way::Same => {

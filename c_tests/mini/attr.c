@@ -1,5 +1,8 @@
 /* Attributes of communicators, and their keys. */
-#include "mini.h"
+#include "attr.h"
+
+#include "alias.h"
+#include "error.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,7 @@
 /* Collectives, by messages that have a context of their own. */
-#include "mini.h"
+#include "alias.h"
+#include "error.h"
+#include "message.h"
 
 #include <stdlib.h>
 #include <string.h>

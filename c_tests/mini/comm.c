@@ -1,11 +1,30 @@
-/* Communicators: who is in them, and how others are made of them. */
-#include "mini.h"
+/* Communicators as such; split.c makes others of them. */
+#include "comm.h"
+
+#include "shm.h"
 
 #include <stdlib.h>
 
 static struct mini_comm *world, *self;
 
-static struct mini_comm *new_comm(int64_t context, int rank, int size)
+static int is_predefined(MPI_Errhandler handler)
+{
+    return (uintptr_t)handler < 0x1000;
+}
+
+void mini_errhandler_keep(MPI_Errhandler handler)
+{
+    if (!is_predefined(handler))
+        handler->references++;
+}
+
+void mini_errhandler_release(MPI_Errhandler handler)
+{
+    if (!is_predefined(handler) && --handler->references == 0)
+        free(handler);
+}
+
+struct mini_comm *mini_comm_new(int64_t context, int rank, int size, MPI_Errhandler handler)
 {
     struct mini_comm *comm = calloc(1, sizeof *comm + (size_t)size * sizeof comm->processes[0]);
     comm->handle = (MPI_Comm)comm;
@@ -13,23 +32,23 @@ static struct mini_comm *new_comm(int64_t context, int rank, int size)
     comm->context = context;
     comm->rank = rank;
     comm->size = size;
-    comm->handler = MPI_ERRORS_ARE_FATAL;
+    comm->handler = handler;
+    mini_errhandler_keep(handler);
     return comm;
 }
 
 /* Two contexts each: of messages, and of collectives. */
 void mini_comm_start(void)
 {
-    world = new_comm(0, mini_rank, mini_size);
+    world = mini_comm_new(0, mini_rank, mini_size, MPI_ERRORS_ARE_FATAL);
     world->handle = MPI_COMM_WORLD;
     for (int i = 0; i < mini_size; i++)
         world->processes[i] = i;
-    self = new_comm(2, 0, 1);
+    self = mini_comm_new(2, 0, 1, MPI_ERRORS_ARE_FATAL);
     self->handle = MPI_COMM_SELF;
     self->processes[0] = mini_rank;
     if (mini_rank == 0)
         atomic_store(&mini_shared->next_context, 4);
-    PMPI_Barrier(MPI_COMM_WORLD);
 }
 
 void mini_comm_end(void)
@@ -55,127 +74,3 @@ void mini_comm_release(struct mini_comm *comm)
         free(comm);
     }
 }
-
-/* The first of as many contexts as a collective call can need, the same on all processes. */
-static int64_t new_contexts(struct mini_comm *comm, int number)
-{
-    int64_t first = 0;
-    if (comm->rank == 0)
-        first = atomic_fetch_add(&mini_shared->next_context, 2 * number);
-    PMPI_Bcast(&first, 1, MPI_INT64_T, 0, comm->handle);
-    return first;
-}
-
-static void inherit_handler(struct mini_comm *from, struct mini_comm *to)
-{
-    PMPI_Comm_set_errhandler(to->handle, from->handler);
-}
-
-struct chosen {
-    int color, key, rank;
-};
-
-static int by_color_and_key(const void *a, const void *b)
-{
-    const struct chosen *x = a, *y = b;
-    if (x->color != y->color)
-        return x->color < y->color ? -1 : 1;
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->rank - y->rank;
-}
-
-int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
-{
-    struct mini_comm *c = mini_comm(comm);
-    if (!c)
-        return mini_raise(NULL, MPI_ERR_COMM);
-    if (color < 0 && color != MPI_UNDEFINED)
-        return mini_raise(c, MPI_ERR_ARG);
-    struct chosen mine = { color, key, c->rank };
-    struct chosen *all = malloc((size_t)c->size * sizeof *all);
-    int64_t contexts = new_contexts(c, c->size);
-    PMPI_Allgather(&mine, 3, MPI_INT, all, 3, MPI_INT, comm);
-    qsort(all, (size_t)c->size, sizeof *all, by_color_and_key);
-
-    int colors = 0, first = 0, end = 0;
-    for (int i = 0; i < c->size; i++) {
-        if (i == 0 || all[i].color != all[i - 1].color) {
-            colors++;
-            if (all[i].color <= color)
-                first = i;
-        }
-        if (all[i].color <= color)
-            end = i + 1;
-        if (all[i].color == color && all[i].rank == c->rank)
-            mine.rank = i - first, mine.key = colors - 1;
-    }
-    *newcomm = MPI_COMM_NULL;
-    if (color != MPI_UNDEFINED) {
-        struct mini_comm *made = new_comm(contexts + 2 * mine.key, mine.rank, end - first);
-        for (int i = first; i < end; i++)
-            made->processes[i - first] = c->processes[all[i].rank];
-        inherit_handler(c, made);
-        *newcomm = made->handle;
-    }
-    free(all);
-    return MPI_SUCCESS;
-}
-
-int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
-{
-    struct mini_comm *c = mini_comm(comm);
-    if (!c)
-        return mini_raise(NULL, MPI_ERR_COMM);
-    struct mini_comm *made = new_comm(new_contexts(c, 1), c->rank, c->size);
-    for (int i = 0; i < c->size; i++)
-        made->processes[i] = c->processes[i];
-    inherit_handler(c, made);
-    int error = mini_attrs_copy(c, made);
-    if (error) {
-        mini_attrs_delete(made);
-        mini_comm_release(made);
-        *newcomm = MPI_COMM_NULL;
-        return mini_raise(c, error);
-    }
-    *newcomm = made->handle;
-    return MPI_SUCCESS;
-}
-
-/* Collective in name; here it needs nobody else. */
-int PMPI_Comm_free(MPI_Comm *comm)
-{
-    struct mini_comm *c = mini_comm(*comm);
-    if (!c || c == world || c == self)
-        return mini_raise(NULL, MPI_ERR_COMM);
-    int error = mini_attrs_delete(c);
-    if (error)
-        return mini_raise(c, error);
-    mini_comm_release(c);
-    *comm = MPI_COMM_NULL;
-    return MPI_SUCCESS;
-}
-
-int PMPI_Comm_rank(MPI_Comm comm, int *rank)
-{
-    const struct mini_comm *c = mini_comm(comm);
-    if (!c)
-        return mini_raise(NULL, MPI_ERR_COMM);
-    *rank = c->rank;
-    return MPI_SUCCESS;
-}
-
-int PMPI_Comm_size(MPI_Comm comm, int *size)
-{
-    const struct mini_comm *c = mini_comm(comm);
-    if (!c)
-        return mini_raise(NULL, MPI_ERR_COMM);
-    *size = c->size;
-    return MPI_SUCCESS;
-}
-
-ALIAS(Comm_split);
-ALIAS(Comm_dup);
-ALIAS(Comm_free);
-ALIAS(Comm_rank);
-ALIAS(Comm_size);

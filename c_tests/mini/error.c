@@ -1,5 +1,8 @@
 /* Error codes and their texts; error handlers. */
-#include "mini.h"
+#include "error.h"
+
+#include "alias.h"
+#include "shm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,22 +111,6 @@ int PMPI_Error_string(int code, char *string, int *length)
 
 /* ---- Handlers ---- */
 
-struct MPI_ABI_Errhandler {
-    int references;
-    MPI_Comm_errhandler_function *function;
-};
-
-static int is_predefined(MPI_Errhandler handler)
-{
-    return (uintptr_t)handler < 0x1000;
-}
-
-void mini_errhandler_release(MPI_Errhandler handler)
-{
-    if (!is_predefined(handler) && --handler->references == 0)
-        free(handler);
-}
-
 int mini_raise(struct mini_comm *comm, int code)
 {
     if (code == MPI_SUCCESS)
@@ -143,7 +130,7 @@ int mini_raise(struct mini_comm *comm, int code)
         MPI_Errhandler handler = comm->handler;
         MPI_Comm handle = comm->handle;
         int given = code;
-        handler->references++;
+        mini_errhandler_keep(handler);
         handler->function(&handle, &given);
         mini_errhandler_release(handler);
     }
@@ -163,8 +150,7 @@ int PMPI_Comm_get_errhandler(MPI_Comm comm, MPI_Errhandler *handler)
     if (!c)
         return mini_raise(NULL, MPI_ERR_COMM);
     *handler = c->handler;
-    if (!is_predefined(*handler))
-        (*handler)->references++;
+    mini_errhandler_keep(*handler);
     return MPI_SUCCESS;
 }
 
@@ -173,8 +159,7 @@ int PMPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
     struct mini_comm *c = mini_comm(comm);
     if (!c)
         return mini_raise(NULL, MPI_ERR_COMM);
-    if (!is_predefined(handler))
-        handler->references++;
+    mini_errhandler_keep(handler);
     mini_errhandler_release(c->handler);
     c->handler = handler;
     return MPI_SUCCESS;

@@ -1,5 +1,9 @@
 /* The beginning and the end. */
-#include "mini.h"
+#include "alias.h"
+#include "attr.h"
+#include "error.h"
+#include "message.h"
+#include "shm.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -13,6 +17,8 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
         return mini_raise(NULL, MPI_ERR_OTHER);
     mini_attach();
     mini_comm_start();
+    /* The first context is set before any process takes one. */
+    PMPI_Barrier(MPI_COMM_WORLD);
     initialized = 1;
     *provided = required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED;
     return MPI_SUCCESS;

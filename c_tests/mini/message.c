@@ -2,6 +2,8 @@
  * in the order of arrival. */
 #include "message.h"
 
+#include "shm.h"
+
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,8 +1,19 @@
-/* Requests, as message.c moves them and request.c shows them to programs. */
+/* Messages and their requests: message.c moves them, request.c shows requests to programs. */
 #ifndef MINI_MESSAGE_H
 #define MINI_MESSAGE_H
 
-#include "mini.h"
+#include "comm.h"
+#include "type.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What goes before the bytes of a message. */
+struct mini_envelope {
+    int64_t context;
+    uint64_t bytes;
+    int source, tag;
+};
 
 enum kind { SEND, RECEIVE };
 
@@ -35,5 +46,14 @@ void mini_complete(MPI_Request request);
 /* Ends the wait of a receive, if nothing has come for it. */
 void mini_take_back(MPI_Request request);
 void mini_request_end(MPI_Request request);
+
+/* Sends bytes to a process of a communicator, or receives as many as fit, with the context of
+ * collectives. An error of a receive is returned, not raised. */
+void mini_send(struct mini_comm *comm, const void *bytes, size_t count, int to);
+int mini_receive(struct mini_comm *comm, void *bytes, size_t count, int from);
+/* Waits until all that was sent is on its way. */
+void mini_flush(void);
+/* Forgets what came and was not asked for. */
+void mini_forget_messages(void);
 
 #endif

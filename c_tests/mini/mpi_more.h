@@ -1,4 +1,12 @@
 /* What mini declares and does not define; a part of mpi.h. */
+#ifndef MINI_MPI_MORE_H
+#define MINI_MPI_MORE_H
+
+#include "mpi_types.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
 
 /* ---- The topology chapter ---- */
 
@@ -163,6 +171,11 @@ MINI_DECLARE(int, Type_create_keyval, (MPI_Type_copy_attr_function *type_copy_at
              MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
              void *extra_state));
 MINI_DECLARE(int, Type_free_keyval, (int *type_keyval));
+MINI_DECLARE(int, Pack, (const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
+    int *position, MPI_Comm comm));
+MINI_DECLARE(int, Unpack, (const void *inbuf, int insize, int *position, void *outbuf, int outcount,
+    MPI_Datatype datatype, MPI_Comm comm));
+MINI_DECLARE(int, Type_size, (MPI_Datatype datatype, int *size));
 MINI_DECLARE(int, Type_dup, (MPI_Datatype oldtype, MPI_Datatype *newtype));
 MINI_DECLARE(int, Type_set_attr, (MPI_Datatype datatype, int type_keyval, void *attribute_val));
 MINI_DECLARE(int, Type_get_envelope, (MPI_Datatype datatype, int *num_integers, int *num_addresses,
@@ -192,3 +205,9 @@ MINI_DECLARE(int, Win_toint, (MPI_Win win));
 /* ---- What programs of c_tests name and do not need ---- */
 
 MINI_DECLARE(int, Comm_idup, (MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request));
+
+#if defined(__cplusplus)
+}
+#endif
+
+#endif

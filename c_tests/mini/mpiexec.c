@@ -2,7 +2,7 @@
  * has no name, and waits for them. When one fails the others are ended. The exit code is that of the
  * first that failed. */
 #define _GNU_SOURCE
-#include "mini.h"
+#include "shm.h"
 
 #include <errno.h>
 #include <signal.h>

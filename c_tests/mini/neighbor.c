@@ -1,7 +1,7 @@
 /* Neighborhood collectives on a host without MPI_Ialltoallw and MPI_Alltoallw_init: those that block
  * work, and nonblocking ones of a process alone; the others say what the host lacks, to the error
  * handler, once, and leave the request alone. */
-#include "../neighbor_topologies.h"
+#include "../neighbor/neighbor_topologies.h"
 
 enum { ROOM = 16, GAP = -7777 };
 

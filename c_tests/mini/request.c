@@ -1,4 +1,6 @@
 /* Point-to-point functions: what is wrong with their arguments, and what becomes of their requests. */
+#include "alias.h"
+#include "error.h"
 #include "message.h"
 
 #include <stdlib.h>

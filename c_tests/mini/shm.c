@@ -1,6 +1,6 @@
 /* Rings of bytes in shared memory, one for each pair of processes, and how a process waits. */
 #define _GNU_SOURCE
-#include "mini.h"
+#include "shm.h"
 
 #include <linux/futex.h>
 #include <sched.h>

@@ -1,5 +1,8 @@
 /* Datatypes: a derived one is the list of the pieces of memory that an element has. */
-#include "mini.h"
+#include "type.h"
+
+#include "alias.h"
+#include "error.h"
 
 #include <stdlib.h>
 #include <string.h>

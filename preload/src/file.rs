@@ -75,7 +75,7 @@ impl AsRef<[u8]> for Map {
 
 impl Drop for Map {
     fn drop(&mut self) {
-        // SAFETY: it was mapped here, and nobody borrows it any more.
+        // SAFETY: it was mapped here, and nothing borrows it any more.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
     }
 }

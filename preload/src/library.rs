@@ -26,7 +26,7 @@ pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Han
             version.lines().next().unwrap_or("nothing")
         ));
     }
-    // The loader takes the first of a name, and what everybody finds before it.
+    // The loader takes the first of a name, and what all code finds before it.
     if objects.named(soname) != Some(mpi) || !mpi::is_found_first(objects, mpi) {
         return Err(format!("{shown} is loaded behind another MPI"));
     }

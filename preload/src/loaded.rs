@@ -56,7 +56,7 @@ impl Drop for Handle {
     }
 }
 
-/// What everybody finds by this name.
+/// What all code finds by this name.
 pub(crate) fn find_globally(name: &CStr) -> Option<Address> {
     // SAFETY: a string.
     NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })

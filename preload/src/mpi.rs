@@ -1,7 +1,7 @@
 //! Which MPI a caller uses, of those that the process has loaded.
 //!
 //! It is the one that the loader takes for the caller's other MPI functions, so that handles belong
-//! together: what everybody finds comes first, and then what was loaded along with the caller.
+//! together: what all code finds comes first, and then what was loaded along with the caller.
 
 use alloc::string::String;
 use alloc::vec;
@@ -11,12 +11,12 @@ use core::ffi::{CStr, c_char, c_int};
 use crate::loaded::{self, Handle};
 use crate::objects::Objects;
 
-/// A function that every MPI defines, and nobody else does: tools define the `MPI_` names.
+/// A function that every MPI defines, and nothing else does: tools define the `MPI_` names.
 const EVERY: &CStr = c"PMPI_Comm_split";
 
 /// Where a caller's MPI is.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum LoadedMpi {
     /// In this object, which was loaded with the program: every caller uses it.
     AtStart(usize),
     /// In this object, which was loaded later: others may use another.
@@ -30,26 +30,26 @@ pub(crate) enum Found {
 }
 
 /// The MPI that the code at `caller` uses.
-pub(crate) fn of(objects: &Objects, caller: usize) -> Found {
+pub(crate) fn of(objects: &Objects, caller: usize) -> LoadedMpi {
     let global = loaded::find_globally(EVERY).and_then(|found| objects.at(found.as_ptr() as usize));
     match global {
-        Some(0) => return Found::InProgram,
-        Some(mpi) if mpi < objects.at_start() => return Found::AtStart(mpi),
+        Some(0) => return LoadedMpi::InProgram,
+        Some(mpi) if mpi < objects.at_start() => return LoadedMpi::AtStart(mpi),
         _ => {}
     }
     let all = all(objects);
     if let [only] = all[..] {
-        return Found::Later(only);
+        return LoadedMpi::Later(only);
     }
     let caller = objects.at(caller);
     let near = caller.and_then(|caller| objects.in_scope(caller, &all));
     match (global, near) {
-        // What everybody finds hides what came later.
-        (Some(global), Some(near)) if caller < Some(global) => Found::Later(near),
-        (Some(global), _) => Found::Later(global),
-        (None, Some(near)) => Found::Later(near),
-        (None, None) if all.is_empty() => Found::Nowhere,
-        (None, None) => Found::Either(all),
+        // What all code finds hides what came later.
+        (Some(global), Some(near)) if caller < Some(global) => LoadedMpi::Later(near),
+        (Some(global), _) => LoadedMpi::Later(global),
+        (None, Some(near)) => LoadedMpi::Later(near),
+        (None, None) if all.is_empty() => LoadedMpi::Nowhere,
+        (None, None) => LoadedMpi::Either(all),
     }
 }
 
@@ -65,7 +65,7 @@ fn all(objects: &Objects) -> Vec<usize> {
     is.map(|(index, _)| index).collect()
 }
 
-/// Whether everybody finds this object's functions or no MPI's: a library that is loaded now will use it.
+/// Whether all code finds this object's functions or no MPI's: a library that is loaded now will use it.
 pub(crate) fn is_found_first(objects: &Objects, mpi: usize) -> bool {
     loaded::find_globally(EVERY)
         .is_none_or(|found| loaded::lies_in(Some(found), &objects.0[mpi].range))
@@ -122,6 +122,6 @@ mod tests {
     #[test]
     fn a_process_without_mpi_has_none() {
         let objects = Objects::mapped();
-        assert_eq!(of(&objects, of as *const () as usize), Found::Nowhere);
+        assert_eq!(of(&objects, of as *const () as usize), LoadedMpi::Nowhere);
     }
 }

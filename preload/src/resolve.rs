@@ -17,7 +17,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use crate::library;
 use crate::loaded::{self, Address, Handle};
 use crate::message::{end, report};
-use crate::mpi::{self, Found};
+use crate::mpi::{self, LoadedMpi};
 use crate::objects::{self, Objects};
 use crate::stubs::{COUNT, SLOTS, name};
 
@@ -38,7 +38,7 @@ struct Binding {
 /// Where the functions are that would be called without this library.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Host {
-    /// Behind this library, for everybody.
+    /// Behind this library, for all callers.
     AtStart,
     /// In the program.
     InProgram,
@@ -57,7 +57,7 @@ static AT_START: AtomicPtr<Binding> = AtomicPtr::new(ptr::null_mut());
 pub(crate) extern "C" fn resolve(index: usize, caller: usize) -> *const () {
     // SAFETY: what is put there is never freed.
     if let Some(binding) = unsafe { AT_START.load(Ordering::Acquire).as_ref() } {
-        return everybodys(binding, index, caller);
+        return for_all_callers(binding, index, caller);
     }
     let unloaded = objects::unloaded();
     if let Some(binding) = Memo::find(caller, unloaded) {
@@ -66,18 +66,20 @@ pub(crate) extern "C" fn resolve(index: usize, caller: usize) -> *const () {
     let objects = Objects::mapped();
     let shown = name(index).to_string_lossy();
     match mpi::of(&objects, caller) {
-        Found::AtStart(mpi) => {
+        LoadedMpi::AtStart(mpi) => {
             let binding = bind(&objects, Some(mpi), Host::AtStart);
-            everybodys(binding, index, caller)
+            for_all_callers(binding, index, caller)
         }
-        Found::InProgram => everybodys(bind(&objects, None, Host::InProgram), index, caller),
-        Found::Later(mpi) => {
+        LoadedMpi::InProgram => {
+            for_all_callers(bind(&objects, None, Host::InProgram), index, caller)
+        }
+        LoadedMpi::Later(mpi) => {
             let binding = bind(&objects, Some(mpi), Host::Later);
             Memo::note(caller, binding, unloaded);
             target(binding, index, caller)
         }
         // A library that stands in for MPI, with a few functions only, or an error in the program.
-        Found::Nowhere => {
+        LoadedMpi::Nowhere => {
             let name = name(index);
             let found = loaded::find_next(name).or_else(|| along_with(caller)?.find(name));
             match found.filter(|found| !loaded::is_own(*found)) {
@@ -87,7 +89,7 @@ pub(crate) extern "C" fn resolve(index: usize, caller: usize) -> *const () {
                 }
             }
         }
-        Found::Either(several) => {
+        LoadedMpi::Either(several) => {
             let several: Vec<String> = several.iter().map(|&mpi| objects.0[mpi].shown()).collect();
             let caller =
                 objects.at(caller).map_or("code of no file".into(), |at| objects.0[at].shown());
@@ -99,8 +101,8 @@ pub(crate) extern "C" fn resolve(index: usize, caller: usize) -> *const () {
     }
 }
 
-/// Where a name leads for everybody, from now on without a question.
-fn everybodys(binding: &'static Binding, index: usize, caller: usize) -> *const () {
+/// Where a name leads for all callers, from now on without a question.
+fn for_all_callers(binding: &'static Binding, index: usize, caller: usize) -> *const () {
     AT_START.store(ptr::from_ref(binding).cast_mut(), Ordering::Release);
     let found = target(binding, index, caller);
     SLOTS[index].store(found.cast_mut(), Ordering::Release);
@@ -166,7 +168,7 @@ fn bind(objects: &Objects, mpi: Option<usize>, host: Host) -> &'static Binding {
                     return binding;
                 }
                 Err(other) => {
-                    // SAFETY: nobody else has seen it.
+                    // SAFETY: no other code has seen it.
                     made = Some(unsafe { Box::from_raw(own) });
                     found = other;
                 }
@@ -213,7 +215,7 @@ impl Memo {
     const BITS_OF_PLACE: u32 = 4;
 
     /// The entry that a page may be in, and what it holds but for the place; `None` for addresses that are
-    /// too large, which Linux gives nobody who does not ask for them.
+    /// too large, which Linux gives only to programs that ask for them.
     fn entry(caller: usize, unloaded: u64) -> Option<(&'static AtomicU64, u64)> {
         let page = caller as u64 >> 12;
         let holds = page << (Self::BITS_OF_COUNT + Self::BITS_OF_PLACE)

@@ -10,6 +10,7 @@
 //! - [`sent`]: what a call sends. [`tally`]: the counts. [`peers`]: whose they are. [`part`]: the file.
 //! - [`messages`], [`onesided`], [`collectives`], [`process`]: the functions that are wrapped.
 
+#![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: say!")]
 #![allow(clippy::too_many_arguments, reason = "MPI's functions have as many")]
 
 #[macro_use]
@@ -23,6 +24,7 @@ mod outermost;
 mod part;
 mod peers;
 mod process;
+mod say;
 mod sent;
 mod tally;
 

@@ -4,6 +4,8 @@ use std::ffi::{CStr, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::say::say;
+
 /// A function of the host, found when it is first called.
 pub(crate) struct Next {
     name: &'static str,
@@ -29,7 +31,7 @@ impl Next {
         // SAFETY: a string; what follows this library in the order of symbols is looked through.
         let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
         if found.is_null() {
-            eprintln!(
+            say!(
                 "cartograph: the program calls {}, which its MPI does not have",
                 name.to_string_lossy()
             );

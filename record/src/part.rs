@@ -8,6 +8,8 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 
 use cartograph_traffic::{Line, Process};
 
+use crate::say::say;
+
 /// The variable that names the directory.
 const VARIABLE: &str = "CARTOGRAPH_RECORD";
 
@@ -15,7 +17,7 @@ const VARIABLE: &str = "CARTOGRAPH_RECORD";
 /// after twice the time.
 const LONGEST: i64 = 64_000;
 
-/// Where and by whom is written; nobody if nothing is recorded.
+/// Where this process writes; `None` if nothing is recorded.
 static PART: OnceLock<Part> = OnceLock::new();
 
 struct Part {
@@ -76,7 +78,7 @@ pub(crate) fn open(process: Process) -> bool {
     }
     if let Err(error) = part.write(&[], false) {
         if rank == 0 {
-            eprintln!(
+            say!(
                 "cartograph: {VARIABLE}: {} cannot be written, so nothing is recorded: {error}",
                 part.directory.display()
             );
@@ -100,7 +102,7 @@ impl Part {
         let process = Process { complete, lines: lines.len(), ..self.process.clone() };
         fs::create_dir_all(&self.directory)?;
         let path = |end: &str| self.directory.join(format!("{}{end}", process.rank));
-        // Whoever reads finds the old text or the new one.
+        // A reader finds the old text or the new one.
         let (new, name) = (path(".new"), path(".jsonl"));
         let mut file = io::BufWriter::new(File::create(&new)?);
         for line in std::iter::once(&Line::Process(process.clone())).chain(lines) {
@@ -111,7 +113,7 @@ impl Part {
         fs::rename(new, name)
     }
 
-    /// Removes the parts of a job before this one that had more processes. Nobody of this one has such a
+    /// Removes the parts of a job before this one that had more processes. No process of this one has such a
     /// rank.
     fn remove_of_larger_jobs(&self, size: u32) {
         let Ok(files) = fs::read_dir(&self.directory) else { return };

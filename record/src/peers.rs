@@ -21,7 +21,7 @@ static GONE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 /// How many communicators and windows are gone. What was remembered of a handle before may be another's.
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 
-/// Held while a table is made; who does not get it goes without.
+/// Held while a table is made; a thread that does not get it goes without.
 static MAKING: Mutex<()> = Mutex::new(());
 
 /// Handles that a thread remembers, as a power of two: 24 bytes each.

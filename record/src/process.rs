@@ -9,6 +9,7 @@ use crate::next::Next;
 use crate::outermost;
 use crate::part;
 use crate::peers::{self, Peers};
+use crate::say::say;
 use crate::sys::{self, MPI_Comm};
 use crate::tally;
 
@@ -26,12 +27,12 @@ fn start() {
     });
 }
 
-/// Who this process is. `None` for those that were spawned, whose world is another than that of the job.
+/// The rank of this process, and its job. `None` for those that were spawned, whose world is another than that of the job.
 fn own() -> Option<Process> {
     let mut version = [0 as c_char; sys::CR_VERSION_ROOM as usize];
     // SAFETY: as much room as is asked for; allowed at any time.
     if unsafe { sys::cr_version(version.as_mut_ptr()) } == 0 {
-        eprintln!(
+        say!(
             "cartograph: this libcartograph_record.so was built for another MPI than the program runs \
              on; use cartograph exec --record, which picks the right one"
         );

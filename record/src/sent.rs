@@ -22,7 +22,7 @@ pub(crate) enum Sent {
 /// Bytes that go somewhere in one message.
 #[derive(Clone, Copy)]
 pub(crate) struct Block {
-    /// The other's rank in the communicator or window; negative for nobody.
+    /// The other's rank in the communicator or window; negative for `MPI_PROC_NULL`.
     pub(crate) rank: c_int,
     pub(crate) bytes: u64,
     /// Whether this process fetches them.
@@ -53,7 +53,7 @@ pub(crate) fn to(
     count: impl Into<i64>,
     datatype: MPI_Datatype,
 ) -> Sent {
-    // Nobody is sent nothing, whatever the datatype.
+    // MPI_PROC_NULL is sent nothing, whatever the datatype.
     let bytes = if dest < 0 { 0 } else { bytes(count, datatype) };
     Sent::One(Peers::Comm(comm), Block::to(dest, bytes))
 }
@@ -152,7 +152,7 @@ pub(crate) unsafe fn neighbors_w<C: Copy + Into<i64>>(
     unsafe { neighbor_blocks(comm, counts, datatypes, 1) }
 }
 
-/// To whom an all-to-all sends; `None` if they are too many.
+/// The ranks that an all-to-all sends to; `None` if they are too many.
 fn all(comm: MPI_Comm) -> Option<impl Iterator<Item = c_int>> {
     let mut own = 0;
     // SAFETY: a communicator with which the host has just succeeded, and a place for a rank.

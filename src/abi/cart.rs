@@ -1,15 +1,18 @@
 //! Cartesian grids: `MPI_Cart_*` and `MPI_Cartdim_get`.
 
 use std::ffi::c_int;
-use std::time::Instant;
 
-use super::edge::{Checked, Found, answer, as_kind, flags, input, length, out, output, publish};
+use super::pointers::{
+    CachedTopology, CheckedResult, answer, as_kind, construct, flags, input, length, out, output,
+    publish,
+};
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
+use crate::engine::combine::Combine;
 use crate::engine::create::{self, CartArguments};
 use crate::host::attr;
 use crate::host::sys::{self, MPI_Comm};
-use crate::host::{HostComm, Result, comm, place, report};
+use crate::host::{HostComm, Result, comm, place};
 use crate::mapping::{Grid, recall_cart};
 use crate::topology::{Cart, as_cart};
 
@@ -94,10 +97,9 @@ pub(crate) unsafe fn cart_create(
         periods,
         reorder: reorder != 0,
     });
-    let started = Instant::now();
-    let made = create::cart_create(&comm, place::terms(Function::CartCreate), arguments)?;
-    report::add("MPI_Cart_create", &comm, &made, started);
-    publish(made, comm_cart)
+    construct(Function::CartCreate, &comm, comm_cart, || {
+        create::cart_create(&comm, place::call_settings(Function::CartCreate), arguments)
+    })
 }
 
 /// # Safety
@@ -112,20 +114,22 @@ pub(crate) unsafe fn cart_sub(
     // SAFETY: the communicator is the caller's for the time of the call. All its processes have
     // the same topology, so all return here or none.
     let found = unsafe { attr::attached(comm) };
+    let combine =
+        found.as_ref().map_or(Combine::Off, |found| found.map_or(Combine::Off, |a| a.combine));
     let grid = answer(comm, found, |found| as_kind(found, as_cart))?;
     // SAFETY: the caller's array.
     let arguments = unsafe {
         out("newcomm", newcomm).and_then(|_| flags("remain_dims", remain_dims, grid.ndims()))
     };
     let arguments = arguments.as_ref().map_err(Clone::clone).map(|remain| (grid, &remain[..]));
-    publish(create::cart_sub(&HostComm(comm), arguments)?, newcomm)
+    publish(create::cart_sub(&HostComm(comm), combine, arguments)?, newcomm)
 }
 
 /// # Safety
 ///
 /// The standard's: `ndims` can be written.
 #[inline(always)]
-pub(crate) unsafe fn cartdim_get(found: Found, ndims: *mut c_int) -> Checked {
+pub(crate) unsafe fn cartdim_get(found: CachedTopology, ndims: *mut c_int) -> CheckedResult {
     let grid = as_kind(found, as_cart)?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("ndims", ndims)? } = grid.ndims() as c_int;
@@ -137,12 +141,12 @@ pub(crate) unsafe fn cartdim_get(found: Found, ndims: *mut c_int) -> Checked {
 /// The standard's: arrays with room for `maxdims` ints.
 #[inline(always)]
 pub(crate) unsafe fn cart_get(
-    found: Found,
+    found: CachedTopology,
     maxdims: c_int,
     dims: *mut c_int,
     periods: *mut c_int,
     coords: *mut c_int,
-) -> Checked<usize> {
+) -> CheckedResult<usize> {
     let grid = as_kind(found, as_cart)?;
     let room = length("maxdims", maxdims)?.min(grid.ndims());
     // SAFETY: the caller's arrays have room for at least as many.
@@ -166,7 +170,11 @@ pub(crate) unsafe fn cart_get(
 ///
 /// The standard's: as many coordinates as the grid has dimensions, and `rank` can be written.
 #[inline(always)]
-pub(crate) unsafe fn cart_rank(found: Found, coords: *const c_int, rank: *mut c_int) -> Checked {
+pub(crate) unsafe fn cart_rank(
+    found: CachedTopology,
+    coords: *const c_int,
+    rank: *mut c_int,
+) -> CheckedResult {
     let grid = as_kind(found, as_cart)?;
     // SAFETY: the caller's array.
     let found = grid.rank(unsafe { input("coords", coords, grid.ndims())? })?;
@@ -180,11 +188,11 @@ pub(crate) unsafe fn cart_rank(found: Found, coords: *const c_int, rank: *mut c_
 /// The standard's: an array with room for `maxdims` ints.
 #[inline(always)]
 pub(crate) unsafe fn cart_coords(
-    found: Found,
+    found: CachedTopology,
     rank: c_int,
     maxdims: c_int,
     coords: *mut c_int,
-) -> Checked {
+) -> CheckedResult {
     let grid = as_kind(found, as_cart)?;
     let room = length("maxdims", maxdims)?.min(grid.ndims());
     // SAFETY: the caller's array has room for at least as many.
@@ -197,12 +205,12 @@ pub(crate) unsafe fn cart_coords(
 /// The standard's: both results can be written.
 #[inline(always)]
 pub(crate) unsafe fn cart_shift(
-    found: Found,
+    found: CachedTopology,
     direction: c_int,
     disp: c_int,
     rank_source: *mut c_int,
     rank_dest: *mut c_int,
-) -> Checked {
+) -> CheckedResult {
     let grid = as_kind(found, as_cart)?;
     let (source, dest) = grid.shift(grid.own_rank(), direction, disp)?;
     let or_nobody = |rank: Option<i32>| rank.unwrap_or(sys::CG_PROC_NULL);

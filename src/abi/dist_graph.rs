@@ -1,16 +1,16 @@
 //! Distributed graphs: `MPI_Dist_graph_*`.
 
 use std::ffi::c_int;
-use std::time::Instant;
 
-use super::edge::{
-    Checked, Found, as_kind, copy, input, length, out, output, publish, weights, weights_output,
+use super::pointers::{
+    CachedTopology, CheckedResult, as_kind, construct, copy, input, length, out, output, weights,
+    weights_output,
 };
 use crate::engine::arguments::Function;
 use crate::engine::dist_graph::{self, AdjacentArguments, EdgeArguments};
 use crate::host::sentinel::{self, Sentinels};
 use crate::host::sys::{MPI_Comm, MPI_Info};
-use crate::host::{Result, comm, place, report};
+use crate::host::{Result, comm, place};
 use crate::topology::{Edges, Error, as_dist_graph, dist_graph::check_not_negative};
 
 export! {
@@ -98,15 +98,11 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
             })
         }
     };
-    // What is wrong with the arguments must reach the agreement, not return early.
-    let started = Instant::now();
-    let made = dist_graph::dist_graph_create_adjacent(
-        &comm,
-        place::terms_with(Function::DistGraphCreateAdjacent, info),
-        arguments(),
-    )?;
-    report::add("MPI_Dist_graph_create_adjacent", &comm, &made, started);
-    publish(made, comm_dist_graph)
+    let function = Function::DistGraphCreateAdjacent;
+    construct(function, &comm, comm_dist_graph, || {
+        let settings = place::call_settings_with_info(function, info);
+        dist_graph::dist_graph_create_adjacent(&comm, settings, arguments())
+    })
 }
 
 /// # Safety
@@ -141,15 +137,11 @@ pub(crate) unsafe fn dist_graph_create(
             })
         }
     };
-    // What is wrong with the arguments must reach the agreement, not return early.
-    let started = Instant::now();
-    let made = dist_graph::dist_graph_create(
-        &comm,
-        place::terms_with(Function::DistGraphCreate, info),
-        arguments(),
-    )?;
-    report::add("MPI_Dist_graph_create", &comm, &made, started);
-    publish(made, comm_dist_graph)
+    let function = Function::DistGraphCreate;
+    construct(function, &comm, comm_dist_graph, || {
+        let settings = place::call_settings_with_info(function, info);
+        dist_graph::dist_graph_create(&comm, settings, arguments())
+    })
 }
 
 /// How many edges there are in all.
@@ -167,11 +159,11 @@ fn total(degrees: &[c_int]) -> Result<usize, Error> {
 /// The standard's: the results can be written.
 #[inline(always)]
 pub(crate) unsafe fn dist_graph_neighbors_count(
-    found: Found,
+    found: CachedTopology,
     indegree: *mut c_int,
     outdegree: *mut c_int,
     weighted: *mut c_int,
-) -> Checked {
+) -> CheckedResult {
     let graph = as_kind(found, as_dist_graph)?;
     // SAFETY: the caller's places for the results.
     let (into, away, has_weights) = unsafe {
@@ -189,14 +181,14 @@ pub(crate) unsafe fn dist_graph_neighbors_count(
 /// the weights.
 #[inline(always)]
 unsafe fn dist_graph_neighbors(
-    found: Found,
+    found: CachedTopology,
     maxindegree: c_int,
     sources: *mut c_int,
     sourceweights: *mut c_int,
     maxoutdegree: c_int,
     destinations: *mut c_int,
     destweights: *mut c_int,
-) -> Checked {
+) -> CheckedResult {
     let into = Places { room: maxindegree, ranks: sources, weights: sourceweights };
     let away = Places { room: maxoutdegree, ranks: destinations, weights: destweights };
     // SAFETY: as the caller promises.
@@ -217,11 +209,11 @@ pub(crate) struct Places {
 /// The arrays have room for as many ints as said, or are sentinels of that language.
 #[inline(always)]
 pub(crate) unsafe fn give_neighbors<const N: usize>(
-    found: Found,
+    found: CachedTopology,
     into: Places,
     away: Places,
     sentinels: &Sentinels<N>,
-) -> Checked {
+) -> CheckedResult {
     let graph = as_kind(found, as_dist_graph)?;
     let in_room = length("maxindegree", into.room)?.min(graph.sources.ranks.len());
     let out_room = length("maxoutdegree", away.room)?.min(graph.destinations.ranks.len());

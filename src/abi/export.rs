@@ -69,7 +69,7 @@ macro_rules! query {
             unsafe extern "C" fn anew($comm: MPI_Comm, $($arg: $ty),*) -> ::core::ffi::c_int {
                 // SAFETY: the caller keeps the standard's contract for this call.
                 let answer = unsafe {
-                    $crate::abi::edge::answer($comm, $crate::host::attr::$by::found($comm), |found| $body(found, $($arg),*))
+                    $crate::abi::pointers::answer($comm, $crate::host::attr::$by::found($comm), |found| $body(found, $($arg),*))
                 };
                 $crate::host::errors::conclude(stringify!($name), || Some($comm), answer)
             }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::edge::{Checked, out, output};
+use super::pointers::{CheckedResult, out, output};
 use crate::host::Result;
 use crate::host::sys::MPI_Comm;
 use crate::topology::{Error, dims_create as choose_dims};
@@ -23,7 +23,7 @@ query! {
 ///
 /// The standard's: `status` can be written.
 #[inline(always)]
-pub(crate) unsafe fn topo_test(kind: c_int, status: *mut c_int) -> Checked {
+pub(crate) unsafe fn topo_test(kind: c_int, status: *mut c_int) -> CheckedResult {
     // SAFETY: as the caller promises.
     *unsafe { out("status", status)? } = kind;
     Ok(())

@@ -1,14 +1,15 @@
 //! Graphs that every process knows whole: `MPI_Graph_*` and `MPI_Graphdims_get`.
 
 use std::ffi::c_int;
-use std::time::Instant;
 
-use super::edge::{Checked, Found, as_kind, copy, input, length, out, output, publish};
+use super::pointers::{
+    CachedTopology, CheckedResult, as_kind, construct, copy, input, length, out, output,
+};
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
 use crate::engine::create::{self, GraphArguments};
 use crate::host::sys::MPI_Comm;
-use crate::host::{Result, comm, place, report};
+use crate::host::{Result, comm, place};
 use crate::mapping::{Csr, recall_graph};
 use crate::topology::{self, Error, Graph, as_graph};
 
@@ -98,10 +99,9 @@ pub(crate) unsafe fn graph_create(
         unsafe { out("comm_graph", comm_graph).and_then(|_| arrays(size, nnodes, index, edges)) };
     let reorder = reorder != 0;
     let arguments = arguments.map(|(index, edges)| GraphArguments { index, edges, reorder });
-    let started = Instant::now();
-    let made = create::graph_create(&comm, place::terms(Function::GraphCreate), arguments)?;
-    report::add("MPI_Graph_create", &comm, &made, started);
-    publish(made, comm_graph)
+    construct(Function::GraphCreate, &comm, comm_graph, || {
+        create::graph_create(&comm, place::call_settings(Function::GraphCreate), arguments)
+    })
 }
 
 /// # Safety
@@ -109,10 +109,10 @@ pub(crate) unsafe fn graph_create(
 /// The standard's: both results can be written.
 #[inline(always)]
 pub(crate) unsafe fn graphdims_get(
-    found: Found,
+    found: CachedTopology,
     nnodes: *mut c_int,
     nedges: *mut c_int,
-) -> Checked {
+) -> CheckedResult {
     let graph = as_kind(found, as_graph)?;
     // SAFETY: the caller's places for the results.
     let places = unsafe { (out("nnodes", nnodes)?, out("nedges", nedges)?) };
@@ -126,12 +126,12 @@ pub(crate) unsafe fn graphdims_get(
 /// The standard's: arrays with room for `maxindex` and `maxedges` ints.
 #[inline(always)]
 pub(crate) unsafe fn graph_get(
-    found: Found,
+    found: CachedTopology,
     maxindex: c_int,
     maxedges: c_int,
     index: *mut c_int,
     edges: *mut c_int,
-) -> Checked {
+) -> CheckedResult {
     let graph = as_kind(found, as_graph)?;
     let nodes = length("maxindex", maxindex)?.min(graph.index().len());
     let nedges = length("maxedges", maxedges)?.min(graph.edges().len());
@@ -147,10 +147,10 @@ pub(crate) unsafe fn graph_get(
 /// The standard's: `nneighbors` can be written.
 #[inline(always)]
 pub(crate) unsafe fn graph_neighbors_count(
-    found: Found,
+    found: CachedTopology,
     rank: c_int,
     nneighbors: *mut c_int,
-) -> Checked {
+) -> CheckedResult {
     let neighbors = as_kind(found, as_graph)?.neighbors(rank)?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("nneighbors", nneighbors)? } = neighbors.len() as c_int;
@@ -162,11 +162,11 @@ pub(crate) unsafe fn graph_neighbors_count(
 /// The standard's: an array with room for `maxneighbors` ints.
 #[inline(always)]
 pub(crate) unsafe fn graph_neighbors(
-    found: Found,
+    found: CachedTopology,
     rank: c_int,
     maxneighbors: c_int,
     neighbors: *mut c_int,
-) -> Checked {
+) -> CheckedResult {
     let found = as_kind(found, as_graph)?.neighbors(rank)?;
     let room = length("maxneighbors", maxneighbors)?.min(found.len());
     // SAFETY: the caller's array has room for at least as many.

@@ -11,7 +11,7 @@ mod export;
 
 pub(crate) mod cart;
 pub(crate) mod dist_graph;
-pub(crate) mod edge;
 pub(crate) mod general;
 pub(crate) mod graph;
 pub(crate) mod neighbor;
+pub(crate) mod pointers;

@@ -5,9 +5,9 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::edge::input;
+use super::pointers::input;
 use crate::host::Result;
-use crate::host::neighbor::{self, Block, Neighborhood, Run, Side, bytes, extent};
+use crate::host::neighbor::{self, Block, Neighborhood, Operation, Run, Side, bytes, extent};
 use crate::host::sys::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::topology::Direction;
 
@@ -195,7 +195,7 @@ pub(crate) unsafe fn allgather<C: Count>(
     let neighborhood = unsafe { Neighborhood::of(comm)? };
     let all = Block { offset: 0, count: sendcount.wide(), datatype: sendtype };
     let send = Side { buffer: sendbuf.cast_mut(), block: move |_| all };
-    neighborhood.run(send, regular(recvbuf, recvcount, recvtype)?, run)
+    neighborhood.run(Operation::Allgather, send, regular(recvbuf, recvcount, recvtype)?, run)
 }
 
 /// # Safety
@@ -220,7 +220,12 @@ pub(crate) unsafe fn allgatherv<C: Count>(
         unsafe { (input("recvcounts", recvcounts, sources)?, input("displs", displs, sources)?) };
     let all = Block { offset: 0, count: sendcount.wide(), datatype: sendtype };
     let send = Side { buffer: sendbuf.cast_mut(), block: move |_| all };
-    neighborhood.run(send, indexed(recvbuf, recvcounts, displs, recvtype)?, run)
+    neighborhood.run(
+        Operation::Allgatherv,
+        send,
+        indexed(recvbuf, recvcounts, displs, recvtype)?,
+        run,
+    )
 }
 
 /// # Safety
@@ -239,7 +244,7 @@ pub(crate) unsafe fn alltoall<C: Count>(
     // SAFETY: the communicator is the caller's for the time of the call.
     let neighborhood = unsafe { Neighborhood::of(comm)? };
     let send = regular(sendbuf.cast_mut(), sendcount, sendtype)?;
-    neighborhood.run(send, regular(recvbuf, recvcount, recvtype)?, run)
+    neighborhood.run(Operation::Alltoall, send, regular(recvbuf, recvcount, recvtype)?, run)
 }
 
 /// # Safety
@@ -272,7 +277,12 @@ pub(crate) unsafe fn alltoallv<C: Count>(
         )
     };
     let send = indexed(sendbuf.cast_mut(), sendcounts, sdispls, sendtype)?;
-    neighborhood.run(send, indexed(recvbuf, recvcounts, rdispls, recvtype)?, run)
+    neighborhood.run(
+        Operation::AlltoallVaried,
+        send,
+        indexed(recvbuf, recvcounts, rdispls, recvtype)?,
+        run,
+    )
 }
 
 /// # Safety
@@ -316,5 +326,5 @@ pub(crate) unsafe fn alltoallw<C: Count>(
         count: recvcounts[i].wide(),
         datatype: recvtypes[i],
     };
-    neighborhood.run(send, Side { buffer: recvbuf, block }, run)
+    neighborhood.run(Operation::AlltoallVaried, send, Side { buffer: recvbuf, block }, run)
 }

@@ -1,40 +1,43 @@
 //! Agreement on the arguments of a constructor. A fault on one rank becomes the same error on all,
-//! and nobody is left waiting in a collective call that others never enter.
+//! and no rank waits in a collective call that others never enter.
 //!
 //! A constructor needs a split of its communicator in any case, and the split itself can tell
 //! whether all agree: the color is a digest of what must be the same everywhere. Where all have one
 //! color all find themselves on one new communicator, and nothing more need be said. Where they do
-//! not, every new communicator lacks somebody, so every rank knows; only then is it found out, in a
+//! not, every new communicator lacks a process, so every rank knows; only then is it found out, in a
 //! reduction of a few words, what is wrong, or that there is nothing wrong after all.
 //!
 //! Digests may collide. Which calls of the communicator come next must not depend on that, so the
-//! part of the color that decides it is exact: `Ballot::course`. What comes after the split rests
+//! part of the color that decides it is exact: `Contribution::call_sequence`. What comes after the split rests
 //! on that, on what rank 0 says, and on the sizes of communicators.
 //!
 //! Every constructor begins with a split, `MPI_Cart_sub` as well, so that ranks in different ones meet.
 
 use super::arguments::{Function, Shared};
 use super::check::{Check, Rule};
+use super::combine::Combine;
+use super::decision::{ReorderDecision, ReorderRequest};
 use super::digest::Digest;
-use super::policy::{Course, Wish};
 use super::{Comm, Error};
 use crate::topology::{self, Class};
 
 /// "No rank", in a minimum over ranks.
-const NOBODY: i64 = i64::MAX;
+const NO_RANK: i64 = i64::MAX;
 
 /// What one rank brings to the agreement.
-pub struct Ballot<'a> {
+pub struct Contribution<'a> {
     /// The first fault in this rank's own arguments.
     pub fault: Option<topology::Error>,
     /// What all ranks must pass alike; not looked at where there is a fault.
     pub shared: Shared<'a>,
     /// How many processes get a place. `None` in `MPI_Cart_sub`, where all parts together have one for each.
     pub vertices: Option<i32>,
-    /// What this rank wants of a placement; `None` in functions that place nobody.
-    pub wish: Option<Wish>,
+    /// What this rank asks of the reordering; `None` in functions that reorder no ranks.
+    pub request: Option<ReorderRequest>,
     /// Two ways to call of which all ranks must choose one, if the call has such.
     pub choice: Option<Choice>,
+    /// Whether this rank would have the host know the neighbors: what [`Comm::may_host_graph`] says.
+    pub host_graph: bool,
 }
 
 /// A choice between two ways to call, which all ranks must make alike.
@@ -51,48 +54,58 @@ pub struct Choice {
 }
 
 /// What all ranks know once they agree.
-pub struct Agreed {
+pub struct Agreement {
     /// Which of the choice's ways was taken; `None` if every rank's arguments fit both, or there was
     /// no choice. Where different ways are tolerated it is this rank's own.
     pub way: Option<usize>,
     /// How processes will be placed.
-    pub course: Course,
+    pub decision: ReorderDecision,
     /// The rules that are checked.
     pub check: Check,
     /// The rules that were broken and are not checked.
     pub broken: Vec<Rule>,
+    /// Whether the host is to know the neighbors: if every rank would have it so.
+    pub host_graph: bool,
+    /// Whether blocks are combined: what this rank says, if no rank says that they are not.
+    pub combine: Combine,
 }
 
 /// How many bits of a color are a digest.
-const DIGEST_BITS: u32 = 26;
+const DIGEST_BITS: u32 = 24;
 
 /// Digests are colors from here on; below are those of functions that split into several parts.
 const DIGESTS: i32 = 1 << 30;
 
-/// The color of a rank that has a fault. It must not be that of a rank without: who is not at fault
-/// must notice.
+/// The color of a rank that has a fault. It must not be that of a rank without: ranks that are not at
+/// fault must notice.
 pub const AT_FAULT: i32 = DIGESTS - 1;
 
 /// Returns, on every rank alike, what was agreed on, or the fault of the lowest rank that has one.
-/// With it comes a new communicator of all processes in the order of their ranks. In 2^26 cases of
-/// arguments that differ, one passes; who takes part in what is agreed on without exception.
+/// With it comes a new communicator of all processes in the order of their ranks. In 2^24 cases of
+/// arguments that differ, one passes; which ranks take part in what is agreed on without exception.
 ///
 /// # Errors
 ///
 /// [`Error::OnRank`], or what the communicator's own methods return.
-pub fn agree<C: Comm>(comm: &C, ballot: Ballot<'_>) -> Result<(C, Agreed), C::Error> {
+pub fn agree<C: Comm>(
+    comm: &C,
+    contribution: Contribution<'_>,
+) -> Result<(C, Agreement), C::Error> {
     let (rank, size) = (comm.rank()?, comm.size()?);
     let all_of = |color| comm.split(Some(color), rank).map(|made| made.expect("a color was given"));
-    let all = all_of(ballot.color(size))?;
-    if ballot.fault.is_none() && all.size()? == size {
-        let wish = ballot.wish.unwrap_or_default();
-        let course = wish.course_of_all(comm);
-        let (all, course) = keep(all, course)?;
-        let way = ballot.choice.and_then(|choice| choice.chosen);
-        return Ok((all, Agreed { way, course, check: wish.terms.check, broken: Vec::new() }));
+    let all = all_of(contribution.color(size))?;
+    if contribution.fault.is_none() && all.size()? == size {
+        let request = contribution.request.unwrap_or_default();
+        let decision = request.decide(comm);
+        let (all, decision) = keep(all, decision)?;
+        let Contribution { choice, host_graph, .. } = contribution;
+        let way = choice.and_then(|choice| choice.chosen);
+        let (check, broken) = (request.settings.check, Vec::new());
+        let combine = request.settings.combine;
+        return Ok((all, Agreement { way, decision, check, broken, host_graph, combine }));
     }
     all.free()?;
-    let agreed = settle(comm, ballot, true)?;
+    let agreed = agree_by_reduction(comm, contribution, true)?;
     Ok((all_of(0)?, agreed))
 }
 
@@ -104,22 +117,27 @@ pub fn keep<C: Comm, T>(comm: C, result: Result<T, C::Error>) -> Result<(C, T), 
     }
 }
 
-/// The agreement by a reduction: finds out who is at fault or differs in what, if anybody. Whether
+/// The agreement by a reduction: finds out which rank is at fault or differs in what, if any. Whether
 /// what was made so far `fits` this rank's arguments counts only if nothing else is wrong.
 ///
 /// # Errors
 ///
 /// As [`agree`].
-pub fn settle<C: Comm>(comm: &C, ballot: Ballot<'_>, fits: bool) -> Result<Agreed, C::Error> {
+pub fn agree_by_reduction<C: Comm>(
+    comm: &C,
+    contribution: Contribution<'_>,
+    fits: bool,
+) -> Result<Agreement, C::Error> {
     let rank = i64::from(comm.rank()?);
-    let this_rank_if = |holds: bool| if holds { rank } else { NOBODY };
-    let own_way = ballot.choice.as_ref().and_then(|choice| choice.chosen);
-    let wish = ballot.wish.unwrap_or_default();
-    let [exact, whole] = ballot.shared.digests().map(|digest| digest as i64);
-    let scope = (ballot.shared.function as i64) << 32 | i64::from(ballot.vertices.unwrap_or(0));
+    let this_rank_if = |holds: bool| if holds { rank } else { NO_RANK };
+    let own_way = contribution.choice.as_ref().and_then(|choice| choice.chosen);
+    let request = contribution.request.unwrap_or_default();
+    let [exact, whole] = contribution.shared.digests().map(|digest| digest as i64);
+    let scope =
+        (contribution.shared.function as i64) << 32 | i64::from(contribution.vertices.unwrap_or(0));
     // The minimum of a number's complement is the complement of its maximum.
     let mut words = [
-        this_rank_if(ballot.fault.is_some()),
+        this_rank_if(contribution.fault.is_some()),
         this_rank_if(!fits),
         scope,
         !scope,
@@ -129,48 +147,55 @@ pub fn settle<C: Comm>(comm: &C, ballot: Ballot<'_>, fits: bool) -> Result<Agree
         !whole,
         this_rank_if(own_way == Some(0)),
         this_rank_if(own_way == Some(1)),
-        wish.caution(),
-        if rank == 0 { wish.of_root(comm) } else { NOBODY },
-        if rank == 0 { wish.terms.check.bits() } else { NOBODY },
+        request.caution(),
+        if rank == 0 { request.root_word(comm) } else { NO_RANK },
+        if rank == 0 { request.settings.check.bits() } else { NO_RANK },
+        this_rank_if(!contribution.host_graph),
+        this_rank_if(request.settings.combine == Combine::Off),
     ];
     comm.min(&mut words)?;
     let [at_fault, misfit, words @ ..] = words;
     let [scope, no_scope, exact, no_exact, whole, no_whole, words @ ..] = words;
-    let [first, second, caution, root, check] = words;
+    let [first, second, caution, root, check, without_graph, without_combining] = words;
 
-    if at_fault != NOBODY {
-        let own = ballot.fault.map(|fault| (fault.class(), fault.to_string()));
+    if at_fault != NO_RANK {
+        let own = contribution.fault.map(|fault| (fault.class(), fault.to_string()));
         return Err(tell(comm, at_fault as i32, own)?.into());
     }
     let check = Check::from_bits(check);
     let mut broken = Vec::new();
     if [scope, exact] != [!no_scope, !no_exact] {
         let strict = check.has(Rule::Arguments);
-        return Err(name_difference(comm, &ballot.shared, strict)?.into());
+        return Err(name_difference(comm, &contribution.shared, strict)?.into());
     }
     if whole != !no_whole {
         if check.has(Rule::Arguments) {
-            return Err(name_difference(comm, &ballot.shared, true)?.into());
+            return Err(name_difference(comm, &contribution.shared, true)?.into());
         }
         broken.push(Rule::Arguments);
     }
-    if misfit != NOBODY {
-        return Err(differs(misfit as i32, ballot.shared.function).into());
+    if misfit != NO_RANK {
+        return Err(differs(misfit as i32, contribution.shared.function).into());
     }
-    let mut way = [first, second].iter().position(|who| *who != NOBODY);
-    if let Some(choice) = ballot.choice.as_ref().filter(|_| ![first, second].contains(&NOBODY)) {
+    let mut way = [first, second].iter().position(|rank| *rank != NO_RANK);
+    if let Some(choice) =
+        contribution.choice.as_ref().filter(|_| ![first, second].contains(&NO_RANK))
+    {
         if !choice.tolerated || check.has(Rule::Weights) {
             return Err(choice.made_differently(first, second).into());
         }
         broken.push(Rule::Weights);
         way = own_way;
     }
-    let mut course = wish.agreed(caution, root);
+    let mut decision = request.decision(caution, root);
     if broken.contains(&Rule::Arguments) {
         // Each rank has its own idea of the topology, and must keep its rank for it to be true.
-        course = course.of_differing_arguments();
+        decision = decision.of_differing_arguments();
     }
-    Ok(Agreed { way, course, check, broken })
+    let host_graph = without_graph == NO_RANK;
+    let combine =
+        if without_combining == NO_RANK { request.settings.combine } else { Combine::Off };
+    Ok(Agreement { way, decision, check, broken, host_graph, combine })
 }
 
 /// The fault of a rank whose arguments are not those of others, where it is not known which.
@@ -209,37 +234,40 @@ pub fn tell<C: Comm>(comm: &C, root: i32, own: Option<(Class, String)>) -> Resul
 
 /// The lowest rank whose `fault` is something says what it is; `None` if no rank has one.
 pub fn first_fault<C: Comm>(comm: &C, fault: Option<String>) -> Result<Option<Error>, C::Error> {
-    let mut lowest = [if fault.is_some() { i64::from(comm.rank()?) } else { NOBODY }];
+    let mut lowest = [if fault.is_some() { i64::from(comm.rank()?) } else { NO_RANK }];
     comm.min(&mut lowest)?;
-    if lowest[0] == NOBODY {
+    if lowest[0] == NO_RANK {
         return Ok(None);
     }
     tell(comm, lowest[0] as i32, fault.map(|text| (Class::Arg, text))).map(Some)
 }
 
-impl Ballot<'_> {
+impl Contribution<'_> {
     /// The color of this rank on a communicator of `size` processes.
     fn color(&self, size: i32) -> i32 {
         if self.fault.is_some() {
             return AT_FAULT;
         }
-        let wish = self.wish.unwrap_or_default();
+        let request = self.request.unwrap_or_default();
         let way = self.choice.as_ref().and_then(|choice| choice.chosen);
         let [_, arguments] = self.shared.digests();
-        let own_terms = [wish.caution() as i32, wish.terms.reporting.into()];
+        let own_settings = [request.caution() as i32, request.settings.reporting.into()];
         let digest = Digest::default()
             .number(arguments)
             .array(&[way.map_or(-1, |way| way as i32)])
-            .array(&own_terms)
-            .number(wish.terms.check.bits() as u64)
+            .array(&own_settings)
+            .number(request.settings.check.bits() as u64)
             .finish();
-        DIGESTS | self.course(size) << DIGEST_BITS | (digest as i32 & ((1 << DIGEST_BITS) - 1))
+        DIGESTS
+            | self.call_sequence(size) << DIGEST_BITS
+            | (digest as i32 & ((1 << DIGEST_BITS) - 1))
     }
 
     /// What decides which calls of the communicator come after the split: ranks in which it differs
-    /// never have one color. A number of four bits.
-    fn course(&self, size: i32) -> i32 {
-        let wish = self.wish.unwrap_or_default();
+    /// never have one color, and in the last bit what decides that of neighborhood collectives. A number of six
+    /// bits.
+    fn call_sequence(&self, size: i32) -> i32 {
+        let request = self.request.unwrap_or_default();
         let parts = match (self.shared.function, self.vertices) {
             (Function::CartCreate, Some(vertices)) if vertices == size => 0,
             (Function::CartCreate, _) => 1,
@@ -247,11 +275,15 @@ impl Ballot<'_> {
             (Function::GraphCreate, Some(vertices)) if vertices == size => 3,
             (Function::GraphCreate, _) => 4,
             (Function::DistGraphCreate, _) => 5,
-            (Function::DistGraphCreateAdjacent, _) if !wish.terms.check.has(Rule::Edges) => 6,
+            (Function::DistGraphCreateAdjacent, _) if !request.settings.check.has(Rule::Edges) => 6,
             (Function::DistGraphCreateAdjacent, _) => 7,
             (Function::CartSub, _) => unreachable!("it splits by its parts"),
         };
-        parts << 1 | i32::from(wish.asks())
+        let combines = request.settings.combine != Combine::Off;
+        parts << 3
+            | i32::from(request.asks()) << 2
+            | i32::from(self.host_graph) << 1
+            | i32::from(combines)
     }
 }
 

@@ -1,10 +1,11 @@
 //! Calls of constructors on simulated processes, for tests and fuzzing.
 
+use super::combine::Combine;
 use super::create::{CartArguments, GraphArguments, cart_create, cart_sub, graph_create};
+use super::decision::CallSettings;
 use super::dist_graph::{
     AdjacentArguments, EdgeArguments, Weights, dist_graph_create, dist_graph_create_adjacent,
 };
-use super::policy::Terms;
 use super::sim::Sim;
 use super::{Comm, Error};
 use crate::topology::{self, Cart, Edges, Graph, Topology};
@@ -22,7 +23,7 @@ pub(crate) enum Call {
 /// Makes a call; `grid` is what `comm` carries.
 pub(crate) fn make(
     comm: &Sim,
-    terms: Terms,
+    settings: CallSettings,
     grid: &Cart,
     call: &Call,
 ) -> Result<Option<(Sim, Topology)>, Error> {
@@ -38,7 +39,7 @@ pub(crate) fn make(
     }
     let made = match call {
         Call::Cart { dims, periods, reorder } => {
-            cart_create(comm, terms, Ok(CartArguments { dims, periods, reorder: *reorder }))
+            cart_create(comm, settings, Ok(CartArguments { dims, periods, reorder: *reorder }))
         }
         Call::Graph { index, edges, reorder } => {
             let arguments = Graph::nedges(index)
@@ -50,9 +51,9 @@ pub(crate) fn make(
                     }),
                     false => Ok(arguments),
                 });
-            graph_create(comm, terms, arguments)
+            graph_create(comm, settings, arguments)
         }
-        Call::Sub { remain } => cart_sub(comm, Ok((grid, remain))),
+        Call::Sub { remain } => cart_sub(comm, Combine::Off, Ok((grid, remain))),
         Call::Edges { edges, weighted, reorder } => {
             let (sources, destinations, weight) =
                 (column(edges, 0), column(edges, 1), column(edges, 2));
@@ -63,7 +64,7 @@ pub(crate) fn make(
                 weights: weights(*weighted, &weight),
                 reorder: *reorder,
             };
-            dist_graph_create(comm, terms, Ok(arguments))
+            dist_graph_create(comm, settings, Ok(arguments))
         }
         Call::Adjacent { into, away, weighted, reorder } => {
             let [sources, into] = [0, 1].map(|i| column(into, i));
@@ -75,7 +76,7 @@ pub(crate) fn make(
                 dest_weights: weights(*weighted, &away),
                 reorder: *reorder,
             };
-            dist_graph_create_adjacent(comm, terms, Ok(arguments))
+            dist_graph_create_adjacent(comm, settings, Ok(arguments))
         }
     };
     made.map(|made| made.member)

@@ -10,7 +10,7 @@ pub enum Rule {
     /// `MPI_UNWEIGHTED` is for all ranks of `MPI_Dist_graph_create_adjacent` or for none.
     Weights,
     /// Arguments are the same on all ranks: `periods`, `index`, `edges`, and `reorder` of
-    /// `MPI_Dist_graph_create_adjacent`. What decides who takes part must be so in any case.
+    /// `MPI_Dist_graph_create_adjacent`. What decides which ranks take part must be so in any case.
     Arguments,
 }
 

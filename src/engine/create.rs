@@ -3,10 +3,11 @@
 //! Each takes the result of looking at this rank's own arguments. A fault found there must take
 //! part in the agreement, so it is handed in instead of being returned early.
 
-use super::agree::{AT_FAULT, Agreed, Ballot, agree, keep, settle};
+use super::agree::{AT_FAULT, Agreement, Contribution, agree, agree_by_reduction, keep};
 use super::arguments::{Argument, Function, Shared};
-use super::place::{Outset, Placed, Planned, Seat, place};
-use super::policy::{Terms, Wish};
+use super::combine::Combine;
+use super::decision::{CallSettings, ReorderRequest};
+use super::place::{Assignment, Placement, PlacementInput, PlannedMapping, place};
 use super::{Comm, Error};
 use crate::mapping::{Csr, Grid, recall_cart};
 use crate::report::Shape;
@@ -14,11 +15,15 @@ use crate::topology::cart::SubGrid;
 use crate::topology::{self, Cart, Class, Graph, Topology};
 
 /// What a constructor has made.
-pub struct Made<C> {
+pub struct Created<C> {
     /// A communicator with its topology; `None` where this process has no place in it.
     pub member: Option<(C, Topology)>,
-    /// How processes were placed, where somebody wants to know.
-    pub placed: Option<Placed>,
+    /// How ranks were reordered, where a report is asked for.
+    pub placement: Option<Placement>,
+    /// Whether all processes would have the host know the neighbors.
+    pub host_graph: bool,
+    /// Which small blocks of neighborhood collectives travel together; on all processes some or none.
+    pub combine: Combine,
 }
 
 /// What a rank passed to `MPI_Cart_create`. Arrays have one entry a dimension.
@@ -62,9 +67,9 @@ fn parted<T>(result: Result<T, topology::Error>) -> (Option<T>, Option<topology:
 /// that differ, or what the communicator's own methods return.
 pub fn cart_create<C: Comm>(
     comm: &C,
-    terms: Terms,
+    settings: CallSettings,
     arguments: Result<CartArguments<'_>, topology::Error>,
-) -> Result<Made<C>, C::Error> {
+) -> Result<Created<C>, C::Error> {
     let size = comm.size()?;
     let (checked, fault) =
         parted(arguments.and_then(|a| Ok((Cart::new(a.dims, a.periods, size)?, a))));
@@ -78,29 +83,31 @@ pub fn cart_create<C: Comm>(
         Argument::tolerated("periods", &periods),
         Argument::exact("reorder", &reorder),
     ];
-    let ballot = Ballot {
+    let contribution = Contribution {
         fault,
         shared: Shared { function: Function::CartCreate, arguments: &arguments },
         vertices: Some(checked.as_ref().map_or(0, |(grid, _)| grid.size())),
-        wish: Some(Wish { reorder: reorder != [0], distributed: false, terms }),
+        request: Some(ReorderRequest { reorder: reorder != [0], distributed: false, settings }),
         choice: None,
+        host_graph: checked.as_ref().is_some_and(|(grid, _)| comm.may_host_graph(grid.size())),
     };
-    let (all, Agreed { course, broken, .. }) = agree(comm, ballot)?;
+    let (all, Agreement { decision, broken, host_graph, combine, .. }) = agree(comm, contribution)?;
 
     let (grid, _) = checked.expect("a fault here would have ended the agreement");
     let dims: Vec<i32> = grid.dimensions().iter().map(|side| side.size).collect();
-    let asks = course.planning && comm.rank()? == 0;
+    let asks = decision.planning && comm.rank()? == 0;
     let weights = if asks { comm.weights(&dims) } else { None };
-    let outset = Outset { course, broken, options: terms.options };
+    let input = PlacementInput { decision, broken, options: settings.options };
     let shape = Shape::of_cart(&grid, weights.clone());
-    let places = place(comm, outset, (grid.size(), shape), |layout, options| {
+    let places = place(comm, input, (grid.size(), shape), |layout, options| {
         let grid = Grid::of_cart(&grid, weights.as_deref());
         let plan = recall_cart(&grid, layout, options);
-        Some(Planned { plan, traffic: None })
+        Some(PlannedMapping { plan, traffic: None })
     });
-    let (all, (seat, placed)) = keep(all, places)?;
-    let made = seated(comm, all, seat, grid.size())?;
-    Ok(Made { member: made.map(|made| (made, Topology::Cart(grid))), placed })
+    let (all, (assignment, placement)) = keep(all, places)?;
+    let made = split_members(comm, all, assignment, grid.size())?;
+    let member = made.map(|made| (made, Topology::Cart(grid)));
+    Ok(Created { member, placement, host_graph, combine })
 }
 
 /// `MPI_Graph_create`: MPI 4.1, 8.5.3. Collective.
@@ -110,9 +117,9 @@ pub fn cart_create<C: Comm>(
 /// As [`cart_create`].
 pub fn graph_create<C: Comm>(
     comm: &C,
-    terms: Terms,
+    settings: CallSettings,
     arguments: Result<GraphArguments<'_>, topology::Error>,
-) -> Result<Made<C>, C::Error> {
+) -> Result<Created<C>, C::Error> {
     let (checked, fault) =
         parted(arguments.and_then(|a| Ok((Graph::new(a.index, a.edges)?, a.reorder))));
     let graph = checked.as_ref().map(|(graph, _)| graph);
@@ -124,40 +131,43 @@ pub fn graph_create<C: Comm>(
         Argument::tolerated("edges", graph.map_or(&[], Graph::edges)),
         Argument::exact("reorder", &reorder),
     ];
-    let ballot = Ballot {
+    let contribution = Contribution {
         fault,
         shared: Shared { function: Function::GraphCreate, arguments: &arguments },
         vertices: Some(nnodes[0]),
-        wish: Some(Wish { reorder: reorder != [0], distributed: false, terms }),
+        request: Some(ReorderRequest { reorder: reorder != [0], distributed: false, settings }),
         choice: None,
+        host_graph: graph.is_some_and(|graph| comm.may_host_graph(graph.nnodes())),
     };
-    let (all, Agreed { course, broken, .. }) = agree(comm, ballot)?;
+    let (all, Agreement { decision, broken, host_graph, combine, .. }) = agree(comm, contribution)?;
 
     let (graph, _) = checked.expect("a fault here would have ended the agreement");
     if graph.nnodes() == 0 {
-        // Nobody has a place.
+        // No process has a place.
         all.free()?;
-        return Ok(Made { member: None, placed: None });
+        return Ok(Created { member: None, placement: None, host_graph: false, combine });
     }
-    let outset = Outset { course, broken, options: terms.options };
-    let places = place(comm, outset, (graph.nnodes(), (&graph).into()), |layout, options| {
-        Some(Planned::of_graph(&comm.weighed(Csr::from(&graph)), layout, course, options))
+    let input = PlacementInput { decision, broken, options: settings.options };
+    let places = place(comm, input, (graph.nnodes(), (&graph).into()), |layout, options| {
+        Some(PlannedMapping::of_graph(&comm.weighed(Csr::from(&graph)), layout, decision, options))
     });
-    let (all, (seat, placed)) = keep(all, places)?;
-    let made = seated(comm, all, seat, graph.nnodes())?;
-    Ok(Made { member: made.map(|made| (made, Topology::Graph(graph))), placed })
+    let (all, (assignment, placement)) = keep(all, places)?;
+    let made = split_members(comm, all, assignment, graph.nnodes())?;
+    let member = made.map(|made| (made, Topology::Graph(graph)));
+    Ok(Created { member, placement, host_graph, combine })
 }
 
 /// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid that `comm` carries and
-/// which of its dimensions are kept.
+/// which of its dimensions are kept; what is `combine`d on `comm`, is so on its parts.
 ///
 /// # Errors
 ///
 /// As [`cart_create`].
 pub fn cart_sub<C: Comm>(
     comm: &C,
+    combine: Combine,
     arguments: Result<(&Cart, &[bool]), topology::Error>,
-) -> Result<Made<C>, C::Error> {
+) -> Result<Created<C>, C::Error> {
     let rank = comm.rank()?;
     let (checked, fault) =
         parted(arguments.and_then(|(grid, remain)| Ok((grid.sub(remain, rank)?, remain))));
@@ -167,16 +177,19 @@ pub fn cart_sub<C: Comm>(
     let part = comm.split(Some(color), key)?.expect("a color was given");
     let remain = [Argument::exact("remain_dims", &remain)];
     let shared = Shared { function: Function::CartSub, arguments: &remain };
-    let ballot = Ballot { fault, shared, vertices: None, wish: None, choice: None };
+    let host_graph = checked.as_ref().is_some_and(|(sub, _)| comm.may_host_graph(sub.grid.size()));
+    let contribution =
+        Contribution { fault, shared, vertices: None, request: None, choice: None, host_graph };
     let as_expected = |sub: &SubGrid| -> Result<bool, C::Error> {
         Ok(part.size()? == sub.grid.size() && part.rank()? == sub.rank)
     };
     let fits = checked.as_ref().map_or(Ok(true), |(sub, _)| as_expected(sub));
-    let agreed = fits.and_then(|fits| settle(comm, ballot, fits));
-    let (part, _) = keep(part, agreed)?;
+    let agreed = fits.and_then(|fits| agree_by_reduction(comm, contribution, fits));
+    let (part, Agreement { host_graph, .. }) = keep(part, agreed)?;
 
     let (sub, _) = checked.expect("a fault here would have ended the agreement");
-    Ok(Made { member: Some((part, Topology::Cart(sub.grid))), placed: None })
+    let member = Some((part, Topology::Cart(sub.grid)));
+    Ok(Created { member, placement: None, host_graph, combine })
 }
 
 /// The communicator of the processes that have a place, in the order of their new ranks. It is the
@@ -186,19 +199,19 @@ pub fn cart_sub<C: Comm>(
 ///
 /// [`Error::OnRank`] where ranks that agreed by chance differ in how many have a place: each then gets a
 /// communicator of those that it counts, or this.
-pub(super) fn seated<C: Comm>(
+pub(super) fn split_members<C: Comm>(
     comm: &C,
     all: C,
-    seat: Seat,
+    assignment: Assignment,
     vertices: i32,
 ) -> Result<Option<C>, C::Error> {
-    if !seat.moved && all.size()? == vertices {
+    if !assignment.moved && all.size()? == vertices {
         return Ok(Some(all));
     }
     // First: what a host keeps for a communicator may grow with the processes.
     all.free()?;
-    let color = seat.new_rank.map(|_| vertices);
-    match comm.split(color, seat.new_rank.unwrap_or(0))? {
+    let color = assignment.new_rank.map(|_| vertices);
+    match comm.split(color, assignment.new_rank.unwrap_or(0))? {
         Some(made) if made.size()? != vertices => {
             made.free()?;
             let text = format!("other ranks do not count {vertices} processes in the topology");

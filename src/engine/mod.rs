@@ -7,9 +7,12 @@ pub mod arguments;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod calls;
 pub mod check;
+pub mod combine;
 pub mod create;
+pub mod decision;
 mod digest;
 pub mod dist_graph;
+mod edge_match;
 pub mod exchange;
 pub mod misuse;
 pub mod place;
@@ -27,7 +30,7 @@ use crate::topology::{self, Class};
 
 /// What a process knows, without asking others, of where the processes of a communicator run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Knowledge {
+pub enum LayoutKnowledge {
     /// Nothing.
     #[default]
     Unknown,
@@ -38,7 +41,7 @@ pub enum Knowledge {
 }
 
 /// What the engine needs of a communicator. Every method but `rank`, `size`, `knowledge`,
-/// `misuse`, `weights` and `weighed` is collective.
+/// `misuse`, `weights`, `weighed` and `may_host_graph` is collective.
 pub trait Comm: Sized {
     /// A failure of the host, or a fault that the engine found.
     type Error: From<Error>;
@@ -63,11 +66,11 @@ pub trait Comm: Sized {
     /// most `i32::MAX` words.
     fn gather(&self, words: &[i32]) -> Result<Vec<i32>, Self::Error>;
     /// What is known here of where the processes run. Only asked for on rank 0.
-    fn knowledge(&self) -> Knowledge;
+    fn knowledge(&self) -> LayoutKnowledge;
     /// The program that calls the constructor, if it is known not to stand that its processes are moved.
     /// Only asked for on rank 0, where they are about to be.
     fn misuse(&self) -> Option<&'static Misuse>;
-    /// What edges weigh along each dimension of a grid of these sides, if somebody says. Only asked for on
+    /// What edges weigh along each dimension of a grid of these sides, if that is known. Only asked for on
     /// rank 0.
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>>;
     /// A graph with weights that say what a recorded run sent along its edges, if there was one. Only asked for
@@ -75,7 +78,12 @@ pub trait Comm: Sized {
     fn weighed(&self, graph: Csr) -> Csr {
         graph
     }
-    /// Where the processes run, on rank 0; `None` elsewhere, and where nobody can tell. Collective
+    /// Whether this process would have the host know the neighbors of a new communicator of so many processes, for
+    /// neighborhood collectives by functions of the host.
+    fn may_host_graph(&self, _processes: i32) -> bool {
+        false
+    }
+    /// Where the processes run, on rank 0; `None` elsewhere, and where the host cannot tell. Collective
     /// only if it is not `known` to rank 0.
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>, Self::Error>;
     /// Sends `words` to one process and receives what another sends here. Only used on

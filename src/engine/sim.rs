@@ -5,19 +5,25 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 use super::misuse::Misuse;
-use super::{Comm, Error, Knowledge};
+use super::{Comm, Error, LayoutKnowledge};
 use crate::mapping::Layout;
 
 /// What a process brings to a collective call, and which call it is.
 type Slot = Option<(&'static str, Box<dyn Any + Send>)>;
 
-/// Who waits longer than this waits for ever.
+/// A thread that waits longer than this waits for ever.
 const DEADLOCK: Duration = Duration::from_secs(20);
 
 /// One process' handle of a simulated communicator.
 pub(crate) struct Sim {
     rank: i32,
     group: Arc<Group>,
+}
+
+#[cfg(test)]
+thread_local! {
+    /// Whether the process of this thread would have the host know the neighbors.
+    pub(crate) static HOST_GRAPH: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// The collective calls of the rank 0 of each group, and of the groups split off it.
@@ -38,7 +44,7 @@ impl Group {
     }
 }
 
-/// A barrier at which nobody waits for ever.
+/// A barrier at which no thread waits for ever.
 struct Meeting {
     size: usize,
     /// How many meetings there were, and how many processes are here for the next.
@@ -187,11 +193,11 @@ impl Comm for Sim {
         Ok(if self.rank == 0 { all.concat() } else { Vec::new() })
     }
 
-    fn knowledge(&self) -> Knowledge {
+    fn knowledge(&self) -> LayoutKnowledge {
         match &self.group.layout {
-            None => Knowledge::Unknown,
-            Some(layout) if layout.is_flat() => Knowledge::OneNode,
-            Some(_) => Knowledge::Known,
+            None => LayoutKnowledge::Unknown,
+            Some(layout) if layout.is_flat() => LayoutKnowledge::OneNode,
+            Some(_) => LayoutKnowledge::Known,
         }
     }
 
@@ -201,6 +207,11 @@ impl Comm for Sim {
 
     fn weights(&self, _dims: &[i32]) -> Option<Vec<i64>> {
         None
+    }
+
+    #[cfg(test)]
+    fn may_host_graph(&self, processes: i32) -> bool {
+        processes > 1 && HOST_GRAPH.get()
     }
 
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>, Error> {

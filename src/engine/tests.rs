@@ -8,20 +8,21 @@ mod random;
 use std::collections::BTreeMap;
 
 use super::check::Check;
+use super::combine::Combine;
 use super::create::{CartArguments, GraphArguments, cart_create, cart_sub, graph_create};
+use super::decision::CallSettings;
 use super::dist_graph::{
     AdjacentArguments, EdgeArguments, Weights, dist_graph_create, dist_graph_create_adjacent,
 };
-use super::policy::Terms;
 use super::sim::{self, Sim};
 use super::{Comm, Error};
 use crate::topology::{self, Cart, Class, DistGraph, Graph, Topology};
 
-type Made = Option<(Sim, Topology)>;
+type Member = Option<(Sim, Topology)>;
 type Result<T, E = Error> = core::result::Result<T, E>;
 
 /// The fault that all ranks agree on; they all must have the same.
-fn fault(results: Vec<Result<Made>>) -> (i32, Class, String) {
+fn fault(results: Vec<Result<Member>>) -> (i32, Class, String) {
     let faults: Vec<Error> = results.into_iter().map(|result| result.err().unwrap()).collect();
     assert!(faults.iter().all(|fault| *fault == faults[0]), "{faults:?}");
     match faults[0].clone() {
@@ -30,14 +31,14 @@ fn fault(results: Vec<Result<Made>>) -> (i32, Class, String) {
     }
 }
 
-fn cart(comm: &Sim, dims: &[i32], periods: &[bool], reorder: bool) -> Result<Made> {
+fn cart(comm: &Sim, dims: &[i32], periods: &[bool], reorder: bool) -> Result<Member> {
     let arguments = CartArguments { dims, periods, reorder };
-    cart_create(comm, Terms::default(), Ok(arguments)).map(|made| made.member)
+    cart_create(comm, CallSettings::default(), Ok(arguments)).map(|made| made.member)
 }
 
-fn graph(comm: &Sim, index: &[i32], edges: &[i32]) -> Result<Made> {
+fn graph(comm: &Sim, index: &[i32], edges: &[i32]) -> Result<Member> {
     let arguments = GraphArguments { index, edges, reorder: false };
-    graph_create(comm, Terms::default(), Ok(arguments)).map(|made| made.member)
+    graph_create(comm, CallSettings::default(), Ok(arguments)).map(|made| made.member)
 }
 
 #[test]
@@ -62,7 +63,8 @@ fn a_grid_splits_into_its_parts() {
     let grid = Cart::new(&[2, 3, 4], &[true, false, true], 24).unwrap();
     for (remain, parts, size) in [([true, false, true], 3, 8), ([false, false, true], 6, 4)] {
         let made = sim::run(24, |comm| {
-            let (new, topology) = cart_sub(comm, Ok((&grid, &remain))).unwrap().member.unwrap();
+            let (new, topology) =
+                cart_sub(comm, Combine::Off, Ok((&grid, &remain))).unwrap().member.unwrap();
             assert_eq!(new.size().unwrap(), size);
             let Topology::Cart(sub) = topology else { panic!("a part of a grid is a grid") };
             let rank = new.rank().unwrap();
@@ -104,7 +106,7 @@ fn a_fault_on_one_rank_is_known_to_all() {
         let faults = fault(sim::run(4, |comm| {
             if comm.rank() == Ok(wrong) {
                 let fault = topology::Error::NullPointer { argument: "periods" };
-                cart_create(comm, Terms::default(), Err(fault)).map(|made| made.member)
+                cart_create(comm, CallSettings::default(), Err(fault)).map(|made| made.member)
             } else {
                 cart(comm, &[2, 2], &[false; 2], false)
             }
@@ -115,7 +117,7 @@ fn a_fault_on_one_rank_is_known_to_all() {
 
 #[test]
 fn arguments_that_differ_are_named() {
-    let on_2 = |call: &(dyn Fn(&Sim, bool) -> Result<Made> + Sync)| {
+    let on_2 = |call: &(dyn Fn(&Sim, bool) -> Result<Member> + Sync)| {
         let (rank, class, text) = fault(sim::run(4, |comm| call(comm, comm.rank() == Ok(2))));
         assert_eq!((rank, class), (2, Class::Arg));
         text
@@ -200,7 +202,11 @@ fn every_edge_reaches_its_two_ends() {
                 weights: if weighted { Weights::Given(&weights) } else { Weights::Unweighted },
                 reorder: true,
             };
-            dist_graph_create(comm, Terms::default(), Ok(arguments)).unwrap().member.unwrap().1
+            dist_graph_create(comm, CallSettings::default(), Ok(arguments))
+                .unwrap()
+                .member
+                .unwrap()
+                .1
         });
         let by_adjacent = sim::run(size, |comm| {
             let graph = expected(&edges, comm.rank().unwrap(), size, weighted);
@@ -216,7 +222,7 @@ fn every_edge_reaches_its_two_ends() {
                 dest_weights: weights(&graph.destinations),
                 reorder: false,
             };
-            dist_graph_create_adjacent(comm, Terms::default(), Ok(arguments))
+            dist_graph_create_adjacent(comm, CallSettings::default(), Ok(arguments))
                 .unwrap()
                 .member
                 .unwrap()
@@ -241,7 +247,7 @@ fn degrees_say_which_source_an_edge_has() {
             weights: if root { Weights::Given(&[5, 6, 7, 8]) } else { Weights::Either },
             reorder: false,
         };
-        dist_graph_create(comm, Terms::default(), Ok(arguments)).unwrap().member.unwrap().1
+        dist_graph_create(comm, CallSettings::default(), Ok(arguments)).unwrap().member.unwrap().1
     });
     let edges = [[0, 2, 0, 5], [0, 0, 1, 6], [0, 0, 2, 7], [0, 2, 2, 8]];
     for (rank, made) in (0..).zip(made) {
@@ -251,7 +257,7 @@ fn degrees_say_which_source_an_edge_has() {
 
 /// Runs the adjacent constructor, with all checks, on lists (sources, their weights, destinations, their
 /// weights).
-fn adjacent(lists: &[[&[i32]; 4]], weighted: bool) -> Vec<Result<Made>> {
+fn adjacent(lists: &[[&[i32]; 4]], weighted: bool) -> Vec<Result<Member>> {
     sim::run(lists.len() as i32, |comm| {
         let [sources, source_weights, destinations, dest_weights] =
             lists[comm.rank().unwrap() as usize];
@@ -263,8 +269,8 @@ fn adjacent(lists: &[[&[i32]; 4]], weighted: bool) -> Vec<Result<Made>> {
             dest_weights: weights(dest_weights),
             reorder: false,
         };
-        let terms = Terms { check: Check::ALL, ..Terms::default() };
-        dist_graph_create_adjacent(comm, terms, Ok(arguments)).map(|made| made.member)
+        let settings = CallSettings { check: Check::ALL, ..CallSettings::default() };
+        dist_graph_create_adjacent(comm, settings, Ok(arguments)).map(|made| made.member)
     })
 }
 
@@ -306,10 +312,10 @@ fn weights_are_for_all_or_for_none() {
                 weights,
                 reorder: false,
             };
-            dist_graph_create(comm, Terms::default(), Ok(arguments)).map(|made| made.member)
+            dist_graph_create(comm, CallSettings::default(), Ok(arguments)).map(|made| made.member)
         })
     };
-    let weighted = |made: Vec<Result<Made>>| -> Vec<bool> {
+    let weighted = |made: Vec<Result<Member>>| -> Vec<bool> {
         made.into_iter()
             .map(|made| match made.unwrap().unwrap().1 {
                 Topology::DistGraph(graph) => graph.weighted,

@@ -1,7 +1,7 @@
 //! `MPI_CART_*` and `MPI_CARTDIM_GET`.
 
-use super::edge::{Fint, Logical, comm_from, new_comm, to_logicals};
-use crate::abi::{cart, edge::Found};
+use super::pointers::{Fint, Logical, comm_from, new_comm, to_logicals};
+use crate::abi::{cart, pointers::CachedTopology};
 
 fortran! {
     fn mpi_cart_create | MPI_CART_CREATE | MPI_Cart_create(
@@ -28,14 +28,14 @@ fortran! {
 }
 
 fortran_query! {
-    fn mpi_cartdim_get | MPI_CARTDIM_GET | MPI_Cartdim_get(comm: *const Fint, ndims: *mut Fint) ByTopology; |found: Found| {
+    fn mpi_cartdim_get | MPI_CARTDIM_GET | MPI_Cartdim_get(comm: *const Fint, ndims: *mut Fint) ByTopology; |found: CachedTopology| {
         cart::cartdim_get(found, ndims)
     }
 
     fn mpi_cart_get | MPI_CART_GET | MPI_Cart_get(
         comm: *const Fint, maxdims: *const Fint, dims: *mut Fint, periods: *mut Logical,
         coords: *mut Fint,
-    ) ByTopology; |found: Found| {
+    ) ByTopology; |found: CachedTopology| {
         let written = cart::cart_get(found, *maxdims, dims, periods, coords)?;
         to_logicals(periods, written);
         Ok(())
@@ -43,20 +43,20 @@ fortran_query! {
 
     fn mpi_cart_rank | MPI_CART_RANK | MPI_Cart_rank(
         comm: *const Fint, coords: *const Fint, rank: *mut Fint,
-    ) ByTopology; |found: Found| {
+    ) ByTopology; |found: CachedTopology| {
         cart::cart_rank(found, coords, rank)
     }
 
     fn mpi_cart_coords | MPI_CART_COORDS | MPI_Cart_coords(
         comm: *const Fint, rank: *const Fint, maxdims: *const Fint, coords: *mut Fint,
-    ) ByTopology; |found: Found| {
+    ) ByTopology; |found: CachedTopology| {
         cart::cart_coords(found, *rank, *maxdims, coords)
     }
 
     fn mpi_cart_shift | MPI_CART_SHIFT | MPI_Cart_shift(
         comm: *const Fint, direction: *const Fint, disp: *const Fint, rank_source: *mut Fint,
         rank_dest: *mut Fint,
-    ) ByTopology; |found: Found| {
+    ) ByTopology; |found: CachedTopology| {
         cart::cart_shift(found, *direction, *disp, rank_source, rank_dest)
     }
 }

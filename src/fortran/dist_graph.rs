@@ -1,8 +1,8 @@
 //! `MPI_DIST_GRAPH_*`.
 
-use super::edge::{Fint, Logical, comm_from, info_from, new_comm, to_logicals, weights_from};
+use super::pointers::{Fint, Logical, comm_from, info_from, new_comm, to_logicals, weights_from};
 use crate::abi::dist_graph::{self, Places};
-use crate::abi::edge::Found;
+use crate::abi::pointers::CachedTopology;
 use crate::host::sentinel;
 
 fortran! {
@@ -37,7 +37,7 @@ fortran! {
 fortran_query! {
     fn mpi_dist_graph_neighbors_count | MPI_DIST_GRAPH_NEIGHBORS_COUNT | MPI_Dist_graph_neighbors_count(
         comm: *const Fint, indegree: *mut Fint, outdegree: *mut Fint, weighted: *mut Logical,
-    ) ByTopology; |found: Found| {
+    ) ByTopology; |found: CachedTopology| {
         dist_graph::dist_graph_neighbors_count(found, indegree, outdegree, weighted)?;
         to_logicals(weighted, 1);
         Ok(())
@@ -46,7 +46,7 @@ fortran_query! {
     fn mpi_dist_graph_neighbors | MPI_DIST_GRAPH_NEIGHBORS | MPI_Dist_graph_neighbors(
         comm: *const Fint, maxindegree: *const Fint, sources: *mut Fint, sourceweights: *mut Fint,
         maxoutdegree: *const Fint, destinations: *mut Fint, destweights: *mut Fint,
-    ) ByTopology; |found: Found| {
+    ) ByTopology; |found: CachedTopology| {
         let into = Places { room: *maxindegree, ranks: sources, weights: sourceweights };
         let away = Places { room: *maxoutdegree, ranks: destinations, weights: destweights };
         dist_graph::give_neighbors(found, into, away, &sentinel::OF_FORTRAN)

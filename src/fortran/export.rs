@@ -17,7 +17,7 @@ macro_rules! fortran {
             raising on $comm:expr; $body:block
     )*) => { $(
         const _: () = {
-            unsafe fn call($($arg: $ty,)* ierror: *mut $crate::fortran::edge::Fint) {
+            unsafe fn call($($arg: $ty,)* ierror: *mut $crate::fortran::pointers::Fint) {
                 // SAFETY: the caller keeps the standard's contract for this call; Fortran passes
                 // the address of every argument.
                 let body = || -> $crate::host::Result { unsafe { $body } };
@@ -46,7 +46,7 @@ macro_rules! fortran {
     (@name $call:ident, $symbol:expr, ($($arg:ident: $ty:ty),*)) => {
         const _: () = {
             #[unsafe(export_name = $symbol)]
-            unsafe extern "C" fn named($($arg: $ty,)* ierror: *mut $crate::fortran::edge::Fint) {
+            unsafe extern "C" fn named($($arg: $ty,)* ierror: *mut $crate::fortran::pointers::Fint) {
                 // SAFETY: as the procedure itself.
                 unsafe { $call($($arg,)* ierror) }
             }
@@ -58,7 +58,7 @@ macro_rules! fortran {
 ///
 /// ```text
 /// fn mpi_cart_rank | MPI_CART_RANK | MPI_Cart_rank(comm: *const Fint, ...) ByTopology;
-///     |found: Found| { cart::cart_rank(found, coords, rank) }
+///     |found: CachedTopology| { cart::cart_rank(found, coords, rank) }
 /// ```
 macro_rules! fortran_query {
     ($(
@@ -71,7 +71,7 @@ macro_rules! fortran_query {
             unsafe fn body(
                 $found: $what,
                 $($arg: $ty),*
-            ) -> $crate::abi::edge::Checked {
+            ) -> $crate::abi::pointers::CheckedResult {
                 // SAFETY: the caller keeps the standard's contract for this call; Fortran passes
                 // the address of every argument.
                 unsafe { $body }
@@ -81,7 +81,7 @@ macro_rules! fortran_query {
             ///
             /// `ierror` is null or can be written.
             #[inline(always)]
-            unsafe fn tell(ierror: *mut $crate::fortran::edge::Fint, code: ::core::ffi::c_int) {
+            unsafe fn tell(ierror: *mut $crate::fortran::pointers::Fint, code: ::core::ffi::c_int) {
                 if !ierror.is_null() {
                     // SAFETY: as the caller promises.
                     unsafe { ierror.write(code) };
@@ -93,12 +93,12 @@ macro_rules! fortran_query {
             unsafe extern "C" fn anew(
                 $comm: *const Fint,
                 $($arg: $ty,)*
-                ierror: *mut $crate::fortran::edge::Fint,
+                ierror: *mut $crate::fortran::pointers::Fint,
             ) {
                 // SAFETY: as above.
                 unsafe {
                     let comm = comm_from($comm);
-                    let answer = $crate::abi::edge::answer(
+                    let answer = $crate::abi::pointers::answer(
                         comm, $crate::host::attr::$by::found(comm), |found| body(found, $($arg),*),
                     );
                     let name = stringify!($name);
@@ -110,7 +110,7 @@ macro_rules! fortran_query {
             unsafe fn call(
                 $comm: *const Fint,
                 $($arg: $ty,)*
-                ierror: *mut $crate::fortran::edge::Fint,
+                ierror: *mut $crate::fortran::pointers::Fint,
             ) {
                 // SAFETY: as above.
                 unsafe {

@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::edge::{Fint, comm_from};
+use super::pointers::{Fint, comm_from};
 use crate::abi::general;
 
 fortran! {

@@ -1,7 +1,7 @@
 //! `MPI_GRAPH_*` and `MPI_GRAPHDIMS_GET`.
 
-use super::edge::{Fint, Logical, comm_from, new_comm};
-use crate::abi::{edge::Found, graph};
+use super::pointers::{Fint, Logical, comm_from, new_comm};
+use crate::abi::{graph, pointers::CachedTopology};
 
 fortran! {
     fn mpi_graph_create | MPI_GRAPH_CREATE | MPI_Graph_create(
@@ -24,26 +24,26 @@ fortran! {
 fortran_query! {
     fn mpi_graphdims_get | MPI_GRAPHDIMS_GET | MPI_Graphdims_get(
         comm: *const Fint, nnodes: *mut Fint, nedges: *mut Fint,
-    ) ByTopology; |found: Found| {
+    ) ByTopology; |found: CachedTopology| {
         graph::graphdims_get(found, nnodes, nedges)
     }
 
     fn mpi_graph_get | MPI_GRAPH_GET | MPI_Graph_get(
         comm: *const Fint, maxindex: *const Fint, maxedges: *const Fint, index: *mut Fint,
         edges: *mut Fint,
-    ) ByTopology; |found: Found| {
+    ) ByTopology; |found: CachedTopology| {
         graph::graph_get(found, *maxindex, *maxedges, index, edges)
     }
 
     fn mpi_graph_neighbors_count | MPI_GRAPH_NEIGHBORS_COUNT | MPI_Graph_neighbors_count(
         comm: *const Fint, rank: *const Fint, nneighbors: *mut Fint,
-    ) ByTopology; |found: Found| {
+    ) ByTopology; |found: CachedTopology| {
         graph::graph_neighbors_count(found, *rank, nneighbors)
     }
 
     fn mpi_graph_neighbors | MPI_GRAPH_NEIGHBORS | MPI_Graph_neighbors(
         comm: *const Fint, rank: *const Fint, maxneighbors: *const Fint, neighbors: *mut Fint,
-    ) ByTopology; |found: Found| {
+    ) ByTopology; |found: CachedTopology| {
         graph::graph_neighbors(found, *rank, *maxneighbors, neighbors)
     }
 }

@@ -15,7 +15,7 @@ mod export;
 
 mod cart;
 mod dist_graph;
-mod edge;
 mod general;
 mod graph;
 mod neighbor;
+mod pointers;

@@ -3,7 +3,7 @@
 
 use std::ffi::c_void;
 
-use super::edge::{Fint, buffer_from, comm_from, new_request, type_from, types_from};
+use super::pointers::{Fint, buffer_from, comm_from, new_request, type_from, types_from};
 use crate::abi::neighbor;
 use crate::host::Result;
 use crate::host::neighbor::{Neighborhood, Run, Start};
@@ -34,7 +34,7 @@ macro_rules! neighbor {
                 $($arg: $ty,)* comm: *const Fint, info: *const Fint, request: *mut Fint,
             ) raising on Some(comm_from(comm)); {
                 new_request(request, |made| {
-                    let start = Start::Later(super::edge::info_from(info));
+                    let start = Start::Later(super::pointers::info_from(info));
                     $body($($arg,)* comm_from(comm), Run::Request(start, made))
                 })
             }
@@ -88,115 +88,67 @@ neighbor! {
     );
 }
 
+/// The type of an argument of a body.
+macro_rules! of_fortran {
+    (sendbuf) => { *const c_void };
+    (recvbuf) => { *mut c_void };
+    ($kind:ident) => { *const Fint };
+}
+
+/// An argument as C passes it.
+macro_rules! to_c {
+    (sendbuf $arg:ident) => {
+        buffer_from($arg)
+    };
+    (recvbuf $arg:ident) => {
+        buffer_from($arg).cast_mut()
+    };
+    (number $arg:ident) => {
+        *$arg
+    };
+    (array $arg:ident) => {
+        $arg
+    };
+    (datatype $arg:ident) => {
+        type_from($arg)
+    };
+}
+
+/// The bodies that do no more than hand their arguments, each of its kind, to that of C.
+macro_rules! bodies {
+    ($( $name:ident($($arg:ident: $kind:ident),* $(,)?); )*) => { $(
+        /// # Safety
+        ///
+        /// As the body of C, by Fortran's conventions.
+        unsafe fn $name($($arg: of_fortran!($kind),)* comm: MPI_Comm, run: Run) -> Result {
+            // SAFETY: as the caller promises.
+            unsafe { neighbor::$name($(to_c!($kind $arg),)* comm, run) }
+        }
+    )* };
+}
+
+bodies! {
+    allgather(
+        send: sendbuf, sendcount: number, sendtype: datatype,
+        receive: recvbuf, recvcount: number, recvtype: datatype,
+    );
+    allgatherv(
+        send: sendbuf, sendcount: number, sendtype: datatype,
+        receive: recvbuf, recvcounts: array, displs: array, recvtype: datatype,
+    );
+    alltoall(
+        send: sendbuf, sendcount: number, sendtype: datatype,
+        receive: recvbuf, recvcount: number, recvtype: datatype,
+    );
+    alltoallv(
+        send: sendbuf, sendcounts: array, sdispls: array, sendtype: datatype,
+        receive: recvbuf, recvcounts: array, rdispls: array, recvtype: datatype,
+    );
+}
+
 /// # Safety
 ///
-/// As [`neighbor::allgather`], by Fortran's conventions; so are those below.
-unsafe fn allgather(
-    sendbuf: *const c_void,
-    sendcount: *const Fint,
-    sendtype: *const Fint,
-    recvbuf: *mut c_void,
-    recvcount: *const Fint,
-    recvtype: *const Fint,
-    comm: MPI_Comm,
-    run: Run,
-) -> Result {
-    // SAFETY: as the caller promises.
-    unsafe {
-        neighbor::allgather(
-            buffer_from(sendbuf),
-            *sendcount,
-            type_from(sendtype),
-            buffer_from(recvbuf).cast_mut(),
-            *recvcount,
-            type_from(recvtype),
-            comm,
-            run,
-        )
-    }
-}
-
-unsafe fn allgatherv(
-    sendbuf: *const c_void,
-    sendcount: *const Fint,
-    sendtype: *const Fint,
-    recvbuf: *mut c_void,
-    recvcounts: *const Fint,
-    displs: *const Fint,
-    recvtype: *const Fint,
-    comm: MPI_Comm,
-    run: Run,
-) -> Result {
-    // SAFETY: as the caller promises.
-    unsafe {
-        neighbor::allgatherv(
-            buffer_from(sendbuf),
-            *sendcount,
-            type_from(sendtype),
-            buffer_from(recvbuf).cast_mut(),
-            recvcounts,
-            displs,
-            type_from(recvtype),
-            comm,
-            run,
-        )
-    }
-}
-
-unsafe fn alltoall(
-    sendbuf: *const c_void,
-    sendcount: *const Fint,
-    sendtype: *const Fint,
-    recvbuf: *mut c_void,
-    recvcount: *const Fint,
-    recvtype: *const Fint,
-    comm: MPI_Comm,
-    run: Run,
-) -> Result {
-    // SAFETY: as the caller promises.
-    unsafe {
-        neighbor::alltoall(
-            buffer_from(sendbuf),
-            *sendcount,
-            type_from(sendtype),
-            buffer_from(recvbuf).cast_mut(),
-            *recvcount,
-            type_from(recvtype),
-            comm,
-            run,
-        )
-    }
-}
-
-unsafe fn alltoallv(
-    sendbuf: *const c_void,
-    sendcounts: *const Fint,
-    sdispls: *const Fint,
-    sendtype: *const Fint,
-    recvbuf: *mut c_void,
-    recvcounts: *const Fint,
-    rdispls: *const Fint,
-    recvtype: *const Fint,
-    comm: MPI_Comm,
-    run: Run,
-) -> Result {
-    // SAFETY: as the caller promises.
-    unsafe {
-        neighbor::alltoallv(
-            buffer_from(sendbuf),
-            sendcounts,
-            sdispls,
-            type_from(sendtype),
-            buffer_from(recvbuf).cast_mut(),
-            recvcounts,
-            rdispls,
-            type_from(recvtype),
-            comm,
-            run,
-        )
-    }
-}
-
+/// As [`neighbor::alltoallw`], by Fortran's conventions.
 unsafe fn alltoallw(
     sendbuf: *const c_void,
     sendcounts: *const Fint,

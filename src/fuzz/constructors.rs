@@ -5,7 +5,9 @@ use arbitrary::{Result, Unstructured};
 use crate::engine::Comm;
 use crate::engine::calls::{Call, fits, make};
 use crate::engine::check::Check;
-use crate::engine::policy::{Reorder, Terms};
+use crate::engine::combine::Combine;
+use crate::engine::decision::CallSettings;
+use crate::engine::policy::Reorder;
 use crate::engine::sim;
 use crate::mapping::{Layout, Options};
 use crate::topology::Cart;
@@ -22,18 +24,19 @@ fn any_calls(u: &mut Unstructured) -> Result<()> {
     let picks = (0..size).map(|_| u.ratio(1, 5)).collect::<Result<Vec<bool>>>()?;
     let nodes = (0..size).map(|_| u.int_in_range(0..=2)).collect::<Result<Vec<u64>>>()?;
     let layout = u.arbitrary::<bool>()?.then(|| Layout::from_ids(&nodes));
-    let terms = Terms {
+    let settings = CallSettings {
         reorder: *u.choose(&[Reorder::Off, Reorder::On, Reorder::All, Reorder::Always])?,
         info: u.arbitrary()?,
         reporting: u.arbitrary()?,
         check: if u.arbitrary()? { Check::ALL } else { Check::default() },
+        combine: Combine::Off,
         options: Options { seconds: Some(1e-5), ..Options::default() },
     };
     let grid = Cart::new(&[1, size], &[true, false], size).expect("as many cells as processes");
     let results = sim::run_on(layout, size, |comm| {
         let rank = comm.rank()?;
         let call = &calls[usize::from(picks[rank as usize])];
-        let made = make(comm, terms, &grid, call);
+        let made = make(comm, settings, &grid, call);
         if let Ok(Some((made, topology))) = &made {
             assert!(fits(made, topology, size), "{topology:?} on {} processes", made.size()?);
             // All that are in it come to a call on it.

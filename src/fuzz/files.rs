@@ -4,6 +4,8 @@ use std::io;
 
 use crate::engine::check::Check;
 use crate::engine::policy::Policy;
+use crate::mapping::layout::address::{MOST_ABOVE, ReportedAddress, host_number};
+use crate::mapping::layout::network_map::NetworkMapFile;
 use crate::mapping::layout::parse_sizes;
 use crate::mapping::{Adjacency, Layout, graph::metis as format};
 use crate::object::Object;
@@ -20,10 +22,30 @@ pub fn layout(data: &[u8]) {
     if let Some(sizes) = parse_sizes(line, ranks) {
         assert!(sizes.len() <= ranks + 1 && sizes.iter().all(|size| *size > 0));
     }
+    let (address, pattern) = line.split_once(' ').unwrap_or((line, "switch.node"));
+    let known = ReportedAddress::slurm(Some(address), Some(pattern));
+    assert_eq!(ReportedAddress::from_words(&known.words()), known);
+    network_map(file, known);
     if let Ok(layout) = Layout::written(line, ranks, |_| Ok::<_, io::Error>(file.to_owned())) {
         assert_eq!(layout.ranks(), ranks);
         assert_eq!(layout.node_sizes().iter().sum::<usize>(), ranks);
         assert!(layout.node_sizes().iter().all(|size| *size > 0));
+    }
+}
+
+/// A file that tells of the network, and a node's address beside those of two hosts that it may know.
+fn network_map(file: &str, known: ReportedAddress) {
+    let layout = Layout::from_ids(&[1, 1, 2, 3]);
+    let groups = |layout: Result<Layout, _>| {
+        layout.map_or(0, |layout| layout.without_idle_levels().above().len())
+    };
+    let other = ReportedAddress::slurm(Some("a.b"), Some("switch.node"));
+    let told = [known, known, other, ReportedAddress::Nothing];
+    assert_eq!(groups(layout.addressed(told.into_iter(), true)), 0);
+    if let Some(Ok(NetworkMapFile { network_map, .. })) = NetworkMapFile::read(file) {
+        let hosts = ["a", "a", "b", "c"].map(host_number);
+        let at = (0..).zip(hosts).map(|(rank, host)| network_map.at(host, Some(rank)));
+        assert!(groups(layout.addressed(at, network_map.is_distinct())) <= MOST_ABOVE);
     }
 }
 

@@ -147,7 +147,8 @@ fn check(graph: &impl Adjacency, layout: &Layout, options: &Options, plan: &Plan
         let of = |costs: &[Cost]| {
             let steps = weighted.distances.windows(2).rev().map(|pair| pair[1] - pair[0]);
             let crossing = costs[..=nodes].iter().zip(steps);
-            let crossing = crossing.map(|(cost, step)| i128::from(cost.inter_node_edges * step));
+            let crossing =
+                crossing.map(|(cost, step)| i128::from(cost.inter_node_edges) * i128::from(step));
             let mut edges = 0;
             for vertex in 0..graph.vertices() {
                 graph.for_each_edge(vertex, |to, weight| {

@@ -1,34 +1,37 @@
 //! Topologies are cached on their communicators, by the host's own attributes.
 //!
-//! The value of the attribute is a boxed [`Attached`]. The copy callback makes another one for a
+//! The value of the attribute is a boxed [`TopologyAttribute`]. The copy callback makes another one for a
 //! duplicate, which shares the topology; the delete callback drops it. A communicator that was
 //! asked about and has no topology carries the address of [`NOTHING`] instead. What is found is
 //! kept in the [`cache`], which the delete callback keeps true.
 
+use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicI32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::cache::{self, Carried};
-use super::end::{self, Way};
+use super::cache::{self, TaggedAttribute};
+use super::key::{Key, Way};
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, group::Group, key::Key, neighbor, neighbor::Alone, sentinel};
+use super::{HostComm, Result, end, group::Group, sentinel};
 use crate::engine::Comm;
+use crate::engine::combine::Combine;
 use crate::topology::{self, Topology};
-
-/// How many communicators carry an attribute of ours.
-static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 /// The key of our attribute, made with the first topology of the process.
 static KEY: Key = Key::new(copy, delete);
 
 /// What a communicator carries.
-pub(crate) struct Attached {
+pub(crate) struct TopologyAttribute {
     /// Its topology, shared with its duplicates.
     pub(crate) topology: Arc<Topology>,
     /// How many processes the communicator has that the topology was made for.
     size: c_int,
+    /// Whether the host was told the neighbors, of this communicator or of the one that it is a copy of.
+    pub(super) given_to_host: bool,
+    /// Which small blocks of neighborhood collectives travel together; on all processes some or none.
+    pub(crate) combine: Combine,
     /// The rank of this process, [`UNKNOWN`] or [`ELSEWHERE`].
     rank: AtomicI32,
     /// Of a copy, the processes that the original has. Compared with the communicator's when it is
@@ -37,12 +40,12 @@ pub(crate) struct Attached {
     /// A communicator of the same processes for our own messages, if there has been need of it. It
     /// is not shared: calls on a communicator and on its duplicate may come in any order.
     private: OnceLock<MPI_Comm>,
-    /// The communicator of this process alone, if there has been need of it; `None` inside if there is
-    /// none. It is the process', and here to be found fast.
-    alone: OnceLock<Option<&'static Alone>>,
-    /// What neighborhood collectives have worked out, if there were any.
-    pub(super) neighbors: neighbor::Known,
+    /// What neighborhood collectives [keep](Self::kept) here, if there were any.
+    kept: OnceLock<Box<dyn Any>>,
 }
+
+// The cache needs the low bits of addresses.
+const _: () = assert!(align_of::<TopologyAttribute>() > cache::KIND);
 
 /// A rank that was not asked for yet.
 const UNKNOWN: c_int = -1;
@@ -54,20 +57,21 @@ const ELSEWHERE: c_int = -2;
 static NOTHING: AtomicBool = AtomicBool::new(false);
 
 /// The value of the attribute of a communicator without a topology.
-fn nothing() -> *mut Attached {
-    ptr::from_ref(&NOTHING).cast::<Attached>().cast_mut()
+fn nothing() -> *mut TopologyAttribute {
+    ptr::from_ref(&NOTHING).cast::<TopologyAttribute>().cast_mut()
 }
 
-impl Attached {
-    fn new(topology: Arc<Topology>, size: c_int, rank: c_int) -> Self {
+impl TopologyAttribute {
+    fn new(topology: Arc<Topology>, size: c_int, rank: c_int, given_to_host: bool) -> Self {
         Self {
             topology,
             size,
+            given_to_host,
+            combine: Combine::Off,
             rank: AtomicI32::new(rank),
             copied_from: None,
             private: OnceLock::new(),
-            alone: OnceLock::new(),
-            neighbors: neighbor::Known::default(),
+            kept: OnceLock::new(),
         }
     }
 
@@ -77,7 +81,7 @@ impl Attached {
         self.size
     }
 
-    /// The rank of this process in the communicator. Each process has its own `Attached`, also where
+    /// The rank of this process in the communicator. Each process has its own `TopologyAttribute`, also where
     /// a host runs several in one address space: it makes a communicator for each.
     #[inline]
     pub(crate) fn rank(&self) -> c_int {
@@ -103,31 +107,25 @@ impl Attached {
         Ok(HostComm(*self.private.get_or_init(|| made.0)))
     }
 
-    /// A communicator of this process alone, if it may have one: see [`Alone::of_process`]. Waits for
-    /// nobody.
+    /// What is worked out of the topology and kept for as long, by the one module that asks for it.
+    ///
+    /// # Panics
+    ///
+    /// If two types are asked for.
     #[inline]
-    pub(crate) fn alone(&self, comm: MPI_Comm) -> Result<Option<HostComm>> {
-        if self.size == 1 {
-            return self.private(comm).map(Some);
-        }
-        let alone = match self.alone.get() {
-            Some(alone) => *alone,
-            None => {
-                let found = Alone::of_process()?;
-                *self.alone.get_or_init(|| found)
-            }
-        };
-        Ok(alone.and_then(Alone::comm))
+    pub(super) fn kept<T: Default + 'static>(&self) -> &T {
+        let kept = self.kept.get_or_init(|| Box::<T>::default());
+        kept.downcast_ref().expect("one type is kept")
     }
 
     /// What a communicator is to carry that the host makes of `comm`, which carries this.
     fn copy(&self, comm: MPI_Comm) -> Option<Self> {
-        // A copy of a copy that nobody has asked about: the processes of the first original count.
+        // A copy of a copy that was not asked about: the processes of the first original count.
         if !self.fits(comm).unwrap_or(false) {
             return None;
         }
-        let copy = Self::new(Arc::clone(&self.topology), self.size, UNKNOWN);
-        Some(Self { copied_from: Some(Group::of(comm)), ..copy })
+        let copy = Self::new(Arc::clone(&self.topology), self.size, UNKNOWN, self.given_to_host);
+        Some(Self { copied_from: Some(Group::of(comm)), combine: self.combine, ..copy })
     }
 
     /// Whether this is the topology of `comm`: the same on all its processes.
@@ -154,7 +152,7 @@ impl Attached {
 /// The communicator is not freed by another thread while the reference lives. MPI forbids
 /// programs to free what they still use, so this holds for the time of one MPI call on it.
 #[inline]
-pub(crate) unsafe fn attached<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
+pub(crate) unsafe fn attached<'a>(comm: MPI_Comm) -> Result<Option<&'a TopologyAttribute>> {
     // SAFETY: as the caller promises.
     match unsafe { known(comm) } {
         Some(found) => Ok(found),
@@ -169,9 +167,10 @@ pub(crate) unsafe fn attached<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>
 ///
 /// As [`attached`].
 #[inline(always)]
-unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a Attached>> {
+unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a TopologyAttribute>> {
     // SAFETY: null, or a value of our attribute, which lives until `delete` has taken it out of the cache.
-    cache::find(comm).map(|carried| unsafe { carried.attached().as_ref() })
+    cache::find(comm)
+        .map(|carried| unsafe { carried.address().cast::<TopologyAttribute>().as_ref() })
 }
 
 /// How a query comes to what it needs: the topology.
@@ -184,7 +183,7 @@ impl ByTopology {
     ///
     /// As [`attached`].
     #[inline(always)]
-    pub(crate) unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a Attached>> {
+    pub(crate) unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a TopologyAttribute>> {
         // SAFETY: as the caller promises.
         unsafe { known(comm) }
     }
@@ -192,7 +191,7 @@ impl ByTopology {
     /// # Safety
     ///
     /// As [`attached`].
-    pub(crate) unsafe fn found<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
+    pub(crate) unsafe fn found<'a>(comm: MPI_Comm) -> Result<Option<&'a TopologyAttribute>> {
         // SAFETY: as the caller promises.
         unsafe { attached(comm) }
     }
@@ -202,7 +201,7 @@ impl ByTopology {
 pub(crate) struct ByKind;
 
 impl ByKind {
-    /// The numbers of [`Carried::kind`], those of the host.
+    /// The numbers of [`TaggedAttribute::kind`], those of the host.
     const NUMBERS: [c_int; 8] = {
         let mut numbers = [sys::CG_UNDEFINED; 8];
         numbers[CART] = sys::CG_CART;
@@ -221,7 +220,7 @@ impl ByKind {
         cache::find(comm).map(|carried| Self::NUMBERS[carried.kind()])
     }
 
-    /// What the host says, which is kept: who asks for the kind asks again, topology or not.
+    /// What the host says, which is kept: callers ask for the kind again, topology or not.
     ///
     /// # Safety
     ///
@@ -236,7 +235,7 @@ impl ByKind {
     }
 }
 
-/// The kinds of [`Carried`].
+/// The kinds of [`TaggedAttribute`].
 const CART: usize = 2;
 const GRAPH: usize = 3;
 const DIST_GRAPH: usize = 4;
@@ -248,58 +247,60 @@ const DIST_GRAPH: usize = 4;
 /// As [`attached`].
 #[cold]
 #[inline(never)]
-unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a Attached>> {
+unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a TopologyAttribute>> {
     // SAFETY: a constant of the host.
     if comm == unsafe { sys::cg_comm_null } {
         return Err(topology::Error::NullComm.into());
     }
-    let Some(value) = KEY.get(comm)?.map(<*mut c_void>::cast::<Attached>) else {
+    let Some(value) = KEY.get(comm)?.map(<*mut c_void>::cast::<TopologyAttribute>) else {
         return Ok(None);
     };
     if value != nothing() {
         // SAFETY: this value comes from `put` or `copy`, and lives until `delete`.
         let attached = unsafe { &*value };
         if attached.fits(comm)? {
-            cache::insert(comm, Carried::new(value, attached.kind()));
+            cache::insert(comm, TaggedAttribute::new(value.cast(), attached.kind()));
             return Ok(Some(attached));
         }
     }
-    cache::insert(comm, Carried::NOTHING);
+    cache::insert(comm, TaggedAttribute::NOTHING);
     Ok(None)
 }
 
 /// Gives a communicator without an attribute one that says that it has no topology. Without it,
-/// nobody would say when the handle goes to another communicator.
+/// the host would not say when the handle goes to another communicator.
 fn note_nothing(comm: MPI_Comm) -> Result {
     // The attribute must not be set twice: its first value would be deleted, and the communicator
     // forgotten while it is in use.
-    LIVE.fetch_add(1, Ordering::Relaxed);
+    end::count_up();
     let noted = KEY.put_if_absent(comm, nothing().cast());
     match noted {
-        Ok(true) => cache::insert(comm, Carried::NOTHING),
-        _ => count_down(),
+        Ok(true) => cache::insert(comm, TaggedAttribute::NOTHING),
+        _ => end::count_down(),
     }
     noted.map(|_| ())
 }
 
-/// Gives a new communicator its topology. On failure the topology is dropped.
-pub(crate) fn put(comm: &HostComm, topology: Topology) -> Result {
+/// Gives a new communicator its topology, as this process of it sees it, which the host was told or not. On failure
+/// the topology is dropped.
+pub(super) fn put(
+    comm: &HostComm,
+    topology: Topology,
+    rank: c_int,
+    given_to_host: bool,
+    combine: Combine,
+) -> Result {
     sentinel::learn();
-    let rank = comm.rank()?;
-    let topology = match topology {
-        Topology::Cart(grid) => Topology::Cart(grid.seen_from(rank)?),
-        graph => graph,
-    };
-    let attached = Attached::new(Arc::new(topology), comm.size()?, rank);
-    let value = Box::into_raw(Box::new(attached));
-    // First: a thread that frees the last communicator of all would take the key away in between.
-    LIVE.fetch_add(1, Ordering::Relaxed);
+    let attached = TopologyAttribute::new(Arc::new(topology), comm.size()?, rank, given_to_host);
+    let value = Box::into_raw(Box::new(TopologyAttribute { combine, ..attached }));
+    end::count_up();
+    end::retires_with_the_last(retire);
     end::watch();
     let set = KEY.put(comm.0, value.cast());
     if set.is_err() {
         // SAFETY: the host refused the value, so the box is still ours.
         drop(unsafe { Box::from_raw(value) });
-        count_down();
+        end::count_down();
     }
     set
 }
@@ -317,14 +318,14 @@ unsafe extern "C" fn copy(
         None
     } else {
         // SAFETY: `value` comes from `put` or from here, and its attribute still holds it.
-        unsafe { &*value.cast::<Attached>() }.copy(comm)
+        unsafe { &*value.cast::<TopologyAttribute>() }.copy(comm)
     };
     // SAFETY: the standard has `flag` point to an int.
     unsafe { flag.write(copy.is_some().into()) };
     if let Some(copy) = copy {
         // SAFETY: the standard has `copied` point to a pointer.
-        unsafe { copied.cast::<*mut Attached>().write(Box::into_raw(Box::new(copy))) };
-        LIVE.fetch_add(1, Ordering::Relaxed);
+        unsafe { copied.cast::<*mut TopologyAttribute>().write(Box::into_raw(Box::new(copy))) };
+        end::count_up();
     }
     sys::CG_SUCCESS
 }
@@ -341,9 +342,9 @@ unsafe extern "C" fn delete(
         None
     } else {
         // SAFETY: `value` comes from `put` or `copy`, and its attribute is gone with this call.
-        Some(unsafe { Box::from_raw(value.cast::<Attached>()) })
+        Some(unsafe { Box::from_raw(value.cast::<TopologyAttribute>()) })
     };
-    count_down();
+    end::count_down();
     // All processes free the communicator, so all free the private one.
     let private = attached.and_then(|attached| attached.private.get().copied());
     match private.map(|comm| HostComm(comm).free()) {
@@ -352,19 +353,7 @@ unsafe extern "C" fn delete(
     }
 }
 
-/// One attribute less.
-fn count_down() {
-    if LIVE.fetch_sub(1, Ordering::Relaxed) == 1 {
-        end::nothing_is_live();
-    }
-}
-
-/// Whether a communicator carries an attribute of ours.
-pub(super) fn is_any_live() -> bool {
-    LIVE.load(Ordering::Relaxed) != 0
-}
-
 /// Gives up the key, of which there is no attribute.
-pub(super) fn retire(way: Way) {
+fn retire(way: Way) {
     KEY.retire(way);
 }

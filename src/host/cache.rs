@@ -14,7 +14,6 @@
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use super::attr::Attached;
 use super::sys::MPI_Comm;
 
 /// Entries in which one handle may lie; they share a cache line.
@@ -23,30 +22,29 @@ const SETS: usize = 16;
 
 /// The bits of no handle: an entry that is free.
 const FREE: u64 = u64::MAX;
-/// The bits of no handle: an entry that somebody is filling or freeing.
+/// The bits of no handle: an entry that a thread is filling or freeing.
 const TAKEN: u64 = u64::MAX - 1;
 
 struct Entry {
     handle: AtomicU64,
-    /// As in [`Carried`]; null in an entry that is free.
-    carried: AtomicPtr<Attached>,
+    /// As in [`TaggedAttribute`]; null in an entry that is free.
+    carried: AtomicPtr<()>,
 }
 
 /// What a communicator carries: an address whose low bits, which its alignment leaves free, say of
 /// which kind it is. `MPI_Topo_test` needs no more.
 #[derive(Clone, Copy)]
-pub(super) struct Carried(*const Attached);
+pub(super) struct TaggedAttribute(*const ());
 
 /// The low bits.
-const KIND: usize = 7;
-const _: () = assert!(align_of::<Attached>() > KIND);
+pub(super) const KIND: usize = 7;
 
-impl Carried {
+impl TaggedAttribute {
     /// No topology, and so no address either.
     pub(super) const NOTHING: Self = Self(ptr::without_provenance(1));
 
     /// What is at this address, of a kind that is not 0 and not that of nothing.
-    pub(super) fn new(attached: *const Attached, kind: usize) -> Self {
+    pub(super) fn new(attached: *const (), kind: usize) -> Self {
         debug_assert!((2..=KIND).contains(&kind));
         Self(attached.map_addr(|address| address | kind))
     }
@@ -58,7 +56,7 @@ impl Carried {
 
     /// Null for nothing.
     #[inline(always)]
-    pub(super) fn attached(self) -> *const Attached {
+    pub(super) fn address(self) -> *const () {
         self.0.map_addr(|address| address & !KIND)
     }
 }
@@ -89,13 +87,13 @@ fn entries(bits: u64) -> &'static [Entry; WAYS] {
 
 /// What was inserted for a communicator.
 #[inline(always)]
-pub(super) fn find(comm: MPI_Comm) -> Option<Carried> {
+pub(super) fn find(comm: MPI_Comm) -> Option<TaggedAttribute> {
     let bits = bits(comm);
     for entry in entries(bits) {
         // Pairs with the release in `insert`.
         if entry.handle.load(Ordering::Acquire) == bits {
             let carried = entry.carried.load(Ordering::Relaxed);
-            return (!carried.is_null()).then_some(Carried(carried));
+            return (!carried.is_null()).then_some(TaggedAttribute(carried));
         }
         other_entry();
     }
@@ -108,7 +106,7 @@ fn other_entry() {}
 
 /// Inserts what the attribute of a communicator holds. Only in a call on that communicator, so
 /// that it is not freed meanwhile.
-pub(super) fn insert(comm: MPI_Comm, carried: Carried) {
+pub(super) fn insert(comm: MPI_Comm, carried: TaggedAttribute) {
     let bits = bits(comm);
     for entry in entries(bits) {
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);

@@ -4,9 +4,9 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use super::sys::{self, MPI_Comm};
-use super::{Error, Result, callers, errors::check, layout, place, traffic};
+use super::{Error, Result, callers, errors::check, layout, neighbor, place, traffic};
 use crate::engine::misuse::Misuse;
-use crate::engine::{Comm, Knowledge};
+use crate::engine::{Comm, LayoutKnowledge};
 use crate::mapping::{Csr, Layout};
 
 /// A communicator of the host. It is the program's; nothing is freed when this is dropped.
@@ -35,7 +35,7 @@ impl HostComm {
     /// come back as codes; the program's handler is called where they are concluded.
     pub(super) fn private(&self) -> Result<Self> {
         let made = self.split(Some(0), self.rank()?)?.expect("a color was given");
-        // SAFETY: a communicator that nobody else has seen, and a handler that every host has.
+        // SAFETY: a communicator that no other code has seen, and a handler that every host has.
         check(unsafe { sys::PMPI_Comm_set_errhandler(made.0, sys::cg_errors_return) })?;
         Ok(made)
     }
@@ -79,7 +79,7 @@ impl HostComm {
         Ok(all)
     }
 
-    /// One message each way, of lengths that both sides know. A neighbor of `None` is nobody.
+    /// One message each way, of lengths that both sides know. `None` is `MPI_PROC_NULL`.
     fn swap<T>(
         &self,
         (to, send): (Option<c_int>, &[T]),
@@ -136,7 +136,7 @@ impl Comm for HostComm {
 
     fn free(self) -> Result<()> {
         let mut comm = self.0;
-        // SAFETY: a communicator that `split` made and that nobody else has seen.
+        // SAFETY: a communicator that `split` made and that no other code has seen.
         check(unsafe { sys::PMPI_Comm_free(&raw mut comm) })
     }
 
@@ -206,7 +206,7 @@ impl Comm for HostComm {
         Ok(all)
     }
 
-    fn knowledge(&self) -> Knowledge {
+    fn knowledge(&self) -> LayoutKnowledge {
         layout::knowledge(self)
     }
 
@@ -220,6 +220,10 @@ impl Comm for HostComm {
 
     fn weighed(&self, graph: Csr) -> Csr {
         traffic::weighed(self, graph)
+    }
+
+    fn may_host_graph(&self, processes: i32) -> bool {
+        neighbor::graph::is_wanted(processes)
     }
 
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>> {
@@ -244,7 +248,7 @@ impl Comm for HostComm {
         let mut sending = words.chunks(MOST_WORDS);
         let mut receiving = received.chunks_mut(MOST_WORDS);
         loop {
-            // Who has nothing more to send or to receive leaves that side to nobody.
+            // A process with nothing more to send or to receive passes MPI_PROC_NULL there.
             let (send, receive) = (sending.next(), receiving.next());
             if send.is_none() && receive.is_none() {
                 return Ok(received);

@@ -2,6 +2,7 @@
 
 use std::ffi::c_int;
 use std::fs;
+use std::process;
 use std::sync::OnceLock;
 
 use crate::mapping::Layout;
@@ -10,7 +11,7 @@ use crate::mapping::layout::cpus::{self, KINDS};
 /// How many words the domains of a process take.
 pub(super) const WORDS: usize = 2;
 
-/// The domain of a kind that nobody knows.
+/// An unknown domain.
 const UNKNOWN: u16 = u16::MAX;
 
 /// The package, NUMA domain and cache that this process is bound to, as words. Some files of the kernel are
@@ -45,16 +46,17 @@ pub(super) fn add<'a>(
     layout.without_idle_levels()
 }
 
-/// The CPUs that this process may use; none if nobody tells.
+/// The CPUs that this process may use; none if Linux does not tell.
 fn bound_to() -> Vec<usize> {
     /// More CPUs than Linux can be built for.
     const MOST: usize = 1 << 16;
     const BITS: usize = u64::BITS as usize;
     let mut mask = vec![0u64; MOST / BITS];
-    // SAFETY: room for as many bytes as are said. The process's own number asks for its first thread, which
-    // is what launchers bind; others may be bound to less by the program.
-    let code =
-        unsafe { libc::sched_getaffinity(libc::getpid(), MOST / 8, mask.as_mut_ptr().cast()) };
+    // The process's own number asks for its first thread, which is what launchers bind; others may be bound to
+    // less by the program.
+    let (first, room) = (process::id() as libc::pid_t, mask.as_mut_ptr().cast());
+    // SAFETY: room for as many bytes as are said.
+    let code = unsafe { libc::sched_getaffinity(first, MOST / 8, room) };
     if code != 0 {
         return Vec::new();
     }

@@ -2,20 +2,21 @@
 //!
 //! A host may end with its world or its last session and start again with another session, and then give the
 //! number of a key of ours to someone else. So without a world a key goes with the last of its attributes,
-//! and who needs one makes another. A world does not come again: with it keys stay until it ends.
+//! and the next function that needs one makes another. A world does not come again: with it keys stay until it ends.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
-use super::key::{Key, no_copy};
+use super::key::{Key, Way, no_copy};
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, attr, errors, family, neighbor};
+use super::{HostComm, errors, family};
 
 /// Carried by `MPI_COMM_SELF`, so that the host says when the world ends.
 static HOOK: Key = Key::new(no_copy, world_ends);
 
-/// The world is there, or nobody has seen it end.
+/// The world is there, or was not seen to end.
 const BEFORE: u8 = 0;
 /// The world has ended, and communicators with attributes of ours were left.
 const LEFT: u8 = 1;
@@ -24,13 +25,33 @@ const AFTER: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(BEFORE);
 
-/// How a key goes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    /// Back to the host, which is there.
-    GivenBack,
-    /// Without a word, where the host may have ended.
-    Forgotten,
+/// How many communicators carry a topology, or a note that they have none.
+static LIVE: AtomicUsize = AtomicUsize::new(0);
+
+/// Gives up the keys of a module.
+type Retire = fn(Way);
+
+/// Those of the modules that have keys: of topologies and of datatypes.
+static OWNERS: Mutex<[Option<Retire>; 2]> = Mutex::new([None; 2]);
+
+/// Has `retire` called whenever keys are to go. To say it again changes nothing.
+pub(super) fn retires_with_the_last(retire: Retire) {
+    let mut owners = OWNERS.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_it = |owner: &Option<Retire>| owner.is_none_or(|owner| ptr::fn_addr_eq(owner, retire));
+    *owners.iter_mut().find(|owner| is_it(owner)).expect("a place for each module") = Some(retire);
+}
+
+/// A communicator is to carry an attribute. Before it does: a thread that frees the last communicator of all
+/// would take the key away in between.
+pub(super) fn count_up() {
+    LIVE.fetch_add(1, Ordering::Relaxed);
+}
+
+/// A communicator carries its attribute no more.
+pub(super) fn count_down() {
+    if LIVE.fetch_sub(1, Ordering::Relaxed) == 1 {
+        nothing_is_live();
+    }
 }
 
 /// Has the end of the world seen, if there is one. At the first topology and at later ones.
@@ -55,7 +76,7 @@ unsafe extern "C" fn world_ends(
     _value: *mut c_void,
     _extra_state: *mut c_void,
 ) -> c_int {
-    if attr::is_any_live() {
+    if LIVE.load(Ordering::Relaxed) != 0 {
         STATE.store(LEFT, Ordering::Relaxed);
     } else {
         STATE.store(AFTER, Ordering::Relaxed);
@@ -65,7 +86,7 @@ unsafe extern "C" fn world_ends(
 }
 
 /// No communicator carries an attribute of ours any more.
-pub(super) fn nothing_is_live() {
+fn nothing_is_live() {
     // SAFETY: asks the host for its state, which is allowed at any time.
     let [world_was_there, is_active] =
         unsafe { [sys::cg_world_is_initialized() != 0, sys::cg_is_active() != 0] };
@@ -84,6 +105,9 @@ pub(super) fn nothing_is_live() {
 
 fn retire(way: Way) {
     errors::forget_codes();
-    neighbor::retire(way);
-    attr::retire(way);
+    // Not under the lock: the host is called.
+    let owners = *OWNERS.lock().unwrap_or_else(PoisonError::into_inner);
+    for retire in owners.into_iter().flatten() {
+        retire(way);
+    }
 }

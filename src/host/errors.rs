@@ -3,6 +3,7 @@
 use std::ffi::{CString, c_int};
 use std::sync::{Mutex, PoisonError};
 
+use super::say::say;
 use super::sys::{self, MPI_Comm};
 use crate::engine;
 use crate::topology::{self, Class};
@@ -13,7 +14,7 @@ pub(crate) enum Error {
     /// Cartograph's own finding. The error handler is yet to be called.
     #[error(transparent)]
     Ours(#[from] engine::Error),
-    /// The host failed on a communicator of ours, where nobody was told.
+    /// The host failed on a communicator of ours, whose errors no handler sees.
     #[error("the host failed with error code {0}")]
     Quiet(c_int),
     /// The host does not have what is needed.
@@ -38,7 +39,7 @@ pub(crate) fn check(code: c_int) -> Result {
     if code == sys::CG_SUCCESS { Ok(()) } else { Err(Error::Host(code)) }
 }
 
-/// A return code of the host on a communicator of ours, where nobody was told.
+/// A return code of the host on a communicator of ours, whose errors no handler sees.
 #[inline]
 pub(crate) fn quiet(code: c_int) -> Result {
     if code == sys::CG_SUCCESS { Ok(()) } else { Err(Error::Quiet(code)) }
@@ -94,7 +95,7 @@ fn raise(function: &'static str, comm: Option<MPI_Comm>, what: Raised) -> c_int 
         // SAFETY: asks the host for its state, which is allowed at any time.
         Raised::Fault(_, text) if comm.is_none() && unsafe { sys::cg_is_active() } == 0 => {
             // No communicator has a handler now, and MPI's initial one ends the program.
-            eprintln!("cartograph: {function}: {text} (MPI is not active)");
+            say!("cartograph: {function}: {text} (MPI is not active)");
             std::process::abort();
         }
         Raised::Fault(class, text) => (error_code(function, class, &text), text),
@@ -130,7 +131,7 @@ impl Codes {
 /// The codes in use, and how often such were made.
 ///
 /// MPICH does not guard its tables of texts against its own threads, so this lock is held while
-/// they are used. It is a leaf: what is called under it waits for nobody and calls nobody back.
+/// they are used. It is a leaf: what is called under it waits for no other thread and calls nothing back.
 static IN_USE: Mutex<(Option<Codes>, usize)> = Mutex::new((None, 0));
 
 /// How often codes are made in a program that starts its host again and again; then errors have

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::say::say;
 use super::sys;
 
 /// Ends the process with a message if the MPI that answers is of another family than the one that
@@ -13,7 +14,7 @@ pub(crate) fn check_family() {
         return;
     }
     if let Some([built, running]) = mismatch() {
-        eprintln!(
+        say!(
             "cartograph: this library was built for {}, but the program runs on {}; \
              preload the library that `make lib HOST=...` builds for the program's MPI",
             name(built),
@@ -80,7 +81,7 @@ fn running() -> sys::cg_family {
     }
 }
 
-/// The file that a function was loaded from; empty if nobody knows.
+/// The file that a function was loaded from; empty if that is not known.
 fn file_of(address: *const c_void) -> String {
     // SAFETY: all fields may be zero.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };

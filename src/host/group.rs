@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 
 use super::sys::{self, MPI_Comm};
 
-/// The processes of a communicator, as the host keeps them. Null where nobody needs to know, because
+/// The processes of a communicator, as the host keeps them. Null where they are not needed, because
 /// the host copies attributes to duplicates only.
 pub(super) struct Group(*mut c_void);
 
@@ -32,7 +32,7 @@ impl Group {
 impl Drop for Group {
     fn drop(&mut self) {
         if !self.0.is_null() {
-            // SAFETY: the group that `of` was given, and that nobody else frees.
+            // SAFETY: the group that `of` was given, and that nothing else frees.
             unsafe { sys::cg_group_free(self.0) }
         }
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 
 use super::sys::{self, MPI_Comm};
-use super::{Result, end::Way, errors::check};
+use super::{Result, errors::check};
 
 /// Called by the host when an attribute goes: communicator, key, value, extra state.
 pub(super) type Delete = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
@@ -20,6 +20,15 @@ pub(super) type Copy = unsafe extern "C" fn(
     *mut c_void,
     *mut c_int,
 ) -> c_int;
+
+/// How a key goes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    /// Back to the host, which is there.
+    GivenBack,
+    /// Without a word, where the host may have ended.
+    Forgotten,
+}
 
 /// A key of attributes of communicators.
 pub(super) struct Key {
@@ -110,7 +119,7 @@ impl Key {
         Ok((found != 0).then_some(value))
     }
 
-    /// Gives the key up; whoever needs one makes another.
+    /// Gives the key up; the next function that needs one makes another.
     pub(super) fn retire(&self, way: Way) {
         let mut number = self.number.swap(sys::CG_KEYVAL_INVALID, Ordering::AcqRel);
         if number != sys::CG_KEYVAL_INVALID && way == Way::GivenBack {

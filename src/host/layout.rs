@@ -6,14 +6,15 @@
 //! `MPI_COMM_WORLD` is known of every part of it. What `CARTOGRAPH_LAYOUT` says is known at once.
 
 use std::ffi::c_int;
-use std::sync::Arc;
-use std::sync::Once;
+use std::mem;
+use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use super::key::{Key, drop_arc, no_copy};
+use super::say::say;
 use super::settings::Settings;
 use super::sys;
-use super::{HostComm, Result, domain, errors::check};
-use crate::engine::{Comm, Knowledge};
+use super::{HostComm, Result, address, domain, errors::check};
+use crate::engine::{Comm, LayoutKnowledge};
 use crate::mapping::{Layout, Runs};
 
 /// The [`Runs`] of a communicator.
@@ -48,15 +49,15 @@ pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
 }
 
 /// [`known`], for an agreement: there it must not fail on one rank alone.
-pub(super) fn knowledge(comm: &HostComm) -> Knowledge {
+pub(super) fn knowledge(comm: &HostComm) -> LayoutKnowledge {
     // Where there is a world its rank 0 does.
     if !is_active() {
         Settings::get().complain();
     }
     match known(comm) {
-        Ok(Some(runs)) if runs.is_flat() => Knowledge::OneNode,
-        Ok(Some(_)) => Knowledge::Known,
-        Ok(None) | Err(_) => Knowledge::Unknown,
+        Ok(Some(runs)) if runs.is_flat() => LayoutKnowledge::OneNode,
+        Ok(Some(_)) => LayoutKnowledge::Known,
+        Ok(None) | Err(_) => LayoutKnowledge::Unknown,
     }
 }
 
@@ -65,7 +66,7 @@ pub(super) fn knowledge(comm: &HostComm) -> Knowledge {
 pub(super) fn gather(comm: &HostComm) -> Result<Option<Layout>> {
     let Some(place) = Place::of_this_process(comm)? else { return Ok(None) };
     let places = comm.gather_alike(&place.words())?;
-    let found = (comm.rank()? == 0).then(|| Found::read(&places)).flatten();
+    let found = (comm.rank()? == 0).then(|| GatheredLayout::read(&places)).flatten();
     let runs = share(comm, found.as_ref())?;
     let [of_comm, of_world] = runs;
     if let Some(runs) = of_comm {
@@ -74,7 +75,20 @@ pub(super) fn gather(comm: &HostComm) -> Result<Option<Layout>> {
     if let Some(runs) = of_world {
         keep(&HostComm::world(), runs);
     }
-    Ok(found.map(|found| found.layout))
+    Ok(found.map(|found| {
+        if Settings::get().report.is_some() {
+            NOTES.lock().unwrap_or_else(PoisonError::into_inner).extend(found.notes);
+        }
+        found.layout
+    }))
+}
+
+/// What did not hold together where it was gathered, until the report [takes](take_notes) it.
+static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+
+/// What users should know of the layouts that were gathered since this was last asked.
+pub(super) fn take_notes() -> Vec<String> {
+    mem::take(&mut NOTES.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
 /// What one process tells of itself.
@@ -83,12 +97,17 @@ struct Place {
     node: Option<u64>,
     /// Its domains below the node.
     domains: [c_int; domain::WORDS],
+    /// Where its node is in the network.
+    address: [c_int; address::WORDS],
     /// Its rank in `MPI_COMM_WORLD` if rank 0 of the communicator is in that as well.
     rank_in_world: Option<c_int>,
 }
 
 /// How many words a [`Place`] takes.
-const WORDS: usize = 4 + domain::WORDS;
+const WORDS: usize = 4 + domain::WORDS + address::WORDS;
+
+/// Where the words of the address begin.
+const ADDRESS: usize = 4 + domain::WORDS;
 
 /// No rank in `MPI_COMM_WORLD`, as a word.
 const NOWHERE: c_int = -1;
@@ -102,12 +121,13 @@ impl Place {
         if code == sys::CG_ABSENT {
             return Ok(None);
         }
-        // Who fails alone says so in what is gathered: others wait for it there.
+        // A process that fails alone says so in what is gathered: others wait for it there.
         let node = (code == sys::CG_SUCCESS).then_some(node as u64);
         // SAFETY: a communicator of the program, and a world that is there.
         let rank = is_active().then(|| unsafe { sys::cg_rank_in_shared_world(comm.0) });
         let rank_in_world = rank.filter(|rank| *rank != sys::CG_UNDEFINED);
-        Ok(Some(Self { node, domains: domain::of_this_process(), rank_in_world }))
+        let (domains, address) = (domain::of_this_process(), address::of_this_process());
+        Ok(Some(Self { node, domains, address, rank_in_world }))
     }
 
     fn words(&self) -> [c_int; WORDS] {
@@ -119,19 +139,22 @@ impl Place {
             (node >> 32) as c_int,
             self.rank_in_world.unwrap_or(NOWHERE),
         ]);
-        words[4..].copy_from_slice(&self.domains);
+        words[4..ADDRESS].copy_from_slice(&self.domains);
+        words[ADDRESS..].copy_from_slice(&self.address);
         words
     }
 }
 
-/// What rank 0 makes of the places of all.
-struct Found {
+/// The layout that rank 0 makes of the places of all.
+struct GatheredLayout {
     layout: Layout,
     /// The same in the order of `MPI_COMM_WORLD`, if that has the same processes.
     of_world: Option<Layout>,
+    /// What does not hold together, and was not used.
+    notes: Vec<String>,
 }
 
-impl Found {
+impl GatheredLayout {
     /// `None` if the host has failed somewhere. It needs memory for every process, here on rank 0 alone.
     fn read(words: &[c_int]) -> Option<Self> {
         let places = || words.chunks_exact(WORDS);
@@ -140,28 +163,31 @@ impl Found {
         }
         let node = |place: &[c_int]| u64::from(place[1] as u32) | u64::from(place[2] as u32) << 32;
         let layout = Layout::from_ids(&places().map(node).collect::<Vec<_>>());
-        let layout = domain::add(layout, places().map(|place| &place[4..]));
+        let mut notes = Vec::new();
+        let addresses = places().map(|place| (&place[ADDRESS..], place[3]));
+        let layout = address::add(layout, addresses, &mut notes);
+        let layout = domain::add(layout, places().map(|place| &place[4..ADDRESS]));
         let of_world = Self::order_of_world(places().map(|place| place[3]))
             .map(|order| layout.select(order.iter().map(|rank| *rank as usize)));
-        Some(Self { layout, of_world })
+        Some(Self { layout, of_world, notes })
     }
 
     /// For each rank in `MPI_COMM_WORLD` the rank here; `None` if not all of its processes are here.
     fn order_of_world(ranks: impl ExactSizeIterator<Item = c_int>) -> Option<Vec<u32>> {
-        const NOBODY: u32 = u32::MAX;
+        const NO_RANK: u32 = u32::MAX;
         if !is_active() || HostComm::world().size().ok()? as usize != ranks.len() {
             return None;
         }
-        let mut order = vec![NOBODY; ranks.len()];
+        let mut order = vec![NO_RANK; ranks.len()];
         for (here, rank) in (0..).zip(ranks) {
             *order.get_mut(usize::try_from(rank).ok()?)? = here;
         }
-        order.iter().all(|here| *here != NOBODY).then_some(order)
+        order.iter().all(|here| *here != NO_RANK).then_some(order)
     }
 }
 
 /// Gives every process what rank 0 has found, of the communicator and of `MPI_COMM_WORLD`. Collective.
-fn share(comm: &HostComm, found: Option<&Found>) -> Result<[Option<Runs>; 2]> {
+fn share(comm: &HostComm, found: Option<&GatheredLayout>) -> Result<[Option<Runs>; 2]> {
     let of_comm = found.map(|found| Runs::from(&found.layout));
     let of_world = found.and_then(|found| found.of_world.as_ref()).map(Runs::from);
     let length = |runs: &Option<Runs>| runs.as_ref().map_or(0, |runs| runs.words().len() as u32);
@@ -202,7 +228,7 @@ fn written(world: &HostComm, comm: &HostComm) -> Result<Option<Layout>> {
         Some(Ok(layout)) => Ok(Some(layout)),
         Some(Err(complaint)) => {
             if comm.rank()? == 0 {
-                SAID.call_once(|| eprintln!("{complaint}"));
+                SAID.call_once(|| say!("{complaint}"));
             }
             Ok(None)
         }
@@ -246,7 +272,7 @@ fn is_active() -> bool {
 /// Open MPI compares each with each. Beyond it is faster to ask the processes themselves.
 const MOST_STEPS: i64 = 1 << 30;
 
-/// The rank in `MPI_COMM_WORLD` of every process, or `None` if one is not there or nobody can tell.
+/// The rank in `MPI_COMM_WORLD` of every process, or `None` if one is not there or the host cannot tell.
 pub(super) fn ranks_in_world(comm: &HostComm) -> Result<Option<Vec<c_int>>> {
     let size = comm.size()?;
     if i64::from(size) * i64::from(HostComm::world().size()?) > MOST_STEPS {

@@ -1,6 +1,7 @@
 //! The only caller of the host MPI, and always by its `PMPI_` names: a tool in front of Cartograph
 //! does not see what Cartograph does underneath.
 
+mod address;
 pub(crate) mod attr;
 mod cache;
 mod callers;
@@ -16,6 +17,7 @@ pub(crate) mod neighbor;
 mod output;
 pub(crate) mod place;
 pub(crate) mod report;
+mod say;
 pub(crate) mod sentinel;
 mod settings;
 mod traffic;

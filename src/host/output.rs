@@ -8,6 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use super::say::say;
 use super::settings::Target;
 use crate::report::Report;
 
@@ -72,7 +73,7 @@ impl Output {
                 Err(error) => *place = give_up(path, &error),
             }
         }
-        // At once, so that lines of other processes do not come between. Nobody is left to tell if it fails.
+        // At once, so that lines of other processes do not come between. If it fails, that cannot be told any more.
         let _ = io::stderr().write_all(text.as_bytes());
     }
 }
@@ -84,7 +85,7 @@ fn hash_of(text: &str) -> u64 {
 }
 
 fn give_up(path: &Path, error: &io::Error) -> Place {
-    eprintln!(
+    say!(
         "cartograph: CARTOGRAPH_REPORT: {} cannot be written: {error}; the report goes to stderr",
         path.display()
     );
@@ -135,7 +136,7 @@ fn check_place(path: &Path) -> io::Result<()> {
         Ok(there) if there.is_symlink() => {
             Err(io::Error::other("it is a symbolic link, which is not followed"))
         }
-        Ok(there) if !there.is_file() => Err(io::Error::other("it is no regular file")),
+        Ok(there) if !there.is_file() => Err(io::Error::other("it is not a regular file")),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }

@@ -1,40 +1,46 @@
-//! What constructors are told of the program's and the user's wishes, and what the `MPI_*_map`
+//! What constructors are told of the program's and the user's settings, and what the `MPI_*_map`
 //! functions answer.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::Once;
 
-use super::settings::Settings;
+use super::say::say;
+use super::settings::{Settings, combine_of};
 use super::sys::{self, MPI_Info};
 use super::{HostComm, Result, layout, traffic};
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
-use crate::engine::policy::{Reorder, Terms, Verdict};
+use crate::engine::decision::{CallSettings, ReorderOutcome};
+use crate::engine::policy::Reorder;
 use crate::mapping::{Distances, Layout, Objective, Options, Plan, Weights};
 
 /// Of a constructor without an info object.
-pub(crate) fn terms(function: Function) -> Terms {
+pub(crate) fn call_settings(function: Function) -> CallSettings {
     let settings = Settings::get();
     settings.complain_in_world();
-    settings.terms(function)
+    settings.call_settings(function)
 }
 
-/// Of a constructor with an info object, of which four keys are ours: `cartograph_reorder` is `true` or
+/// Of a constructor with an info object, of which five keys are ours: `cartograph_reorder` is `true` or
 /// `false`, `cartograph_objective` `sum` or `max`, `cartograph_reorder_seconds` a number,
-/// `cartograph_level_weights` as `CARTOGRAPH_LEVEL_WEIGHTS`. Other keys, and other values, are ignored, as the
+/// `cartograph_level_weights` as `CARTOGRAPH_LEVEL_WEIGHTS`, `cartograph_combine` as `CARTOGRAPH_COMBINE`. Other keys, and other values, are ignored, as the
 /// standard has it.
-pub(crate) fn terms_with(function: Function, info: MPI_Info) -> Terms {
-    let mut terms = terms(function);
-    terms.info = match info_value(info, c"cartograph_reorder").as_deref() {
+pub(crate) fn call_settings_with_info(function: Function, info: MPI_Info) -> CallSettings {
+    let mut settings = call_settings(function);
+    settings.info = match info_value(info, c"cartograph_reorder").as_deref() {
         Some("true") => Some(true),
         Some("false") => Some(false),
         _ => None,
     };
-    let options = &mut terms.options;
+    let options = &mut settings.options;
     match info_value(info, c"cartograph_objective").as_deref() {
         Some("sum") => options.objective = Objective::Sum,
         Some("max") => options.objective = Objective::Max,
         _ => {}
+    }
+    let combine = info_value(info, c"cartograph_combine");
+    if let Some(Ok(combine)) = combine.as_deref().map(combine_of) {
+        settings.combine = combine;
     }
     let distances = info_value(info, c"cartograph_level_weights");
     if let Some(distances) = distances.and_then(|text| Distances::parse(&text).ok()) {
@@ -43,7 +49,7 @@ pub(crate) fn terms_with(function: Function, info: MPI_Info) -> Terms {
     let seconds = info_value(info, c"cartograph_reorder_seconds");
     let seconds = seconds.and_then(|text| text.trim().parse::<f64>().ok());
     options.seconds = seconds.filter(|seconds| seconds.is_finite() && *seconds >= 0.0);
-    terms
+    settings
 }
 
 /// Where a communicator's hints say what the dimensions of grids weigh.
@@ -65,7 +71,7 @@ fn value(read: impl FnOnce(*const c_char, *mut c_char) -> c_int, key: &CStr) -> 
 }
 
 /// The rank that this constructor with `reorder = 1` would give the caller: `MPI_UNDEFINED` if it is
-/// left out. Local: where nobody has asked yet where processes run, everybody stays.
+/// left out. Local: where no constructor has asked yet where processes run, all stay.
 pub(crate) fn new_rank(
     comm: &HostComm,
     function: Function,
@@ -74,7 +80,7 @@ pub(crate) fn new_rank(
 ) -> Result<c_int> {
     let rank = comm.rank()?;
     let stay = if rank < vertices { rank } else { sys::CG_UNDEFINED };
-    let Terms { reorder, options, .. } = Settings::get().terms(function);
+    let CallSettings { reorder, options, .. } = Settings::get().call_settings(function);
     if reorder == Reorder::Off || vertices == 0 {
         return Ok(stay);
     }
@@ -92,11 +98,11 @@ pub(crate) fn new_rank(
 }
 
 /// Says once, on rank 0 of a communicator, that processes were moved although the program passed 0.
-pub(super) fn say_if_forced(function: &str, verdict: Verdict) {
+pub(super) fn say_if_forced(function: &str, outcome: ReorderOutcome) {
     static SAID: Once = Once::new();
-    if verdict == (Verdict::Applied { forced: true }) {
+    if outcome == (ReorderOutcome::Applied { forced: true }) {
         SAID.call_once(|| {
-            eprintln!(
+            say!(
                 "cartograph: {function}: processes were moved though the program passed reorder = 0, as \
                  CARTOGRAPH_REORDER=always says; results are wrong if it keeps its old ranks"
             );
@@ -118,7 +124,7 @@ pub(crate) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
     }
     if settings.is_some_and(Weights::are_general) && matches!(comm.rank(), Ok(0)) {
         SAID.call_once(|| {
-            eprintln!(
+            say!(
                 "cartograph: CARTOGRAPH_WEIGHTS: there are no weights for a grid of {} dimensions; they are \
                  taken as equal",
                 sides.len()
@@ -138,7 +144,7 @@ fn hinted(comm: &HostComm, sides: &[usize]) -> Option<Vec<i64>> {
         Err(error) => {
             if matches!(comm.rank(), Ok(0)) {
                 SAID.call_once(|| {
-                    eprintln!(
+                    say!(
                         "cartograph: the communicator's info key cartograph_weights {error}; all dimensions are taken \
                          to weigh the same"
                     );

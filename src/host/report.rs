@@ -13,9 +13,9 @@ use super::settings::Settings;
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, family, layout, place};
 use crate::engine::Comm;
-use crate::engine::create::Made;
-use crate::engine::place::Placed;
-use crate::engine::policy::Verdict;
+use crate::engine::create::Created;
+use crate::engine::decision::ReorderOutcome;
+use crate::engine::place::Placement;
 use crate::report::{
     Job, Reason, Record, Reorder, Report, Shape, foreign_launcher, short_periodic_sides,
 };
@@ -55,7 +55,7 @@ impl Collector {
     }
 }
 
-/// This process' collector, if there is to be a report. Without the world model there is none: nobody would
+/// This process' collector, if there is to be a report. Without the world model there is none: nothing would
 /// say when it ends.
 fn collector<'a>() -> Option<&'a Collector> {
     let target = Settings::get().report.as_ref()?;
@@ -93,42 +93,44 @@ fn collector<'a>() -> Option<&'a Collector> {
 pub(crate) fn add(
     function: &'static str,
     comm: &HostComm,
-    made: &Made<HostComm>,
+    made: &Created<HostComm>,
     started: Instant,
 ) {
-    let Some(placed) = &made.placed else { return };
-    place::say_if_forced(function, placed.verdict);
+    let Some(placement) = &made.placement else { return };
+    place::say_if_forced(function, placement.outcome);
     let (Some(collector), Ok(size)) = (collector(), comm.size()) else { return };
-    let record = record(function, placed.shape.clone(), size, placed);
-    let record = record.took(placed.seconds, started.elapsed().as_secs_f64());
-    let warnings = placed.broken.iter().map(|rule| rule.broken(function));
+    let record = record(function, placement.shape.clone(), size, placement);
+    let record =
+        record.host_graph(made.host_graph).took(placement.seconds, started.elapsed().as_secs_f64());
+    let broken = placement.broken.iter().map(|rule| rule.broken(function));
+    let warnings = layout::take_notes().into_iter().chain(broken);
     collector.tell(|report| {
         warnings.fold(report.add(record), |is_due, warning| report.warn(warning) || is_due)
     });
 }
 
-fn record(function: &'static str, shape: Shape, size: c_int, placed: &Placed) -> Record {
-    let (reorder, kept) = match placed.verdict {
-        Verdict::Applied { forced: false } => (Reorder::Asked, None),
-        Verdict::Applied { forced: true } => (Reorder::Forced, None),
-        Verdict::NotAsked => (Reorder::No, Some(Reason::NOT_ASKED)),
-        Verdict::NotTold => (Reorder::Asked, Some(Reason::NOT_TOLD)),
-        Verdict::Refused => (Reorder::Asked, Some(Reason::REFUSED)),
-        Verdict::Misused(misuse) => (Reorder::Asked, Some(Reason::misused(misuse))),
-        Verdict::Off => (Reorder::Asked, Some(Reason::OFF)),
-        Verdict::OneNode => (Reorder::Asked, Some(Reason::ONE_NODE)),
-        Verdict::Differing => (Reorder::Asked, Some(Reason::DIFFERING)),
-        Verdict::NothingGained => (Reorder::Asked, Some(Reason::NOTHING_TO_GAIN)),
-        Verdict::Withheld => (Reorder::Asked, Some(Reason::WITHHELD)),
-        Verdict::NoLayout => (Reorder::Asked, Some(Reason::NO_LAYOUT)),
-        Verdict::TooLarge => {
+fn record(function: &'static str, shape: Shape, size: c_int, placement: &Placement) -> Record {
+    let (reorder, kept) = match placement.outcome {
+        ReorderOutcome::Applied { forced: false } => (Reorder::Asked, None),
+        ReorderOutcome::Applied { forced: true } => (Reorder::Forced, None),
+        ReorderOutcome::NotAsked => (Reorder::No, Some(Reason::NOT_ASKED)),
+        ReorderOutcome::NotTold => (Reorder::Asked, Some(Reason::NOT_TOLD)),
+        ReorderOutcome::Refused => (Reorder::Asked, Some(Reason::REFUSED)),
+        ReorderOutcome::Misused(misuse) => (Reorder::Asked, Some(Reason::misused(misuse))),
+        ReorderOutcome::Off => (Reorder::Asked, Some(Reason::OFF)),
+        ReorderOutcome::OneNode => (Reorder::Asked, Some(Reason::ONE_NODE)),
+        ReorderOutcome::Differing => (Reorder::Asked, Some(Reason::DIFFERING)),
+        ReorderOutcome::NothingGained => (Reorder::Asked, Some(Reason::NOTHING_TO_GAIN)),
+        ReorderOutcome::Withheld => (Reorder::Asked, Some(Reason::WITHHELD)),
+        ReorderOutcome::NoLayout => (Reorder::Asked, Some(Reason::NO_LAYOUT)),
+        ReorderOutcome::TooLarge => {
             (Reorder::Asked, Some(Reason::too_large("more edges than rank 0 gathers")))
         }
     };
-    match (&placed.layout, &placed.plan) {
+    match (&placement.layout, &placement.plan) {
         (Some(layout), Some(plan)) => {
             let mut record = Record::planned(function, shape, reorder, layout, plan);
-            if let Some(traffic) = placed.traffic.clone() {
+            if let Some(traffic) = placement.traffic.clone() {
                 record = record.traffic(traffic);
             }
             match kept {

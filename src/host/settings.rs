@@ -6,12 +6,17 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Once, OnceLock};
 
+use super::say::say;
 use super::{HostComm, family, sys};
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
 use crate::engine::check::Check;
-use crate::engine::policy::{Policy, Reorder, Terms};
-use crate::mapping::{Distances, Layout, Options, Weights};
+use crate::engine::combine::Combine;
+use crate::engine::decision::CallSettings;
+use crate::engine::policy::{Policy, Reorder};
+use crate::mapping::layout::names_a_file;
+use crate::mapping::layout::network_map::{NetworkMap, NetworkMapFile};
+use crate::mapping::{Distances, Layout, LayoutError, Options, Weights};
 
 /// Where the report goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,6 +34,27 @@ struct WrittenLayout {
     file: PathBuf,
 }
 
+/// What the file of `CARTOGRAPH_LAYOUT` tells of the network.
+#[derive(Debug)]
+pub(super) struct WrittenNetworkMap {
+    /// `None` if nothing of it can be used.
+    pub(super) network_map: Option<NetworkMap>,
+    /// What is wrong with the file: lines for one process to say.
+    pub(super) complaints: Vec<String>,
+}
+
+/// `CARTOGRAPH_NEIGHBOR`: how nonblocking and persistent neighborhood collectives are carried out.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Neighbor {
+    /// By the host's own on large communicators, where they are right.
+    #[default]
+    BySize,
+    /// By these wherever they are right.
+    Graph,
+    /// By an all-to-all of the host.
+    AllToAll,
+}
+
 /// What the environment says. It is the process', not a rank's: rank 0's counts where ranks differ.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
@@ -36,6 +62,10 @@ pub(crate) struct Settings {
     policy: Policy,
     /// `CARTOGRAPH_CHECK`.
     check: Check,
+    /// `CARTOGRAPH_NEIGHBOR`.
+    pub(super) neighbor: Neighbor,
+    /// `CARTOGRAPH_COMBINE`.
+    combine: Combine,
     /// `CARTOGRAPH_WEIGHTS`.
     pub(super) weights: Option<Weights>,
     /// `CARTOGRAPH_LEVEL_WEIGHTS`.
@@ -43,6 +73,8 @@ pub(crate) struct Settings {
     /// `CARTOGRAPH_TRAFFIC`, as an absolute path.
     pub(super) traffic: Option<PathBuf>,
     layout: Option<WrittenLayout>,
+    /// The file of `CARTOGRAPH_LAYOUT`, if it is one that tells of the network. Read by who needs it.
+    network_map: OnceLock<Option<WrittenNetworkMap>>,
     /// `CARTOGRAPH_REPORT`.
     pub(super) report: Option<Target>,
     /// What was written and is not understood or cannot be done: lines for one process to say.
@@ -74,6 +106,27 @@ impl Settings {
             ));
             Check::default()
         });
+        let neighbor = match word("CARTOGRAPH_NEIGHBOR").as_deref() {
+            None => Neighbor::BySize,
+            Some("graph") => Neighbor::Graph,
+            Some("alltoall") => Neighbor::AllToAll,
+            Some(other) => {
+                complaints.push(format!(
+                    "cartograph: CARTOGRAPH_NEIGHBOR is '{other}', but graph and alltoall are known; not set"
+                ));
+                Neighbor::BySize
+            }
+        };
+        let combine = match word("CARTOGRAPH_COMBINE").as_deref().map(combine_of) {
+            None => Combine::Off,
+            Some(Ok(combine)) => combine,
+            Some(Err(other)) => {
+                complaints.push(format!(
+                    "cartograph: CARTOGRAPH_COMBINE is '{other}', but on, always and off are known; taken as off"
+                ));
+                Combine::Off
+            }
+        };
         let weights = word("CARTOGRAPH_WEIGHTS").and_then(|text| {
             let weights = Weights::parse(&text).map_err(|error| {
                 complaints.push(format!(
@@ -104,24 +157,38 @@ impl Settings {
             Ok(text) => Some(WrittenLayout { file: absolute(text.clone().into()), text }),
             Err(value) => {
                 complaints.push(format!(
-                    "cartograph: CARTOGRAPH_LAYOUT is no text in UTF-8 ('{}'); the layout is asked of the MPI instead",
+                    "cartograph: CARTOGRAPH_LAYOUT is not text in UTF-8 ('{}'); the layout is asked of the MPI instead",
                     value.display()
                 ));
                 None
             }
         });
         let traffic = set("CARTOGRAPH_TRAFFIC").map(absolute);
-        Self { policy, check, weights, distances, traffic, layout, report, complaints }
+        let network_map = OnceLock::new();
+        Self {
+            policy,
+            check,
+            neighbor,
+            combine,
+            weights,
+            distances,
+            traffic,
+            layout,
+            network_map,
+            report,
+            complaints,
+        }
     }
 
     /// What a constructor is told.
-    pub(crate) fn terms(&self, function: Function) -> Terms {
+    pub(crate) fn call_settings(&self, function: Function) -> CallSettings {
         let may_move = self.policy.by.has(function);
-        Terms {
+        CallSettings {
             reorder: if may_move { self.policy.reorder } else { Reorder::Off },
             info: None,
             reporting: self.report.is_some(),
             check: self.check,
+            combine: self.combine,
             options: Options {
                 scramble: self.policy.scramble,
                 distances: self.distances,
@@ -133,7 +200,7 @@ impl Settings {
     /// Says on stderr what was not understood or cannot be done, once.
     pub(super) fn complain(&self) {
         static SAID: Once = Once::new();
-        SAID.call_once(|| self.complaints.iter().for_each(|line| eprintln!("{line}")));
+        SAID.call_once(|| self.complaints.iter().for_each(|line| say!("{line}")));
     }
 
     /// [`complain`](Self::complain), on rank 0 of `MPI_COMM_WORLD`.
@@ -145,9 +212,38 @@ impl Settings {
         }
     }
 
+    /// What the file of `CARTOGRAPH_LAYOUT` tells of the network, if it is of that kind.
+    pub(super) fn network_map(&self) -> Option<&WrittenNetworkMap> {
+        let read = || {
+            let WrittenLayout { text, file } = self.layout.as_ref()?;
+            let text = names_a_file(text).then(|| fs::read_to_string(file).ok()).flatten()?;
+            let complaint = |error: &LayoutError, what| {
+                format!("cartograph: CARTOGRAPH_LAYOUT: {error}; {what}")
+            };
+            Some(match NetworkMapFile::read(&text)? {
+                Ok(NetworkMapFile { network_map, faults }) => WrittenNetworkMap {
+                    network_map: Some(network_map),
+                    complaints: faults
+                        .iter()
+                        .map(|fault| complaint(fault, "it is left out"))
+                        .collect(),
+                },
+                Err(error) => WrittenNetworkMap {
+                    network_map: None,
+                    complaints: vec![complaint(&error, "the file is not used")],
+                },
+            })
+        };
+        self.network_map.get_or_init(read).as_ref()
+    }
+
     /// The layout that `CARTOGRAPH_LAYOUT` gives to `ranks` processes, or why there is none.
     pub(super) fn written_layout(&self, ranks: usize) -> Option<Result<Layout, String>> {
         let WrittenLayout { text, file } = self.layout.as_ref()?;
+        // Where processes run is asked of them, and then looked up there.
+        if self.network_map().is_some() {
+            return None;
+        }
         let layout = Layout::written(text, ranks, |_| fs::read_to_string(file));
         Some(layout.map_err(|error| {
             format!(
@@ -157,9 +253,19 @@ impl Settings {
     }
 }
 
-/// A variable that is set and not empty. A program that runs with more rights than whoever starts it has none,
+/// `CARTOGRAPH_COMBINE`, or the info key; gives back what is not known.
+pub(super) fn combine_of(text: &str) -> Result<Combine, &str> {
+    match text {
+        "off" => Ok(Combine::Off),
+        "on" => Ok(Combine::Paying),
+        "always" => Ok(Combine::All),
+        other => Err(other),
+    }
+}
+
+/// A variable that is set and not empty. A program that runs with more rights than its user has none,
 /// by the rule of `secure_getenv`.
-fn set(name: &str) -> Option<OsString> {
+pub(super) fn set(name: &str) -> Option<OsString> {
     // SAFETY: reads a number that the kernel has given to the process.
     let is_privileged = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;
     env::var_os(name).filter(|value| !is_privileged && !value.is_empty())
@@ -172,7 +278,7 @@ static START: OnceLock<PathBuf> = OnceLock::new();
 #[unsafe(link_section = ".init_array")]
 static AT_LOAD: extern "C" fn() = {
     extern "C" fn note_start() {
-        // Nothing is kept where nobody asked for a file.
+        // Nothing is kept where no file is asked for.
         let names_files =
             ["CARTOGRAPH_REPORT", "CARTOGRAPH_LAYOUT", "CARTOGRAPH_TRAFFIC"].map(env::var_os);
         if names_files.iter().any(Option::is_some)

@@ -5,6 +5,7 @@ use std::sync::{Once, OnceLock};
 
 use cartograph_traffic::Recording;
 
+use super::say::say;
 use super::settings::Settings;
 use super::{HostComm, layout, sys};
 use crate::engine::Comm;
@@ -38,7 +39,7 @@ fn recording(comm: &HostComm) -> Option<&'static Recording> {
     let complain = |error: &String| {
         if matches!(comm.rank(), Ok(0)) {
             SAID.call_once(|| {
-                eprintln!(
+                say!(
                     "cartograph: CARTOGRAPH_TRAFFIC: {} {error}; the program runs as without it",
                     path.display()
                 );
@@ -56,7 +57,7 @@ pub(super) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
 }
 
 /// A graph with the weights of what was sent along its edges; as it is where that is not known or nothing, or where
-/// the ranks of `comm` are not in the order of `MPI_COMM_WORLD`: they may have been moved, which nobody was in the run
+/// the ranks of `comm` are not in the order of `MPI_COMM_WORLD`: they may have been moved, which none was in the run
 /// that was recorded.
 pub(super) fn weighed(comm: &HostComm, graph: Csr) -> Csr {
     let Some(recording) = recording(comm) else { return graph };

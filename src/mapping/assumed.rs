@@ -1,4 +1,4 @@
-//! Grids of which nobody says what edges weigh along each dimension: they are assumed to weigh the same.
+//! Grids of which it is not known what edges weigh along each dimension: they are assumed to weigh the same.
 //!
 //! A mapping that is best where they do may be a loss where they do not, because the order of the ranks has
 //! the heavy edges inside of nodes already. So a mapping is applied only if, however unequal the dimensions are, up

@@ -57,4 +57,51 @@ pub trait Adjacency {
             max_node_edges: leaving.iter().copied().max().unwrap_or(0),
         }
     }
+    /// The same at several levels at once: between the groups that `groups` has of each node, level by level, and
+    /// between nodes at last. Hardly dearer than that of the nodes alone, since most edges lead from none to
+    /// another.
+    fn costs(&self, node_of: &[u32], groups: &[Vec<u32>]) -> Vec<Cost> {
+        let nodes = node_of.iter().max().map_or(0, |most| *most as usize + 1);
+        let levels = groups.len() + 1;
+        // What leaves each node, level by level.
+        let mut leaving = vec![0i64; nodes * levels];
+        for vertex in 0..self.vertices() {
+            let node = node_of[vertex] as usize;
+            let sums = &mut leaving[node * levels..(node + 1) * levels];
+            self.for_each_edge(vertex, |to, weight| {
+                let other = node_of[to] as usize;
+                if other != node {
+                    sums[levels - 1] += weight;
+                    for (sum, groups) in sums.iter_mut().zip(groups) {
+                        *sum += if groups[other] == groups[node] { 0 } else { weight };
+                    }
+                }
+            });
+        }
+        let cost = |level: usize| {
+            let of_node = |node: usize| leaving[node * levels + level];
+            let mut of_group: Vec<i64> = Vec::new();
+            for node in 0..nodes {
+                let group = groups.get(level).map_or(node, |groups| groups[node] as usize);
+                of_group.resize(of_group.len().max(group + 1), 0);
+                of_group[group] += of_node(node);
+            }
+            Cost {
+                inter_node_edges: of_group.iter().sum(),
+                max_node_edges: of_group.iter().copied().max().unwrap_or(0),
+            }
+        };
+        (0..levels).map(cost).collect()
+    }
+
+    /// The weight of all edges between two vertices. O(vertices + edges).
+    fn total(&self) -> i128 {
+        let mut sum = 0;
+        for vertex in 0..self.vertices() {
+            self.for_each_edge(vertex, |to, weight| {
+                sum += if to == vertex { 0 } else { i128::from(weight) };
+            });
+        }
+        sum
+    }
 }

@@ -9,7 +9,7 @@ use crate::topology::Cart;
 pub struct Offset {
     /// One entry a dimension.
     pub by: Vec<i32>,
-    /// What an edge along it counts.
+    /// What an edge along it weighs.
     pub weight: i64,
 }
 
@@ -143,6 +143,15 @@ impl Adjacency for Grid {
     fn cost(&self, node_of: &[u32]) -> Cost {
         // The same edges, read faster.
         Lattice::directed(self).cost(node_of)
+    }
+
+    fn costs(&self, node_of: &[u32], groups: &[Vec<u32>]) -> Vec<Cost> {
+        Lattice::directed(self).costs(node_of, groups)
+    }
+
+    fn total(&self) -> i128 {
+        let lattice = Lattice::directed(self);
+        lattice.tiled(&vec![1; lattice.axes().len()]).into()
     }
 }
 

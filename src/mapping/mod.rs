@@ -16,11 +16,11 @@ pub mod levels;
 pub mod memo;
 mod order;
 pub mod plan;
+mod rank_assignment;
 mod refine;
 mod rng;
 pub mod runs;
 mod scramble;
-mod seats;
 pub mod weights;
 
 pub use cost::{Adjacency, Cost, Objective};

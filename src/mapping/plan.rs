@@ -8,9 +8,9 @@ use super::grid::Grid;
 use super::lattice::Lattice;
 use super::layout::{Layout, Level};
 use super::levels::{Distances, Question, Tree, through};
+use super::rank_assignment::assign_ranks;
 use super::refine::Budget;
 use super::scramble::scramble;
-use super::seats::seats;
 
 /// What a grid gets to search for a better mapping, in seconds: 200 us a cell up to 150 ms; beyond some
 /// thousand cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
@@ -55,7 +55,7 @@ pub(super) struct Seconds {
 }
 
 impl Options {
-    /// The time for a search that is worth so many seconds where nobody says. Levels above the nodes get half
+    /// The time for a search that is worth so many seconds where none are given. Levels above the nodes get half
     /// as much as the nodes alone, and so do those below.
     pub(super) fn seconds_for(&self, tree: &Tree, worth: f64) -> Seconds {
         let (all, below) = (self.seconds.unwrap_or(worth), self.seconds.unwrap_or(worth / 2.0));
@@ -118,6 +118,9 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// The algorithm of a plan that leaves every process on its node, and chooses its place there.
+    pub const INSIDE_NODES: &str = "inside nodes";
+
     /// Every process keeps its rank; those beyond the last vertex are left out. `bound` gives what no mapping
     /// to groups of so many ranks goes below.
     pub fn identity(
@@ -127,15 +130,19 @@ impl Plan {
         bound: impl Fn(&[usize]) -> i64,
     ) -> Self {
         let vertices = graph.vertices();
-        let level = |level: &Level| {
-            let cost = graph.cost(&level.group_of[..vertices]);
-            LevelCost { lower_bound: bound(&level.sizes()), before: cost, after: cost }
+        let tree = Tree::new(layout, distances);
+        let outer = tree.costs(graph, &layout.nodes()[..vertices]);
+        let below = layout.below().iter().map(|level| graph.cost(&level.group_of[..vertices]));
+        let level = |(level, cost): (&Level, Cost)| LevelCost {
+            lower_bound: bound(&level.sizes()),
+            before: cost,
+            after: cost,
         };
-        let levels: Vec<LevelCost> = layout.levels().iter().map(level).collect();
+        let costs = outer.into_iter().chain(below);
+        let levels: Vec<LevelCost> = layout.levels().iter().zip(costs).map(level).collect();
         let nodes = &levels[layout.above().len()];
         let weighted = (!layout.above().is_empty()).then(|| {
-            let tree = Tree::new(layout, distances);
-            let edges = edges(graph);
+            let edges = graph.total();
             let outer = || levels[..=layout.above().len()].iter();
             let before = tree.weighted(edges, outer().map(|level| level.before.inter_node_edges));
             Weighted {
@@ -158,6 +165,11 @@ impl Plan {
         }
     }
 
+    /// What no mapping costs less than, beyond what every edge costs anywhere.
+    pub(super) fn beyond_edges(&self, tree: &Tree) -> i128 {
+        tree.weighted(0, self.levels.iter().map(|level| level.lower_bound))
+    }
+
     /// This plan, or the mapping that was found where that is better: what decides are the nodes and the
     /// levels above them, and then the levels below, one after the other.
     ///
@@ -176,24 +188,32 @@ impl Plan {
         let objective = options.objective;
         let tree = Tree::new(layout, &options.distances);
         let nodes = &layout.nodes()[..graph.vertices()];
-        let better = |found: &(Vec<u32>, _)| {
-            tree.key(graph, &found.0, objective) < tree.key(graph, nodes, objective)
+        // Of these levels, and of those below.
+        let keys = |levels: &mut dyn Iterator<Item = Cost>| {
+            let outer: Vec<Cost> = levels.take(tree.depth() + 1).collect();
+            (
+                tree.key_of(&outer, objective),
+                levels.map(|cost| cost.key(objective)).collect::<Vec<_>>(),
+            )
         };
-        let (node_of, algorithm) = match found.filter(better) {
+        let before = keys(&mut self.levels.iter().map(|level| level.before));
+        let found =
+            found.map(|(node_of, algorithm)| (tree.costs(graph, &node_of), node_of, algorithm));
+        let better = |(costs, ..): &(Vec<Cost>, _, _)| tree.key_of(costs, objective) < before.0;
+        let (costs, node_of, algorithm) = match found.filter(better) {
             Some(found) => found,
             None if layout.below().is_empty() => return self,
-            None => (nodes.to_vec(), "inside nodes"),
+            None => {
+                let costs = self.levels.iter().map(|level| level.before).take(tree.depth() + 1);
+                (costs.collect(), nodes.to_vec(), Self::INSIDE_NODES)
+            }
         };
         let mut budget = Budget::seconds(seconds.below);
-        let old_rank = seats(symmetric, &node_of, layout, objective, &mut budget);
-        let found = self.clone().with(graph, layout, old_rank, algorithm);
-        let keys = |plan: &Self, node_of: &[u32], cost: &dyn Fn(&LevelCost) -> Cost| {
-            let below = plan.levels[layout.above().len() + 1..].iter();
-            let below: Vec<_> = below.map(|level| cost(level).key(objective)).collect();
-            (tree.key(graph, node_of, objective), below)
-        };
-        let after = keys(&found, &node_of, &|level| level.after);
-        if after >= keys(&self, nodes, &|level| level.before) {
+        let old_rank = assign_ranks(symmetric, &node_of, layout, objective, &mut budget);
+        drop(node_of);
+        let found = self.clone().with_costs(graph, layout, costs, old_rank, algorithm);
+        let after = keys(&mut found.levels.iter().map(|level| level.after));
+        if after >= before {
             return self;
         }
         found
@@ -217,13 +237,28 @@ impl Plan {
         old_rank: Box<[i32]>,
         algorithm: &'static str,
     ) -> Self {
+        let nodes: Vec<u32> = old_rank.iter().map(|rank| layout.nodes()[*rank as usize]).collect();
+        let outer = Tree::new(layout, &Distances::default()).costs(graph, &nodes);
+        self.with_costs(graph, layout, outer, old_rank, algorithm)
+    }
+
+    /// The same, of which it is known what it costs at the level of the nodes and those above.
+    fn with_costs(
+        self,
+        graph: &impl Adjacency,
+        layout: &Layout,
+        outer: Vec<Cost>,
+        old_rank: Box<[i32]>,
+        algorithm: &'static str,
+    ) -> Self {
         let cost = |level: &Level| {
             let group = |rank: &i32| level.group_of[*rank as usize];
             graph.cost(&old_rank.iter().map(group).collect::<Vec<u32>>())
         };
         let mut levels = self.levels;
-        for (known, level) in levels.iter_mut().zip(layout.levels()) {
-            known.after = cost(level);
+        let costs = outer.into_iter().chain(layout.below().iter().map(cost));
+        for (known, cost) in levels.iter_mut().zip(costs) {
+            known.after = cost;
         }
         let outer = &levels[..=layout.above().len()];
         let gained = |distances: &[i64]| -> i128 {
@@ -245,17 +280,6 @@ impl Plan {
     pub fn old_ranks(&self) -> impl Iterator<Item = i32> + '_ {
         (0..self.vertices).map(|v| self.old_rank.as_ref().map_or(v, |old| old[v as usize]))
     }
-}
-
-/// The weight of all edges between two vertices.
-fn edges(graph: &impl Adjacency) -> i128 {
-    let mut sum = 0;
-    for vertex in 0..graph.vertices() {
-        graph.for_each_edge(vertex, |to, weight| {
-            sum += if to == vertex { 0 } else { i128::from(weight) };
-        });
-    }
-    sum
 }
 
 /// Plans a grid. What `MPI_Cart_map` answers and `MPI_Cart_create` does. Deterministic.
@@ -288,7 +312,7 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> P
     let mut budget = Budget::seconds(seconds.nodes);
     let lattice = Lattice::symmetric(grid);
     let choices = cart::participants(layout, cells);
-    let mut best: Option<cart::Found> = None;
+    let mut best: Option<cart::FoundMapping> = None;
     for (i, nodes) in choices.iter().enumerate() {
         let mut share = budget.split((choices.len() - i) as i64);
         let sizes: Vec<u32> = nodes.iter().map(|(_, size)| *size).collect();
@@ -303,10 +327,22 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> P
     }
     let mut found = best.map(|found| (found.node_of, found.algorithm));
     if !tree.is_trivial() {
+        let taken = Budget::seconds(seconds.nodes).left() - budget.left();
         let mut budget = Budget::seconds(seconds.above);
+        if options.seconds.is_none() {
+            // Half as much as the nodes alone took; but that may have been next to nothing.
+            let least = budget.split(2);
+            budget = budget.no_more_than(taken / 2 - least.left());
+            budget.put_back(least);
+        }
         let mut ways = [false, true].map(|plain| cart::Regions::new(&lattice, plain));
-        let question =
-            Question { graph: grid, symmetric: &lattice, tree: &tree, choices: &choices };
+        let question = Question {
+            graph: grid,
+            symmetric: &lattice,
+            tree: &tree,
+            choices: &choices,
+            bound: plan.beyond_edges(&tree),
+        };
         found = through(&question, layout, found, &mut ways, options.objective, &mut budget);
     }
     plan.or_better(grid, &lattice, layout, (options, &seconds), found)

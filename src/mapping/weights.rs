@@ -1,4 +1,4 @@
-//! What edges along the dimensions of a grid weigh: what people write, and what to do where nobody says.
+//! What edges along the dimensions of a grid weigh: what people write, and what to do where that is not known.
 
 use super::grid::Grid;
 
@@ -52,8 +52,8 @@ impl Weights {
             Some((dims, weights)) => {
                 let side = |word: &str| word.trim().parse::<usize>().ok().filter(|side| *side > 0);
                 let dims: Option<Vec<usize>> = dims.split('x').map(side).collect();
-                let dims =
-                    dims.ok_or_else(|| format!("has '{text}', which is no grid such as 8x8:1,4"))?;
+                let dims = dims
+                    .ok_or_else(|| format!("has '{text}', which is not a grid such as 8x8:1,4"))?;
                 let weights = parse(weights, dims.len())?;
                 Ok((Some(dims), weights))
             }
@@ -100,7 +100,7 @@ mod tests {
         }
         assert_eq!(Weights::parse("0,0"), Err("'0,0' has no weight above 0".into()));
         assert_eq!(Weights::parse("4x4:1"), Err("'1' has 1 weights for 2 dimensions".into()));
-        assert!(Weights::parse("4xx:1,2").unwrap_err().contains("no grid such as"));
+        assert!(Weights::parse("4xx:1,2").unwrap_err().contains("not a grid such as"));
         assert_eq!(parse("1,2", 3), Err("'1,2' has 2 weights for 3 dimensions".into()));
     }
 

@@ -1,10 +1,12 @@
 //! Whether what a report says can be: a report is read from a file, and its numbers are used as sizes
 //! and indices.
 
+use super::effect::NodeSizes;
 use super::json::Document;
-use super::record::{NodeSizes, Places, Record, Shape, Traffic};
+use super::places::{Places, Traffic};
+use super::record::{Record, Shape};
 
-/// Counts up to this can be added up for as many reports as anybody has.
+/// Counts up to this can be added up for any number of reports.
 const MOST_TIMES: u64 = 1 << 48;
 
 /// No communicator has more processes.

@@ -6,8 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
+use super::effect::NodeSizes;
 use super::json::{Document, Warning};
-use super::record::{NodeSizes, Record};
+use super::record::Record;
 
 /// How much is kept.
 #[derive(Debug, Clone, Copy)]
@@ -35,7 +36,7 @@ pub struct Job {
     pub processes: i32,
     /// The rank in it of the process that tells this.
     pub rank: i32,
-    /// The nodes of `MPI_COMM_WORLD`, where somebody asked for them.
+    /// The nodes of `MPI_COMM_WORLD`, where they were asked for.
     pub nodes: Option<NodeSizes>,
 }
 
@@ -56,12 +57,12 @@ struct Collected {
     room: Room,
     /// How often something was added.
     added: u64,
-    told: Told,
+    told: WrittenText,
 }
 
 /// What of the document was told already, as text.
 #[derive(Debug, Default)]
-struct Told {
+struct WrittenText {
     head: bool,
     /// The counts of records that were told, as they were.
     records: Vec<u64>,
@@ -148,7 +149,7 @@ impl Collected {
             drawn: 0,
             room,
             added: 0,
-            told: Told::default(),
+            told: WrittenText::default(),
         }
     }
 
@@ -220,8 +221,8 @@ impl Collected {
             return lines;
         }
         let rank = document.job.as_ref().map_or(0, |job| job.rank);
-        let who = if rank == 0 { String::new() } else { format!(" on rank {rank}") };
-        document.head(&who) + &lines
+        let of = if rank == 0 { String::new() } else { format!(" on rank {rank}") };
+        document.head(&of) + &lines
     }
 }
 

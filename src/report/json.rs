@@ -38,7 +38,7 @@ pub struct Warning {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// Not JSON, or not of this form.
-    #[error("it is no report in JSON ({0})")]
+    #[error("it is not a report in JSON ({0})")]
     Malformed(#[from] serde_json::Error),
     /// Written by a later version.
     #[error("it has version {0} of the form, and this Cartograph knows version {SCHEMA} only")]
@@ -157,7 +157,7 @@ mod tests {
     fn other_forms_are_refused() {
         let refused = |json: &str| Document::read(json).unwrap_err().to_string();
         assert!(refused("{\"schema\": 2}").contains("version 2"));
-        assert!(refused("{}").contains("no report"));
-        assert!(refused("").contains("no report"));
+        assert!(refused("{}").contains("not a report"));
+        assert!(refused("").contains("not a report"));
     }
 }

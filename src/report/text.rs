@@ -1,10 +1,11 @@
 //! The report for people: lines of at most about 100 columns.
 
-use std::fmt::{self, Write};
+use std::fmt;
 
+use super::effect::{Effect, LevelEffect, WeightedEffect};
 use super::json::{Document, Warning};
-use super::record::{Effect, LevelEffect, Reason, Record, Reorder, Shape, WeightedEffect};
-use crate::mapping::{Cost, Kind};
+use super::record::{Reason, Record, Reorder, Shape};
+use crate::mapping::{Kind, Plan};
 
 /// "8 x 4", or "50 x 48, periodic along 0 and 1".
 impl fmt::Display for Shape {
@@ -52,7 +53,7 @@ impl fmt::Display for Seconds {
 }
 
 /// "4704 -> 1224 (-74 %)", or the number alone where nothing changed.
-struct Change(i64, i64);
+pub(super) struct Change(pub(super) i64, pub(super) i64);
 
 impl fmt::Display for Change {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -68,6 +69,15 @@ impl fmt::Display for Change {
     }
 }
 
+/// ", at least 24"; nothing where no more is known than that nobody sends less than nothing.
+pub(super) struct AtLeast(pub(super) i64);
+
+impl fmt::Display for AtLeast {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.0 > 0 { write!(f, ", at least {}", self.0) } else { Ok(()) }
+    }
+}
+
 impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (before, after) = (self.before, self.after);
@@ -75,11 +85,7 @@ impl fmt::Display for Effect {
             Change(before.inter_node_edges, after.inter_node_edges),
             Change(before.max_node_edges, after.max_node_edges),
         );
-        write!(
-            f,
-            "edges of the worst node {max}; between nodes {sum}, at least {}",
-            self.lower_bound
-        )
+        write!(f, "edges of the worst node {max}; between nodes {sum}{}", AtLeast(self.lower_bound))
     }
 }
 
@@ -92,8 +98,9 @@ impl fmt::Display for LevelEffect {
         }
         writeln!(
             f,
-            "  between {groups} {name} {}, at least {lower_bound}; of the worst {}",
+            "  between {groups} {name} {}{}; of the worst {}",
             Change(before.edges, after.edges),
+            AtLeast(*lower_bound),
             Change(before.worst_group, after.worst_group)
         )
     }
@@ -104,10 +111,10 @@ impl fmt::Display for WeightedEffect {
         let distances: Vec<String> = self.distances.iter().map(i64::to_string).collect();
         writeln!(
             f,
-            "  weighed by distance ({}) {}, at least {}",
+            "  weighed by distance ({}) {}{}",
             distances.join(","),
             Change(self.before, self.after),
-            self.lower_bound
+            AtLeast(self.lower_bound)
         )
     }
 }
@@ -125,6 +132,9 @@ impl fmt::Display for Record {
         }
         match (&self.kept, &self.effect) {
             (Some(why), _) => write!(f, "  ranks kept: {why}")?,
+            (None, Some(effect)) if effect.algorithm == Plan::INSIDE_NODES => {
+                write!(f, "  ranks reordered inside their nodes only")?;
+            }
             (None, Some(effect)) => write!(f, "  ranks reordered by {}", effect.algorithm)?,
             (None, None) => write!(f, "  ranks reordered")?,
         }
@@ -150,6 +160,9 @@ impl fmt::Display for Record {
             effect.levels.iter().try_for_each(|level| write!(f, "{level}"))?;
             effect.weighted.iter().try_for_each(|weighted| write!(f, "{weighted}"))?;
         }
+        if self.host_graph {
+            writeln!(f, "  nonblocking and persistent neighborhood collectives are the MPI's own")?;
+        }
         let command = self.rank_file();
         match (self.withheld(), command) {
             (Some((_, cost)), Some(command)) => writeln!(
@@ -171,48 +184,6 @@ impl fmt::Display for Record {
 }
 
 impl Record {
-    /// The command that makes the rank file of a grid for which the program passed 0, if that brings anything.
-    fn rank_file(&self) -> Option<String> {
-        let Shape::Cart { dims, periodic, weights } = &self.topology else { return None };
-        let (effect, nodes) = (self.effect.as_ref()?, self.nodes.as_ref()?);
-        let gains = effect.after.inter_node_edges < effect.before.inter_node_edges;
-        let withheld = self.withheld();
-        // The command knows no switches but those that somebody writes down for it.
-        let known = effect.weighted.is_none() && (gains || withheld.is_some());
-        if self.kept != Some(Reason::NOT_ASKED) || !known {
-            return None;
-        }
-        let sides: Vec<String> = dims.iter().map(i32::to_string).collect();
-        let mut command = format!("cartograph plan --dims {}", sides.join("x"));
-        if periodic.contains(&true) {
-            let bits: String = periodic.iter().map(|p| if *p { '1' } else { '0' }).collect();
-            let _ = write!(command, " --periodic {bits}");
-        }
-        let told = weights
-            .as_ref()
-            .map(|weights| weights.iter().map(i64::to_string).collect::<Vec<_>>().join(","));
-        if let Some(weights) = told.or(withheld.map(|(ones, _)| ones)) {
-            let _ = write!(command, " --weights {weights}");
-        }
-        let runs: Vec<(usize, usize)> = nodes.runs().collect();
-        let _ = match runs[..] {
-            [(nodes, size)] => write!(command, " --nodes {nodes} --ppn {size}"),
-            _ => {
-                let runs: Vec<String> =
-                    runs.iter().map(|(nodes, size)| format!("{nodes}*{size}")).collect();
-                write!(command, " --node-sizes {}", runs.join(","))
-            }
-        };
-        Some(command + " --rankfile openmpi FILE")
-    }
-
-    /// Equal weights, as people write them, and what the mapping costs by them that was withheld.
-    fn withheld(&self) -> Option<(String, Cost)> {
-        let Shape::Cart { dims, .. } = &self.topology else { return None };
-        let cost = self.effect.as_ref()?.withheld?;
-        Some((vec!["1"; dims.len()].join(","), cost))
-    }
-
     /// A line on how often there was what has been told already.
     pub(super) fn in_all(&self) -> impl fmt::Display {
         format!(
@@ -237,13 +208,13 @@ impl fmt::Display for Warning {
 }
 
 impl Document {
-    /// The first line, with words on `who` tells it.
-    pub(super) fn head(&self, who: &str) -> String {
+    /// The first line, with `of`, the part of the job that it is of.
+    pub(super) fn head(&self, of: &str) -> String {
         let job = self.job.as_ref().map_or(String::new(), |job| {
             let on = job.nodes.as_ref().map_or(String::new(), |nodes| format!(" on {nodes}"));
             format!(": {} processes{on}, {}", job.processes, job.mpi)
         });
-        format!("Cartograph {}{who}{job}\n", self.cartograph)
+        format!("Cartograph {}{of}{job}\n", self.cartograph)
     }
 
     /// A line on what was not kept, if there is any.
@@ -270,32 +241,9 @@ impl fmt::Display for Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::{Distances, Grid, Kind, Layout, Options, Plan, plan_cart};
+    use crate::mapping::{Cost, Distances, Grid, Layout, Options, plan_cart};
     use crate::report::{Job, Report};
     use crate::topology::Cart;
-
-    #[test]
-    fn where_a_program_passes_0_the_launcher_can_place_its_ranks() {
-        let grid = Cart::new(&[4, 4], &[false, true], 16).unwrap();
-        let record = |layout: &str, after: i64, kept: Reason| {
-            let layout = Layout::parse(layout, 16).unwrap();
-            let before = Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |_| 0);
-            let after = Cost { inter_node_edges: after, max_node_edges: 1 };
-            let plan = Plan { old_rank: Some((0..16).collect()), after, ..before };
-            Record::planned("MPI_Cart_create", &grid, Reorder::No, &layout, &plan)
-                .kept(kept)
-                .to_string()
-        };
-        let text = record("4x4", 8, Reason::NOT_ASKED);
-        let command =
-            "cartograph plan --dims 4x4 --periodic 01 --nodes 4 --ppn 4 --rankfile openmpi FILE\n";
-        assert!(text.ends_with(command), "{text}");
-        let text = record("8,4,4", 8, Reason::NOT_ASKED);
-        assert!(text.contains(" --node-sizes 1*8,2*4 --rankfile"), "{text}");
-        for text in [record("4x4", 800, Reason::NOT_ASKED), record("4x4", 8, Reason::OFF)] {
-            assert!(!text.contains("cartograph plan"), "{text}");
-        }
-    }
 
     #[test]
     fn what_is_withheld_is_told_with_what_applies_it() {

@@ -160,6 +160,34 @@ fn programs_get_their_arguments_and_settings() {
 }
 
 #[test]
+fn where_a_report_is_written_is_checked_before_the_program_runs() {
+    let machine = Machine::new("exec-report");
+    let at = machine.directory.path();
+    let program = machine.program("program", "mpich4/libmpich.so.12");
+    std::os::unix::fs::symlink("elsewhere", at.join("link")).unwrap();
+    for (file, words) in [
+        ("nothing/report.json", "cannot be written there: No such file"),
+        ("source.c/report", "cannot be written there: Not a directory"),
+        ("lib", "it is not a regular file"),
+        ("link", "it is a symbolic link"),
+    ] {
+        let report = format!("--report={}", at.join(file).display());
+        machine.exec(&report, &program).fails(2, words);
+        // It is one process that writes, and one that says so.
+        let other = machine.exec(&report, &program).env("PMI_RANK", "1").stdout_only();
+        assert!(other.contains(file), "{other}");
+    }
+    fs::write(at.join("report.txt"), "older").unwrap();
+    for file in ["report.txt", "report.json", "new.txt"] {
+        let report = format!("--report={}", at.join(file).display());
+        assert!(machine.exec(&report, &program).stdout_only().contains(file));
+    }
+    let left: Vec<_> = fs::read_dir(at).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert!(left.iter().all(|name| !name.to_string_lossy().starts_with(".cartograph")), "{left:?}");
+    assert_eq!(fs::read_to_string(at.join("report.txt")).unwrap(), "older");
+}
+
+#[test]
 fn scripts_are_told_by_what_started_them() {
     let machine = Machine::new("exec-scripts");
     let script = machine.directory.join("script");
@@ -186,7 +214,7 @@ fn what_cannot_be_run_is_told_in_one_line() {
     machine.exec("", Path::new("./nothing-like-it")).fails(127, "no program");
     machine.exec("", Path::new("nothing-like-it")).fails(127, "in PATH");
     let file = at.join("source.c");
-    machine.exec("", &file).fails(126, "no executable file");
+    machine.exec("", &file).fails(126, "nobody may execute it");
     let program = machine.program("program", "mpich4/libmpich.so.12");
     machine.exec("--host lam", &program).fails(1, "abi, mpich, mpich5, openmpi, openmpi5");
     machine.exec("--layout 4xfour", &program).fails(2, "NODESxRANKS");

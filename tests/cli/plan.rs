@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::run::{Directory, cartograph};
 
-fn numbers(value: &Value) -> Vec<i64> {
+pub(crate) fn numbers(value: &Value) -> Vec<i64> {
     value.as_array().unwrap().iter().map(|number| number.as_i64().unwrap()).collect()
 }
 
@@ -95,73 +95,6 @@ fn plans_are_permutations_with_the_figures_that_are_said() {
 }
 
 #[test]
-fn switches_are_planned_for_and_told_of() {
-    let plan = |arguments: &str| -> Value {
-        let json = cartograph(&format!("plan --json {arguments}")).stdout();
-        serde_json::from_str(&json).unwrap()
-    };
-    let level = |plan: &Value, at: usize| {
-        let level = &plan["levels"][at];
-        let number = |value: &Value| value.as_i64().unwrap();
-        let (before, after) = (&level["before"], &level["after"]);
-        (
-            level["name"].as_str().unwrap().to_owned(),
-            number(&level["groups"]),
-            [before, after].map(|costs| (number(&costs["edges"]), number(&costs["worst_group"]))),
-            number(&level["lower_bound"]),
-        )
-    };
-    // Four switches of 8 nodes of 32, each of which is a row of the grid.
-    let answer = plan("--dims 32x32 --weights 1,1 --levels 4:8:32");
-    assert_eq!(level(&answer, 0), ("switches".into(), 4, [(192, 64), (128, 32)], 128));
-    assert_eq!(level(&answer, 1).2[1].0, 640);
-    let weighted = &answer["weighted"];
-    assert_eq!(numbers(&weighted["distances"]), [1, 10, 100]);
-    let sums = ["lower_bound", "before", "after"].map(|name| weighted[name].as_i64().unwrap());
-    assert_eq!(sums, [21248, 39104, 21248]);
-    // The same machine by other words, and other distances.
-    let by_layout = plan("--dims 32x32 --weights 1,1 --layout 4x8x32 --level-weights 1,2");
-    assert_eq!(by_layout["levels"], answer["levels"]);
-    assert_eq!(numbers(&by_layout["weighted"]["distances"]), [1, 2, 20]);
-    let deep = plan("--dims 8x8 --levels 2:2:4:4");
-    let names: Vec<String> = (0..3).map(|at| level(&deep, at).0).collect();
-    assert_eq!(names, ["switches 2", "switches 1", "nodes"]);
-
-    let text = cartograph("plan --dims 32x32 --weights 1,1 --levels 4:8:32").stdout();
-    assert!(text.starts_with("grid 32x32 on 32 nodes of 32, 4 switches\n"), "{text}");
-    let row = text.lines().find(|line| line.starts_with("edges between switches")).unwrap();
-    assert_eq!(row.split_whitespace().skip(3).collect::<Vec<_>>(), ["192", "128", "128"]);
-    let row = text.lines().find(|line| line.starts_with("edges weighed by distance")).unwrap();
-    assert_eq!(row.split_whitespace().skip(4).collect::<Vec<_>>(), ["39104", "21248", "21248"]);
-    let svg = cartograph("plan --dims 32x32 --weights 1,1 --levels 4:8:32 --svg -").stdout();
-    assert!(svg.contains("between switches 192 → 128"), "{svg}");
-    // Borders of nodes, and twice as thick those of switches, in both pictures.
-    let nodes = svg.matches("stroke-width=\"2.5\"").count();
-    assert_eq!((nodes, svg.matches("stroke-width=\"5\"").count()), (2, 2));
-}
-
-#[test]
-fn a_file_may_have_paths() {
-    let directory = Directory::new("plan-paths");
-    let (places, ranks) = (directory.join("places"), directory.join("ranks"));
-    // Nodes a and c share a switch.
-    fs::write(&places, "s1/a\ns1/a\ns2/b\ns2/b\ns1/c\ns1/c\ns2/d\ns2/d\n").unwrap();
-    let run = cartograph("plan --dims 8 --json --layout").arg(&places);
-    let json = run.arg("--rankfile").arg("slurm").arg(&ranks).stdout();
-    let plan: Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(plan["levels"][0]["before"]["edges"], 6);
-    assert_eq!(plan["levels"][0]["after"]["edges"], 2);
-    // In a row the nodes of one switch follow each other, by their names.
-    let names = fs::read_to_string(&ranks).unwrap().replace('\n', "");
-    let halves =
-        [&names[..4], &names[4..]].map(|half| half.replace("cc", "aa").replace("bb", "dd"));
-    assert!(halves.contains(&"aaaa".into()) && halves.contains(&"dddd".into()), "{names}");
-    fs::write(&places, "s1/a s1/a s2/b s2/b s1/c s1/c s2/c s2/c\n").unwrap();
-    let wrong = cartograph("plan --dims 8 --layout").arg(&places);
-    wrong.fails(2, "line 1 of the file: node c is in s1 and in s2");
-}
-
-#[test]
 fn stencils_and_weights_count_as_they_should() {
     let before = |arguments: &str| {
         let json = cartograph(&format!("plan --json --nodes 4 --ppn 4 {arguments}")).stdout();
@@ -183,15 +116,24 @@ fn stencils_and_weights_count_as_they_should() {
 fn tables_and_pictures_are_for_people() {
     let directory = Directory::new("plan-pictures");
     let svg = directory.join("plan.svg");
-    let text = cartograph("plan --dims 4x4 --nodes 4 --ppn 4 --svg").arg(&svg).stdout();
+    let text =
+        cartograph("plan --dims 4x4 --nodes 4 --ppn 4 --weights 1,1 --svg").arg(&svg).stdout();
     assert!(text.starts_with("grid 4x4 on 4 nodes of 4\n"), "{text}");
-    assert!(text.contains("edges between nodes") && text.contains("lower bound"), "{text}");
+    assert!(text.contains("edges between nodes") && text.contains("at least"), "{text}");
     assert!(!text.contains('\x1b'), "no colors where no terminal is: {text}");
-    let letters = text.lines().rev().take(4).flat_map(|line| line.split_whitespace());
-    assert_eq!(letters.filter(|letter| *letter == "A").count(), 4, "{text}");
+    // Before and after side by side, each with the number of its row.
+    let rows =
+        ["0 0 0 0 0                       0 0 0 1 1", "1 1 1 1 1                       1 0 0 1 1"];
+    let drawn: Vec<&str> = text.lines().map(str::trim_end).collect();
+    assert!(drawn.windows(2).any(|lines| lines == rows), "{text}");
+    assert!(text.contains("before: in the order of ranks   after: bricks"), "{text}");
     let drawn = fs::read_to_string(&svg).unwrap();
     assert!(drawn.starts_with("<svg") && drawn.trim_end().ends_with("</svg>"));
-    assert!(drawn.contains("J_sum 24"), "{drawn}");
+    for words in
+        ["<title>grid 4x4 on 4 nodes of 4</title>", "between nodes 24 → 16 (-33 %), at least 16"]
+    {
+        assert!(drawn.contains(words), "{words}: {drawn}");
+    }
     // To stdout it comes alone.
     let out = cartograph("plan --dims 2x3x4 --periodic 111 --nodes 2 --ppn 12 --svg -").stdout();
     assert!(out.starts_with("<svg"), "{out}");
@@ -255,6 +197,14 @@ fn wrong_questions_are_answered_in_one_line() {
         ("--dims 99999x99999 --nodes 4 --ppn 4", "at most"),
         ("--dims 4x4 --nodes 4", "--ppn"),
         ("--dims 4x4 --nodes 0 --ppn 4", "at least 1"),
+        ("--dims 4x4 --ppn 4", "--ppn is with --nodes"),
+        ("--dims 4x4 --levels 2:2:4 --ppn 4", "cannot be used with"),
+        ("--dims 4x4 --layout 4x4 --nodes 4 --ppn 4", "--layout cannot be used with --nodes"),
+        ("--dims 4x4 --layout 4x4 --node-sizes 4*4", "--layout cannot be used with --node-sizes"),
+        (
+            "--dims 4x4 --layout 4x4 --hosts a,b,c,d",
+            "--hosts is for a --layout file of the network",
+        ),
         ("--dims 4x4 --nodes 3 --ppn 5", "needs 16 processes, but the nodes have 15"),
         ("--dims 4x4 --node-sizes 4,,4", "40*48"),
         ("--dims 4x4 --node-sizes 999999999*99", "more than"),
@@ -273,10 +223,23 @@ fn wrong_questions_are_answered_in_one_line() {
         ("--dims 4x4 --nodes 4 --ppn 4 --rankfile slurm x --hosts a,b,a,c", "a is named twice"),
         ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,-2", "-2 is not from 0"),
         ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,9223372036854775807", "is not from 0"),
+        (
+            "--dims 4x4 --nodes 4 --ppn 4 --rankfile cray x --hosts a,b,c,d",
+            "cray and flux number the nodes",
+        ),
+        ("--dims 4x4 --nodes 4 --ppn 4 --rankfile cray x --svg x", "x is named twice"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --level-weights 1,2", "there are none"),
         ("--dims 4x4 --nodes 99999999999 --ppn 4", "more than"),
         ("--dims 4x4 --nodes 4 --ppn 18446744073709551615", "more than"),
     ] {
         cartograph(&format!("plan {arguments}")).fails(2, words);
+    }
+    // Before anything is searched for.
+    for (file, words) in [("/nowhere/x", "cannot write /nowhere/x"), ("/", "it is a directory")] {
+        for option in ["--svg", "--rankfile slurm"] {
+            let long = "plan --dims 1000x1000 --nodes 1000 --ppn 1000 --seconds 1000";
+            cartograph(&format!("{long} {option}")).arg(file).fails(1, words);
+        }
     }
     let many = format!("plan --dims 2{} --nodes 2 --ppn 1", "x1".repeat(1024));
     cartograph(&many).fails(2, "1025 dimensions");
@@ -298,14 +261,14 @@ fn graphs_are_read_and_planned() {
     assert_eq!(once, [0, 1, 2, 3, 4, 5]);
     let svg = cartograph("plan --nodes 2 --ppn 3 --svg - --graph").arg(&file).stdout();
     assert!(svg.contains("graph ring.graph of 6 vertices and 12 edges"), "{svg}");
-    assert!(svg.contains("J_sum 12"), "{svg}");
+    assert!(svg.contains("between nodes 12 → 4 (-67 %)\n"), "{svg}");
 
     // A bound that says nothing is not shown.
     let text = cartograph("plan --nodes 2 --ppn 3 --graph").arg(&file).stdout();
     assert!(text.lines().any(|line| line.starts_with("edges between") && line.ends_with("-")));
 
     fs::write(&file, "6 6\n").unwrap();
-    cartograph("plan --nodes 2 --ppn 3 --graph").arg(&file).fails(1, "no graph: line");
+    cartograph("plan --nodes 2 --ppn 3 --graph").arg(&file).fails(1, "not a graph: line");
     cartograph("plan --nodes 2 --ppn 3 --graph /nowhere/x").fails(1, "cannot read");
     cartograph("plan --nodes 2 --ppn 3 --graph x --dims 6").fails(2, "cannot be used with");
 }

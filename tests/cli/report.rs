@@ -43,7 +43,8 @@ fn reports_are_shown_and_drawn() {
 
     assert_eq!(cartograph("show").arg(&json).arg("--svg").arg(&svg).stdout(), "");
     let drawn = fs::read_to_string(&svg).unwrap();
-    for words in ["MPI_Cart_create: grid 4 x 2", "MPI_Dist_graph_create", "J_sum", "Row: the node"]
+    for words in
+        ["MPI_Cart_create: grid 4 x 2", "MPI_Dist_graph_create", "worst node", "Row: the node"]
     {
         assert!(drawn.contains(words), "{words}");
     }
@@ -53,6 +54,15 @@ fn reports_are_shown_and_drawn() {
     cartograph("show --topology 3 --svg -").arg(&json).fails(1, "nothing to draw");
     cartograph("show --topology 4").arg(&json).fails(2, "the report has 3");
     cartograph("show --svg /nowhere/x").arg(&json).fails(1, "cannot write /nowhere/x");
+}
+
+#[test]
+fn a_plan_is_told_from_a_report() {
+    let directory = Directory::new("show-plan");
+    let file = directory.join("plan.json");
+    fs::write(&file, cartograph("plan --dims 4x4 --nodes 4 --ppn 4 --json").stdout()).unwrap();
+    cartograph("show").arg(&file).fails(1, "it is a plan");
+    cartograph("show --svg -").arg(&file).fails(1, "cartograph plan --svg");
 }
 
 #[test]
@@ -81,7 +91,7 @@ fn parts_of_several_processes_are_shown_together() {
     part("all.json.+1", 7);
     assert_eq!(shown(), ["5", "9", "10"]);
     fs::write(directory.join("all.json.11"), "{").unwrap();
-    cartograph("show").arg(&all).fails(1, "all.json.11: it is no report");
+    cartograph("show").arg(&all).fails(1, "all.json.11: it is not a report");
 }
 
 #[test]
@@ -90,7 +100,7 @@ fn what_is_no_report_is_refused() {
     let file = directory.join("file");
     cartograph("show").arg(&file).fails(1, "cannot read");
     for (text, words) in [
-        ("", "no report"),
+        ("", "not a report"),
         ("{\"schema\": 99}", "version 99"),
         ("{\"schema\": 1}", "missing field"),
     ] {

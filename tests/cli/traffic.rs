@@ -152,7 +152,7 @@ fn what_is_no_recording_is_told_in_one_line() {
     let part = traffic.join("2.jsonl");
     let text = fs::read_to_string(&part).unwrap();
     for (wrong, words) in [
-        (&text[..text.len() / 2], "is no recording"),
+        (&text[..text.len() / 2], "is not a recording"),
         (text.lines().next().unwrap(), "the part of rank 2 is cut off: 0 lines of 4"),
         ("hello", "line 11"),
         (&text.replace("\"rank\":2", "\"rank\":3"), "two parts of rank 3"),

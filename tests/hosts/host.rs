@@ -138,7 +138,12 @@ impl Host {
     }
 
     /// Asks the loader whose functions a program will call: all of the chapter must be ours.
-    pub(crate) fn check_bindings(&self, program: &Path, library: Library) -> Result<(), String> {
+    pub(crate) fn check_bindings(
+        &self,
+        source: &Path,
+        program: &Path,
+        library: Library,
+    ) -> Result<(), String> {
         let mut command = if self.loads_programs() {
             self.command(program, library, &[], 1)
         } else {
@@ -176,7 +181,7 @@ impl Host {
             ours += 1;
         }
         // Of `use mpi_f08` and C++ programs the calls come out of the host's own libraries.
-        let text = std::fs::read_to_string(top().join(source_of(program))).unwrap_or_default();
+        let text = std::fs::read_to_string(top().join(source)).unwrap_or_default();
         if ours == 0 && !text.contains("mpi_f08") && !text.contains("MPI::") {
             return Err("the program calls nothing of ours".into());
         }
@@ -255,14 +260,6 @@ impl Host {
         let output = succeeded(&test.source.display().to_string(), command.output())?;
         Verdict::of(&String::from_utf8_lossy(&output.stdout))
     }
-}
-
-/// Where a program's source is: its own name says it.
-fn source_of(program: &Path) -> PathBuf {
-    let name = program.file_name().expect("a file name").to_string_lossy();
-    let name = name.trim_end_matches(".linked");
-    let folder = if name.contains(".f") { "fortran" } else { "c_tests" };
-    Path::new(folder).join(name)
 }
 
 /// A fact of a host out of `scripts/host.sh`.

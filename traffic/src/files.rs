@@ -15,7 +15,7 @@ pub enum OpenError {
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
     /// It is something else, or not whole.
-    #[error("is no recording: {0}")]
+    #[error("is not a recording: {0}")]
     Read(#[from] ReadError),
 }
 

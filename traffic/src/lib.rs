@@ -5,6 +5,7 @@
 #![forbid(unsafe_code)]
 
 mod files;
+mod join;
 mod line;
 mod recording;
 mod weights;

@@ -9,7 +9,7 @@ pub const SCHEMA: u32 = 1;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Line {
-    /// Who speaks in the lines that follow.
+    /// The process whose lines follow.
     Process(Process),
     /// What the process sent or put to another, by its rank in `MPI_COMM_WORLD`.
     Sent {

@@ -2,16 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use crate::line::{Count, Grid, Line, Process, SCHEMA};
+use crate::join::PartialRecording;
+use crate::line::{Count, SCHEMA};
 
 /// Larger jobs are errors in a file.
-const MOST_PROCESSES: u32 = 1 << 25;
+pub(crate) const MOST_PROCESSES: u32 = 1 << 25;
 
 /// Why something is no recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// There is nothing in it.
-    #[error("it is empty: no process has written anything")]
+    #[error("no process has written anything there")]
     Empty,
     /// A line is none of a part.
     #[error("line {line} is none of a recording ({reason})")]
@@ -99,7 +100,7 @@ pub struct Recording {
     pub hosts: Vec<Option<String>>,
     /// Processes whose part says that they did not come to their end.
     pub cut_short: usize,
-    /// Who sent to whom, in ascending order; also what processes sent to themselves.
+    /// Which rank sent to which, in ascending order; also what processes sent to themselves.
     pub edges: Vec<Edge>,
     /// The grids, in the order of their names and sizes.
     pub topologies: Vec<Topology>,
@@ -127,7 +128,7 @@ impl Recording {
     ///
     /// [`ReadError`]; lines are counted through all texts.
     pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, ReadError> {
-        let mut joined = Joined::default();
+        let mut joined = PartialRecording::default();
         let lines = texts.into_iter().flat_map(str::lines);
         for (at, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             joined.add(at + 1, line)?;
@@ -142,189 +143,10 @@ impl Recording {
     }
 }
 
-/// A recording while it is read.
-#[derive(Default)]
-struct Joined {
-    recording: Recording,
-    current: Option<Process>,
-    found: usize,
-    edges: BTreeMap<(u32, u32), Count>,
-    /// The process of each place of each grid; by the grid with rank 0.
-    grids: BTreeMap<Grid, BTreeMap<u32, u32>>,
-}
-
-impl Joined {
-    fn add(&mut self, line: usize, text: &str) -> Result<(), ReadError> {
-        let malformed = |reason: String| ReadError::Malformed { line, reason };
-        let parsed = match serde_json::from_str(text) {
-            Ok(parsed) => parsed,
-            Err(error) => match schema_of(text) {
-                Some(schema) if schema != SCHEMA => return Err(ReadError::OtherSchema(schema)),
-                _ => return Err(malformed(error.to_string())),
-            },
-        };
-        if let Line::Process(process) = parsed {
-            return self.begin(line, process);
-        }
-        let Some(Process { rank, size, .. }) = self.current else {
-            return Err(malformed("it comes before the line of a process".to_owned()));
-        };
-        self.found += 1;
-        let known = |other: u32| match other {
-            other if other < size => Ok(other),
-            _ => Err(ReadError::NoSuchRank { line, rank: other.into(), size }),
-        };
-        match parsed {
-            Line::Process(_) => {}
-            Line::Sent { to, count } => self.edge(rank, known(to)?, count),
-            Line::Got { from, count } => self.edge(known(from)?, rank, count),
-            Line::Grid(grid) => {
-                let cells = grid.dims.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side));
-                let fits = cells.is_some_and(|cells| cells <= size && grid.rank < cells)
-                    && grid.dims.len() == grid.periodic.len();
-                if !fits {
-                    return Err(malformed(format!("no grid of {size} processes")));
-                }
-                known(grid.first)?;
-                let place = grid.rank;
-                self.grids.entry(Grid { rank: 0, ..grid }).or_default().insert(place, rank);
-            }
-            Line::Collective { function, calls } => {
-                let sum = self.recording.collectives.entry(function).or_default();
-                *sum = sum.saturating_add(calls);
-            }
-        }
-        Ok(())
-    }
-
-    /// A part begins.
-    fn begin(&mut self, line: usize, process: Process) -> Result<(), ReadError> {
-        self.end()?;
-        let Process { schema, rank, size, .. } = process;
-        if schema != SCHEMA {
-            return Err(ReadError::OtherSchema(schema));
-        }
-        if size > MOST_PROCESSES || rank >= size {
-            return Err(ReadError::NoSuchRank { line, rank: rank.into(), size });
-        }
-        let recording = &mut self.recording;
-        if recording.size == 0 {
-            recording.size = size;
-            recording.hosts = vec![None; size as usize];
-            recording.program.clone_from(&process.program);
-            recording.mpi.clone_from(&process.mpi);
-        } else if recording.size != size {
-            return Err(ReadError::OtherSize(recording.size, size));
-        }
-        let host = &mut recording.hosts[rank as usize];
-        if host.replace(process.host.clone()).is_some() {
-            return Err(ReadError::Twice(rank));
-        }
-        recording.cut_short += usize::from(!process.complete);
-        (self.current, self.found) = (Some(process), 0);
-        Ok(())
-    }
-
-    /// The part that was read is over.
-    fn end(&self) -> Result<(), ReadError> {
-        match &self.current {
-            Some(Process { rank, lines, .. }) if *lines != self.found => {
-                Err(ReadError::Truncated { rank: *rank, found: self.found, lines: *lines })
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn edge(&mut self, from: u32, to: u32, count: Count) {
-        self.edges.entry((from, to)).or_default().add(count);
-    }
-
-    fn finish(self) -> Result<Recording, ReadError> {
-        self.end()?;
-        let Self { mut recording, edges, grids, current, .. } = self;
-        if current.is_none() {
-            return Err(ReadError::Empty);
-        }
-        for (grid, places) in grids {
-            let (along, elsewhere) = along(&grid, &places, &edges);
-            let same = |known: &&mut Topology| {
-                known.function == grid.function
-                    && known.dims == grid.dims
-                    && known.periodic == grid.periodic
-                    && known.reorder == grid.reorder
-            };
-            match recording.topologies.iter_mut().find(same) {
-                Some(known) => {
-                    known.grids += 1;
-                    known.elsewhere.add(elsewhere);
-                    known.along.iter_mut().zip(along).for_each(|(sum, count)| sum.add(count));
-                }
-                None => recording.topologies.push(Topology {
-                    function: grid.function,
-                    dims: grid.dims,
-                    periodic: grid.periodic,
-                    reorder: grid.reorder,
-                    grids: 1,
-                    along,
-                    elsewhere,
-                }),
-            }
-        }
-        let edges = edges.into_iter().map(|((from, to), count)| Edge { from, to, count });
-        recording.edges = edges.collect();
-        Ok(recording)
-    }
-}
-
-/// The version that a line of a process names, whatever else it has.
-fn schema_of(text: &str) -> Option<u32> {
-    let value: serde_json::Value = serde_json::from_str(text).ok()?;
-    u32::try_from(value.get("process")?.get("schema")?.as_u64()?).ok()
-}
-
-/// What went between neighbors along each dimension of a grid, and between others of it.
-fn along(
-    grid: &Grid,
-    places: &BTreeMap<u32, u32>,
-    edges: &BTreeMap<(u32, u32), Count>,
-) -> (Vec<Count>, Count) {
-    let place_of: BTreeMap<u32, u32> = places.iter().map(|(place, rank)| (*rank, *place)).collect();
-    let mut along = vec![Count::default(); grid.dims.len()];
-    let mut elsewhere = Count::default();
-    for (from, place) in &place_of {
-        for ((_, to), count) in edges.range((*from, 0)..=(*from, u32::MAX)) {
-            let Some(other) = place_of.get(to).filter(|other| *other != place) else { continue };
-            match dimension(grid, *place, *other) {
-                Some(dimension) => along[dimension].add(*count),
-                None => elsewhere.add(*count),
-            }
-        }
-    }
-    (along, elsewhere)
-}
-
-/// The dimension along which two different places are neighbors. The last dimension varies fastest.
-fn dimension(grid: &Grid, mut one: u32, mut other: u32) -> Option<usize> {
-    let mut found = None;
-    for (at, (side, periodic)) in grid.dims.iter().zip(&grid.periodic).enumerate().rev() {
-        let (a, b) = (one % side, other % side);
-        (one, other) = (one / side, other / side);
-        if a == b {
-            continue;
-        }
-        let apart = a.abs_diff(b);
-        let next = apart == 1 || (*periodic && apart == side - 1);
-        if !next || found.is_some() {
-            return None;
-        }
-        found = Some(at);
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::line::{Grid, Line, Process};
 
     fn part(rank: u32, size: u32, lines: &[Line]) -> String {
         let process = Process {
@@ -387,7 +209,7 @@ mod tests {
     #[test]
     fn what_is_no_recording_is_refused_with_a_reason() {
         let refused = |text: &str| Recording::read([text]).unwrap_err().to_string();
-        assert!(refused("").contains("empty"));
+        assert!(refused("").contains("no process has written"));
         assert!(refused("hello").contains("line 1"));
         assert!(refused("{\"schema\":1}").contains("line 1"));
         let whole = part(1, 2, &[sent(0, 1, 1), sent(1, 1, 1)]);

@@ -30,7 +30,8 @@ pub(crate) fn parse_sides(text: &str) -> Result<Vec<i32>> {
     }
     let sides: Option<Vec<i32>> =
         text.split('x').map(|side| side.trim().parse().ok().filter(|side| *side >= 0)).collect();
-    sides.ok_or_else(|| Failure::usage(format!("'{text}' is no grid: write sizes such as 50x48")))
+    sides
+        .ok_or_else(|| Failure::usage(format!("'{text}' is not a grid: write sizes such as 50x48")))
 }
 
 /// Writes sizes as they are read.

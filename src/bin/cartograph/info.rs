@@ -7,34 +7,43 @@ use crate::exec::libraries;
 use crate::output::{self, Result};
 
 /// The environment variables that the library and the command read.
-pub(crate) const VARIABLES: [(&str, &str); 8] = [
-    (
-        "CARTOGRAPH_REPORT",
-        "1: a report on stderr at the end; a file name: there; in JSON if it ends in .json",
-    ),
+pub(crate) const VARIABLES: [(&str, &str); 11] = [
+    ("CARTOGRAPH_REPORT", "1: a report on stderr; a file name: there; in JSON if it ends in .json"),
     (
         "CARTOGRAPH_REORDER",
-        "off: no process is moved; on: where the program asks, but for distributed graphs; all: these too; always: also where it does not ask; scramble:SEED[:CONSTRUCTOR+...]: at random, by all constructors or some, to test the program",
+        "off: no process is moved; on (if not set): by grids and graphs with reorder = 1; all: by distributed graphs too; always: also with reorder = 0; scramble:SEED[:CONSTRUCTOR+...]: at random, by all constructors or some, to test the program",
     ),
     (
         "CARTOGRAPH_WEIGHTS",
-        "what edges along each dimension of grids weigh: 16,1,1, or for some grids 4x4x1:16,1,1;8x8:1,4",
+        "the weights of edges along each dimension of grids: 16,1,1, or for some grids 4x4x1:16,1,1;8x8:1,4",
     ),
     (
         "CARTOGRAPH_TRAFFIC",
-        "a recording of the program, by which grids and graphs are weighed; cartograph exec --traffic sets it",
+        "a recording of the program: edges of grids and graphs weigh what was sent along them; cartograph exec --traffic sets it",
     ),
     (
         "CARTOGRAPH_LAYOUT",
-        "the nodes, instead of those detected: 4x16, 40*48,16,8, or a file with a node id a rank",
+        "which ranks share a node, in place of what the MPI says: 4x16, with switches 2x4x16, 40*48,16,8, or a file with the node of each rank",
+    ),
+    (
+        "CARTOGRAPH_LEVEL_WEIGHTS",
+        "the cost of an edge inside a node, between nodes of one switch, between switches and so on: 1,10,100 if not set",
     ),
     (
         "CARTOGRAPH_CHECK",
-        "rules whose breach is an error though all MPIs let it pass: edges, weights, arguments; all",
+        "rules of the standard that are enforced though all MPIs let programs break them: edges, weights, arguments; all",
+    ),
+    (
+        "CARTOGRAPH_NEIGHBOR",
+        "how nonblocking and persistent neighborhood collectives run: graph, by the MPI's own wherever they are right; alltoall, never by these",
+    ),
+    (
+        "CARTOGRAPH_COMBINE",
+        "small blocks of blocking neighborhood collectives go from node to node in one message: on, where that takes fewer messages; always; off",
     ),
     (
         "CARTOGRAPH_RECORD",
-        "where the recorder writes, a file a process; cartograph exec --record sets it",
+        "the directory in which the recorder writes a file for each process; cartograph exec --record sets it",
     ),
     (
         "CARTOGRAPH_LIB_DIR",

@@ -28,17 +28,17 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Runs a program with the library that fits its MPI: mpiexec -n 8 cartograph exec ./program
+    /// Runs a program with the library for its MPI: mpiexec -n 8 cartograph exec ./program
     Exec(exec::Arguments),
-    /// Finds which process should take which place of a grid or graph, and what that brings
+    /// Finds which process should take which place in a grid or graph, and what that gains
     Plan(plan::Arguments),
     /// Prints what MPI_Dims_create answers
     Dims(dims::Arguments),
-    /// Prints or draws a report in JSON, as CARTOGRAPH_REPORT=FILE.json makes it, or a recorded run
+    /// Prints or draws a report in JSON, as exec --report=FILE.json writes it, or a recorded run
     Show(show::Arguments),
-    /// Finds out whether a program stands its processes being moved: cartograph try -- mpiexec -n 8 ./app
+    /// Finds out whether a program still works when its processes are moved: cartograph try -- mpiexec -n 8 ./app
     Try(trial::Arguments),
-    /// Prints the version, the libraries that are here, and the environment variables that are read
+    /// Prints the version, the libraries that were found, and the settings in the environment
     Info,
     /// Writes man pages and shell completions below a directory, as `make install` puts them
     #[command(hide = true)]

@@ -65,7 +65,7 @@ impl Failure {
     }
 }
 
-/// Prints to stdout; colors only where they are wanted. Whoever reads may stop reading at any time.
+/// Prints to stdout; colors only where they are wanted. The reader may stop at any time.
 pub(crate) fn print(text: &str) -> Result<()> {
     let mut stdout = anstream::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -76,6 +76,11 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
+/// How many columns there are on stdout: those of a terminal, or what is read well without one.
+pub(crate) fn columns() -> usize {
+    console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns))
+}
+
 /// Writes a file; `-` is stdout.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     if path == Path::new("-") {
@@ -83,6 +88,21 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     }
     std::fs::write(path, text)
         .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
+}
+
+/// Whether there is a directory for a file that is to be written.
+pub(crate) fn check_place(path: &Path) -> Result<()> {
+    let directory = match path.parent() {
+        Some(directory) if directory != Path::new("") => directory,
+        _ => Path::new("."),
+    };
+    let cannot = |why: &str| Failure::new(format!("cannot write {}: {why}", path.display()));
+    match directory.metadata() {
+        _ if path.is_dir() => Err(cannot("it is a directory")),
+        Ok(found) if found.is_dir() => Ok(()),
+        Ok(_) => Err(cannot(&format!("{} is not a directory", directory.display()))),
+        Err(error) => Err(cannot(&format!("{}: {error}", directory.display()))),
+    }
 }
 
 /// Reads a text file; `-` is stdin.
@@ -99,7 +119,7 @@ pub(crate) fn read(path: &Path) -> Result<String> {
 pub(crate) struct Progress(ProgressBar);
 
 impl Progress {
-    /// Says what is done, if anybody looks.
+    /// Says what is done, on a terminal.
     pub(crate) fn new(what: &str) -> Self {
         let style = ProgressStyle::with_template("cartograph: {msg}, {elapsed} {spinner}");
         let line = ProgressBar::new_spinner()

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use cartograph::report::{Document, Record, picture};
 
 use crate::output::{self, Failure, Result};
-use crate::traffic;
+use crate::{plan, traffic};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -50,8 +50,15 @@ pub(crate) fn read(path: &Path) -> Result<Document> {
         files.insert(0, path.to_owned());
     }
     let documents = files.iter().map(|path| {
-        Document::read(&output::read(path)?)
-            .map_err(|error| Failure::new(format!("cannot show {}: {error}", path.display())))
+        let text = output::read(path)?;
+        Document::read(&text).map_err(|error| match plan::is_answer(&text) {
+            true => Failure::new(format!(
+                "cannot show {}: it is a plan, as cartograph plan --json prints it, not a report; \
+                 cartograph plan --svg FILE draws one",
+                path.display()
+            )),
+            false => Failure::new(format!("cannot show {}: {error}", path.display())),
+        })
     });
     Ok(Document::merged(documents.collect::<Result<Vec<_>>>()?))
 }

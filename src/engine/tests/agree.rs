@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::engine::check::Check;
-use crate::engine::policy::{Reorder, Verdict};
+use crate::engine::decision::ReorderOutcome;
+use crate::engine::digest::COLLIDING;
+use crate::engine::policy::Reorder;
 use crate::mapping::Layout;
 
 /// What rank 0 calls.
@@ -30,12 +32,12 @@ fn who_agrees_needs_no_more_than_the_split() {
     let dealt = Layout::from_ids(&[0, 1, 0, 1]);
     let expected = ["split", "broadcast", "scatter", "free", "split"];
     assert_eq!(calls(Some(dealt), 4, |comm| row(comm, true)), expected);
-    // Whoever is left out is so by another split.
+    // Processes are left out by another split.
     let smaller = |comm: &Sim| drop(cart(comm, &[3], &[false], false).unwrap());
     assert_eq!(calls(None, 4, smaller), ["split", "free", "split"]);
-    let nobody = |comm: &Sim| drop(graph(comm, &[], &[]).unwrap());
-    assert_eq!(calls(None, 4, nobody), ["split", "free"]);
-    // The two ends of each edge are compared only for who asks for it.
+    let empty = |comm: &Sim| drop(graph(comm, &[], &[]).unwrap());
+    assert_eq!(calls(None, 4, empty), ["split", "free"]);
+    // The two ends of each edge are compared only where that is asked for.
     let ring = |comm: &Sim, check| {
         let (rank, size) = (comm.rank().unwrap(), comm.size().unwrap());
         let arguments = AdjacentArguments {
@@ -45,8 +47,8 @@ fn who_agrees_needs_no_more_than_the_split() {
             dest_weights: Weights::Unweighted,
             reorder: false,
         };
-        let terms = Terms { check, ..Terms::default() };
-        dist_graph_create_adjacent(comm, terms, Ok(arguments)).unwrap();
+        let settings = CallSettings { check, ..CallSettings::default() };
+        dist_graph_create_adjacent(comm, settings, Ok(arguments)).unwrap();
     };
     assert_eq!(calls(None, 5, |comm| ring(comm, Check::default())), ["split"]);
     assert_eq!(calls(None, 5, |comm| ring(comm, Check::ALL)), ["split", "sum"]);
@@ -67,13 +69,13 @@ fn nothing_is_left_of_a_constructor_that_fails() {
             dest_weights: Weights::Unweighted,
             reorder: false,
         };
-        let terms = Terms { check: Check::ALL, ..Terms::default() };
-        dist_graph_create_adjacent(comm, terms, Ok(arguments)).err().unwrap();
+        let settings = CallSettings { check: Check::ALL, ..CallSettings::default() };
+        dist_graph_create_adjacent(comm, settings, Ok(arguments)).err().unwrap();
     };
     let grid = Cart::new(&[2, 2], &[false; 2], 4).unwrap();
     let parted = |comm: &Sim| {
         let remain = [true, comm.rank() == Ok(2)];
-        cart_sub(comm, Ok((&grid, &remain))).err().unwrap();
+        cart_sub(comm, Combine::Off, Ok((&grid, &remain))).err().unwrap();
     };
     for program in [&wrong as &(dyn Fn(&Sim) + Sync), &lonely, &parted] {
         // Communicators of parts of the ranks have a rank 0 of their own.
@@ -89,26 +91,30 @@ fn environments_may_differ() {
     for (odd, moved) in [(Reorder::Off, false), (Reorder::On, true), (Reorder::Always, true)] {
         for reporting in [false, true] {
             let made = sim::run_on(Some(layout.clone()), 4, |comm| {
-                let mut terms = Terms::default();
+                let mut settings = CallSettings::default();
                 if comm.rank() == Ok(2) {
-                    (terms.reorder, terms.reporting) = (odd, reporting);
+                    (settings.reorder, settings.reporting) = (odd, reporting);
                 }
                 let arguments = CartArguments { dims: &[4], periods: &[false], reorder: true };
-                let made = cart_create(comm, terms, Ok(arguments)).unwrap();
+                let made = cart_create(comm, settings, Ok(arguments)).unwrap();
                 let (new, _) = made.member.unwrap();
                 assert_eq!(new.size(), Ok(4));
-                (new.rank().unwrap(), made.placed.is_some())
+                (new.rank().unwrap(), made.placement.is_some())
             });
             let ranks: Vec<i32> = made.iter().map(|(rank, _)| *rank).collect();
             assert_eq!(ranks != [0, 1, 2, 3], moved);
-            // Rank 0 alone says whether anybody wants to know.
-            assert!(made.iter().all(|(_, placed)| !placed));
+            // Rank 0 alone says whether there is a report.
+            assert!(made.iter().all(|(_, placement)| !placement));
         }
     }
 }
 
 /// The new ranks of processes on nodes in turn, in a ring that each gives its own part of.
-fn ring(layout: Option<Layout>, size: i32, terms: impl Fn(i32) -> Terms + Sync) -> Vec<i32> {
+fn ring(
+    layout: Option<Layout>,
+    size: i32,
+    settings: impl Fn(i32) -> CallSettings + Sync,
+) -> Vec<i32> {
     sim::run_on(layout, size, |comm| {
         let rank = comm.rank().unwrap();
         let arguments = AdjacentArguments {
@@ -118,7 +124,7 @@ fn ring(layout: Option<Layout>, size: i32, terms: impl Fn(i32) -> Terms + Sync) 
             dest_weights: Weights::Unweighted,
             reorder: true,
         };
-        let made = dist_graph_create_adjacent(comm, terms(rank), Ok(arguments)).unwrap();
+        let made = dist_graph_create_adjacent(comm, settings(rank), Ok(arguments)).unwrap();
         made.member.unwrap().0.rank().unwrap()
     })
 }
@@ -126,8 +132,10 @@ fn ring(layout: Option<Layout>, size: i32, terms: impl Fn(i32) -> Terms + Sync) 
 #[test]
 fn distributed_graphs_are_moved_where_they_say_so() {
     let dealt = || Some(Layout::from_ids(&[0, 1, 0, 1]));
-    let terms = |reorder, info| Terms { reorder, info, ..Terms::default() };
-    let moves = |terms: &(dyn Fn(i32) -> Terms + Sync)| ring(dealt(), 4, terms) != [0, 1, 2, 3];
+    let settings = |reorder, info| CallSettings { reorder, info, ..CallSettings::default() };
+    let moves = |settings: &(dyn Fn(i32) -> CallSettings + Sync)| {
+        ring(dealt(), 4, settings) != [0, 1, 2, 3]
+    };
     for (reorder, info, moved) in [
         (Reorder::On, None, false),
         (Reorder::On, Some(true), true),
@@ -135,9 +143,10 @@ fn distributed_graphs_are_moved_where_they_say_so() {
         (Reorder::All, Some(false), false),
         (Reorder::Off, Some(true), false),
     ] {
-        assert_eq!(moves(&|_| terms(reorder, info)), moved, "{reorder:?} {info:?}");
+        assert_eq!(moves(&|_| settings(reorder, info)), moved, "{reorder:?} {info:?}");
         // A rank whose info says nothing, or whose environment is more cautious, keeps all.
-        let odd = |rank| if rank == 2 { terms(Reorder::On, None) } else { terms(reorder, info) };
+        let odd =
+            |rank| if rank == 2 { settings(Reorder::On, None) } else { settings(reorder, info) };
         assert!(!moves(&odd), "{reorder:?} {info:?}");
     }
 }
@@ -145,9 +154,9 @@ fn distributed_graphs_are_moved_where_they_say_so() {
 #[test]
 fn processes_are_scrambled_wherever_they_run() {
     let scrambled = |seed| {
-        let mut terms = Terms { reorder: Reorder::All, ..Terms::default() };
-        terms.options.scramble = Some(seed);
-        terms
+        let mut settings = CallSettings { reorder: Reorder::All, ..CallSettings::default() };
+        settings.options.scramble = Some(seed);
+        settings
     };
     let dealt = Layout::from_ids(&[0, 1, 0, 1, 0, 1]);
     let first = ring(None, 6, |_| scrambled(7));
@@ -155,12 +164,16 @@ fn processes_are_scrambled_wherever_they_run() {
     for layout in [Some(Layout::one_node(6)), Some(dealt)] {
         assert_eq!(ring(layout, 6, |_| scrambled(7)), first);
     }
-    // The seed is rank 0's; who has none scrambles where others may be moved.
+    // The seed is rank 0's; ranks without one scramble where others may be moved.
     assert_eq!(ring(None, 6, |rank| scrambled(if rank == 0 { 7 } else { 8 })), first);
     assert_ne!(ring(None, 6, |_| scrambled(8)), first);
     let some = |reorder| {
         move |rank| {
-            if rank == 3 { Terms { reorder, ..Terms::default() } } else { scrambled(7) }
+            if rank == 3 {
+                CallSettings { reorder, ..CallSettings::default() }
+            } else {
+                scrambled(7)
+            }
         }
     };
     assert_eq!(ring(None, 6, some(Reorder::All)), first);
@@ -179,10 +192,13 @@ fn whoever_is_moved_against_its_will_is_told_on_rank_0() {
     ] {
         let made = sim::run_on(Some(dealt.clone()), 4, |comm| {
             let arguments = CartArguments { dims: &[4], periods: &[false], reorder: asked };
-            let terms = Terms { reorder, ..Terms::default() };
-            cart_create(comm, terms, Ok(arguments)).unwrap().placed.map(|placed| placed.verdict)
+            let settings = CallSettings { reorder, ..CallSettings::default() };
+            cart_create(comm, settings, Ok(arguments))
+                .unwrap()
+                .placement
+                .map(|placement| placement.outcome)
         });
-        assert_eq!(made[0], told.then_some(Verdict::Applied { forced: true }));
+        assert_eq!(made[0], told.then_some(ReorderOutcome::Applied { forced: true }));
         assert_eq!(made[1..], [None, None, None]);
     }
 }
@@ -193,9 +209,116 @@ fn different_functions_meet() {
     for remain in [[true, true], [true, false]] {
         let (rank, class, text) = fault(sim::run(4, |comm| match comm.rank() {
             Ok(1) => cart(comm, &[2, 2], &[false; 2], false),
-            _ => cart_sub(comm, Ok((&grid, &remain))).map(|made| made.member),
+            _ => cart_sub(comm, Combine::Off, Ok((&grid, &remain))).map(|made| made.member),
         }));
         assert_eq!((rank, class), (1, Class::Arg));
         assert_eq!(text, "calls MPI_Cart_create while rank 0 calls MPI_Cart_sub");
+    }
+}
+
+#[test]
+fn the_host_is_to_know_neighbors_only_if_all_would_have_it_so() {
+    // Whether each rank comes to yes, where `willing` would have it so and each makes a call.
+    let outcome = |willing: [bool; 4], call: &(dyn Fn(&Sim) -> Result<bool> + Sync)| {
+        let all = sim::run(4, |comm| {
+            sim::HOST_GRAPH.set(willing[comm.rank().unwrap() as usize]);
+            call(comm).unwrap()
+        });
+        assert!(all.iter().all(|one| *one == all[0]), "{all:?}");
+        all[0]
+    };
+    let cart = |dims: &'static [i32]| {
+        move |comm: &Sim| {
+            let arguments = CartArguments { dims, periods: &[true, true], reorder: false };
+            cart_create(comm, CallSettings::default(), Ok(arguments)).map(|made| made.host_graph)
+        }
+    };
+    let graph = |edges: &'static [i32]| {
+        move |comm: &Sim| {
+            let arguments = GraphArguments { index: &[1, 2, 3, 4], edges, reorder: false };
+            graph_create(comm, CallSettings::default(), Ok(arguments)).map(|made| made.host_graph)
+        }
+    };
+    let sub = |remain: &'static [bool]| {
+        move |comm: &Sim| {
+            let grid = Cart::new(&[4, 1], &[false, true], 4).unwrap();
+            cart_sub(comm, Combine::Off, Ok((&grid, remain))).map(|made| made.host_graph)
+        }
+    };
+    // Rank 2 has an edge to `last`, and everybody else one to the next.
+    let adjacent = |last: i32| {
+        move |comm: &Sim| {
+            let rank = comm.rank().unwrap();
+            let to = [if rank == 2 { last } else { (rank + 1) % 4 }];
+            let arguments = AdjacentArguments {
+                sources: &[],
+                source_weights: Weights::Unweighted,
+                destinations: &to,
+                dest_weights: Weights::Unweighted,
+                reorder: false,
+            };
+            let made = dist_graph_create_adjacent(comm, CallSettings::default(), Ok(arguments));
+            made.map(|made| made.host_graph)
+        }
+    };
+    // Rank 3 gives an edge from 2 to `last`.
+    let edges = |last: i32| {
+        move |comm: &Sim| {
+            let gives: &[i32] = if comm.rank() == Ok(3) { &[2] } else { &[] };
+            let arguments = EdgeArguments {
+                sources: gives,
+                degrees: if gives.is_empty() { &[] } else { &[1] },
+                destinations: if gives.is_empty() { &[] } else { &[last] },
+                weights: Weights::Unweighted,
+                reorder: false,
+            };
+            dist_graph_create(comm, CallSettings::default(), Ok(arguments))
+                .map(|made| made.host_graph)
+        }
+    };
+    type Call = dyn Fn(&Sim) -> Result<bool> + Sync;
+    // The second of each has an edge from a process to itself, which makes no difference.
+    let pairs: [[&Call; 2]; 5] = [
+        [&cart(&[2, 2]), &cart(&[4, 1])],
+        [&graph(&[1, 2, 3, 0]), &graph(&[1, 2, 2, 0])],
+        [&sub(&[true, false]), &sub(&[true, true])],
+        [&adjacent(3), &adjacent(2)],
+        [&edges(0), &edges(2)],
+    ];
+    for call in pairs.into_iter().flatten() {
+        assert!(outcome([true; 4], call));
+        assert!(!outcome([false; 4], call));
+        for odd in 0..4 {
+            assert!(!outcome(std::array::from_fn(|rank| rank != odd), call));
+            assert!(!outcome(std::array::from_fn(|rank| rank == odd), call));
+        }
+    }
+}
+
+/// Blocks are combined where no rank says that they are not, whatever else differs.
+#[test]
+fn blocks_are_combined_only_where_all_ranks_say_so() {
+    for (others, odd, agreed) in [
+        (Combine::Off, Combine::Off, [Combine::Off; 2]),
+        (Combine::All, Combine::Off, [Combine::Off; 2]),
+        (Combine::Off, Combine::All, [Combine::Off; 2]),
+        (Combine::All, Combine::All, [Combine::All; 2]),
+        (Combine::All, Combine::Paying, [Combine::All, Combine::Paying]),
+    ] {
+        for (periods, colliding) in [(false, false), (true, false), (false, true)] {
+            let all = sim::run(4, |comm| {
+                COLLIDING.set(colliding);
+                let is_odd = comm.rank() == Ok(2);
+                let combine = if is_odd { odd } else { others };
+                let settings = CallSettings { combine, ..CallSettings::default() };
+                // Periods may differ: that is found out by a reduction, and tolerated.
+                let periods = [is_odd && periods, false];
+                let arguments = CartArguments { dims: &[2, 2], periods: &periods, reorder: false };
+                cart_create(comm, settings, Ok(arguments)).map(|made| made.combine)
+            });
+            for (rank, combine) in all.into_iter().enumerate() {
+                assert_eq!(combine, Ok(agreed[usize::from(rank == 2)]));
+            }
+        }
     }
 }

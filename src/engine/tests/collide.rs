@@ -1,5 +1,5 @@
 //! Digests that collide, by chance or by malice: what comes of arguments that differ must be an error
-//! or a communicator that fits, and nobody may wait for who does not come.
+//! or a communicator that fits, and no rank may wait for one that does not come.
 
 use super::*;
 use crate::engine::calls::{Call, fits, make};
@@ -8,12 +8,17 @@ use crate::engine::policy::Reorder;
 use crate::mapping::Layout;
 
 /// Every rank makes its own call, with digests that are all the same.
-fn collide(layout: Option<Layout>, terms: impl Fn(i32) -> Terms + Sync, calls: [&Call; 4]) {
+fn collide(
+    layout: Option<Layout>,
+    settings: impl Fn(i32) -> CallSettings + Sync,
+    calls: [&Call; 4],
+) {
     let grid = Cart::new(&[2, 2], &[false; 2], 4).unwrap();
     sim::run_on(layout, 4, |comm| {
         COLLIDING.set(true);
         let rank = comm.rank().unwrap();
-        if let Ok(Some((made, topology))) = make(comm, terms(rank), &grid, calls[rank as usize]) {
+        if let Ok(Some((made, topology))) = make(comm, settings(rank), &grid, calls[rank as usize])
+        {
             assert!(
                 fits(&made, &topology, 4),
                 "{topology:?} on {} processes",
@@ -64,12 +69,12 @@ fn every_call() -> Vec<Call> {
 #[test]
 fn nobody_waits_for_ever_where_digests_collide() {
     let calls = every_call();
-    let terms = |_| Terms { reorder: Reorder::All, ..Terms::default() };
+    let settings = |_| CallSettings { reorder: Reorder::All, ..CallSettings::default() };
     for one in &calls {
         for other in &calls {
             let dealt = Some(Layout::from_ids(&[0, 1, 0, 1]));
-            collide(None, terms, [one, one, other, one]);
-            collide(dealt, terms, [other, one, one, other]);
+            collide(None, settings, [one, one, other, one]);
+            collide(dealt, settings, [other, one, one, other]);
         }
     }
 }
@@ -77,19 +82,19 @@ fn nobody_waits_for_ever_where_digests_collide() {
 #[test]
 fn nobody_waits_for_ever_where_environments_differ_and_digests_collide() {
     let calls = every_call();
-    let terms = |rank: i32| Terms {
+    let settings = |rank: i32| CallSettings {
         reorder: [Reorder::Always, Reorder::On, Reorder::Off, Reorder::On][rank as usize],
         reporting: rank % 3 == 0,
         check: if rank % 2 == 0 { Check::ALL } else { Check::default() },
-        ..Terms::default()
+        ..CallSettings::default()
     };
     for (i, one) in calls.iter().enumerate() {
         let other = &calls[(i * 7 + 3) % calls.len()];
         for layout in [None, Some(Layout::from_ids(&[0, 1, 0, 1]))] {
             for first in 0..4 {
-                let terms = |rank| terms((rank + first) % 4);
-                collide(layout.clone(), terms, [one; 4]);
-                collide(layout.clone(), terms, [one, one, other, one]);
+                let settings = |rank| settings((rank + first) % 4);
+                collide(layout.clone(), settings, [one; 4]);
+                collide(layout.clone(), settings, [one, one, other, one]);
             }
         }
     }

@@ -2,12 +2,13 @@
 
 use super::*;
 use crate::engine::check::Rule;
-use crate::engine::policy::{Reorder, Verdict};
+use crate::engine::decision::ReorderOutcome;
+use crate::engine::policy::Reorder;
 use crate::mapping::Layout;
 use crate::topology::Edges;
 
-fn checking(check: Check) -> Terms {
-    Terms { check, reorder: Reorder::All, ..Terms::default() }
+fn checking(check: Check) -> CallSettings {
+    CallSettings { check, reorder: Reorder::All, ..CallSettings::default() }
 }
 
 /// Ranks dealt to two nodes in turn, so that a row of them is worth moving.
@@ -23,22 +24,23 @@ fn periods_may_differ() {
         sim::run_on(Some(dealt()), 4, |comm| {
             let odd = comm.rank() == Ok(2);
             let arguments = CartArguments { dims: &[4], periods: &[odd], reorder };
-            let terms = Terms { reporting: true, ..checking(check) };
-            cart_create(comm, terms, Ok(arguments))
+            let settings = CallSettings { reporting: true, ..checking(check) };
+            cart_create(comm, settings, Ok(arguments))
         })
     };
     for reorder in [false, true] {
         for (rank, made) in (0..).zip(create(Check::default(), reorder)) {
             let made = made.unwrap();
             let (comm, topology) = made.member.unwrap();
-            // Nobody is moved: to each rank its own idea is true at its own place only.
+            // No process is moved: to each rank its own idea is true at its own place only.
             assert_eq!((comm.rank(), comm.size()), (Ok(rank), Ok(4)));
             let own = Cart::new(&[4], &[rank == 2], 4).unwrap();
             assert_eq!(topology, Topology::Cart(own));
-            if let Some(placed) = made.placed {
-                assert_eq!(placed.broken, [Rule::Arguments]);
-                let verdict = if reorder { Verdict::Differing } else { Verdict::NotAsked };
-                assert_eq!(placed.verdict, verdict);
+            if let Some(placement) = made.placement {
+                assert_eq!(placement.broken, [Rule::Arguments]);
+                let outcome =
+                    if reorder { ReorderOutcome::Differing } else { ReorderOutcome::NotAsked };
+                assert_eq!(placement.outcome, outcome);
             } else {
                 assert!(rank > 0);
             }
@@ -157,7 +159,7 @@ fn lists_of_an_odd_graph_stay_with_their_vertex() {
     ];
     let made = adjacent(Some(dealt()), Check::default(), &passed);
     let made: Vec<_> = made.into_iter().map(Result::unwrap).collect();
-    assert!((0..).zip(&made).any(|(old, (new, _))| old != *new), "nobody was moved");
+    assert!((0..).zip(&made).any(|(old, (new, _))| old != *new), "no process was moved");
     for (new, graph) in made {
         assert_eq!(graph, kept(&passed[new as usize]), "vertex {new}");
     }
@@ -218,7 +220,7 @@ fn rank_0_says_what_is_checked() {
 #[test]
 fn the_report_says_that_edges_do_not_match() {
     for (matching, expected) in [(true, vec![]), (false, vec![Rule::Edges])] {
-        let placed = sim::run_on(Some(dealt()), 4, |comm| {
+        let placement = sim::run_on(Some(dealt()), 4, |comm| {
             let rank = comm.rank().unwrap();
             let next = [(rank + 1) % 4];
             let arguments = AdjacentArguments {
@@ -228,10 +230,10 @@ fn the_report_says_that_edges_do_not_match() {
                 dest_weights: Weights::Unweighted,
                 reorder: false,
             };
-            let terms = Terms { reporting: true, ..Terms::default() };
-            dist_graph_create_adjacent(comm, terms, Ok(arguments)).unwrap().placed
+            let settings = CallSettings { reporting: true, ..CallSettings::default() };
+            dist_graph_create_adjacent(comm, settings, Ok(arguments)).unwrap().placement
         });
-        assert_eq!(placed[0].as_ref().unwrap().broken, expected);
+        assert_eq!(placement[0].as_ref().unwrap().broken, expected);
     }
 }
 

@@ -143,13 +143,13 @@ fn succeeds(calls: &[&Call], check: bool) -> bool {
         && (!check || edges_match(calls))
 }
 
-/// What rank `rank`'s topology must be where nobody is moved.
+/// What rank `rank`'s topology must be where no process is moved.
 fn topology(calls: &[&Call], grid: &Cart, rank: i32) -> Option<Topology> {
     let size = calls.len() as i32;
     let is_weighted = {
         let chosen = calls.iter().find_map(|call| choice(call));
         let mixed = calls.iter().any(|call| choice(call).is_some_and(|way| Some(way) != chosen));
-        // Who fits both does as the others, and as weighted where these differ.
+        // A rank that fits both does as the others, and as weighted where these differ.
         let of_others = if mixed { true } else { chosen.unwrap_or(true) };
         choice(calls[rank as usize]).unwrap_or(of_others)
     };
@@ -237,10 +237,10 @@ proptest! {
         let calls: Vec<&Call> = picks.iter().map(|pick| &calls[*pick]).collect();
         let size = calls.len() as i32;
         let grid = grid_of(size);
-        let terms = Terms { check: if check { Check::ALL } else { Check::default() }, ..Terms::default() };
+        let settings = CallSettings { check: if check { Check::ALL } else { Check::default() }, ..CallSettings::default() };
         let results = sim::run(size, |comm| {
             let rank = comm.rank().unwrap();
-            make(comm, terms, &grid, calls[rank as usize]).map(|made| made.map(|(made, topology)| {
+            make(comm, settings, &grid, calls[rank as usize]).map(|made| made.map(|(made, topology)| {
                 (fits(&made, &topology, size), topology)
             }))
         });
@@ -278,14 +278,15 @@ proptest! {
             let rank = comm.rank().unwrap();
             let (reorder, reporting, check) = environments[rank as usize];
             let (info, scramble) = infos[rank as usize];
-            let terms = Terms {
+            let settings = CallSettings {
                 reorder: [Reorder::Off, Reorder::On, Reorder::All, Reorder::Always][reorder],
                 info,
                 reporting,
                 check: if check { Check::ALL } else { Check::default() },
+                combine: if check { Combine::All } else { Combine::Off },
                 options: Options { scramble, ..Options::default() },
             };
-            if let Ok(Some((made, topology))) = make(comm, terms, &grid, calls[rank as usize]) {
+            if let Ok(Some((made, topology))) = make(comm, settings, &grid, calls[rank as usize]) {
                 assert!(fits(&made, &topology, size));
                 // All that are in it come to a call on it.
                 made.min(&mut [0]).unwrap();

@@ -22,7 +22,7 @@ pub(crate) struct Alone {
 }
 
 impl Alone {
-    /// That of this process. Waits for nobody. `None` where there is no `MPI_COMM_SELF` to make it of,
+    /// That of this process. Waits for no other process. `None` where there is no `MPI_COMM_SELF` to make it of,
     /// in a program of sessions alone or after `MPI_Finalize`; under `MPI_THREAD_MULTIPLE`, where another
     /// thread may be in a collective call on `MPI_COMM_SELF`; and on SMPI, which refuses messages from
     /// address zero, where datatypes with addresses in them start.

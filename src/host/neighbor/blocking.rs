@@ -4,12 +4,15 @@
 use std::ffi::{c_int, c_void};
 use std::mem::MaybeUninit;
 
+use super::combine::Combined;
 use super::ends::End;
+use super::pending::wait_all;
 use super::types::{Described, Temporary};
-use super::{Block, Neighborhood, Side, own};
+use super::{Block, Neighborhood, Operation, Side, own};
+use crate::engine::combine::Combine;
 use crate::host::errors::quiet;
 use crate::host::sys::{self, MPI_Request, MPI_Status};
-use crate::host::{Error, HostComm, Result};
+use crate::host::{HostComm, Result};
 use crate::topology::Direction;
 
 /// So many messages need no memory from the heap.
@@ -18,10 +21,21 @@ const FEW: usize = 64;
 /// Receives and sends all blocks. Collective.
 pub(super) fn exchange(
     of: &Neighborhood<'_>,
+    operation: Operation,
     send: &Side<impl Fn(usize) -> Block>,
     receive: &Side<impl Fn(usize) -> Block>,
 ) -> Result {
     let private = of.attached.private(of.comm)?;
+    if of.attached.combine != Combine::Off
+        && let Some(combined) = Combined::of(of, &private)?
+    {
+        let send = Side { buffer: send.buffer, block: &send.block as &dyn Fn(usize) -> Block };
+        let receive =
+            Side { buffer: receive.buffer, block: &receive.block as &dyn Fn(usize) -> Block };
+        if combined.takes(of, operation, &send, &receive) {
+            return combined.exchange(of, &private, operation, &send, &receive);
+        }
+    }
     let alone = of.alone()?;
     let receives = of.ends.of(Direction::Receive, alone.is_none());
     let sends = of.ends.of(Direction::Send, alone.is_none());
@@ -150,28 +164,8 @@ impl<'a> Pending<'a> {
         meanwhile: impl FnOnce() -> Result,
     ) -> Result {
         let done = meanwhile();
-        let waited = self.wait_all(statuses);
+        let waited = wait_all(&mut self.requests[..self.posted], statuses);
         done.and(waited)
-    }
-
-    fn wait_all(&mut self, statuses: &mut [MaybeUninit<MPI_Status>]) -> Result {
-        let requests = &mut self.requests[..self.posted];
-        let statuses = &mut statuses[..requests.len()];
-        let count = requests.len() as c_int;
-        // SAFETY: as many requests and statuses as said.
-        let code = unsafe {
-            sys::PMPI_Waitall(count, requests.as_mut_ptr().cast(), statuses.as_mut_ptr().cast())
-        };
-        match code {
-            sys::CG_SUCCESS => Ok(()),
-            sys::CG_ERR_IN_STATUS => {
-                // SAFETY: with this code the host has set the error of every status.
-                let of_status = statuses.iter().map(|s| unsafe { s.assume_init_ref() }.MPI_ERROR);
-                let wrong = |code: &c_int| ![sys::CG_SUCCESS, sys::CG_ERR_PENDING].contains(code);
-                Err(Error::Quiet(of_status.into_iter().find(wrong).unwrap_or(code)))
-            }
-            code => Err(Error::Quiet(code)),
-        }
     }
 
     /// After the host refused a message: what is under way is not waited for, since what it waits

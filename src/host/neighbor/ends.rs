@@ -30,7 +30,7 @@ pub(super) struct Own {
 
 struct Side {
     degree: usize,
-    /// Those of other processes in the order of the blocks, and then the process' own.
+    /// Those of other processes, and then the process' own, each by pairing and then in the order of the blocks.
     ends: Vec<End>,
     /// How many are of other processes.
     others: usize,
@@ -41,7 +41,7 @@ impl Ends {
     pub(super) fn new(topology: &Topology, rank: i32) -> Self {
         let [mut receive, mut send] = [Direction::Receive, Direction::Send].map(|direction| {
             let degree = topology.degree(rank, direction);
-            let (others, mut own): (Vec<End>, Vec<End>) = (0..degree)
+            let (mut others, mut own): (Vec<End>, Vec<End>) = (0..degree)
                 .filter_map(|number| {
                     let neighbor = topology.neighbor(rank, direction, number);
                     let pairing = neighbor.pairing;
@@ -49,6 +49,7 @@ impl Ends {
                 })
                 .partition(|end| end.rank != rank);
             // Stable: blocks of one pairing belong together in order.
+            others.sort_by_key(|end| end.pairing);
             own.sort_by_key(|end| end.pairing);
             let count = others.len();
             Side { degree, ends: others.into_iter().chain(own).collect(), others: count }

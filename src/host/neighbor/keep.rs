@@ -1,7 +1,7 @@
 //! Arguments that live as long as a request.
 //!
 //! The standard lets a host look at the arrays of a nonblocking collective until it is complete, and
-//! nobody tells us when that is. What is seen of hosts is that they copy everything but the array of
+//! the host does not tell when that is. What is seen of hosts is that they copy everything but the array of
 //! datatypes, in which Open MPI looks again when the request is complete, or freed if it is
 //! persistent, to release those that are not predefined, in the order of the array and those of the
 //! receives last. So the arrays hang on the last of these datatypes, a duplicate that only the
@@ -10,14 +10,14 @@
 //! Open MPI also asks the communicator then how long the arrays are, without having held it. So a
 //! communicator that the program frees before is held, until the arrays go, by a request on it.
 
+use std::any::Any;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use super::plan::Plan;
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
-use crate::host::{Result, end::Way, errors::check};
+use crate::host::{Result, end, errors::check, key::Way};
 
 /// What one request needs.
 pub(super) struct Kept {
@@ -27,11 +27,10 @@ pub(super) struct Kept {
 }
 
 struct Needed {
-    /// The datatypes of the sends and of the receives: copies of the plan's, since the host writes
-    /// to them.
+    /// The datatypes of the sends and of the receives, to which the host writes.
     datatypes: [Vec<MPI_Datatype>; 2],
     /// All other arrays.
-    _plan: Arc<Plan>,
+    _others: Arc<dyn Any>,
     _hold: Hold,
 }
 
@@ -60,9 +59,13 @@ impl Drop for Hold {
 }
 
 impl Kept {
-    /// Gets the arguments of a plan with derived datatypes ready for one call on `comm`.
-    pub(super) fn new(comm: MPI_Comm, plan: Arc<Plan>) -> Result<Self> {
-        let mut datatypes = [plan.send.datatypes.clone(), plan.receive.datatypes.clone()];
+    /// Gets arguments with derived datatypes ready for one call on `comm`: those of the sends and of the receives, of
+    /// which there is at least one, and all else that is needed for as long.
+    pub(super) fn new(
+        comm: MPI_Comm,
+        mut datatypes: [Vec<MPI_Datatype>; 2],
+        others: Arc<dyn Any>,
+    ) -> Result<Self> {
         let hold = Hold::new(comm)?;
         let guard = match (keyval()?, datatypes[1].last_mut()) {
             (Some(keyval), Some(last)) => {
@@ -72,7 +75,7 @@ impl Kept {
             }
             _ => None,
         };
-        let needed = Needed { datatypes, _plan: plan, _hold: hold };
+        let needed = Needed { datatypes, _others: others, _hold: hold };
         Ok(Self { needed: Box::new(needed), guard })
     }
 
@@ -98,8 +101,8 @@ const INVALID: c_int = sys::CG_KEYVAL_INVALID;
 /// The key for such values, if it was made already.
 static KEYVAL: AtomicI32 = AtomicI32::new(INVALID);
 
-/// Gives the key up; whoever needs one makes another.
-pub(in crate::host) fn retire(way: Way) {
+/// Gives the key up; the next function that needs one makes another.
+fn retire(way: Way) {
     let mut keyval = KEYVAL.swap(INVALID, Ordering::AcqRel);
     if keyval != INVALID && way == Way::GivenBack {
         // SAFETY: a key of ours. The host keeps it until the last callback of it is done.
@@ -120,6 +123,7 @@ fn keyval() -> Result<Option<c_int>> {
         return Ok(None);
     }
     check(code)?;
+    end::retires_with_the_last(retire);
     match KEYVAL.compare_exchange(INVALID, made, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => Ok(Some(made)),
         Err(other) => {

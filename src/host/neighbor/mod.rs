@@ -5,34 +5,41 @@
 //!
 //! - [`own`]: what a process sends to itself, except in persistent collectives.
 //! - [`blocking`]: messages on a private communicator.
+//! - [`combine`]: blocking ones whose small blocks go from node to node in one message.
 //! - [`request`]: nonblocking and persistent, by one request of the host on the communicator itself.
+//! - [`graph`]: these by the host's neighborhood collectives.
 
 mod alone;
 mod blocking;
+mod combine;
 mod ends;
+pub(super) mod graph;
 mod keep;
 mod own;
+mod pending;
 mod persistent;
 mod plan;
 mod request;
 mod types;
 
-pub(super) use alone::Alone;
-pub(super) use keep::retire;
 pub(crate) use request::Start;
 
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::OnceLock;
 
+use alone::Alone;
+use combine::Combined;
 use ends::Ends;
 use plan::Plans;
 use types::Described;
 
-use super::attr::{self, Attached};
+use super::attr::{self, TopologyAttribute};
 use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use super::{HostComm, Result, errors::check, report};
-use crate::topology::{Direction, Error};
+use crate::engine::Comm;
+use crate::engine::combine::{Combine, Payload};
+use crate::topology::{Direction, Error, Topology};
 
 /// One neighbor's part of a buffer.
 #[derive(Clone, Copy, PartialEq)]
@@ -77,7 +84,33 @@ impl<F: Fn(usize) -> Block> Side<F> {
     #[inline]
     fn address(&self, block: &Described) -> *mut c_void {
         let (base, distance) = self.base(1);
-        base.wrapping_byte_offset(distance + block.offset)
+        let address = base.wrapping_byte_offset(distance + block.offset);
+        if block.is_nowhere(address) { ptr::null_mut() } else { address }
+    }
+}
+
+/// What a collective is, as far as it matters where small blocks are combined.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operation {
+    Allgather,
+    Allgatherv,
+    Alltoall,
+    /// Of blocks of different sizes or types.
+    AlltoallVaried,
+}
+
+impl Operation {
+    /// Whether the standard has all processes send and receive blocks of one size.
+    fn is_uniform(self) -> bool {
+        matches!(self, Self::Allgather | Self::Alltoall)
+    }
+
+    /// What the blocks of a process are.
+    fn payload(self) -> Payload {
+        match self {
+            Self::Allgather | Self::Allgatherv => Payload::Same,
+            Self::Alltoall | Self::AlltoallVaried => Payload::Each,
+        }
     }
 }
 
@@ -90,18 +123,46 @@ pub(crate) enum Run {
     Request(Start, *mut MPI_Request),
 }
 
-/// What is known of a communicator once there were collectives on it.
+/// What is known of a communicator once there were collectives on it: kept with its topology.
 #[derive(Default)]
-pub(crate) struct Known {
+struct NeighborCache {
     ends: OnceLock<Ends>,
+    /// The communicator of this process alone, if there has been need of it; `None` inside if there is
+    /// none. It is the process', and here to be found fast.
+    alone: OnceLock<Option<&'static Alone>>,
+    /// Whether the host knows the neighbors.
+    by_host: OnceLock<bool>,
+    /// Memory for the arguments of the host's own.
+    spare: graph::Spare,
     plans: Plans,
+    /// Who gathers for whom; `None` inside if nothing is combined.
+    combined: OnceLock<Option<Box<Combined>>>,
 }
 
 /// A process among its neighbors.
 pub(crate) struct Neighborhood<'a> {
     comm: MPI_Comm,
-    attached: &'a Attached,
+    attached: &'a TopologyAttribute,
+    cache: &'a NeighborCache,
     ends: &'a Ends,
+}
+
+/// Gives a new communicator its topology, and tells the host its neighbors if `host_graph`: then all processes want
+/// it so, and the communicator may become another one. On failure the topology is dropped.
+pub(crate) fn put(
+    mut comm: HostComm,
+    topology: Topology,
+    host_graph: bool,
+    combine: Combine,
+) -> Result<HostComm> {
+    let rank = comm.rank()?;
+    let topology = match topology {
+        Topology::Cart(grid) => Topology::Cart(grid.seen_from(rank)?),
+        graph => graph,
+    };
+    let told = host_graph && graph::give(&mut comm, &topology, rank)?;
+    attr::put(&comm, topology, rank, told, combine)?;
+    Ok(comm)
 }
 
 impl Neighborhood<'_> {
@@ -121,15 +182,15 @@ impl Neighborhood<'_> {
         }
         // SAFETY: as the caller promises.
         let attached = unsafe { attr::attached(comm)? }.ok_or(Error::NoNeighbors)?;
-        let known = &attached.neighbors.ends;
-        let ends = match known.get() {
+        let cache: &NeighborCache = attached.kept();
+        let ends = match cache.ends.get() {
             Some(ends) => ends,
             None => {
                 report::note_neighbors(&attached.topology);
-                known.get_or_init(|| Ends::new(&attached.topology, attached.rank()))
+                cache.ends.get_or_init(|| Ends::new(&attached.topology, attached.rank()))
             }
         };
-        Ok(Self { comm, attached, ends })
+        Ok(Self { comm, attached, cache, ends })
     }
 
     /// How many blocks there are on one side.
@@ -141,12 +202,34 @@ impl Neighborhood<'_> {
     /// if they must go as all others do.
     #[inline]
     fn alone(&self) -> Result<Option<HostComm>> {
-        if self.ends.own().is_empty() { Ok(None) } else { self.attached.alone(self.comm) }
+        if self.ends.own().is_empty() {
+            return Ok(None);
+        }
+        if self.attached.size() == 1 {
+            return self.attached.private(self.comm).map(Some);
+        }
+        let alone = match self.cache.alone.get() {
+            Some(alone) => *alone,
+            None => {
+                let found = Alone::of_process()?;
+                *self.cache.alone.get_or_init(|| found)
+            }
+        };
+        Ok(alone.and_then(Alone::comm))
+    }
+
+    /// Whether the host knows the neighbors.
+    #[inline]
+    fn known_to_host(&self) -> bool {
+        // A duplicate has what the host's duplicates have.
+        let by_host = &self.cache.by_host;
+        self.attached.given_to_host && *by_host.get_or_init(|| graph::is_known(self.comm))
     }
 
     /// Runs a collective, or makes a request of it. Collective.
     pub(crate) fn run(
         &self,
+        operation: Operation,
         send: Side<impl Fn(usize) -> Block>,
         receive: Side<impl Fn(usize) -> Block>,
         run: Run,
@@ -158,7 +241,7 @@ impl Neighborhood<'_> {
             }
         }
         match run {
-            Run::Blocking => blocking::exchange(self, &send, &receive),
+            Run::Blocking => blocking::exchange(self, operation, &send, &receive),
             Run::Request(_, place) if place.is_null() => {
                 Err(Error::NullPointer { argument: "request" }.into())
             }

@@ -1,6 +1,6 @@
 //! What a process sends to itself, moved at once by the host, on a communicator of the process alone:
 //! there hosts copy what they would pack into messages on others. Blocks that lie one after the
-//! other at both ends are moved as one; nobody else has to agree to that.
+//! other at both ends are moved as one; no other process has to agree to that.
 
 use super::types::{Described, Temporary};
 use super::{Block, Neighborhood, Side};
@@ -28,7 +28,7 @@ pub(super) fn copy(
     let exchange = |Pair { mut send, receive }: Pair, temporary: &mut Temporary| {
         let (mut from, to) = (all_send.address(&send), all_receive.address(&receive));
         // Of datatypes that have the addresses in them. SMPI copies nothing then.
-        if from == to {
+        if from == to && !send.is_nowhere(from) {
             from = from.wrapping_byte_add(1);
             send = temporary.displaced(Described { offset: -1, ..send })?;
         }

@@ -1,25 +1,25 @@
 //! What persistent requests need, on hosts whose requests hold no datatypes: Open MPI 5.
 //!
 //! Nothing there says that such a request is freed: it holds neither datatypes nor arrays nor its
-//! communicator, calls nobody back, and goes back to a list from which the next one is taken. But
+//! communicator, calls nothing back, and goes back to a list from which the next one is taken. But
 //! its handle tells: while the request lives, the host gives it to no other. So what a request needs
 //! is kept under its handle until a new request has the same. That is as much as the most requests
 //! that there were at once needed, as the host itself keeps their memory.
 
+use std::any::Any;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::plan::Plan;
 use crate::host::sys::MPI_Request;
 
 /// What requests need, by their handles.
-static NEEDED: Mutex<BTreeMap<usize, Arc<Plan>>> = Mutex::new(BTreeMap::new());
+static NEEDED: Mutex<BTreeMap<usize, Arc<dyn Any + Send + Sync>>> = Mutex::new(BTreeMap::new());
 
 /// Keeps what a new request needs for as long as it lives.
-pub(super) fn keep(request: MPI_Request, plan: Arc<Plan>) {
+pub(super) fn keep(request: MPI_Request, needed: Arc<dyn Any + Send + Sync>) {
     // An integer with some hosts, a pointer with others.
     let handle = request.0 as usize;
-    let gone = NEEDED.lock().unwrap_or_else(PoisonError::into_inner).insert(handle, plan);
+    let gone = NEEDED.lock().unwrap_or_else(PoisonError::into_inner).insert(handle, needed);
     // Freeing its datatypes calls the host, which is not done under a lock.
     drop(gone);
 }

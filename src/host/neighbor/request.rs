@@ -8,7 +8,7 @@
 //! blocks of the same one are merged into one datatype, in the order that both ends have.
 //!
 //! It is the host's `Ialltoallw` or `Alltoallw_init`, with nothing for strangers: O(P) in time and
-//! memory, whatever the degree.
+//! memory, whatever the degree. On large communicators and hosts that are right it is what [`graph`] makes.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::keep::Kept;
 use super::plan::Plan;
-use super::{Block, Neighborhood, Side, own, persistent};
+use super::{Block, Neighborhood, Side, graph, own, persistent};
 use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::host::{Error, HostComm, Result};
@@ -30,13 +30,16 @@ pub(crate) enum Start {
     Later(MPI_Info),
 }
 
-/// Makes the request of a collective. Collective; waits for nobody.
+/// Makes the request of a collective. Collective; waits for no other process.
 pub(super) fn start(
     of: &Neighborhood<'_>,
     send: &Side<impl Fn(usize) -> Block>,
     receive: &Side<impl Fn(usize) -> Block>,
     start: Start,
 ) -> Result<MPI_Request> {
+    if of.known_to_host() {
+        return graph::start(of, send, receive, start);
+    }
     let alone = match start {
         Start::Now if of.attached.size() == 1 => {
             let private = of.attached.private(of.comm)?;
@@ -63,7 +66,7 @@ fn all_to_all(
     start: Start,
     with_own: bool,
 ) -> Result<MPI_Request> {
-    // SAFETY: asks the host who it is.
+    // SAFETY: asks the host which it is.
     let host_keeps = unsafe { sys::cg_requests_keep_datatypes() } != 0;
     let lasting = !host_keeps && matches!(start, Start::Later(_));
     // SMPI copies nothing from a process to itself where both addresses are the same.
@@ -71,7 +74,7 @@ fn all_to_all(
         (send.base(1), receive.base(2));
     let sent = |number| (send.block)(number).moved(send_distance);
     let received = |number| (receive.block)(number).moved(receive_distance);
-    let plan = of.attached.neighbors.plans.get(of, &sent, &received, with_own, lasting)?;
+    let plan = of.cache.plans.get(of, &sent, &received, with_own, lasting)?;
     let call = Call { comm: of.comm, send: send_base, receive: receive_base, start };
     let datatypes = [&plan.send.datatypes[..], &plan.receive.datatypes];
     if lasting {
@@ -82,7 +85,7 @@ fn all_to_all(
     if !plan.derived || host_keeps {
         return call.make(&plan, datatypes);
     }
-    let kept = Kept::new(of.comm, Arc::clone(&plan))?;
+    let kept = Kept::new(of.comm, datatypes.map(<[MPI_Datatype]>::to_vec), Arc::clone(&plan) as _)?;
     let made = call.make(&plan, kept.datatypes());
     kept.release();
     made

@@ -1,7 +1,7 @@
 //! Datatypes that are made for one call: for blocks that belong together, lie too far away, or have
 //! more elements than an int can count.
 
-use std::ffi::c_int;
+use std::ffi::{c_int, c_void};
 
 use super::{Block, extent};
 use crate::host::sys::{self, MPI_Datatype};
@@ -17,7 +17,17 @@ pub(super) struct Described {
     pub(super) datatype: MPI_Datatype,
 }
 
+/// No buffer lies so low: memory is in use from the second page on at the earliest.
+const LOWEST: usize = 4096;
+
 impl Described {
+    /// Whether a block is at no address: near null, and its type does not say where else. Hosts refuse null alone.
+    #[inline]
+    pub(super) fn is_nowhere(&self, address: *mut c_void) -> bool {
+        // SAFETY: asks the host about a datatype of the program, or of ours.
+        address.addr() < LOWEST && unsafe { sys::cg_type_is_derived(self.datatype) } == 0
+    }
+
     /// Whether another block is more of the same, so that both are one with the sum of the counts.
     /// The extent of a type is asked for once for neighbors of one type.
     pub(super) fn continued_by(
@@ -52,7 +62,7 @@ pub(super) struct Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         for datatype in &mut self.made {
-            // SAFETY: a datatype that was made here and that nobody else has seen.
+            // SAFETY: a datatype that was made here and that no other code has seen.
             unsafe { sys::cg_type_free(datatype) };
         }
     }

@@ -32,39 +32,62 @@ pub(crate) fn lower_bound(lattice: &Lattice, sizes: &[usize]) -> i64 {
     let mut sizes: Vec<usize> = sizes.iter().map(|size| (*size).min(cells)).collect();
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     let exact = surfaces(axes, &hops, sizes[0].min(LARGEST_EXACT));
-    let surface = |size: usize| match exact.get(size) {
-        Some(surface) => *surface as f64,
-        None => projections(axes, &hops, size),
-    };
+    let mut sum = Sum { whole: -i128::from(walls), rest: 0.0 };
+    let alike = sizes.chunk_by(|a, b| a == b);
     if sizes.iter().sum::<usize>() == cells {
-        let (mut sum, mut last) = (0.0, (0, 0.0));
-        for size in sizes {
-            if size != last.0 {
-                last = (size, surface(size));
+        for nodes in alike {
+            match exact.get(nodes[0]) {
+                Some(surface) => sum.add_ratio(*surface, nodes.len(), 1),
+                None => sum.rest += projections(axes, &hops, nodes[0]) * nodes.len() as f64,
             }
-            sum += last.1;
         }
-        return ((sum - 1e-6).ceil() as i64 - walls).max(0);
+        return sum.bound();
     }
     // Which processes take part is open. Each cell costs at least the best share of a surface that its
     // node's size allows, and the largest nodes allow the best.
-    let mut shares = vec![f64::INFINITY];
+    let mut best = vec![1];
     for size in 1..exact.len() {
-        shares.push(shares[size - 1].min(exact[size] as f64 / size as f64));
+        let last = best[size - 1];
+        let is_better =
+            i128::from(exact[size]) * (last as i128) < i128::from(exact[last]) * (size as i128);
+        best.push(if is_better { size } else { last });
     }
-    let share = |size: usize| match shares.get(size) {
-        Some(share) => *share,
-        None => shares[shares.len() - 1].min(projections(axes, &hops, size) / size as f64),
-    };
-    let (mut sum, mut left, mut last) = (0.0, cells, (0, 0.0));
-    for size in sizes {
-        if size != last.0 {
-            last = (size, share(size));
+    let mut left = cells;
+    for nodes in alike {
+        let size = nodes[0];
+        let taken = left.min(size * nodes.len());
+        left -= taken;
+        let of = best[size.min(exact.len() - 1)];
+        let share = projections(axes, &hops, size) / size as f64;
+        if size >= exact.len() && share < exact[of] as f64 / of as f64 {
+            sum.rest += share * taken as f64;
+        } else {
+            sum.add_ratio(exact[of], taken, of);
         }
-        sum += last.1 * size.min(left) as f64;
-        left -= size.min(left);
     }
-    ((sum - 1e-6).ceil() as i64 - walls).max(0)
+    sum.bound()
+}
+
+/// A sum that is a bound: weights may be so large that a `f64` of all of it would be one too many.
+struct Sum {
+    whole: i128,
+    /// Fractions, and what is a little less than it could be.
+    rest: f64,
+}
+
+impl Sum {
+    /// Adds `weight * times / of`.
+    fn add_ratio(&mut self, weight: i64, times: usize, of: usize) {
+        let (product, of) = (i128::from(weight) * times as i128, of as i128);
+        self.whole += product / of;
+        self.rest += (product % of) as f64 / of as f64;
+    }
+
+    /// The least whole number that is no less.
+    fn bound(&self) -> i64 {
+        let bound = self.whole + (self.rest - 1e-6).ceil() as i128;
+        bound.max(0).try_into().unwrap_or(i64::MAX)
+    }
 }
 
 /// The least weight of the edges that leave `n` cells, walls included, for every `n` up to `most`.
@@ -88,34 +111,85 @@ fn pile(below: &[i64], axis: Axis, hops: &[i64], most: usize) -> Vec<i64> {
     let most = most.min(layers.saturating_mul(largest));
     let mut best = vec![NEVER; most + 1];
     best[0] = 0;
-    // least[s][c]: of s cells in t layers, none of them smaller than c.
+    let (largest, highest) = limits(below, axis, hops, most);
+    // least[s][c]: of s cells in t layers, none of them smaller than c. Rows are written from the last to the first,
+    // and read before them alone.
     let width = largest + 2;
     let mut least = vec![NEVER; (most + 1) * width];
     least[..width].fill(0);
-    let mut next = vec![NEVER; (most + 1) * width];
-    for t in 0..layers.min(most) {
+    for t in 0..layers.min(most).min(highest) {
         let hop = hops.get(t).copied().unwrap_or(0);
         // A layer of c cells lies on t others that are no smaller, so that no entry is read that this
         // does not write.
         let high = largest.min(most / (t + 1));
-        for s in 1..=most {
+        for s in (1..=most).rev() {
             let row = s * width;
             let top = high.min(s / (t + 1));
             let mut lowest = NEVER;
             for c in (1..=top).rev() {
                 let cost = least[(s - c) * width + c] + below[c] + hop * c as i64;
                 lowest = lowest.min(cost);
-                next[row + c] = lowest;
-                best[s] = best[s].min(cost);
+                least[row + c] = lowest;
                 // A ring that is full has no ends.
                 if axis.periodic && t + 1 == layers {
                     best[s] = best[s].min(cost - closed * c as i64);
                 }
             }
+            best[s] = best[s].min(lowest);
         }
-        std::mem::swap(&mut least, &mut next);
     }
     best
+}
+
+/// How many cells the lowest layer has at most where a pile of at most `most` cells has the least surface, and
+/// how many layers there are then. So the search needs a fraction of its time and memory.
+fn limits(below: &[i64], axis: Axis, hops: &[i64], most: usize) -> (usize, usize) {
+    /// So many sizes of piles have one limit.
+    const TOGETHER: usize = 16;
+    let largest = below.len() - 1;
+    let layers = axis.size as usize;
+    let first = hops.first().copied().unwrap_or(0);
+    // Piles of equal layers, and what is left on top: not the best, but there.
+    let mut wide: Vec<usize> = vec![largest];
+    while wide[wide.len() - 1] > 1 {
+        let less = wide[wide.len() - 1] * 4 / 5;
+        wide.push(less.max(1));
+    }
+    let reached = |s: usize| -> i64 {
+        let pile = |c: usize| {
+            let (full, rest) = (s / c, s % c);
+            let of = |t: usize| hops.get(t).copied().unwrap_or(0);
+            let long: i64 = hops.iter().take(full).sum();
+            full as i64 * below[c] + long * c as i64 + below[rest] + of(full) * rest as i64
+        };
+        let fits = |c: &usize| s.div_ceil(*c) <= layers;
+        wide.iter().copied().filter(fits).map(pile).min().unwrap_or(NEVER)
+    };
+    // What a cell of a layer costs at least, by the most that layers have.
+    let mut shares = vec![f64::INFINITY];
+    for c in 1..=largest {
+        shares.push(shares[c - 1].min(below[c] as f64 / c as f64));
+    }
+    let (mut lowest, mut worst) = (1, 0);
+    for from in (1..=most).step_by(TOGETHER) {
+        let upto = (from + TOGETHER - 1).min(most);
+        let reached = (from..=upto).map(reached).max().unwrap_or(NEVER);
+        worst = worst.max(reached);
+        let is_too_wide = |c: usize| {
+            let closed = if axis.periodic { c.min(upto / layers) } else { 0 };
+            let ends = first as f64 * (c - closed) as f64;
+            ends + from as f64 * shares[c] > reached as f64 * (1.0 + 1e-9)
+        };
+        let widest = (lowest + 1..=largest.min(upto)).rev().find(|c| !is_too_wide(*c));
+        lowest = widest.unwrap_or(lowest);
+    }
+    let least = below[1..].iter().copied().min().unwrap_or(0);
+    let closed = if axis.periodic { first * (most / layers) as i64 } else { 0 };
+    let highest = match least {
+        1.. => usize::try_from((worst + closed) / least).unwrap_or(usize::MAX),
+        _ => usize::MAX,
+    };
+    (lowest.min(largest), highest)
 }
 
 /// A bound on the same for any size: the cells of a box-like set that is as wide in each dimension as
@@ -142,4 +216,72 @@ fn projections(axes: &[Axis], hops: &[Vec<i64>], size: usize) -> f64 {
     let sum = (0..axes.len())
         .map(|i| step(i) * if axes[i].periodic { wide[i] - narrow[i] } else { wide[i] });
     sum.sum::<f64>() * (1.0 - 1e-9)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashMap;
+
+    use super::*;
+    use crate::mapping::{Grid, Offset};
+
+    /// The least surface of `cells` in layers of at most `widest` from the `layer`-th on: all are tried.
+    fn least(
+        (below, axis, hops): (&[i64], Axis, &[i64]),
+        (cells, layer, widest): (usize, usize, usize),
+        known: &mut HashMap<(usize, usize, usize), i64>,
+    ) -> i64 {
+        if cells == 0 || layer == axis.size as usize {
+            return if cells == 0 { 0 } else { NEVER };
+        }
+        if let Some(least) = known.get(&(cells, layer, widest)) {
+            return *least;
+        }
+        let hop = hops.get(layer).copied().unwrap_or(0);
+        let is_full = axis.periodic && layer + 1 == axis.size as usize;
+        let closed = if is_full { hops.first().copied().unwrap_or(0) } else { 0 };
+        let of = |c: usize| below[c] + (hop - closed) * c as i64;
+        let widths = 1..=widest.min(cells);
+        let sums = widths
+            .map(|c| of(c) + least((below, axis, hops), (cells - c, layer + 1, c), known))
+            .min();
+        let sum = sums.unwrap_or(NEVER);
+        known.insert((cells, layer, widest), sum);
+        sum
+    }
+
+    #[test]
+    fn limits_exclude_no_pile_that_is_best() {
+        const MOST: usize = 120;
+        for dims in [vec![40, 30], vec![3, 50], vec![5, 6, 7], vec![2, 9, 30], vec![4, 4, 4, 4]] {
+            for weights in [[1, 1, 1, 1], [16, 1, 4, 2], [1, 5, 0, 3]] {
+                for (longer, ring) in [(false, 0), (false, 1), (true, 0), (false, 3), (true, 3)] {
+                    let mut stencil = Grid::nearest_neighbors(&weights[..dims.len()]);
+                    for by in [2, -2, 3] {
+                        let along = |i: usize| if i == 0 { by } else { 0 };
+                        let by = (0..dims.len()).map(along).collect();
+                        stencil.extend(longer.then_some(Offset { by, weight: 1 }));
+                    }
+                    let periodic = (0..dims.len()).map(|i| ring >> (i % 2) & 1 == 1).collect();
+                    let lattice = Lattice::directed(&Grid::new(dims.clone(), periodic, stencil));
+                    let hops: Vec<_> = (0..dims.len()).map(|i| lattice.hops(i)).collect();
+                    let mut order: Vec<usize> = (0..dims.len()).collect();
+                    order.sort_by_key(|i| dims[*i]);
+                    let mut below = vec![0, 0];
+                    for i in order {
+                        let (axis, hops) = (lattice.axes()[i], &hops[i][..]);
+                        let found = pile(&below, axis, hops, MOST);
+                        let question = (&below[..], axis, hops);
+                        let mut known = HashMap::new();
+                        for (cells, found) in found.iter().enumerate() {
+                            let widest = below.len() - 1;
+                            let least = least(question, (cells, 0, widest), &mut known);
+                            assert_eq!(*found, least, "{dims:?} {weights:?}, {cells}");
+                        }
+                        below = found;
+                    }
+                }
+            }
+        }
+    }
 }

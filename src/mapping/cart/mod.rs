@@ -3,6 +3,8 @@
 mod bisect;
 mod bound;
 mod brick;
+#[cfg(test)]
+mod exact;
 mod region;
 mod strips;
 #[cfg(test)]
@@ -75,7 +77,7 @@ impl Fill<'_> {
 }
 
 /// A mapping that was found.
-pub(super) struct Found {
+pub(super) struct FoundMapping {
     /// The node of each cell.
     pub(super) node_of: Vec<u32>,
     /// By what it compares, smaller is better; edges of both directions count.
@@ -110,13 +112,13 @@ pub(super) fn map(
     objective: Objective,
     bound: i64,
     budget: &mut Budget,
-) -> Option<Found> {
+) -> Option<FoundMapping> {
     let cells = lattice.vertices() as i64;
     if lattice.axes().is_empty() || sizes.len() < 2 || budget.left() < ONE_CONSTRUCTION * cells {
         return None;
     }
     let nodes = sizes.len() as i64;
-    let done = |found: &Found| {
+    let done = |found: &FoundMapping| {
         let (sum, most) = found.key;
         // Keys count every edge from both of its ends: twice.
         let is_even = most * nodes < sum + 2 * nodes;
@@ -126,7 +128,7 @@ pub(super) fn map(
     if done(&found[0]) {
         return Some(found.swap_remove(0));
     }
-    let mut best: Option<Found> = None;
+    let mut best: Option<FoundMapping> = None;
     let count = found.len() as i64;
     for (i, start) in found.drain(..).enumerate() {
         let mut share = budget.split((count - i as i64).max(2));
@@ -135,7 +137,7 @@ pub(super) fn map(
         budget.put_back(share);
         let key = partition.cost().key(objective);
         if best.as_ref().is_none_or(|best| key < best.key) {
-            best = Some(Found { node_of: partition.into_node_of(), key, ..start });
+            best = Some(FoundMapping { node_of: partition.into_node_of(), key, ..start });
         }
     }
     let mut best = best?;
@@ -155,9 +157,9 @@ fn construct(
     lattice: &Lattice,
     sizes: &[u32],
     objective: Objective,
-    done: impl Fn(&Found) -> bool,
+    done: impl Fn(&FoundMapping) -> bool,
     budget: &mut Budget,
-) -> Vec<Found> {
+) -> Vec<FoundMapping> {
     let even = sizes.iter().all(|size| *size == sizes[0]);
     let mean = (lattice.vertices() / sizes.len()).max(1) as u32;
     let mut shapes = Vec::new();
@@ -179,7 +181,7 @@ fn construct(
     let keep = if cells > 100_000 { 1 } else { REFINED };
     let first = if budget.left() < FIRST_CONSTRUCTIONS * cells as i64 { 1 } else { 4 };
     let mut allowed = budget.split(CONSTRUCTIONS);
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<FoundMapping> = Vec::new();
     'shapes: for (i, shape) in shapes.iter().enumerate() {
         for sequence in &sequences {
             if found.first().is_some_and(&done) || i >= first && allowed.is_spent() {
@@ -194,7 +196,7 @@ fn construct(
             let key = cost(lattice, &node_of, sizes.len()).key(objective);
             let at = found.partition_point(|other| other.key <= key);
             if at < keep && !found[..at].iter().any(|other| other.node_of == node_of) {
-                found.insert(at, Found { node_of, key, algorithm: shape.name() });
+                found.insert(at, FoundMapping { node_of, key, algorithm: shape.name() });
                 found.truncate(keep);
             }
         }

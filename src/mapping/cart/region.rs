@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use super::{Fill, Shape, bisect, bound, brick, construct, map, strips};
+use super::{Fill, LARGE, Shape, bisect, bound, brick, construct, map, strips};
 use crate::mapping::cost::{Adjacency, Objective};
 use crate::mapping::csr::Csr;
 use crate::mapping::lattice::Lattice;
-use crate::mapping::levels::Divide;
+use crate::mapping::levels::{Divide, Tree, multisect};
 use crate::mapping::refine::{Budget, Partition, anneal, swap_pairs};
 
 /// A grid whose cells are divided again and again.
@@ -21,6 +21,9 @@ pub(in crate::mapping) struct Regions<'a> {
 
 /// The sides of a box, which of them are rings, and the sizes of its parts.
 type BoxShape = (Vec<(u32, bool)>, Vec<usize>);
+
+/// Bricks of fewer cells are no smaller problem than the cells are.
+const SMALLEST_BRICK: u32 = 8;
 
 /// So many answers are kept.
 const MOST_KNOWN: usize = 64;
@@ -57,6 +60,48 @@ impl Divide for Regions<'_> {
         }
         irregular(&part, &numbers, &counts, budget)
     }
+
+    fn place_known(&mut self, tree: &Tree, takes: &[u32], budget: &mut Budget) -> Option<Vec<u32>> {
+        placed_bricks(self.lattice, tree, takes, budget)
+    }
+}
+
+/// The node of each cell where bricks that all nodes can be put together from tile the grid: each node gets whole
+/// ones. They are a grid themselves, a smaller one, which is divided among all levels; where nodes take the same, a
+/// brick is all of a node, and the levels above alone are left.
+fn placed_bricks(
+    lattice: &Lattice,
+    tree: &Tree,
+    takes: &[u32],
+    budget: &mut Budget,
+) -> Option<Vec<u32>> {
+    let size = takes.iter().fold(0, |common, take| greatest_common_divisor(common, *take));
+    if takes.len() < 2 || size < SMALLEST_BRICK {
+        return None;
+    }
+    let mut bricks = brick::bricks(lattice, size);
+    if lattice.vertices() > LARGE {
+        bricks.truncate(1);
+    }
+    let takes: Vec<u32> = takes.iter().map(|take| take / size).collect();
+    let mut best: Option<(i128, &[u32], Vec<u32>)> = None;
+    for (i, sides) in bricks.iter().enumerate() {
+        let mut share = budget.split((bricks.len() - i) as i64);
+        let boxes = lattice.of_boxes(sides);
+        let mut regions = Regions::new(&boxes, false);
+        let node_of = multisect(boxes.vertices(), tree, &takes, &mut regions, &mut share);
+        budget.put_back(share);
+        let crossing = tree.costs(&boxes, &node_of).into_iter().map(|cost| cost.inter_node_edges);
+        let sum = tree.weighted(0, crossing);
+        if best.as_ref().is_none_or(|(least, ..)| sum < *least) {
+            best = Some((sum, sides, node_of));
+        }
+    }
+    best.map(|(_, sides, node_of)| brick::fill(lattice, sides, &node_of))
+}
+
+fn greatest_common_divisor(a: u32, b: u32) -> u32 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 /// The part of each cell of a box.

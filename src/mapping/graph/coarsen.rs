@@ -19,7 +19,7 @@ pub(super) fn coarsen(net: &Net, most: i64, rng: &mut Rng, budget: &mut Budget) 
     let mut mate = vec![ALONE; net.len()];
     let mut order: Vec<u32> = (0..net.len() as u32).collect();
     rng.shuffle(&mut order);
-    // Those with few neighbors choose first: later they would have nobody left.
+    // Those with few neighbors choose first: later they would have none left.
     order.sort_by_key(|vertex| net.arcs(*vertex as usize).len().min(64));
     for vertex in &order {
         let vertex = *vertex as usize;
@@ -42,7 +42,7 @@ pub(super) fn coarsen(net: &Net, most: i64, rng: &mut Rng, budget: &mut Budget) 
             mate[best.1 as usize] = vertex as u32;
         }
     }
-    // Leaves of a common neighbor have nobody but each other; vertices without edges, likewise.
+    // Leaves of a common neighbor have none but each other; vertices without edges, likewise.
     let mut waiting = vec![ALONE; net.len() + 1];
     for vertex in &order {
         let vertex = *vertex as usize;

@@ -77,7 +77,10 @@ impl Header {
         let edges = number(line, words[1], i64::MAX as u64 / 2)?;
         let format = words.get(2).copied().unwrap_or("0");
         if format.len() > 3 || !format.bytes().all(|digit| matches!(digit, b'0' | b'1')) {
-            return Err(wrong(line, format!("'{format}' is no format: up to three digits 0 or 1")));
+            return Err(wrong(
+                line,
+                format!("'{format}' is not a format: up to three digits 0 or 1"),
+            ));
         }
         let digit = |from_right: usize| format.bytes().rev().nth(from_right) == Some(b'1');
         let count = words.get(3).map_or(Ok(1), |word| number(line, word, 1000))? as usize;
@@ -163,7 +166,7 @@ mod tests {
             ("", 1, "header"),
             ("% x\n\n3\n", 3, "the header is"),
             ("3 x\n", 1, "'x' is not"),
-            ("3 2 2\n", 1, "'2' is no format"),
+            ("3 2 2\n", 1, "'2' is not a format"),
             ("3 2\n2\n1 4\n2\n", 3, "4 is more than 3"),
             ("3 2\n2\n% x\n1 0\n2\n", 4, "counted from 1"),
             ("3 2\n2\n1 3\n", 3, "3 vertices are to follow, not 2"),

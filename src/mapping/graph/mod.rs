@@ -71,7 +71,8 @@ pub(super) fn plan(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
     if !tree.is_trivial() {
         let mut budget = Budget::seconds(seconds.above * STEP);
         let mut nets = [Nets::new(&net)];
-        let question = Question { graph, symmetric: &net, tree: &tree, choices: &choices };
+        let bound = kept.beyond_edges(&tree);
+        let question = Question { graph, symmetric: &net, tree: &tree, choices: &choices, bound };
         found = through(&question, layout, found, &mut nets, options.objective, &mut budget);
     }
     kept.or_better(graph, &net, layout, (options, &seconds), found)

@@ -23,7 +23,7 @@ fn hold(ranges: &[(usize, usize)], cpus: &[usize]) -> bool {
 }
 
 /// The domain of each of [`KINDS`] that holds all the CPUs which a process may use; `None` where it may use
-/// more, and where nobody tells. `read` gives the text of a file below `/sys/devices/system`. Domains of one
+/// more, and where Linux does not tell. `read` gives the text of a file below `/sys/devices/system`. Domains of one
 /// kind have different numbers on a node.
 pub fn domains(cpus: &[usize], read: impl Fn(&str) -> Option<String>) -> [Option<u16>; 3] {
     let Some(first) = cpus.first() else { return [None; 3] };

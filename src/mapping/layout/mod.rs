@@ -1,158 +1,34 @@
 //! Where processes run, level by level: switches and whatever groups nodes, the nodes, and packages, NUMA
 //! domains and caches in them.
 
+pub mod address;
 pub mod cpus;
+mod error;
+mod hostlist;
+mod level;
+pub mod network_map;
 mod notation;
 mod paths;
 
-use std::fmt;
 use std::io;
 
+pub use self::error::LayoutError;
+pub use self::level::{Kind, Level};
 pub use self::notation::{names_a_file, parse_sizes, places};
 pub use self::paths::node_of_path;
 
-/// Why a layout cannot be what somebody wrote.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum LayoutError {
-    /// Neither "4x16" nor "16,16,8".
-    #[error(
-        "'{0}' is no layout: write NODESxRANKS (4x16), with the switches before them (2x4x16), a list of \
-         such parts (40*48,16,8), or a file's path"
-    )]
-    Malformed(String),
-    /// Parts of a list that have another number of levels than the first.
-    #[error("'{text}': '{part}' has {levels} levels, but the first part has {first}")]
-    OtherDepth {
-        /// What was written.
-        text: String,
-        /// The part that differs.
-        part: String,
-        /// How many levels it has.
-        levels: usize,
-        /// How many levels the first part has.
-        first: usize,
-    },
-    /// More levels than [`MOST_LEVELS`].
-    #[error("'{text}' has {levels} levels, but at most {MOST_LEVELS} are taken")]
-    TooDeep {
-        /// What was written.
-        text: String,
-        /// How many levels it has.
-        levels: usize,
-    },
-    /// Not of that form, and no file that can be read either.
-    #[error(
-        "'{name}' is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8), and as a file it cannot be read: {why}"
-    )]
-    Unreadable {
-        /// What was written.
-        name: String,
-        /// What the system says of the file.
-        why: String,
-    },
-    /// The nodes have another number of places than there are processes.
-    #[error("the layout '{text}' has {places} places, but there are {ranks} processes")]
-    OtherSize {
-        /// What was written.
-        text: String,
-        /// How many processes it speaks of.
-        places: usize,
-        /// How many there are.
-        ranks: usize,
-    },
-    /// A line of a file is wrong.
-    #[error("line {line} of the file: {what}")]
-    Line {
-        /// Counted from 1.
-        line: usize,
-        /// What is wrong there.
-        what: String,
-    },
+/// The names of a list as Slurm writes it: "tux[0-3,12],dev7".
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub fn host_names(list: &str) -> Result<Vec<String>, String> {
+    hostlist::names(list, hostlist::MOST_NAMES)
 }
 
 /// No layout has more levels, the nodes counted: no machine has, and what is kept of each process grows with
 /// them.
 pub const MOST_LEVELS: usize = 12;
-
-/// What the groups of a level are, in the order of their size.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Kind {
-    /// Groups of nodes of which nobody says what they are.
-    Group,
-    /// Tori of nodes, as Slurm's topology/torus3d has them.
-    Torus,
-    /// Rings of nodes.
-    Ring,
-    /// Blocks of nodes, as Slurm's topology/block has them.
-    Block,
-    /// Switches, and the nodes below them.
-    Switch,
-    /// Nodes: their processes share memory.
-    Node,
-    /// Packages: what is in one socket.
-    Package,
-    /// NUMA domains.
-    Numa,
-    /// The cores that share a cache of the third level.
-    Cache,
-}
-
-impl Kind {
-    /// All of them, in their order.
-    pub const ALL: [Self; 9] = [
-        Self::Group,
-        Self::Torus,
-        Self::Ring,
-        Self::Block,
-        Self::Switch,
-        Self::Node,
-        Self::Package,
-        Self::Numa,
-        Self::Cache,
-    ];
-}
-
-/// In the plural: "switches".
-impl fmt::Display for Kind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Group => "groups",
-            Self::Torus => "tori",
-            Self::Ring => "rings",
-            Self::Block => "blocks",
-            Self::Switch => "switches",
-            Self::Node => "nodes",
-            Self::Package => "packages",
-            Self::Numa => "NUMA domains",
-            Self::Cache => "L3 caches",
-        })
-    }
-}
-
-/// One level of a [`Layout`].
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Level {
-    /// What its groups are.
-    pub kind: Kind,
-    /// The group of each rank.
-    pub group_of: Box<[u32]>,
-}
-
-impl Level {
-    /// How many groups there are.
-    pub fn groups(&self) -> usize {
-        self.group_of.iter().max().map_or(0, |most| *most as usize + 1)
-    }
-
-    /// How many ranks each group has, none of them 0.
-    pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes = vec![0; self.groups()];
-        for group in &self.group_of {
-            sizes[*group as usize] += 1;
-        }
-        sizes
-    }
-}
 
 /// The place of every rank of a communicator: a tree of levels, the outermost first. One of them are the
 /// nodes.
@@ -228,6 +104,9 @@ impl Layout {
             name: text.to_owned(),
             why: error.to_string(),
         })?;
+        if network_map::NetworkMapFile::read(&names).is_some() {
+            return Err(LayoutError::NetworkMap(text.to_owned()));
+        }
         Self::from_names(&names, ranks)
     }
 
@@ -400,6 +279,9 @@ mod tests {
         assert_eq!(Layout::written("1,2", 3, file), Ok(Layout::blocks(&[1, 2])));
         assert_eq!(Layout::written("4x16", 3, file), Layout::parse("4x16", 3));
         assert_eq!(Layout::written("dealt", 3, file).unwrap().nodes(), [0, 1, 0]);
+        let network = |_: &str| Ok("SwitchName=s1 Nodes=n[1-3]\n".to_owned());
+        let error = Layout::written("topology.conf", 3, network);
+        assert_eq!(error, Err(LayoutError::NetworkMap("topology.conf".into())));
         let none = |_: &str| Err(io::Error::from(io::ErrorKind::NotFound));
         let error = Layout::written("4xfour", 3, none).unwrap_err().to_string();
         assert!(

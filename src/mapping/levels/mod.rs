@@ -25,14 +25,14 @@ use super::refine::{Budget, Partition, anneal_through, swap_pairs_where};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Distances {
     /// Inside a node, between nodes of one group of the innermost level above, between such groups of one
-    /// group of the next level, and so on; 0 where nobody says.
+    /// group of the next level, and so on; 0 where not given.
     given: [i64; MOST_LEVELS + 1],
 }
 
-/// The largest distance that anybody may give.
+/// The largest distance that may be given.
 pub const MOST_DISTANCE: i64 = 1_000_000;
 
-/// How much larger each distance is than the one before, where nobody says: what the literature on mapping to
+/// How much larger each distance is than the one before, where not given: what the literature on mapping to
 /// such machines measures with.
 const GROWTH: i64 = 10;
 
@@ -111,8 +111,12 @@ impl Tree {
             groups
         };
         let distances = distances.of(layout.above().len());
-        let steps = distances.windows(2).rev().map(|pair| pair[1] - pair[0]).collect();
-        let groups = layout.above().iter().map(of_level).collect();
+        let groups: Vec<_> = layout.above().iter().map(of_level).collect();
+        let steps = match groups.is_empty() {
+            // There is nothing to weigh against: two distances that are alike must not hide what crosses nodes.
+            true => vec![1],
+            false => distances.windows(2).rev().map(|pair| pair[1] - pair[0]).collect(),
+        };
         Self { groups, steps, least: distances[0] }
     }
 
@@ -168,13 +172,21 @@ impl Tree {
     /// By what mappings are compared, smaller is better: the distances of all edges and what crosses nodes.
     /// Without levels above as [`Cost::key`] compares.
     pub(super) fn key(&self, graph: &impl Adjacency, node_of: &[u32], objective: Objective) -> Key {
-        let nodes = graph.cost(node_of);
-        let crossing = self.groups.iter().map(|groups| {
-            let group_of: Vec<u32> = node_of.iter().map(|node| groups[*node as usize]).collect();
-            graph.cost(&group_of).inter_node_edges
-        });
-        let sum = self.weighted(0, crossing.chain([nodes.inter_node_edges]));
-        Key::new(sum, nodes, objective)
+        self.key_of(&self.costs(graph, node_of), objective)
+    }
+
+    /// The same of what a mapping costs at each level, the outermost first and the nodes last.
+    pub(super) fn key_of(&self, costs: &[Cost], objective: Objective) -> Key {
+        let sum = self.weighted(0, costs.iter().map(|cost| cost.inter_node_edges));
+        Key::new(sum, costs[self.depth()], objective)
+    }
+
+    /// What a mapping costs at each level, the outermost first and the nodes last.
+    pub(super) fn costs(&self, graph: &impl Adjacency, node_of: &[u32]) -> Vec<Cost> {
+        match self.is_trivial() {
+            true => vec![graph.cost(node_of)],
+            false => graph.costs(node_of, &self.groups),
+        }
     }
 
     /// Makes a mapping better by moves that count the distance, for as long as the budget lasts.
@@ -213,10 +225,15 @@ pub(super) struct Question<'a, G, S> {
     pub(super) tree: &'a Tree,
     /// Nodes that may take part, and how many vertices each takes then.
     pub(super) choices: &'a [Vec<(u32, u32)>],
+    /// What no mapping costs less than, as keys of mappings count it.
+    pub(super) bound: i128,
 }
 
 /// Of more vertices there is time for one way to divide them.
 const MOST_SEARCHED: usize = 100_000;
+
+/// From so many vertices on a sum at the bound is good enough.
+const LARGE: usize = 20_000;
 
 /// The best mapping to nodes where their distance counts: what was found for nodes alone, its parts placed
 /// where they are near each other, and what comes of dividing the vertices from the top down in each way that
@@ -230,21 +247,49 @@ pub(super) fn through<G: Adjacency, S: Adjacency>(
     objective: Objective,
     budget: &mut Budget,
 ) -> Option<(Vec<u32>, &'static str)> {
-    let Question { graph, symmetric, tree, choices } = *question;
+    let Question { graph, symmetric, tree, choices, bound } = *question;
     let nodes = layout.node_sizes().len();
+    // A sum at the bound ends the search, on small machines only if no node has more than its share.
+    let done = |best: &Option<(Key, Vec<u32>, _)>| {
+        let at_bound = |(Key(sum, most), node_of, _): &(Key, Vec<u32>, _)| {
+            let is_even = || most * nodes as i128 <= graph.cost(node_of).inter_node_edges.into();
+            objective == Objective::Sum && *sum <= bound && (graph.vertices() > LARGE || is_even())
+        };
+        best.as_ref().is_some_and(at_bound)
+    };
     let mut best: Option<(Key, Vec<u32>, &'static str)> = None;
-    let mut offer = |node_of: Vec<u32>, name| {
+    let offer = |best: &mut Option<(Key, Vec<u32>, &'static str)>, node_of: Vec<u32>, name| {
         let key = tree.key(graph, &node_of, objective);
         if best.as_ref().is_none_or(|(least, ..)| key < *least) {
-            best = Some((key, node_of, name));
+            *best = Some((key, node_of, name));
         }
     };
     let (start, name) =
         found.unwrap_or_else(|| (layout.nodes()[..graph.vertices()].to_vec(), "placing"));
+    offer(&mut best, start.clone(), name);
+    let mut is_placed = false;
+    for (i, nodes) in choices.iter().enumerate() {
+        if done(&best) {
+            return best.map(|(_, node_of, name)| (node_of, name));
+        }
+        let (ids, takes): (Vec<u32>, Vec<u32>) = nodes.iter().copied().unzip();
+        let tree = tree.select(&ids);
+        let mut share = budget.split(4 * (choices.len() - i) as i64);
+        if let Some(mut node_of) = dividing[0].place_known(&tree, &takes, &mut share) {
+            node_of.iter_mut().for_each(|node| *node = ids[*node as usize]);
+            offer(&mut best, node_of, "bricks");
+            is_placed = true;
+        }
+        budget.put_back(share);
+    }
+    // What is placed so is hardly made better where it is large, which takes longer than all that was done so far.
+    if done(&best) || is_placed && graph.vertices() > LARGE {
+        return best.map(|(_, node_of, name)| (node_of, name));
+    }
     let mut share = budget.split(4);
-    offer(placed(symmetric, &start, nodes, tree, &mut share), name);
-    offer(start, name);
+    offer(&mut best, placed(symmetric, &start, nodes, tree, &mut share), name);
     budget.put_back(share);
+    drop(start);
     let dividing = match graph.vertices() {
         0..=MOST_SEARCHED => dividing,
         _ => &mut dividing[..1],
@@ -255,15 +300,21 @@ pub(super) fn through<G: Adjacency, S: Adjacency>(
         let (ids, takes): (Vec<u32>, Vec<u32>) = nodes.iter().copied().unzip();
         let tree = tree.select(&ids);
         for way in dividing.iter_mut() {
+            if done(&best) {
+                return best.map(|(_, node_of, name)| (node_of, name));
+            }
             let mut share = multisecting.split(left);
             left -= 1;
             let mut node_of = multisect(graph.vertices(), &tree, &takes, way, &mut share);
             multisecting.put_back(share);
             node_of.iter_mut().for_each(|node| *node = ids[*node as usize]);
-            offer(node_of, "multisection");
+            offer(&mut best, node_of, "multisection");
         }
     }
     budget.put_back(multisecting);
+    if done(&best) {
+        return best.map(|(_, node_of, name)| (node_of, name));
+    }
     let (key, node_of, name) = best?;
     let better = tree.improve(symmetric, node_of.clone(), nodes, objective, budget);
     let improved = tree.key(graph, &better, objective) < key;

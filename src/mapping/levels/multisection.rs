@@ -8,6 +8,17 @@ pub(in crate::mapping) trait Divide {
     /// The part of each of some vertices, which are given in ascending order; part `i` gets `sizes[i]` of
     /// them, none of the sizes is 0, and there are at least two.
     fn divide(&mut self, vertices: &[u32], sizes: &[usize], budget: &mut Budget) -> Vec<u32>;
+
+    /// Which of the nodes each vertex is on, numbered as [`multisect`] does, where it is known what goes together on
+    /// a node, and only which node that is must be found: if it is known.
+    fn place_known(
+        &mut self,
+        _tree: &Tree,
+        _takes: &[u32],
+        _budget: &mut Budget,
+    ) -> Option<Vec<u32>> {
+        None
+    }
 }
 
 /// Which of the nodes each of `0..vertices` is on. `takes[i]` of them are on node `i` of the tree, all of
@@ -42,6 +53,12 @@ impl<D: Divide> Multisection<'_, D> {
             return;
         }
         let innermost = level == self.tree.depth();
+        if innermost && vertices.len() == nodes.len() {
+            // One each, and no node is nearer than another.
+            let places = vertices.iter().zip(nodes);
+            places.for_each(|(vertex, node)| self.node_of[*vertex as usize] = *node);
+            return;
+        }
         let group = |node: u32| if innermost { node } else { self.tree.group(level, node) };
         let mut children: Vec<Vec<u32>> = Vec::new();
         let mut number = std::collections::HashMap::new();

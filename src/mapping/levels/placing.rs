@@ -19,7 +19,7 @@ pub(in crate::mapping) fn place(
     let nodes = takes.len();
     let wanted = multisect(nodes, tree, &vec![1; nodes], dividing, budget);
     // Where nodes differ in size, a part may find none of its own in the group that it was given. Each such
-    // part gets one that nobody else wanted, in the order of the nodes, so that neighbors mostly stay so.
+    // part gets one that no other part wanted, in the order of the nodes, so that neighbors mostly stay so.
     let innermost = tree.depth() - 1;
     let class = |node: u32, size: u32| (tree.group(innermost, node), size);
     let mut free: HashMap<(u32, u32), Vec<u32>> = HashMap::new();

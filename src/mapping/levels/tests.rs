@@ -167,6 +167,33 @@ fn graphs_are_mapped_through_levels_too() {
 }
 
 #[test]
+fn on_large_grids_bricks_are_placed_and_nothing_else_is_searched() {
+    use crate::mapping::refine::SPENT;
+    // 1024 nodes on switches of which none is like another; the first mapping to nodes alone is of bricks too.
+    let switches: Vec<usize> = (0..64).map(|i| 8 + i % 2 * 16).collect();
+    for (sizes, most, limit) in [([64, 64], 1.05, 30.0), ([48, 80], 1.20, 130.0)] {
+        let sizes: Vec<usize> = sizes.into_iter().cycle().take(1024).collect();
+        let mut switch_of: Vec<u64> =
+            (0..).zip(&switches).flat_map(|(i, nodes)| vec![i; *nodes]).collect();
+        Rng::new(5).shuffle(&mut switch_of);
+        let ids: Vec<u64> =
+            sizes.iter().zip(switch_of).flat_map(|(size, switch)| vec![switch; *size]).collect();
+        let layout = Layout::blocks(&sizes).under(Kind::Switch, &ids).unwrap();
+        let grid = nearest(&[64, 32, 32]);
+        let options = Options::default();
+        SPENT.set(0);
+        let found = check(&grid, &layout, &options, plan_cart(&grid, &layout, &options));
+        let steps = SPENT.get() as f64 / grid.vertices() as f64;
+        let weighted = found.weighted.unwrap();
+        let over = weighted.after as f64 / weighted.lower_bound as f64;
+        assert!(over <= most && steps <= limit, "{over} in {steps} steps a cell");
+        // Where nodes are alike, bricks cost them nothing.
+        let nodes = found.after.inter_node_edges;
+        assert!(sizes[0] != sizes[1] || nodes == found.lower_bound, "{nodes}");
+    }
+}
+
+#[test]
 fn distances_are_read() {
     let of = |text, above| Distances::parse(text).unwrap().of(above);
     assert_eq!(Distances::default().of(2), [1, 10, 100, 1000]);

@@ -58,6 +58,12 @@ impl Budget {
         Self { left: share }
     }
 
+    /// As much of this as there is, and no more than so many steps.
+    #[must_use]
+    pub(in crate::mapping) fn no_more_than(self, steps: i64) -> Self {
+        Self { left: self.left.min(steps.max(0)) }
+    }
+
     /// Takes the share of `part` in `whole` of what is left.
     #[must_use]
     pub(in crate::mapping) fn portion(&mut self, part: usize, whole: usize) -> Self {

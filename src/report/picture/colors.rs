@@ -1,4 +1,4 @@
-//! Colors that everybody can tell apart, given so that nodes that touch differ.
+//! Colors that the color-blind can tell apart, given so that nodes that touch differ.
 
 use std::collections::BTreeSet;
 
@@ -50,28 +50,6 @@ impl Rgb {
 /// Nodes that touch in a slice of one of them differ, unless each color is taken by such a node.
 /// O(cells + nodes).
 pub fn of_nodes(dims: &[usize], views: &[&[u32]]) -> Vec<Rgb> {
-    numbers(dims, views, PALETTE.len(), |_, taken, used| {
-        let by_use = |range: std::ops::Range<usize>| {
-            range.filter(|color| taken[*color] == 0).min_by_key(|color| used[*color])
-        };
-        by_use(0..BOLD)
-            .or_else(|| by_use(BOLD..PALETTE.len()))
-            .or_else(|| (0..PALETTE.len()).min_by_key(|color| taken[*color]))
-            .expect("there are colors")
-    })
-    .into_iter()
-    .map(|color| PALETTE[color])
-    .collect()
-}
-
-/// A number below `count` for every node. `choose(node, taken, used)` chooses, where `taken` says how
-/// many nodes that touch it have each number, and `used` how many nodes at all.
-pub(super) fn numbers(
-    dims: &[usize],
-    views: &[&[u32]],
-    count: usize,
-    choose: impl Fn(usize, &[usize], &[usize]) -> usize,
-) -> Vec<usize> {
     let nodes =
         views.iter().flat_map(|view| view.iter()).max().map_or(0, |most| *most as usize + 1);
     let mut touching = vec![BTreeSet::new(); nodes];
@@ -91,18 +69,24 @@ pub(super) fn numbers(
     let mut order: Vec<usize> = (0..nodes).collect();
     order.sort_by_key(|node| (std::cmp::Reverse(touching[*node].len()), *node));
     let mut chosen = vec![None; nodes];
-    let mut used = vec![0; count];
+    let mut used = [0; PALETTE.len()];
     for node in order {
-        let mut taken = vec![0; count];
-        for number in touching[node].iter().filter_map(|other: &usize| chosen[*other]) {
-            let number: usize = number;
-            taken[number] += 1;
+        let mut taken = [0; PALETTE.len()];
+        for color in touching[node].iter().filter_map(|other: &usize| chosen[*other]) {
+            let color: usize = color;
+            taken[color] += 1;
         }
-        let number = choose(node, &taken, &used);
-        used[number] += 1;
-        chosen[node] = Some(number);
+        let by_use = |range: std::ops::Range<usize>| {
+            range.filter(|color| taken[*color] == 0).min_by_key(|color| used[*color])
+        };
+        let color = by_use(0..BOLD)
+            .or_else(|| by_use(BOLD..PALETTE.len()))
+            .or_else(|| (0..PALETTE.len()).min_by_key(|color| taken[*color]))
+            .expect("there are colors");
+        used[color] += 1;
+        chosen[node] = Some(color);
     }
-    chosen.into_iter().map(|number| number.expect("every node has chosen")).collect()
+    chosen.into_iter().map(|color| PALETTE[color.expect("every node has chosen")]).collect()
 }
 
 #[cfg(test)]

@@ -1,20 +1,33 @@
-//! Two pictures side by side, before and after, with a title and a legend.
+//! Two pictures, before and after, with a title and a legend.
 
 use svg::Document;
-use svg::node::element::{Group, Rectangle, Text};
+use svg::node::Text as Words;
+use svg::node::element::{Description, Group, Rectangle, Style, Text, Title};
 
+use super::slices::axes;
 use super::{Caption, MOST_CELLS, grid, matrix};
 use crate::mapping::Kind;
-use crate::report::Drawn;
+use crate::report::VertexPlaces;
+use crate::report::text::{AtLeast, Change};
 
 /// How wide each of the two pictures may be, in pixels.
 pub(super) const PANEL: f64 = 720.0;
 
 const MARGIN: f64 = 24.0;
 const TITLE: f64 = 84.0;
-const LEGEND: f64 = 44.0;
+/// A line of the legend, and what is around all of them.
+const LINE: f64 = 18.0;
+const LEGEND: f64 = 30.0;
 /// Titles need room, however small the pictures are.
 const LEAST_WIDTH: f64 = 860.0;
+
+/// Pictures that are as many times as wide as high stand below each other.
+const WIDE: f64 = 2.0;
+
+/// What is on paper, which readers may want dark. Nodes keep their colors, and borders between these their black.
+const STYLE: &str = "\
+.paper{fill:#fff}.ink{fill:#000}.ticks{fill:#666}\
+@media(prefers-color-scheme:dark){.paper{fill:#0d1117}.ink{fill:#e6edf3}.ticks{fill:#9aa4af}}";
 
 /// Something to be placed on a sheet.
 #[derive(Debug, Clone)]
@@ -22,6 +35,8 @@ pub struct Figure {
     group: Group,
     width: f64,
     height: f64,
+    /// What it is of, and what is to be seen, for those who see it in words.
+    words: [String; 2],
 }
 
 /// One of the two pictures.
@@ -41,26 +56,51 @@ pub(super) fn text(words: &str, at: (f64, f64), size: f64, middle: bool) -> Text
         .set("text-anchor", anchor)
 }
 
+/// The same on paper.
+fn on_paper(words: &str, at: (f64, f64), size: f64) -> Text {
+    text(words, at, size, false).set("class", "ink")
+}
+
+/// The step of numbers that are so far apart, of which each needs this room.
+pub(super) fn step(cell: f64, room: f64) -> usize {
+    let steps = [1, 2, 5, 10, 20, 50, 100, 200, 500];
+    steps.into_iter().find(|step| *step as f64 * cell >= room).unwrap_or(1000)
+}
+
 /// Hundredths of a pixel are enough, and keep files small.
 pub(super) fn round(pixels: f64) -> f64 {
     (pixels * 100.0).round() / 100.0
 }
 
 impl Figure {
-    /// A grid with the place of each cell, before and after. `None` if it has too many cells.
-    pub fn grids(caption: &Caption, dims: &[usize], before: &Drawn, after: &Drawn) -> Option<Self> {
-        if before.nodes.len() > MOST_CELLS {
-            return None;
+    /// A grid with the place of each cell, before and after; of one with many cells only a corner.
+    pub fn grids(
+        caption: &Caption,
+        dims: &[usize],
+        before: &VertexPlaces,
+        after: &VertexPlaces,
+    ) -> Self {
+        let shown = grid::shown(dims);
+        let [before, after] = [before, after].map(|places| grid::corner(dims, &shown, places));
+        let colors = super::colors::of_nodes(&shown, &[&before.nodes, &after.nodes]);
+        let panels = [&before, &after].map(|places| grid::panel(&shown, places, &colors));
+        let mut square =
+            "A square is a process. Color, number and thick borders: its node.".to_owned();
+        if !before.above.is_empty() {
+            square.push_str(" Thicker borders: what is above nodes.");
         }
-        let colors = super::colors::of_nodes(dims, &[&before.nodes, &after.nodes]);
-        let panels = [grid::panel(dims, before, &colors), grid::panel(dims, after, &colors)];
-        let legend = match before.above.is_empty() {
-            true => "A square is a process. Color, number and thick borders: its node.",
-            false => {
-                "A square is a process. Color, number and thick borders: its node; thicker ones: what is above."
-            }
-        };
-        Some(Self::compose(caption, panels, legend, None))
+        if !before.below.is_empty() {
+            square.push_str(" Thin borders: what is inside nodes.");
+        }
+        let mut legend = vec![square, axes(&shown)];
+        if shown != dims {
+            legend.push(format!(
+                "Only a corner is drawn, {} of {} processes; figures are of all.",
+                sides(&shown),
+                sides(dims)
+            ));
+        }
+        Self::compose(caption, panels, legend, None)
     }
 
     /// What goes from each node, a row, to each, a column, before and after. `None` if there is nothing
@@ -79,9 +119,11 @@ impl Figure {
         }
         let scale = matrix::Scale::of(before, after);
         let panels = [matrix::panel(before, &scale), matrix::panel(after, &scale)];
-        let legend =
-            "Row: the node that sends. Column: the node that receives. Gray: within the node.";
-        Some(Self::compose(caption, panels, legend, Some(&scale)))
+        let legend = format!(
+            "Row: the node that sends. Column: the node that receives. Color: {}. Gray: within the node.",
+            caption.weighs
+        );
+        Some(Self::compose(caption, panels, vec![legend], Some(&scale)))
     }
 
     /// What goes from each of several, a row, to each, a column. `None` as in
@@ -95,60 +137,86 @@ impl Figure {
         let scale = matrix::Scale::of(matrix, matrix);
         let panel = matrix::panel(matrix, &scale);
         let width = panel.width.max(LEAST_WIDTH) + 2.0 * MARGIN;
-        let height = TITLE + panel.height + LEGEND;
+        let height = TITLE + panel.height + LINE + LEGEND;
         let group = Group::new()
-            .add(text(title, (MARGIN, 26.0), 18.0, false).set("font-weight", "bold"))
+            .add(on_paper(title, (MARGIN, 26.0), 18.0).set("font-weight", "bold"))
             .add(panel.group.set("transform", format!("translate({MARGIN} {TITLE})")))
-            .add(text(legend, (MARGIN, height - 16.0), 13.0, false))
+            .add(on_paper(legend, (MARGIN, height - 16.0), 13.0))
             .add(scale.legend((width - MARGIN, 52.0)));
-        Some(Self { group, width, height })
+        Some(Self { group, width, height, words: [title.to_owned(), legend.to_owned()] })
     }
 
     fn compose(
         caption: &Caption,
         panels: [Panel; 2],
-        legend: &str,
+        legend: Vec<String>,
         scale: Option<&matrix::Scale>,
     ) -> Self {
         let [left, right] = panels;
-        let second = MARGIN + left.width.max(LEAST_WIDTH / 2.0) + MARGIN;
-        let width = second + right.width.max(LEAST_WIDTH / 2.0) + MARGIN;
-        let height = TITLE + left.height.max(right.height) + LEGEND;
-        let (before, after) = (caption.before, caption.after);
-        let figures = format!(
-            "J_sum {} → {} (at least {}), J_max {} → {}",
-            before.inter_node_edges,
-            after.inter_node_edges,
-            caption.lower_bound,
-            before.max_node_edges,
-            after.max_node_edges
-        );
-        let others = caption.levels.iter().filter(|level| level.name != Kind::Node.to_string());
-        let figures = others.fold(figures, |figures, level| {
-            let (before, after) = (level.before.edges, level.after.edges);
-            figures + &format!(", between {} {before} → {after}", level.name)
-        });
-        let heading = |words: String, x: f64| text(&words, (x, TITLE - 10.0), 15.0, false);
-        let bottom = height - 16.0;
+        let is_wide =
+            |panel: &Panel| panel.width > LEAST_WIDTH / 2.0 && panel.width > WIDE * panel.height;
+        let stacked = is_wide(&left) && is_wide(&right);
+        let heading = 26.0;
+        let (first, second, (wide, high)) = if stacked {
+            let below = TITLE + left.height + heading + MARGIN;
+            let wide = left.width.max(right.width).max(LEAST_WIDTH);
+            ((MARGIN, TITLE), (MARGIN, below), (MARGIN + wide, below + right.height))
+        } else {
+            let beside = MARGIN + left.width.max(LEAST_WIDTH / 2.0) + MARGIN;
+            let high = TITLE + left.height.max(right.height);
+            let wide = beside + right.width.max(LEAST_WIDTH / 2.0);
+            ((MARGIN, TITLE), (beside, TITLE), (wide, high))
+        };
+        let below = LINE * legend.len() as f64 + if scale.is_some() { 2.0 * LINE } else { 0.0 };
+        let (width, height) = (wide + MARGIN, high + below + LEGEND);
+        let figures = caption.figures();
+        let after = match &caption.algorithm[..] {
+            "none" => "After: the same, for nothing better was found".to_owned(),
+            algorithm => format!("After: {algorithm}"),
+        };
+        let titled = |words: &str, at: (f64, f64), panel: Panel| {
+            let moved = format!("translate({} {})", round(at.0), round(at.1));
+            let title = on_paper(words, (at.0, at.1 - 10.0), 15.0);
+            Group::new().add(title).add(panel.group.set("transform", moved))
+        };
         let mut group = Group::new()
-            .add(text(&caption.subject, (MARGIN, 26.0), 18.0, false).set("font-weight", "bold"))
-            .add(text(&figures, (MARGIN, 49.0), 16.0, false))
-            .add(heading("Before: in the order of ranks".to_owned(), MARGIN))
-            .add(heading(format!("After: {}", caption.algorithm), second))
-            .add(left.group.set("transform", format!("translate({MARGIN} {TITLE})")))
-            .add(right.group.set("transform", format!("translate({} {TITLE})", round(second))))
-            .add(text(
-                &format!(
-                    "{legend} J_sum: edges between nodes. J_max: those that leave the worst node."
-                ),
-                (MARGIN, bottom),
-                13.0,
-                false,
-            ));
-        if let Some(scale) = scale {
-            group = group.add(scale.legend((width - MARGIN, 20.0)));
+            .add(on_paper(&caption.subject, (MARGIN, 26.0), 18.0).set("font-weight", "bold"))
+            .add(on_paper(&figures, (MARGIN, 49.0), 16.0))
+            .add(titled("Before: in the order of ranks", first, left))
+            .add(titled(&after, second, right));
+        for (line, words) in legend.iter().enumerate() {
+            let y = high + LEGEND + LINE * line as f64;
+            group = group.add(on_paper(words, (MARGIN, y), 13.0));
         }
-        Self { group, width, height }
+        if let Some(scale) = scale {
+            group = group.add(scale.legend((MARGIN + scale.width(), height - 26.0)));
+        }
+        let words = format!("{figures}. {after}. {}", legend.join(" "));
+        Self { group, width, height, words: [caption.subject.clone(), words] }
+    }
+}
+
+/// "50 x 48".
+fn sides(dims: &[usize]) -> String {
+    dims.iter().map(usize::to_string).collect::<Vec<_>>().join(" x ")
+}
+
+impl Caption {
+    /// What the pictures differ in, in the words of a report.
+    fn figures(&self) -> String {
+        let (before, after, weighs) = (self.before, self.after, self.weighs);
+        let figures = format!(
+            "{weighs} of the worst node {}; between nodes {}{}",
+            Change(before.max_node_edges, after.max_node_edges),
+            Change(before.inter_node_edges, after.inter_node_edges),
+            AtLeast(self.lower_bound)
+        );
+        let others = self.levels.iter().filter(|level| level.name != Kind::Node.to_string());
+        let figures = others.fold(figures, |figures, level| {
+            let change = Change(level.before.edges, level.after.edges);
+            figures + &format!("; between {} {change}", level.name)
+        });
+        figures.replace("->", "→")
     }
 }
 
@@ -157,13 +225,20 @@ pub fn sheet(figures: Vec<Figure>) -> String {
     let width = figures.iter().map(|figure| figure.width).fold(0.0, f64::max);
     let height: f64 = figures.iter().map(|figure| figure.height).sum();
     let (width, height) = (width.ceil(), height.ceil());
+    let all = |of: usize| {
+        figures.iter().map(|figure| &figure.words[of][..]).collect::<Vec<_>>().join("\n")
+    };
     let paper = Rectangle::new().set("width", width).set("height", height).set("fill", "white");
     let mut document = Document::new()
         .set("width", width)
         .set("height", height)
         .set("viewBox", (0, 0, width, height))
+        .set("role", "img")
         .set("font-family", "sans-serif")
-        .add(paper);
+        .add(Title::new(all(0)))
+        .add(Description::new().add(Words::new(all(1))))
+        .add(Style::new(STYLE))
+        .add(paper.set("class", "paper"));
     let mut y = 0.0;
     for figure in figures {
         document =

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use svg::node::element::{Group, Path};
 
 use super::colors::Rgb;
-use super::figure::{PANEL, Panel, round, text};
+use super::figure::{PANEL, Panel, round, step, text};
 use super::slices::{Slice, slices};
-use crate::report::Drawn;
+use crate::report::VertexPlaces;
 
 /// The largest side of a cell, in pixels.
 const LARGEST: f64 = 28.0;
@@ -15,6 +15,16 @@ const LARGEST: f64 = 28.0;
 /// Between slices, and for their labels, in pixels.
 const GAP: f64 = 14.0;
 const LABEL: f64 = 16.0;
+
+/// The coordinates beside and below a picture, and the names of its dimensions.
+const LEFT: f64 = 44.0;
+const BELOW: f64 = 32.0;
+
+/// The least side of a cell at which borders are still told apart, in pixels: of larger grids only a corner is drawn.
+const LEAST: f64 = 5.0;
+
+/// So many slices are drawn at most.
+const MOST_SLICES: usize = 1 << 10;
 
 /// Smaller numbers are left out.
 const LEAST_FONT: f64 = 6.0;
@@ -54,14 +64,53 @@ impl Arrangement {
     fn at(&self, number: usize, slice: &Slice) -> (f64, f64) {
         let (column, row) = (number % self.across, number / self.across);
         (
-            column as f64 * (slice.columns as f64 * self.cell + GAP),
+            LEFT + column as f64 * (slice.columns as f64 * self.cell + GAP),
             row as f64 * (slice.rows as f64 * self.cell + GAP + self.label) + self.label,
         )
     }
 }
 
+/// The sides of what is drawn of a grid: all of it, or a corner in which cells are large enough.
+pub(super) fn shown(dims: &[usize]) -> Vec<usize> {
+    let mut shown = dims.to_vec();
+    let is_small = |shown: &[usize]| {
+        let outer = &shown[..shown.len().saturating_sub(2)];
+        let count = outer.iter().fold(1usize, |all, side| all.saturating_mul(*side));
+        count > MOST_SLICES || Arrangement::of(&slices(shown)).cell < LEAST
+    };
+    while let Some(longest) = shown.iter_mut().max().filter(|side| **side > 1) {
+        let shorter = *longest - longest.div_ceil(8);
+        if !is_small(&shown) {
+            break;
+        }
+        *shown.iter_mut().max().expect("there is one") = shorter;
+    }
+    shown
+}
+
+/// The corner of a grid with these sides.
+pub(super) fn corner(dims: &[usize], shown: &[usize], places: &VertexPlaces) -> VertexPlaces {
+    let cells = |groups: &[u32]| -> Vec<u32> {
+        let inside = |cell: &usize| {
+            let mut rest = *cell;
+            dims.iter().zip(shown).rev().all(|(side, shown)| {
+                let coordinate = rest % side;
+                rest /= side;
+                coordinate < *shown
+            })
+        };
+        (0..groups.len()).filter(inside).map(|cell| groups[cell]).collect()
+    };
+    let levels = |levels: &[Vec<u32>]| levels.iter().map(|groups| cells(groups)).collect();
+    VertexPlaces {
+        nodes: cells(&places.nodes),
+        above: levels(&places.above),
+        below: levels(&places.below),
+    }
+}
+
 /// Draws a grid with the place of each cell; `colors` has one for each node.
-pub(super) fn panel(dims: &[usize], places: &Drawn, colors: &[Rgb]) -> Panel {
+pub(super) fn panel(dims: &[usize], places: &VertexPlaces, colors: &[Rgb]) -> Panel {
     let node_of = &places.nodes[..];
     let slices = slices(dims);
     // The last slice of a line may be shorter than the first, which counts.
@@ -85,7 +134,8 @@ pub(super) fn panel(dims: &[usize], places: &Drawn, colors: &[Rgb]) -> Panel {
             draw_borders(slice, group_of, at, &mut String::new(), path);
         }
         if !slice.label.is_empty() {
-            labels = labels.add(text(&slice.label, (x, y - 4.0), 11.0, false));
+            let words = text(&slice.label, (x, y - 4.0), 11.0, false);
+            labels = labels.add(words.set("class", "ticks"));
         }
         for name in names(slice, node_of, cell) {
             let (left, top) = at(name.row, name.column);
@@ -95,9 +145,27 @@ pub(super) fn panel(dims: &[usize], places: &Drawn, colors: &[Rgb]) -> Panel {
             let words = name.node.to_string();
             labels = labels.add(text(&words, (middle, base), name.size, true).set("fill", ink));
         }
+        if number % arrangement.across == 0 {
+            labels = rows_numbered(labels, slice, at, cell);
+        }
+        if number + arrangement.across >= slices.len() {
+            labels = columns_numbered(labels, slice, at, cell);
+        }
         width = width.max(x + slice.columns as f64 * cell);
         height = height.max(y + slice.rows as f64 * cell);
     }
+    if let Some(last) = dims.len().checked_sub(1) {
+        let name = |dimension: usize| format!("dimension {dimension} →");
+        let across = text(&name(last), (LEFT, height + 27.0), 11.0, false);
+        labels = labels.add(across.set("class", "ticks"));
+        if last > 0 {
+            let top = slices.first().map_or(0.0, |slice| arrangement.at(0, slice).1);
+            let down = text(&name(last - 1), (0.0, 0.0), 11.0, false);
+            let turned = format!("translate(4 {}) rotate(90)", round(top));
+            labels = labels.add(down.set("class", "ticks").set("transform", turned));
+        }
+    }
+    let height = height + BELOW;
     let mut group = Group::new();
     for (area, color) in areas.iter().zip(colors).filter(|(area, _)| !area.is_empty()) {
         group = group.add(Path::new().set("d", area.as_str()).set("fill", color.hex()));
@@ -125,6 +193,40 @@ pub(super) fn panel(dims: &[usize], places: &Drawn, colors: &[Rgb]) -> Panel {
     }
     let group = group.add(labels);
     Panel { group, width, height }
+}
+
+/// Adds the coordinates of rows, left of a slice.
+fn rows_numbered(
+    labels: Group,
+    slice: &Slice,
+    at: impl Fn(usize, usize) -> (f64, f64),
+    cell: f64,
+) -> Group {
+    let step = step(cell, 14.0);
+    let numbered =
+        (0..slice.rows).filter(|row| (slice.row + row).is_multiple_of(step) && slice.rows > 1);
+    numbered.fold(labels, |labels, row| {
+        let (x, y) = at(row, 0);
+        let number =
+            text(&(slice.row + row).to_string(), (x - 5.0, y + cell / 2.0 + 4.0), 11.0, false);
+        labels.add(number.set("class", "ticks").set("text-anchor", "end"))
+    })
+}
+
+/// The same of columns, below it.
+fn columns_numbered(
+    labels: Group,
+    slice: &Slice,
+    at: impl Fn(usize, usize) -> (f64, f64),
+    cell: f64,
+) -> Group {
+    let step = step(cell, 24.0);
+    let numbered = (0..slice.columns).filter(|column| (slice.column + column).is_multiple_of(step));
+    numbered.fold(labels, |labels, column| {
+        let (x, y) = at(slice.rows, column);
+        let number = (slice.column + column).to_string();
+        labels.add(text(&number, (x + cell / 2.0, y + 12.0), 11.0, true).set("class", "ticks"))
+    })
 }
 
 /// Adds the cells of a slice to the areas of their nodes, neighbors in a row at once.
@@ -220,7 +322,7 @@ fn names(slice: &Slice, node_of: &[u32], cell: f64) -> Vec<Name> {
         if seen[start] {
             continue;
         }
-        let node = node_of[slice.first + start];
+        let node = node_of[slice.cell(start / columns, start % columns)];
         let mut part = vec![start];
         seen[start] = true;
         let mut next = 0;
@@ -228,7 +330,10 @@ fn names(slice: &Slice, node_of: &[u32], cell: f64) -> Vec<Name> {
             next += 1;
             let (row, column) = (here / columns, here % columns);
             let mut visit = |inside: bool, there: usize| {
-                if inside && !seen[there] && node_of[slice.first + there] == node {
+                if inside
+                    && !seen[there]
+                    && node_of[slice.cell(there / columns, there % columns)] == node
+                {
                     seen[there] = true;
                     part.push(there);
                 }
@@ -266,48 +371,4 @@ fn name(node: u32, part: &[usize], columns: usize, cell: f64) -> Option<Name> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_cell_is_painted_once_and_borders_part_nodes() {
-        let dims = [3, 4];
-        let node_of = [0, 0, 1, 1, 0, 2, 2, 1, 2, 2, 1, 1];
-        let slice = &slices(&dims)[0];
-        let at = |row: usize, column: usize| (column as f64, row as f64);
-        let mut areas = vec![String::new(); 3];
-        paint(slice, &node_of, at, 1.0, &mut areas);
-        assert_eq!(areas[0], "M0 0h2v1h-2zM0 1h1v1h-1z");
-        let (mut lines, mut borders) = (String::new(), String::new());
-        draw_borders(slice, &node_of, at, &mut lines, &mut borders);
-        assert!(
-            borders.starts_with("M0 0L4 0M1 1L3 1M0 2L1 2M2 2L3 2M0 3L4 3M0 0L0 3"),
-            "{borders}"
-        );
-        let mut named: Vec<u32> =
-            names(slice, &node_of, 20.0).iter().map(|name| name.node).collect();
-        named.sort_unstable();
-        assert_eq!(named, [0, 1, 2]);
-        assert!(names(slice, &node_of, 5.0).is_empty());
-    }
-
-    #[test]
-    fn pictures_fit_their_panel() {
-        for dims in
-            [&[][..], &[1], &[100], &[5000], &[50, 48], &[12, 8, 8], &[3, 2, 4, 5], &[1000, 2]]
-        {
-            let cells: usize = dims.iter().product();
-            let node_of: Vec<u32> = (0..cells).map(|cell| (cell / 4) as u32).collect();
-            let colors = vec![Rgb(0, 0, 0); cells.div_ceil(4)];
-            let above = vec![node_of.iter().map(|node| node / 3).collect()];
-            let places = Drawn { nodes: node_of, above, below: Vec::new() };
-            let panel = panel(dims, &places, &colors);
-            let fits = |length: f64| {
-                length > 0.0
-                    && length <= PANEL.max(dims.iter().max().map_or(0, |m| *m) as f64 + 1.0)
-            };
-            assert!(fits(panel.width), "{dims:?}: {}", panel.width);
-            assert!(fits(panel.height), "{dims:?}: {}", panel.height);
-        }
-    }
-}
+mod tests;

@@ -5,9 +5,9 @@ use std::fmt::Write;
 use svg::node::element::{Group, Path, Rectangle};
 
 use super::colors::Rgb;
-use super::figure::{PANEL, Panel, round, text};
+use super::figure::{PANEL, Panel, round, step, text};
 
-/// Weaker to stronger: pale to dark, in hues that everybody tells from paper.
+/// Weaker to stronger: pale to dark, in hues that differ from paper also for the color-blind.
 const STEPS: [Rgb; 6] = [
     Rgb(0xFE, 0xE0, 0xA6),
     Rgb(0xFD, 0xB8, 0x63),
@@ -21,6 +21,13 @@ const WITHIN: &str = "#d0d0d0";
 
 /// The largest side of a cell, in pixels.
 const LARGEST: f64 = 40.0;
+
+/// For the numbers of rows and columns.
+const LEFT: f64 = 34.0;
+const BELOW: f64 = 18.0;
+
+/// How wide a color of the legend is.
+const WIDE: f64 = 62.0;
 
 /// What the colors mean: powers of a base, so that few and many can both be told.
 pub(super) struct Scale {
@@ -48,9 +55,13 @@ impl Scale {
         STEPS[STEPS.len() - self.bounds.len() + step]
     }
 
+    /// How wide the legend is.
+    pub(super) fn width(&self) -> f64 {
+        WIDE * self.bounds.len() as f64
+    }
+
     /// What each color means, ending at the right at `end`.
     pub(super) fn legend(&self, end: (f64, f64)) -> Group {
-        const WIDE: f64 = 62.0;
         let mut group = Group::new();
         for (step, bound) in self.bounds.iter().enumerate() {
             let x = end.0 - WIDE * (self.bounds.len() - step) as f64;
@@ -61,7 +72,8 @@ impl Scale {
                 .set("height", 14.0)
                 .set("fill", self.color(step).hex());
             let words = format!("≤ {bound}");
-            group = group.add(swatch).add(text(&words, (x + WIDE / 2.0, end.1 + 18.0), 11.0, true));
+            let words = text(&words, (x + WIDE / 2.0, end.1 + 18.0), 11.0, true);
+            group = group.add(swatch).add(words.set("class", "ticks"));
         }
         group
     }
@@ -93,7 +105,9 @@ pub(super) fn panel(matrix: &[Vec<i64>], scale: &Scale) -> Panel {
             let _ = write!(area, "M{x} {y}h{side}v{side}h-{side}z");
         }
     }
-    let mut group = Group::new().add(Path::new().set("d", within).set("fill", WITHIN));
+    // Colors are for white paper, whatever is around it.
+    let paper = Rectangle::new().set("width", side).set("height", side).set("fill", "white");
+    let mut group = Group::new().add(paper).add(Path::new().set("d", within).set("fill", WITHIN));
     for (step, area) in areas.iter().enumerate().filter(|(_, area)| !area.is_empty()) {
         group = group.add(Path::new().set("d", area.as_str()).set("fill", scale.color(step).hex()));
     }
@@ -115,7 +129,24 @@ pub(super) fn panel(matrix: &[Vec<i64>], scale: &Scale) -> Panel {
         .set("height", side)
         .set("fill", "none")
         .set("stroke", "black");
-    Panel { group: group.add(frame), width: side, height: side }
+    let group = group.add(frame).set("transform", format!("translate({LEFT} 0)"));
+    let (width, height) = (LEFT + side, side + BELOW);
+    Panel { group: numbered(Group::new().add(group), count, cell, side), width, height }
+}
+
+/// Adds the numbers of rows and columns, as far apart as they need.
+fn numbered(group: Group, count: usize, cell: f64, side: f64) -> Group {
+    let across = step(cell, 9.0 * (count.ilog10() + 2) as f64);
+    let down = step(cell, 14.0);
+    let columns = (0..count).step_by(across).map(|column| {
+        let at = (LEFT + (column as f64 + 0.5) * cell, side + 13.0);
+        text(&column.to_string(), at, 11.0, true)
+    });
+    let rows = (0..count).step_by(down).map(|row| {
+        let at = (LEFT - 5.0, (row as f64 + 0.5) * cell + 4.0);
+        text(&row.to_string(), at, 11.0, false).set("text-anchor", "end")
+    });
+    columns.chain(rows).fold(group, |group, number| group.add(number.set("class", "ticks")))
 }
 
 #[cfg(test)]

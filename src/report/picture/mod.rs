@@ -9,15 +9,18 @@ pub mod terminal;
 
 pub use figure::{Figure, sheet};
 
-use super::record::{LevelEffect, Record, Shape};
+use super::effect::LevelEffect;
+use super::record::{Record, Shape};
 use crate::mapping::Cost;
 
-/// Cells of a grid, or columns of a matrix, beyond which a picture shows nothing any more.
+/// Cells of a matrix beyond which a picture shows nothing any more.
 const MOST_CELLS: usize = 1 << 18;
 
 /// What two pictures side by side compare.
 #[derive(Debug, Clone)]
 pub struct Caption {
+    /// What edges count: "edges", or "bytes".
+    pub weighs: &'static str,
     /// What the pictures show: a grid or graph and its nodes.
     pub subject: String,
     /// What found the right one.
@@ -37,6 +40,7 @@ pub fn of_record(record: &Record) -> Option<Figure> {
     let effect = record.effect.as_ref()?;
     let nodes = record.nodes.as_ref()?;
     let caption = Caption {
+        weighs: "edges",
         subject: format!("{}: {} on {nodes}", record.function, record.topology),
         algorithm: effect.algorithm.to_string(),
         before: effect.before,
@@ -51,5 +55,5 @@ pub fn of_record(record: &Record) -> Option<Figure> {
     let dims: Vec<usize> = dims.iter().map(|side| *side as usize).collect();
     let places = record.places.as_ref()?;
     let cells = dims.iter().try_fold(1usize, |cells, side| cells.checked_mul(*side))?;
-    Figure::grids(&caption, &dims, &places.before(cells)?, &places.after(cells)?)
+    Some(Figure::grids(&caption, &dims, &places.before(cells)?, &places.after(cells)?))
 }

@@ -1,9 +1,14 @@
-//! What `make bench` measured, as tables, JSON and a picture: `bench RESULTS DIRECTORY...`.
+//! What `make bench` measured, as tables, JSON and pictures: `bench RESULTS DIRECTORY...`.
 //!
-//! Each `DIRECTORY` is `build/HOST/bench`, with `lines.tsv` as `c_tests/bench.h` describes it. The tables,
-//! in Markdown, go to stdout and to `RESULTS/bench.md`; beside it are written `bench.json` and `bench.svg`.
+//! Each `DIRECTORY` is `build/HOST/bench`, with `lines.tsv` as `c_tests/bench/bench.h` describes it. The tables,
+//! in Markdown, go to stdout and to `RESULTS/bench.md`; beside it are written `bench.json` and the pictures.
+//!
+//! `bench --draw PAGE...` draws the pictures of pages anew, from the tables in them.
 
+mod bars;
 mod case;
+mod charts;
+mod page;
 mod picture;
 mod tables;
 
@@ -18,18 +23,27 @@ fn write(results: &Path, directories: &[PathBuf]) -> io::Result<()> {
     fs::create_dir_all(results)?;
     fs::write(results.join("bench.md"), &text)?;
     fs::write(results.join("bench.json"), format!("{:#}\n", serde_json::Value::from(json)))?;
-    fs::write(results.join("bench.svg"), picture::draw(&runs))?;
+    charts::write(&text, results)?;
     print!("{text}");
     Ok(())
 }
 
+/// Draws the pictures of pages beside them.
+fn draw(pages: &[PathBuf]) -> io::Result<()> {
+    pages.iter().try_for_each(|page| {
+        charts::write(&fs::read_to_string(page)?, page.parent().unwrap_or(Path::new(".")))
+    })
+}
+
 fn main() -> ExitCode {
     let paths: Vec<PathBuf> = env::args().skip(1).map(PathBuf::from).collect();
-    let Some((results, directories)) = paths.split_first().filter(|(_, d)| !d.is_empty()) else {
-        eprintln!("usage: bench RESULTS DIRECTORY...");
+    let Some((results, others)) = paths.split_first().filter(|(_, others)| !others.is_empty())
+    else {
+        eprintln!("usage: bench RESULTS DIRECTORY... | bench --draw PAGE...");
         return ExitCode::from(2);
     };
-    match write(results, directories) {
+    let done = if results == Path::new("--draw") { draw(others) } else { write(results, others) };
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("bench: {error}");

@@ -121,23 +121,11 @@ impl Launch {
         placement: Placement,
         arguments: &[String],
     ) -> Result<(String, Used), Box<dyn Error>> {
-        let (platform, hosts) = (self.directory.join("platform.xml"), self.directory.join("hosts"));
-        fs::write(&platform, machine.platform())?;
-        fs::write(&hosts, machine.hosts(placement))?;
-        let mut command = Command::new("smpirun");
-        command.current_dir(&self.directory).arg("-no-privatize");
+        let mut command =
+            self.prepared(machine.ranks(), &machine.platform(), &machine.hosts(placement))?;
         if placement == Placement::Cartograph {
             command.args(["-wrapper", &format!("env LD_PRELOAD={}", self.library.display())]);
         }
-        command.args(["-np", &machine.ranks().to_string()]);
-        command.arg("-platform").arg(&platform).arg("-hostfile").arg(&hosts);
-        // Times are then of the network alone, and the same in each run.
-        command.args(["--cfg=smpi/simulate-computation:no", "--log=root.thres:warning"]);
-        command.args(["--cfg=contexts/stack-size:256", "--cfg=contexts/guard-size:0"]);
-        // Larger buffers are the same memory on all ranks, and what they hold is not copied.
-        command.arg("--cfg=smpi/auto-shared-malloc-thresh:65536");
-        // SMPI searches all sends that went without their receiver at each that ends, which took minutes.
-        command.arg("--cfg=smpi/send-is-detached-thresh:0");
         command.arg(program).args(arguments);
 
         let begin = Instant::now();
@@ -158,6 +146,56 @@ impl Launch {
         }
         let wall_seconds = begin.elapsed().as_secs_f64();
         Ok((output, Used { wall_seconds, peak_memory }))
+    }
+}
+
+impl Launch {
+    /// Runs a program on a platform with the host of each rank, under Cartograph if there is a layout for it; what it
+    /// printed.
+    pub(crate) fn run_on(
+        &self,
+        program: &Path,
+        ranks: u32,
+        (platform, hosts): (&str, &str),
+        layout: Option<&str>,
+        arguments: &[String],
+    ) -> Result<String, Box<dyn Error>> {
+        let mut command = self.prepared(ranks, platform, hosts)?;
+        if let Some(layout) = layout {
+            let file = self.directory.join("layout");
+            fs::write(&file, layout)?;
+            let (library, file) = (self.library.display(), file.display());
+            let wrapper = format!(
+                "env LD_PRELOAD={library} CARTOGRAPH_LAYOUT={file} CARTOGRAPH_WEIGHTS=1,1,1"
+            );
+            command.args(["-wrapper", &wrapper]);
+        }
+        let output = command.arg(program).args(arguments).stderr(Stdio::inherit()).output()?;
+        let text = String::from_utf8(output.stdout)?;
+        match output.status.success() {
+            true => Ok(text),
+            false => Err(format!("smpirun ended with {}: {text}", output.status).into()),
+        }
+    }
+
+    /// smpirun with all its options, but for the program.
+    fn prepared(&self, ranks: u32, platform: &str, hosts: &str) -> Result<Command, Box<dyn Error>> {
+        let (platform_file, hosts_file) =
+            (self.directory.join("platform.xml"), self.directory.join("hosts"));
+        fs::write(&platform_file, platform)?;
+        fs::write(&hosts_file, hosts)?;
+        let mut command = Command::new("smpirun");
+        command.current_dir(&self.directory).arg("-no-privatize");
+        command.args(["-np", &ranks.to_string()]);
+        command.arg("-platform").arg(&platform_file).arg("-hostfile").arg(&hosts_file);
+        // Times are then of the network alone, and the same in each run.
+        command.args(["--cfg=smpi/simulate-computation:no", "--log=root.thres:warning"]);
+        command.args(["--cfg=contexts/stack-size:256", "--cfg=contexts/guard-size:0"]);
+        // Larger buffers are the same memory on all ranks, and what they hold is not copied.
+        command.arg("--cfg=smpi/auto-shared-malloc-thresh:65536");
+        // SMPI searches all sends that went without their receiver at each that ends, which took minutes.
+        command.arg("--cfg=smpi/send-is-detached-thresh:0");
+        Ok(command)
     }
 }
 

@@ -2,9 +2,11 @@
 //!
 //! Two machines, each with ranks dealt to its nodes one at a time (cyclic), with ranks that fill node
 //! after node (block), and with cyclic ranks under Cartograph, whose program passes `reorder = 1`.
-//! Writes `docs/simulate.md` and `docs/simulate.svg`.
+//! And networks of several levels. Writes `docs/simulate.md` and `docs/simulate.svg`; `simulate levels` the section on
+//! levels alone.
 
 mod document;
+mod levels;
 mod machine;
 mod picture;
 
@@ -53,6 +55,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     ];
     let machines = &all[..if small { 1 } else { 2 }];
     let launch = Launch::new(&top().join("build/smpi"))?;
+    if std::env::args().nth(1).as_deref() == Some("levels") {
+        return levels_alone(&launch);
+    }
 
     // It counts what malloc gives, and SMPI's own is a macro that malloc.h does not survive.
     let create = launch.compile("create", &["-DSMPI_NO_OVERRIDE_MALLOC"])?;
@@ -80,11 +85,22 @@ fn main() -> Result<(), Box<dyn Error>> {
                 document::progress(&exchange);
                 exchanges.push(exchange);
             }
-            // Whoever has seen enough may interrupt.
+            // The user may interrupt.
             write(&exchanges, &creations)?;
         }
     }
-    Ok(())
+    levels_alone(&launch)
+}
+
+/// Replaces the last section of the document, or adds it.
+fn levels_alone(launch: &Launch) -> Result<(), Box<dyn Error>> {
+    let halo = launch.compile("halo", &[])?;
+    let section = levels::section(launch, &halo)?;
+    let file = top().join("docs/simulate.md");
+    let text = std::fs::read_to_string(&file)?;
+    let head = section.lines().next().unwrap_or_default();
+    let end = text.find(&format!("\n{head}\n")).map_or(text.len(), |at| at);
+    Ok(std::fs::write(file, format!("{}\n{section}", &text[..end]))?)
 }
 
 fn write(exchanges: &[Exchange], creations: &[Creation]) -> Result<(), Box<dyn Error>> {

@@ -46,7 +46,7 @@ impl Form {
 pub(crate) struct Place {
     pub(crate) path: PathBuf,
     forms: &'static [Form],
-    /// Whose files are taken, beside those of root; `None`: anybody's, since the user named the place.
+    /// Whose files are taken, beside those of root; `None`: any user's, since the place was named.
     owner: Option<u32>,
 }
 
@@ -56,7 +56,7 @@ const MARKED: &str = "Libraries that make built for `cartograph exec`: HOST/lib/
 
 impl Place {
     /// Places that the command may take libraries from: what the user says, what is installed with it,
-    /// and what was built with it. Both must be beside a directory `bin`; anybody may put something
+    /// and what was built with it. Both must be beside a directory `bin`; other users may put something
     /// beside a command that lies elsewhere.
     pub(crate) fn all() -> Vec<Self> {
         let own = env::var_os("CARTOGRAPH_LIB_DIR").filter(|path| !path.is_empty());
@@ -86,7 +86,7 @@ impl Place {
         Some(places)
     }
 
-    /// Whether a file is there, and nobody but its owner, whose command this is, can have written it.
+    /// Whether a file is there, and only its owner, whose command this is, can have written it.
     fn trusts(&self, file: &Path) -> bool {
         const WRITABLE_BY_ALL: u32 = 0o002;
         let Ok(found) = file.metadata() else { return false };

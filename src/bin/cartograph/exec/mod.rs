@@ -7,6 +7,7 @@ mod record;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
@@ -22,22 +23,23 @@ use libraries::Library;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// A report at the end, on stderr or in a file; in JSON if its name ends in .json
+    /// Reports what was created and what it gained, on stderr or in a file; in JSON if its name ends in .json
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     report: Option<PathBuf>,
-    /// Counts what each process sends, in a file each in DIR, in place of everything else
+    /// Only counts what each process sends, in a file for each process in DIR; moves none of them
     #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout", "reorder"])]
     record: Option<PathBuf>,
-    /// A recording of the program, by which grids and graphs are weighed
+    /// A recording of this program: the edges of its grids and graphs weigh what was sent along them
     #[arg(long, value_name = "DIR", conflicts_with = "record")]
     traffic: Option<PathBuf>,
     /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
-    /// The nodes, instead of those detected: 4x16, 40*48,16,8, or a file with a node id a rank
+    /// Which ranks share a node, in place of what the MPI says: 4x16, 40*48,16,8, or a file with the node of
+    /// each rank
     #[arg(long)]
     layout: Option<String>,
-    /// Whose processes are moved: off, on, all, always or scramble:SEED[:CONSTRUCTOR]
+    /// Which processes may be moved: off, on (the default), all, always or scramble:SEED[:CONSTRUCTOR]
     #[arg(long, value_name = "WORD", value_parser = checked_reorder)]
     reorder: Option<String>,
     /// The program and its arguments
@@ -53,6 +55,7 @@ const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let layout = arguments.layout.as_deref().map(checked_layout).transpose()?;
     let program = find_program(&arguments.program[0]).map_err(|failure| {
         let word = arguments.program[0].to_string_lossy();
         match arguments.report {
@@ -79,14 +82,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(file) if file == Path::new("1") => drop(command.env("CARTOGRAPH_REPORT", "1")),
         Some(file) => {
             // The program may change its directory.
-            let file = std::path::absolute(file)
-                .map_err(|error| Failure::usage(format!("--report={}: {error}", file.display())))?;
-            command.env("CARTOGRAPH_REPORT", file);
+            command.env("CARTOGRAPH_REPORT", report_place(file)?);
         }
         None => {}
     }
-    if let Some(layout) = &arguments.layout {
-        command.env("CARTOGRAPH_LAYOUT", checked_layout(layout)?);
+    if let Some(layout) = layout {
+        command.env("CARTOGRAPH_LAYOUT", layout);
     }
     if let Some(traffic) = &arguments.traffic {
         let failed = |error| Failure::usage(format!("--traffic={}: {error}", traffic.display()));
@@ -97,6 +98,34 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let error = command.exec();
     Err(Failure::new(format!("cannot run {}: {error}", program.display())).with_code(NOT_RUN))
+}
+
+/// The absolute name of a report's file. Whether it can be written is found out before the program runs, perhaps for
+/// hours, by the process that writes it, as far as launchers tell ranks.
+fn report_place(file: &Path) -> Result<PathBuf> {
+    const RANKS: [&str; 4] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"];
+    let wrong = |what: String| Failure::usage(format!("--report={}: {what}", file.display()));
+    let place = std::path::absolute(file).map_err(|error| wrong(error.to_string()))?;
+    if RANKS.iter().find_map(env::var_os).is_some_and(|rank| rank != "0") {
+        return Ok(place);
+    }
+    let there = place.symlink_metadata();
+    if there.as_ref().is_ok_and(fs::Metadata::is_symlink) {
+        return Err(wrong("it is a symbolic link, which is not followed".into()));
+    }
+    if there.as_ref().is_ok_and(|there| !there.is_file()) {
+        return Err(wrong("it is not a regular file".into()));
+    }
+    let is_json = place.extension().is_some_and(|extension| extension == "json");
+    let tried = if there.is_ok() && !is_json {
+        OpenOptions::new().append(true).open(&place).map(drop)
+    } else {
+        // JSON takes the place of an older file, so it is the directory that must be written.
+        let trial = place.with_file_name(format!(".cartograph-{}", std::process::id()));
+        File::create_new(&trial).and_then(|_| fs::remove_file(&trial))
+    };
+    tried.map_err(|error| wrong(format!("a file cannot be written there: {error}")))?;
+    Ok(place)
 }
 
 /// Whether a word of a command is a program that is linked with an MPI.
@@ -132,8 +161,17 @@ fn find_program(name: &OsStr) -> Result<PathBuf> {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 Err(Failure::new(format!("there is no program {shown}")).with_code(NOT_FOUND))
             }
-            _ => Err(Failure::new(format!("{shown} cannot be run: it is no executable file"))
-                .with_code(NOT_RUN)),
+            Ok(file) if file.is_dir() => {
+                Err(Failure::new(format!("cannot run {shown}: it is a directory"))
+                    .with_code(NOT_RUN))
+            }
+            Ok(_) => Err(Failure::new(format!(
+                "cannot run {shown}: nobody may execute it; if it is a program, chmod +x {shown}"
+            ))
+            .with_code(NOT_RUN)),
+            Err(error) => {
+                Err(Failure::new(format!("cannot run {shown}: {error}")).with_code(NOT_RUN))
+            }
         };
     }
     let path = env::var_os("PATH").unwrap_or_default();

@@ -1,8 +1,11 @@
 //! `cartograph plan`: what a mapping would do, without MPI.
 
+mod hosts;
+mod network;
 mod problem;
 mod rankfile;
 
+use std::collections::HashSet;
 use std::fmt::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,8 +14,9 @@ use std::time::Instant;
 
 use cartograph::mapping::{Cost, Distances, Layout, Objective, Options, Plan};
 use cartograph::mapping::{plan_cart, plan_graph, stop_searches};
+use cartograph::report::picture::terminal::View;
 use cartograph::report::picture::{self, Caption, Figure};
-use cartograph::report::{Drawn, LevelEffect, NodeSizes, Traffic, WeightedEffect};
+use cartograph::report::{LevelEffect, NodeSizes, Traffic, VertexPlaces, WeightedEffect};
 use clap::ValueEnum;
 use serde::Serialize;
 
@@ -35,66 +39,67 @@ Where there are switches, what was found for nodes is placed on them so that nei
 #[derive(clap::Args)]
 #[command(after_help = WORDS)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["dims", "graph", "traffic"])))]
-#[command(group(clap::ArgGroup::new("where").args(["nodes", "node_sizes", "levels", "layout"])))]
+#[command(group(clap::ArgGroup::new("where").args(["nodes", "node_sizes", "levels"])))]
 pub(crate) struct Arguments {
     /// The sizes of a grid
     #[arg(long, value_name = "AxBxC")]
     dims: Option<String>,
-    /// A 1 for each dimension whose ends are neighbors, a 0 for each other, such as 110
+    /// Which dimensions wrap around: a 1 or a 0 for each, such as 110
     #[arg(long, value_name = "BITS", conflicts_with_all = ["graph", "traffic"])]
     periodic: Option<String>,
-    /// A graph in the format of METIS, in place of a grid; - is stdin
+    /// A graph in METIS format, in place of a grid; - is stdin
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
-    /// What `cartograph exec --record` has written: places the ranks of that program themselves
+    /// A recording by `cartograph exec --record`: places the ranks of that program
     #[arg(long, value_name = "DIR")]
     traffic: Option<PathBuf>,
-    /// How many nodes there are, all alike
+    /// How many nodes there are, all of one size
     #[arg(long, requires = "ppn")]
     nodes: Option<usize>,
     /// Processes on each node
-    #[arg(long, requires = "nodes")]
+    #[arg(long, conflicts_with_all = ["node_sizes", "levels"])]
     ppn: Option<usize>,
     /// Processes on each node where they differ: 40*48,10*30,15 for 40 nodes of 48, 10 of 30 and one of 15
     #[arg(long, value_name = "SIZES")]
     node_sizes: Option<String>,
-    /// Switches, nodes on each and processes on each of these: 4:8:32; more levels, of switches of switches,
-    /// come before
-    #[arg(long, value_name = "A:B:C")]
+    /// Switches, nodes on each switch and processes on each node: 4:8:32; switches of switches come first
+    #[arg(long, value_name = "A:B:C", conflicts_with = "layout")]
     levels: Option<String>,
-    /// The machine as CARTOGRAPH_LAYOUT has it: 4x16 (nodes x processes), 2x4x16 (switches x nodes x
-    /// processes), 40*48,16,8, or a file with a node's name, or a path such as s1/n5, a rank; without any,
-    /// the nodes on which --traffic was recorded
+    /// The machine as in CARTOGRAPH_LAYOUT: 4x16 (nodes x processes), 2x4x16 (switches x nodes x processes),
+    /// 40*48,16,8, or a file with the node of each rank, by its name or by a path such as s1/n5; if nothing
+    /// is said, the nodes on which --traffic was recorded. Or a file that tells where hosts are in the network, such as
+    /// Slurm's topology.conf: which ones are the nodes is then said by --hosts with --ppn or --node-sizes, or by --traffic
     #[arg(long)]
     layout: Option<String>,
-    /// What an edge costs inside a node, between nodes of a switch, between switches and so on, where there
-    /// are switches: 1,10,100 if nobody says
+    /// Where there are switches, the cost of an edge inside a node, between nodes of one switch, between
+    /// switches and so on: 1,10,100 by default
     #[arg(long, value_name = "DISTANCES")]
     level_weights: Option<String>,
-    /// Which cells are neighbors, and so have edges between them
+    /// Which cells of the grid exchange data
     #[arg(long, default_value = "nn", conflicts_with_all = ["graph", "traffic"])]
     stencil: Stencil,
-    /// The weight of the edges along each dimension, such as 1,1,4; else they are assumed to be equal
+    /// The weights of edges along each dimension, such as 1,1,4; by default assumed to be equal
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["graph", "traffic"])]
     weights: Option<Vec<i64>>,
-    /// What to minimize: all edges between nodes, or those of the node that has most
+    /// What to minimize: all edges between nodes (sum), or first those of the worst node (max)
     #[arg(long, default_value = "sum")]
     objective: Figures,
-    /// How long the search may take, about
+    /// About how long the search may take
     #[arg(long)]
     seconds: Option<f64>,
-    /// Prints JSON; old_rank[r] is the rank of the process that becomes rank r
+    /// Prints the plan as JSON: the process with the old rank old_rank[r] becomes rank r
     #[arg(long)]
     json: bool,
     /// Draws processes before and after into a file; - is stdout
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Writes what a launcher takes to place ranks so, for programs that pass reorder = 0; may be repeated
+    /// Writes a file by which a launcher starts ranks in these places, for programs that pass reorder = 0; may be
+    /// repeated
     #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm|cray|flux", "FILE"])]
     rankfile: Option<Vec<String>>,
-    /// The names of the nodes for it: a,b,c or a file with one a line; else those of --layout FILE or
-    /// --traffic, or n0, n1, ...
-    #[arg(long, requires = "rankfile")]
+    /// The names of the nodes, for the rank file and a --layout file of the network: a,b,c or n[0-7], or a file with
+    /// one on each line, also as host:48 or host slots=48; by default those of --layout FILE or --traffic, or n0, n1, ...
+    #[arg(long)]
     hosts: Option<String>,
 }
 
@@ -124,6 +129,12 @@ struct Answer<'a> {
     old_rank: Vec<i32>,
 }
 
+/// Whether a text is what `--json` prints.
+pub(crate) fn is_answer(text: &str) -> bool {
+    let value: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    ["old_rank", "node_sizes", "algorithm"].iter().all(|key| value.get(key).is_some())
+}
+
 /// A problem with its solution.
 struct Solved {
     problem: Problem,
@@ -144,8 +155,28 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Err(_) => Err(Failure::usage(format!("--rankfile takes {}, and a file", Launcher::NAMES))),
     });
     let launchers = launchers.collect::<Result<Vec<_>>>()?;
-    let files = arguments.svg.iter().chain(launchers.iter().map(|(_, file)| file));
-    let on_stdout = files.filter(|file| file.as_os_str() == "-").count();
+    if arguments.hosts.is_some()
+        && !launchers.iter().any(|(launcher, _)| launcher.takes_names())
+        && !network::is_named(arguments)
+    {
+        return Err(Failure::usage(
+            "--hosts is for a --layout file of the network, and for --rankfile with openmpi, mpich and slurm: cray and \
+             flux number the nodes as they are allocated",
+        ));
+    }
+    let files = || arguments.svg.iter().chain(launchers.iter().map(|(_, file)| file));
+    let mut seen = HashSet::new();
+    if let Some(twice) = files().find(|file| file.as_os_str() != "-" && !seen.insert(*file)) {
+        return Err(Failure::usage(format!(
+            "{} is named twice: each answer is a file of its own",
+            twice.display()
+        )));
+    }
+    // A search may take long.
+    for file in files().filter(|file| file.as_os_str() != "-") {
+        output::check_place(file)?;
+    }
+    let on_stdout = files().filter(|file| file.as_os_str() == "-").count();
     if on_stdout + usize::from(arguments.json) > 1 {
         return Err(Failure::usage(
             "--json and the file - are all stdout, which is for one of them; name files for others",
@@ -157,7 +188,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let node_of = rankfile::launch_order(&solved.plan, &solved.layout);
         let known = solved.names.as_deref();
         let names = rankfile::names(arguments.hosts.as_deref(), known, &solved.layout)?;
-        let how = launcher.usage(&file.display().to_string(), node_of.len());
+        let how = launcher.usage(&file.display().to_string(), &node_of);
         Ok((file, launcher.write(&node_of, &names)?, how))
     });
     let ranks = ranks.collect::<Result<Vec<_>>>()?;
@@ -197,6 +228,11 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
             Distances::parse(text)
                 .map_err(|error| Failure::usage(format!("--level-weights {error}")))
         })?;
+    if arguments.level_weights.is_some() && layout.above().is_empty() {
+        return Err(Failure::usage(
+            "--level-weights are for machines with switches, and there are none: say them by --levels or --layout",
+        ));
+    }
     let options = Options { objective, seconds, distances, ..Options::default() };
     let stopped = stop_when_interrupted();
     let progress =
@@ -252,10 +288,10 @@ impl Solved {
     }
 
     /// Where each vertex is, before and after.
-    fn places(&self) -> [Drawn; 2] {
+    fn places(&self) -> [VertexPlaces; 2] {
         let after: Vec<i32> = self.plan.old_ranks().collect();
-        let before = Drawn::new(&self.layout, 0..self.plan.vertices);
-        [before, Drawn::new(&self.layout, after.iter().copied())]
+        let before = VertexPlaces::new(&self.layout, 0..self.plan.vertices);
+        [before, VertexPlaces::new(&self.layout, after.iter().copied())]
     }
 
     fn subject(&self) -> String {
@@ -272,9 +308,9 @@ impl Solved {
             "{}\n\n{:32}{:>12}{:>12}{:>14}\n",
             self.subject(),
             "",
-            "rank order",
-            "planned",
-            "lower bound"
+            "before",
+            "after",
+            "at least"
         );
         let mut row = |name: &str, before: i64, after: i64, bound: i64| {
             // Of graphs mostly nothing is known: then there is no bound to show.
@@ -307,6 +343,9 @@ impl Solved {
             row(&format!("{what} weighed by distance"), before, after, lower_bound);
         }
         let found = match (&plan.old_rank, plan.withheld) {
+            (Some(_), _) if plan.algorithm == Plan::INSIDE_NODES => {
+                "every process stays on its node, some take another place in it: found".to_owned()
+            }
             (Some(_), _) => format!("found by {}", plan.algorithm),
             (None, Some(cost)) => format!(
                 "{} of the worst node and {} between nodes are possible if all dimensions weigh the same, and could \
@@ -318,9 +357,15 @@ impl Solved {
         let stopped = if self.stopped { ", interrupted" } else { "" };
         let _ = writeln!(text, "\n{found}, in {:.4} s{stopped}", self.seconds);
         if let Problem::Grid(grid) = &self.problem {
-            match picture::terminal::draw(grid.dims(), &self.places()[1].nodes) {
+            let [before, after] = self.places();
+            let planned = format!("after: {}", plan.algorithm);
+            let before = View { title: "before: in the order of ranks", node_of: &before.nodes };
+            let after = View { title: &planned, node_of: &after.nodes };
+            let views = [before, after];
+            let views = if plan.old_rank.is_some() { &views[..] } else { &views[..1] };
+            match picture::terminal::draw(grid.dims(), views, output::columns()) {
                 Some(drawn) => {
-                    let _ = write!(text, "\nthe node of each process, as planned:\n{drawn}");
+                    let _ = write!(text, "\n{drawn}");
                 }
                 None => text.push_str("too large to be drawn here: --svg FILE draws it\n"),
             }
@@ -330,6 +375,7 @@ impl Solved {
 
     fn svg(&self) -> Result<String> {
         let caption = Caption {
+            weighs: self.problem.weighs(),
             subject: self.subject(),
             algorithm: self.plan.algorithm.to_owned(),
             before: self.plan.before,
@@ -340,7 +386,7 @@ impl Solved {
         let figure = match &self.problem {
             Problem::Grid(grid) => {
                 let [before, after] = self.places();
-                Figure::grids(&caption, grid.dims(), &before, &after)
+                Some(Figure::grids(&caption, grid.dims(), &before, &after))
             }
             Problem::Graph { graph, .. } | Problem::Traffic { graph, .. } => {
                 let Traffic { before, after } = Traffic::new(graph, &self.layout, &self.plan);

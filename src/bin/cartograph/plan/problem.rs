@@ -10,7 +10,7 @@ use cartograph::mapping::{Adjacency, Csr, Grid, Layout, Offset};
 use cartograph_traffic::Recording;
 use clap::ValueEnum;
 
-use super::{Arguments, sides_text};
+use super::{Arguments, network, sides_text};
 use crate::dims::parse_sides;
 use crate::output::{self, Failure, Result};
 use crate::traffic;
@@ -26,13 +26,13 @@ pub(super) enum Problem {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Stencil {
-    /// One step forth and back along each dimension: what MPI calls neighbors
+    /// Those next to each other along a dimension: the neighbors in MPI
     Nn,
-    /// The same, and two and three steps along the first dimension
+    /// The same, and those two and three steps apart along the first dimension
     Hops,
-    /// One step forth and back along the first dimension only
+    /// Those next to each other along the first dimension only
     Component,
-    /// All cells around, also across corners
+    /// All cells around a cell, also those across a corner
     Moore,
 }
 
@@ -145,10 +145,36 @@ pub(super) fn layout(
     arguments: &Arguments,
     problem: &Problem,
 ) -> Result<(Layout, Option<Vec<String>>)> {
+    if let Some(map) = network::map(arguments)? {
+        return network::layout(&map, arguments, problem);
+    }
+    if arguments.ppn.is_some() && arguments.nodes.is_none() {
+        return Err(Failure::usage("--ppn is with --nodes: say how many there are"));
+    }
+    let others =
+        [("--nodes", arguments.nodes.is_some()), ("--node-sizes", arguments.node_sizes.is_some())];
+    if let (Some(_), Some((other, _))) = (&arguments.layout, others.iter().find(|(_, is)| *is)) {
+        return Err(Failure::usage(format!(
+            "--layout cannot be used with {other}, unless it names a file of the network, such as Slurm's topology.conf"
+        )));
+    }
     if let Some(text) = &arguments.levels {
         return levels(text, problem);
     }
-    let sizes = match (&arguments.node_sizes, arguments.nodes, arguments.ppn) {
+    match sizes(arguments, arguments.nodes, problem)? {
+        Some(sizes) => Ok((Layout::blocks(&sizes), None)),
+        None => named_layout(arguments.layout.as_deref(), problem),
+    }
+}
+
+/// How many processes each node has, if it is said in numbers. Where only how many each of them has is said there are
+/// `known` nodes.
+pub(super) fn sizes(
+    arguments: &Arguments,
+    known: Option<usize>,
+    problem: &Problem,
+) -> Result<Option<Vec<usize>>> {
+    match (&arguments.node_sizes, arguments.nodes.or(known), arguments.ppn) {
         (Some(text), _, _) => {
             let malformed = || {
                 let how = "write sizes such as 40*48,10*30,12*15";
@@ -156,18 +182,15 @@ pub(super) fn layout(
             };
             // Before they take memory.
             enough(places(text).ok_or_else(malformed)?, problem)?;
-            parse_sizes(text, MOST_RANKS).ok_or_else(malformed)?
+            parse_sizes(text, MOST_RANKS).ok_or_else(malformed).map(Some)
         }
         (None, Some(nodes), Some(ppn)) if nodes > 0 && ppn > 0 => {
             enough(nodes.saturating_mul(ppn), problem)?;
-            vec![ppn; nodes]
+            Ok(Some(vec![ppn; nodes]))
         }
-        (None, Some(_), _) => {
-            return Err(Failure::usage("--nodes and --ppn must be at least 1"));
-        }
-        (None, None, _) => return named_layout(arguments.layout.as_deref(), problem),
-    };
-    Ok((Layout::blocks(&sizes), None))
+        (None, Some(_), Some(_)) => Err(Failure::usage("--nodes and --ppn must be at least 1")),
+        (None, _, _) => Ok(None),
+    }
 }
 
 /// The layout of `--levels`.
@@ -189,7 +212,7 @@ fn levels(text: &str, problem: &Problem) -> Result<(Layout, Option<Vec<String>>)
 }
 
 /// Whether so many places are enough, and not too many.
-fn enough(ranks: usize, problem: &Problem) -> Result<()> {
+pub(super) fn enough(ranks: usize, problem: &Problem) -> Result<()> {
     let vertices = problem.vertices();
     if ranks > MOST_RANKS {
         return Err(Failure::usage(format!("the nodes have more than {MOST_RANKS} processes")));
@@ -274,7 +297,7 @@ impl fmt::Display for Problem {
 
 fn graph(file: &Path) -> Result<Problem> {
     let graph = metis::read(&output::read(file)?)
-        .map_err(|error| Failure::new(format!("{} is no graph: {error}", file.display())))?;
+        .map_err(|error| Failure::new(format!("{} is not a graph: {error}", file.display())))?;
     match graph.vertices() {
         0 => Err(Failure::new(format!("{} has no vertices: nothing is to place", file.display()))),
         vertices if vertices > MOST_RANKS => Err(Failure::new(format!(

@@ -1,13 +1,12 @@
 //! What launchers take to place ranks as planned.
 
-use std::collections::HashSet;
 use std::fmt::Write;
-use std::path::Path;
 
 use cartograph::mapping::{Layout, Plan};
 use clap::ValueEnum;
 
-use crate::output::{self, Failure, Result};
+use super::hosts::Hosts;
+use crate::output::{Failure, Result};
 
 /// The longest word that Linux passes to a program, in bytes, with its end.
 const LONGEST_WORD: usize = 128 * 1024;
@@ -48,32 +47,9 @@ pub(super) fn names(
         let numbered = || (0..nodes).map(|node| format!("n{node}")).collect();
         return Ok(known.map_or_else(numbered, <[String]>::to_vec));
     };
-    // "host:48" and "host slots=48" are machine files' ways.
-    let word = |line: &str| {
-        let name = line.split([' ', '\t', ':', '#']).next().unwrap_or_default();
-        (!name.is_empty()).then(|| name.to_owned())
-    };
-    let names: Vec<String> = if Path::new(hosts).is_file() {
-        output::read(Path::new(hosts))?.lines().map(str::trim).filter_map(word).collect()
-    } else {
-        hosts.split(',').map(str::trim).filter_map(word).collect()
-    };
-    if names.len() != nodes {
-        return Err(Failure::usage(match hosts.contains(',') || Path::new(hosts).is_file() {
-            true => format!("--hosts {hosts}: there are {nodes} nodes, but {} names", names.len()),
-            false => format!(
-                "--hosts {hosts}: there is no such file, and for a list of names it is one, but there \
-                 are {nodes} nodes"
-            ),
-        }));
-    }
-    let mut seen = HashSet::new();
-    if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
-        return Err(Failure::usage(format!(
-            "--hosts {hosts}: {twice} is named twice; each node has a name of its own"
-        )));
-    }
-    Ok(names)
+    let read = Hosts::read(hosts)?;
+    read.number(nodes, hosts)?;
+    Ok(read.names)
 }
 
 /// The ranks in runs on one node each: the node and how many.
@@ -81,9 +57,21 @@ fn runs(node_of: &[u32]) -> impl Iterator<Item = (u32, usize)> + '_ {
     node_of.chunk_by(|one, next| one == next).map(|run| (run[0], run.len()))
 }
 
+/// How many ranks the node has that has most.
+fn most(node_of: &[u32]) -> usize {
+    let mut nodes = node_of.to_vec();
+    nodes.sort_unstable();
+    runs(&nodes).map(|(_, ranks)| ranks).max().unwrap_or_default()
+}
+
 impl Launcher {
     /// All of them, as the command line writes them.
     pub(super) const NAMES: &'static str = "openmpi, mpich, slurm, cray or flux";
+
+    /// Whether its file has the names of nodes; else they are numbered in the order of the allocation.
+    pub(super) fn takes_names(self) -> bool {
+        !matches!(self, Self::Cray | Self::Flux)
+    }
 
     /// The file's text; rank `r` is to be started on node `node_of[r]`.
     pub(super) fn write(self, node_of: &[u32], names: &[String]) -> Result<String> {
@@ -99,7 +87,7 @@ impl Launcher {
                 }
             }
             // A host that comes again in a host list is another node to hydra, whose processes do
-            // not share memory; so each is named once, and a map says who goes where.
+            // not share memory; so each is named once, and a map says which rank goes where.
             Self::Mpich => {
                 let map: Vec<String> = node_of.iter().map(u32::to_string).collect();
                 let (hosts, map) = (names.join(","), map.join(","));
@@ -142,12 +130,15 @@ impl Launcher {
         Ok(text)
     }
 
-    /// How a file is used.
-    pub(super) fn usage(self, file: &str, ranks: usize) -> String {
+    /// How a file is used; rank `r` is to be started on node `node_of[r]`.
+    pub(super) fn usage(self, file: &str, node_of: &[u32]) -> String {
+        let ranks = node_of.len();
         match self {
             Self::Openmpi => format!(
                 "start it by: mpiexec --map-by rankfile:file={file} -n {ranks} PROGRAM\n\
-                 (Open MPI 4: mpiexec --rankfile {file} -n {ranks} PROGRAM)"
+                 (Open MPI 4: mpiexec --rankfile {file} -n {ranks} PROGRAM; it ends with code 1 and \
+                 without a word where a node has fewer cores than ranks, here {})",
+                most(node_of)
             ),
             Self::Mpich => format!(
                 "start it by: mpiexec $(cat {file}) -n {ranks} PROGRAM\n\
@@ -190,6 +181,8 @@ mod tests {
             text(Launcher::Openmpi),
             "rank 0=b slot=0\nrank 1=a slot=0\nrank 2=b slot=1\nrank 3=a slot=1\nrank 4=b slot=2\n"
         );
+        let how = Launcher::Openmpi.usage("ranks", &order);
+        assert!(how.contains("-n 5 ") && how.contains("fewer cores than ranks, here 3)"), "{how}");
         assert_eq!(text(Launcher::Mpich), "-hosts a,b -rankmap 1,0,1,0,1\n");
         assert_eq!(text(Launcher::Slurm), "b\na\nb\na\nb\n");
         assert_eq!(text(Launcher::Cray), "1,3\n0,2,4\n");

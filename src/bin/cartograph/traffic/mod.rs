@@ -34,7 +34,7 @@ pub(crate) fn read(path: &Path) -> Result<Recording> {
     found.map_err(|error| Failure::new(format!("{} {error}", path.display())))
 }
 
-/// Who sends how much to whom: bytes or, where all messages are empty, messages. What a process sends to
+/// How much each process sends to each: bytes or, where all messages are empty, messages. What a process sends to
 /// itself is left out.
 pub(crate) fn graph(recording: &Recording) -> Csr {
     let others = || recording.edges.iter().filter(|edge| edge.from != edge.to);

@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::tables::{Tables, VaryingTables};
+
 /// Lines by their text without numbers, and for each the numbers of all lines with that text.
 type Lines = BTreeMap<String, Vec<Vec<f64>>>;
 
@@ -10,6 +12,10 @@ type Lines = BTreeMap<String, Vec<Vec<f64>>>;
 pub(super) struct Expected {
     /// Of all runs of the program alone; the first is what others are compared with.
     alone: Vec<Lines>,
+    /// The tables of all those runs.
+    tables: Vec<Tables>,
+    /// Those whose rows come and go, or change places.
+    unsteady: VaryingTables,
     /// The numbers of a text that are compared; none at all if lines of the text come and go.
     compared: BTreeMap<String, Option<Vec<bool>>>,
     tolerance: f64,
@@ -22,6 +28,8 @@ impl Expected {
     pub(super) fn of(texts: &[&str], tolerance: f64, ignored: &[String]) -> Self {
         let mut expected = Self {
             alone: Vec::new(),
+            tables: Vec::new(),
+            unsteady: VaryingTables::default(),
             compared: BTreeMap::new(),
             tolerance,
             ignored: ignored.to_vec(),
@@ -32,31 +40,83 @@ impl Expected {
 
     /// One more run of the program alone: what differs in it is compared no more.
     pub(super) fn add(&mut self, text: &str) {
-        self.alone.push(self.read(text));
+        let (lines, tables) = self.read(text);
+        self.alone.push(lines);
+        self.tables.push(tables);
         let texts: BTreeSet<&String> = self.alone.iter().flat_map(BTreeMap::keys).collect();
         let columns = |text: &String| {
             let runs: Option<Vec<_>> = self.alone.iter().map(|lines| lines.get(text)).collect();
             stable(&runs?, self.tolerance)
         };
         self.compared = texts.into_iter().map(|text| (text.clone(), columns(text))).collect();
+        self.unsteady = VaryingTables::of(&self.tables, |row| self.varies(row));
     }
 
-    fn read(&self, text: &str) -> Lines {
+    fn read(&self, text: &str) -> (Lines, Tables) {
         let counts = |line: &&str| !self.ignored.iter().any(|word| line.contains(&**word));
-        read(text.lines().filter(counts))
+        let (lines, order) = read(text.lines().filter(counts));
+        (lines, Tables::of(&order))
+    }
+
+    /// Whether not all numbers of lines with a text are compared.
+    fn varies(&self, text: &str) -> bool {
+        let columns = self.compared.get(text);
+        columns
+            .is_some_and(|columns| columns.as_ref().is_none_or(|columns| columns.contains(&false)))
+    }
+
+    /// What is not compared, in words, if there is anything.
+    pub(super) fn left_aside(&self) -> Option<String> {
+        let come_and_go =
+            |text: &&String| self.compared[*text].is_none() && !self.unsteady.has(text);
+        let first = |text: &String| {
+            let rows = self.alone.iter().find_map(|lines| lines.get(text)).expect("it was printed");
+            shown(text, &rows[0])
+        };
+        let varying = || self.compared.keys().filter(|text| self.varies(text));
+        let kinds = [
+            (
+                varying().filter(|text| self.compared[*text].is_some()).collect::<Vec<_>>(),
+                "numbers in lines",
+            ),
+            (varying().filter(come_and_go).collect(), "lines"),
+        ];
+        let mut said: Vec<String> = kinds
+            .iter()
+            .filter_map(|(texts, what)| {
+                let more = match texts.len() {
+                    0 | 1 => String::new(),
+                    count => format!(" and {} more", count - 1),
+                };
+                Some(format!("{what} as \"{}\"{more}", first(texts.first()?)))
+            })
+            .collect();
+        said.extend(match self.unsteady.count() {
+            0 => None,
+            1 => Some("which rows a table has".to_owned()),
+            count => Some(format!("which rows {count} tables have")),
+        });
+        (!said.is_empty()).then(|| said.join(", "))
     }
 
     /// The first that another run prints differently, in words.
     pub(super) fn differs(&self, text: &str) -> Option<String> {
-        let found = self.read(text);
+        let (found, tables) = self.read(text);
         let lines = self.alone.first()?;
         for (text, rows) in lines {
             let Some(Some(columns)) = self.compared.get(text) else { continue };
+            let may_go = columns.contains(&false) && self.unsteady.has(text);
             let Some(others) = found.get(text) else {
+                if may_go {
+                    continue;
+                }
                 return Some(format!("no line \"{}\"", shown(text, &rows[0])));
             };
             let (rows, others) = (chosen(rows, columns), chosen(others, columns));
             if rows.len() != others.len() {
+                if may_go {
+                    continue;
+                }
                 return Some(format!(
                     "{} lines as \"{}\" instead of {}",
                     others.len(),
@@ -75,17 +135,20 @@ impl Expected {
                 ));
             }
         }
-        let known = |text: &&String| !self.compared.contains_key(*text);
+        let known = |text: &&String| {
+            !self.compared.contains_key(*text) && !self.unsteady.takes(&tables, text)
+        };
         found.keys().find(known).map(|text| format!("a line \"{}\"", shown(text, &found[text][0])))
     }
 }
 
 /// In the text of a line, where a number was.
-const NUMBER: char = '\u{1}';
+pub(super) const NUMBER: char = '\u{1}';
 
-/// Divides lines into words and numbers. How far words are apart does not count, for it may depend on the numbers.
-fn read<'a>(text: impl Iterator<Item = &'a str>) -> Lines {
-    let mut lines = Lines::new();
+/// Divides lines into words and numbers, and gives their texts in order too. How far words are apart does not count, for it
+/// may depend on the numbers.
+fn read<'a>(text: impl Iterator<Item = &'a str>) -> (Lines, Vec<String>) {
+    let (mut lines, mut texts) = (Lines::new(), Vec::new());
     for line in text.map(str::trim).filter(|line| !line.is_empty()) {
         let (mut words, mut numbers) = (String::new(), Vec::new());
         let mut rest = line;
@@ -109,12 +172,13 @@ fn read<'a>(text: impl Iterator<Item = &'a str>) -> Lines {
                 }
             }
         }
+        texts.push(words.clone());
         lines.entry(words).or_default().push(numbers);
     }
     for rows in lines.values_mut() {
         rows.sort_by(|one, other| order(one, other));
     }
-    lines
+    (lines, texts)
 }
 
 /// A number at the start of a text, and its length.
@@ -211,7 +275,7 @@ mod tests {
 
     #[test]
     fn numbers_are_found_in_lines() {
-        let read = |text: &str| super::read(text.lines());
+        let read = |text: &str| super::read(text.lines()).0;
         let lines = read("step 12: x=-1.5e-3,   2.D+02 on host7 (.5)\n\n   \n");
         let (text, rows) = lines.first_key_value().unwrap();
         assert_eq!(text, "step \u{1}: x=\u{1}, \u{1} on host7 (\u{1})");
@@ -228,7 +292,7 @@ mod tests {
         assert_eq!(expected.differs(two), None);
         assert_eq!(expected.differs("it took 9 s\nrank 1 has 2\nseed 1 a\nrank 0 has 1\n"), None);
         let differs = |text: &str| expected.differs(text).unwrap();
-        // What belongs to whom counts, not only that all are there.
+        // Which numbers belong together counts, not only that all are there.
         assert!(
             differs("rank 0 has 2\nrank 1 has 1\nit took 1 s\nseed 1 a").contains("rank 0 has 2")
         );
@@ -246,6 +310,46 @@ mod tests {
             assert_eq!(expected.differs(text), None, "{text}");
         }
         assert!(expected.differs("a 2").is_some());
+    }
+
+    /// As CP2K's, which are sorted by time and leave out what takes less than a part of the whole.
+    #[test]
+    fn rows_of_a_table_of_times_may_come_and_go() {
+        let table = |rows: &[(&str, u32, f64)], energy: f64| {
+            let row = |(name, calls, time): &(&str, u32, f64)| {
+                format!(" {name}   {calls}  1.0  {time}\n")
+            };
+            let rows: String = rows.iter().map(row).collect();
+            format!("energy {energy}\nNAME   CALLS  DEPTH  TIME\n{rows}----\n")
+        };
+        let one = table(&[("cp", 1, 2.5), ("scf", 1, 2.0), ("fft", 40, 0.5), ("sum", 9, 0.4)], 7.0);
+        let two = table(&[("cp", 1, 2.4), ("scf", 1, 2.1), ("sum", 9, 0.6), ("rho", 3, 0.5)], 7.0);
+        let expected = Expected::of(&[&one, &two], 1e-6, &[]);
+        let differs = |rows: &[(&str, u32, f64)], energy| expected.differs(&table(rows, energy));
+        // One that was there in both runs is not, and another is for the first time.
+        let right = [("cp", 1, 3.0), ("fft", 40, 0.9), ("scf", 1, 0.8), ("bcast", 2, 0.7)];
+        assert_eq!(differs(&right, 7.0), None);
+        // Results are compared, and how often something was called; and another table is not this one.
+        assert!(differs(&right, 7.1).unwrap().contains("7.1"));
+        assert!(differs(&[("cp", 2, 3.0), right[1], right[2]], 7.0).unwrap().contains("cp 2 1"));
+        let wrong = [("bad", 1, 1.0), ("worse", 1, 1.0), ("worst", 1, 1.0), right[0]];
+        assert!(differs(&wrong, 7.0).unwrap().contains("a line \"bad"));
+        let said = expected.left_aside().unwrap();
+        assert_eq!(said, "numbers in lines as \"cp 1 1 2.5\" and 2 more, which rows a table has");
+    }
+
+    #[test]
+    fn rows_that_are_always_there_must_be_there() {
+        // Sorted by rank and complete, but for its times the same.
+        let runs = ["a 1 0.1\nb 1 0.2\nc 1 0.3", "a 1 0.3\nb 1 0.1\nc 1 0.2"];
+        let expected = Expected::of(&runs, 1e-6, &[]);
+        assert!(expected.differs("a 1 0.3\nb 1 0.1\nd 1 0.2").is_some());
+        // Results, in the order in which processes come to print them.
+        let runs = ["a 1 1\nb 1 2\nc 1 3", "b 1 2\na 1 1\nc 1 3"];
+        let expected = Expected::of(&runs, 1e-6, &[]);
+        assert!(expected.differs("a 1 1\nc 1 3\nb 1 2").is_none());
+        assert!(expected.differs("a 1 1\nc 1 3").is_some());
+        assert_eq!(expected.left_aside(), None);
     }
 
     #[test]

@@ -3,6 +3,7 @@
 mod command;
 mod compare;
 mod process;
+mod tables;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -22,17 +23,17 @@ use process::{Ended, Run};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// How many times processes are moved, each time in another way
+    /// How many runs are made with processes moved, each in a different way
     #[arg(long, default_value = "3", value_parser = clap::value_parser!(u64).range(1..=1000))]
     runs: u64,
-    /// How long a run may take; else ten times what it takes alone, and ten seconds more
+    /// How long a run may take; by default ten times what the program takes alone, plus ten seconds
     #[arg(long)]
     seconds: Option<u64>,
-    /// By what part of itself a number in the output may differ
+    /// How far numbers in the output may differ, relative to their size
     #[arg(long, default_value = "1e-6")]
     tolerance: f64,
-    /// Leaves out lines of the output with this text, such as one in which a process says where it is; may be
-    /// repeated
+    /// Ignores lines of the output that contain this text, such as those in which a process says where it is; may
+    /// be repeated
     #[arg(long, value_name = "TEXT")]
     ignore: Vec<String>,
     /// Also moves processes where the program passes reorder = 0
@@ -41,8 +42,8 @@ pub(crate) struct Arguments {
     /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
     #[arg(long, value_name = "NAME")]
     host: Option<String>,
-    /// The launcher, the program and its arguments: mpiexec -n 8 ./app; another -- before the program says
-    /// which it is
+    /// The launcher, the program and its arguments: mpiexec -n 8 ./app; where it is not clear which word is the
+    /// program, put another -- before it
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -57,19 +58,19 @@ const DOUBTS: u32 = 3;
 const PRINTS: &str = "it prints something else";
 
 /// A way to move processes, and what to call it.
-struct Way {
+struct Reordering {
     word: String,
     shown: String,
 }
 
 /// What came of a run.
 enum Outcome {
-    Same(Made),
+    Same(MoveCounts),
     Wrong(String),
 }
 
 /// The constructors that a run called, and how often each moved processes.
-type Made = BTreeMap<Function, u64>;
+type MoveCounts = BTreeMap<Function, u64>;
 
 /// Runs of one program.
 struct Trial<'a> {
@@ -97,12 +98,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         trial.took.as_secs_f64()
     ))?;
 
-    let off = Way { word: "off".into(), shown: "nobody moved".into() };
+    let off = Reordering { word: "off".into(), shown: "no process moved".into() };
     let made = match trial.told(&off)? {
         Outcome::Same(made) => made,
         Outcome::Wrong(why) => {
             return Err(Failure::new(format!(
-                "with Cartograph and nobody moved {why}: that is no matter of moving processes; please report it \
+                "with Cartograph and no process moved {why}: that has nothing to do with moving; please report it \
                  as a fault of Cartograph"
             )));
         }
@@ -111,7 +112,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut moved = BTreeMap::new();
     let mut failed = None;
     for seed in 1..=arguments.runs {
-        let way = Way { word: format!("{reach},scramble:{seed}"), shown: "moved at random".into() };
+        let way = Reordering {
+            word: format!("{reach},scramble:{seed}"),
+            shown: "moved at random".into(),
+        };
         match trial.told(&way)? {
             Outcome::Same(made) => moved.extend(moves(&made)),
             Outcome::Wrong(why) => {
@@ -120,15 +124,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             }
         }
     }
+    if let Some(text) = trial.expected.left_aside() {
+        output::print(&format!(
+            "not compared, since the program alone prints it differently each time: {text}\n"
+        ))?;
+    }
     match failed {
         None if moved.is_empty() => output::print(
-            "nobody was moved: the program makes no topology with reorder = 1 that has more than one process, so there is \
-             nothing to stand; cartograph exec --record and cartograph plan --traffic place its ranks instead\n",
+            "no process was moved: the program makes no topology with reorder = 1 that has more than one process, so there is \
+             nothing to try; cartograph exec --record and cartograph plan --traffic place its ranks instead\n",
         ),
         None => {
             let names = names(moved.into_keys());
             output::print(&format!(
-                "the program stands being moved by {names}, as far as these runs show: CARTOGRAPH_REORDER={reach} is right for it\n",
+                "the program works when processes are moved by {names}, as far as these runs show: CARTOGRAPH_REORDER={reach} is right for it\n",
             ))
         }
         Some((seed, why)) => Err(Failure::new(trial.blame(&made, reach, seed, &why)?)),
@@ -173,7 +182,7 @@ impl<'a> Trial<'a> {
     }
 
     /// Runs the program under Cartograph, and says on a line what came of it.
-    fn told(&mut self, way: &Way) -> Result<Outcome> {
+    fn told(&mut self, way: &Reordering) -> Result<Outcome> {
         let outcome = self.moved(way)?;
         let mut line = format!("{} ({}): ", way.shown, way.word);
         match &outcome {
@@ -190,7 +199,7 @@ impl<'a> Trial<'a> {
         Ok(outcome)
     }
 
-    fn moved(&mut self, way: &Way) -> Result<Outcome> {
+    fn moved(&mut self, way: &Reordering) -> Result<Outcome> {
         let report = self.directory.fresh()?;
         let mut options: Vec<OsString> = vec!["--reorder".into(), (&way.word).into()];
         let mut asked = OsString::from("--report=");
@@ -219,7 +228,7 @@ impl<'a> Trial<'a> {
                 return Ok(Some(line));
             }
             self.doubts -= 1;
-            let progress = Progress::new("cartograph: running the program alone once more");
+            let progress = Progress::new("running the program alone once more");
             let run = process::run(&self.launch.alone(), self.longest)?;
             drop(progress);
             // If it fails alone now and then, that says nothing about what it prints.
@@ -231,8 +240,8 @@ impl<'a> Trial<'a> {
     }
 
     /// Finds out without which constructors, of those that the program calls, it goes wrong no more.
-    fn blame(&mut self, made: &Made, reach: &str, seed: u64, why: &str) -> Result<String> {
-        let mut text = format!("the program does not stand being moved: {why}");
+    fn blame(&mut self, made: &MoveCounts, reach: &str, seed: u64, why: &str) -> Result<String> {
+        let mut text = format!("the program does not work when its processes are moved: {why}");
         let movable = || made.keys().copied();
         let mut guilty = Vec::new();
         for function in movable() {
@@ -242,7 +251,7 @@ impl<'a> Trial<'a> {
             let right = others.is_empty() || {
                 let word = format!("{reach},scramble:{seed}:{}", others.join("+"));
                 let shown = format!("moved at random, but not by {}", function.name());
-                matches!(self.told(&Way { word, shown })?, Outcome::Same(_))
+                matches!(self.told(&Reordering { word, shown })?, Outcome::Same(_))
             };
             guilty.extend(right.then_some(function));
         }
@@ -261,7 +270,7 @@ impl<'a> Trial<'a> {
             _ => vec![by_graphs],
         };
         for (word, what) in narrower {
-            let way = Way {
+            let way = Reordering {
                 word: format!("{word},scramble:{seed}"),
                 shown: "less moved at random".into(),
             };
@@ -299,8 +308,8 @@ fn said(run: &Run) -> String {
 }
 
 /// What a run made, by its report.
-fn made(report: &Path) -> Made {
-    let mut made = Made::new();
+fn made(report: &Path) -> MoveCounts {
+    let mut made = MoveCounts::new();
     if let Ok(document) = show::read(report) {
         for record in document.topologies {
             let named = |function: &Function| function.name() == record.function;
@@ -314,7 +323,7 @@ fn made(report: &Path) -> Made {
 }
 
 /// The constructors that moved processes, and how often.
-fn moves(made: &Made) -> impl Iterator<Item = (Function, u64)> + '_ {
+fn moves(made: &MoveCounts) -> impl Iterator<Item = (Function, u64)> + '_ {
     made.iter().filter(|(_, count)| **count > 0).map(|(function, count)| (*function, *count))
 }
 

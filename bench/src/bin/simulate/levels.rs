@@ -1,0 +1,209 @@
+//! Networks of several levels: a fat tree with less capacity above its switches than below, and a dragonfly, of which
+//! a job has nodes as a scheduler leaves them.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::machine::Launch;
+use crate::words;
+
+/// Bytes of a face.
+const FACE: u32 = 1 << 20;
+
+/// A network of nodes with 100 Gbit/s each.
+#[derive(Clone, Copy)]
+struct Network {
+    name: &'static str,
+    /// As SimGrid describes it.
+    topology: &'static str,
+    parameters: &'static str,
+    nodes: u32,
+    /// The nodes of each group at each level above them, the outermost first.
+    widths: &'static [u32],
+}
+
+const FAT_TREE: Network = Network {
+    name: "fat tree of 64",
+    topology: "FAT_TREE",
+    parameters: "2;16,4;1,4;1,1",
+    nodes: 64,
+    widths: &[16],
+};
+
+const LARGE_FAT_TREE: Network =
+    Network { name: "fat tree of 128", parameters: "2;16,8;1,4;1,1", nodes: 128, ..FAT_TREE };
+
+const DRAGONFLY: Network = Network {
+    name: "dragonfly of 64",
+    topology: "DRAGONFLY",
+    parameters: "4,1;2,1;4,1;2",
+    nodes: 64,
+    widths: &[16, 2],
+};
+
+/// In which order a job has its nodes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// As they were drawn.
+    Drawn,
+    /// Switch after switch.
+    Sorted,
+}
+
+/// What is run: everything but who is where.
+type Case = (Network, Order, [u32; 3], bool);
+
+const CASES: [Case; 7] = [
+    (FAT_TREE, Order::Drawn, [16, 8, 8], true),
+    (FAT_TREE, Order::Drawn, [16, 8, 8], false),
+    (DRAGONFLY, Order::Drawn, [16, 8, 8], true),
+    (DRAGONFLY, Order::Drawn, [16, 8, 8], false),
+    (FAT_TREE, Order::Sorted, [16, 8, 8], true),
+    (FAT_TREE, Order::Sorted, [16, 8, 8], false),
+    (LARGE_FAT_TREE, Order::Drawn, [16, 16, 16], true),
+];
+
+/// Half of the nodes, drawn.
+fn half(nodes: u32, order: Order) -> Vec<u32> {
+    let mut all: Vec<u32> = (0..nodes).collect();
+    let mut state = 1u64;
+    for at in (1..all.len()).rev() {
+        // The generator of Knuth's MMIX: the same draw everywhere.
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        all.swap(at, (state >> 33) as usize % (at + 1));
+    }
+    all.truncate(nodes as usize / 2);
+    if order == Order::Sorted {
+        all.sort_unstable();
+    }
+    all
+}
+
+/// Who decides which rank is where.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Placement {
+    Cyclic,
+    Block,
+    /// Block ranks, and then Cartograph, which is told the nodes alone.
+    Nodes,
+    /// The same with all levels.
+    Levels,
+}
+
+impl Placement {
+    const ALL: [Self; 4] = [Self::Cyclic, Self::Block, Self::Nodes, Self::Levels];
+}
+
+/// What each placement takes, in seconds.
+struct Row {
+    case: Case,
+    seconds: Vec<f64>,
+}
+
+impl Network {
+    fn platform(self, processes: u32) -> String {
+        let Self { topology, parameters, nodes, .. } = self;
+        format!(
+            r#"<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="n" suffix="" radical="0-{}" speed="1Gf" core="{processes}" bw="12.5GBps" lat="1us"
+           loopback_bw="50GBps" loopback_lat="200ns" topology="{topology}" topo_parameters="{parameters}"/>
+</platform>
+"#,
+            nodes - 1
+        )
+    }
+
+    /// The path of a node, or its name alone.
+    fn path(self, node: u32, levels: bool) -> String {
+        let groups = self.widths.iter().filter(|_| levels);
+        let groups = groups.map(|width| format!("g{width}.{}/", node / width));
+        groups.chain([format!("n{node}")]).collect()
+    }
+}
+
+fn run(
+    launch: &Launch,
+    program: &Path,
+    (network, order, dims, periodic): Case,
+    placement: Placement,
+) -> Result<f64, Box<dyn Error>> {
+    let nodes = half(network.nodes, order);
+    let ranks: u32 = dims.iter().product();
+    let processes = ranks / nodes.len() as u32;
+    let node_of = |rank: u32| match placement {
+        Placement::Cyclic => nodes[rank as usize % nodes.len()],
+        _ => nodes[(rank / processes) as usize],
+    };
+    let hosts: String = (0..ranks).map(|rank| format!("n{}\n", node_of(rank))).collect();
+    let layout = (0..ranks).map(|rank| network.path(node_of(rank), placement == Placement::Levels));
+    let layout = layout.collect::<Vec<_>>().join("\n");
+    let layout = match placement {
+        Placement::Cyclic | Placement::Block => None,
+        Placement::Nodes | Placement::Levels => Some(layout.as_str()),
+    };
+    let mut arguments = dims.map(|dim| dim.to_string()).to_vec();
+    arguments.extend([
+        u32::from(periodic).to_string(),
+        "messages".into(),
+        "1".into(),
+        FACE.to_string(),
+    ]);
+    let platform = network.platform(processes);
+    let output = launch.run_on(program, ranks, (&platform, &hosts), layout, &arguments)?;
+    let [_, taken] = words(&output)?;
+    Ok(taken.parse()?)
+}
+
+/// The section.
+pub(crate) fn section(launch: &Launch, halo: &Path) -> Result<String, Box<dyn Error>> {
+    let mut rows = Vec::new();
+    for case in CASES {
+        let placements = Placement::ALL.iter();
+        let seconds = placements
+            .map(|placement| run(launch, halo, case, *placement))
+            .collect::<Result<Vec<_>, _>>()?;
+        let (network, _, dims, periodic) = case;
+        println!("{}, {dims:?}, periodic {periodic}: {seconds:?}", network.name);
+        rows.push(Row { case, seconds });
+    }
+    Ok(markdown(&rows))
+}
+
+fn markdown(rows: &[Row]) -> String {
+    let mut text = String::from(
+        "## Switches above the nodes\n\n\
+         The same exchange with faces of 1 MiB on networks of which the job has half of the nodes, drawn, with 32\n\
+         processes each and 64 in the last row. Its nodes are in the order in which they were drawn, as where their\n\
+         names say nothing of switches, or switch after switch. Fat trees have 16 nodes on each switch and four links\n\
+         from there to the level above, a quarter of what is below; the dragonfly has four groups of eight routers\n\
+         with two nodes each. All links are of 100 Gbit/s, routes are SimGrid's.\n\
+         \"Nodes\" is Cartograph where `CARTOGRAPH_LAYOUT` names the nodes alone, \"all levels\" where it has paths,\n\
+         both over block ranks, with `CARTOGRAPH_WEIGHTS=1,1,1`. Milliseconds an exchange, and how many times as long\n\
+         as with all levels. Switch after switch there is little to gain: ranks in blocks cross switches hardly more\n\
+         often than they must, and a node that has more edges for it may make the exchange longer.\n\n\
+         | network | nodes | grid | cyclic ranks | block ranks | nodes | all levels |\n\
+         |---|---|---|---|---|---|---|\n",
+    );
+    for Row { case: (network, order, [x, y, z], periodic), seconds } in rows {
+        let order = if *order == Order::Drawn { "as drawn" } else { "by switches" };
+        let periodic = if *periodic { "periodic" } else { "not periodic" };
+        let levels = seconds[Placement::ALL.len() - 1];
+        let others = seconds[..seconds.len() - 1].iter();
+        let others: Vec<String> = others
+            .map(|seconds| format!("{:.3} ({:.2} x)", seconds * 1e3, seconds / levels))
+            .collect();
+        writeln!(
+            text,
+            "| {} | {order} | {x} x {y} x {z}, {periodic} | {} | {:.3} |",
+            network.name,
+            others.join(" | "),
+            levels * 1e3
+        )
+        .expect("a String takes all");
+    }
+    text
+}

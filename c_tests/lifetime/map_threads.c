@@ -1,0 +1,113 @@
+/* MPI_Cart_map and MPI_Graph_map on several threads at once, with MPI_THREAD_MULTIPLE, on communicators whose
+ * layout is not kept yet: all threads get the same answer, and what one of them keeps with the communicator no
+ * other replaces, since a third may be looking at it. */
+#define _GNU_SOURCE
+#include "../check.h"
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+enum { THREADS = 4, ROUNDS = 10 };
+
+static MPI_Comm comm;
+static pthread_barrier_t start;
+static int mapping, found_nothing, sets, replaced;
+static __thread int is_mapping;
+
+typedef int get_attr(MPI_Comm, int, void *, int *);
+
+/* Stands in front of the host's. Who finds nothing waits a little for another who does, so that there is a
+ * race to keep something. */
+int PMPI_Comm_get_attr(MPI_Comm of, int keyval, void *value, int *found)
+{
+    get_attr *host;
+    *(void **)&host = dlsym(RTLD_NEXT, "PMPI_Comm_get_attr");
+    int code = host(of, keyval, value, found);
+    if (is_mapping && of == comm && code == MPI_SUCCESS && !*found) {
+        int seen = __atomic_add_fetch(&found_nothing, 1, __ATOMIC_RELAXED);
+        for (int i = 0; i < 20 && seen % 2 && __atomic_load_n(&found_nothing, __ATOMIC_RELAXED) == seen; i++)
+            usleep(1000);
+    }
+    return code;
+}
+
+/* Stands in front of the host's, and looks whether it replaces anything. */
+int PMPI_Comm_set_attr(MPI_Comm of, int keyval, void *value)
+{
+    int (*host)(MPI_Comm, int, void *), found = 0;
+    get_attr *get;
+    void *there;
+    *(void **)&host = dlsym(RTLD_NEXT, "PMPI_Comm_set_attr");
+    *(void **)&get = dlsym(RTLD_NEXT, "PMPI_Comm_get_attr");
+    if (is_mapping) {
+        __atomic_add_fetch(&sets, 1, __ATOMIC_RELAXED);
+        if (get(of, keyval, &there, &found) == MPI_SUCCESS && found)
+            __atomic_add_fetch(&replaced, 1, __ATOMIC_RELAXED);
+    }
+    return host(of, keyval, value);
+}
+
+struct answer {
+    pthread_t thread;
+    int cart, graph;
+};
+
+static void ask(struct answer *answer)
+{
+    int dims[1] = { world_size }, periods[1] = { 0 }, index[64], edges[64];
+    /* A ring that passes each second process first: nodes of neighbors in rank are a bad order. */
+    for (int i = 0; i < world_size; i++) {
+        index[i] = i + 1;
+        edges[i] = (i + 2) % world_size;
+    }
+    answer->cart = answer->graph = -2;
+    MPI_Cart_map(comm, 1, dims, periods, &answer->cart);
+    MPI_Graph_map(comm, world_size, index, edges, &answer->graph);
+}
+
+static void *map(void *argument)
+{
+    is_mapping = 1;
+    pthread_barrier_wait(&start);
+    ask(argument);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    int provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+    pthread_barrier_init(&start, NULL, THREADS);
+    for (int round = 0; round < ROUNDS && provided == MPI_THREAD_MULTIPLE; round++) {
+        struct answer answers[THREADS], after;
+        /* Other processes' turns on the way to the root make each round's communicator another one. */
+        MPI_Comm_split(MPI_COMM_WORLD, 0, (world_rank * 3 + round) % world_size, &comm);
+        for (int i = 0; i < THREADS; i++)
+            if (pthread_create(&answers[i].thread, NULL, map, &answers[i]))
+                MPI_Abort(MPI_COMM_WORLD, 1);
+        for (int i = 0; i < THREADS; i++)
+            pthread_join(answers[i].thread, NULL);
+        ask(&after);
+        for (int i = 0; i < THREADS; i++)
+            CHECK(answers[i].cart == after.cart && answers[i].graph == after.graph);
+        int rank, all[64], seen = 0;
+        MPI_Comm_rank(comm, &rank);
+        MPI_Allgather(&after.graph, 1, MPI_INT, all, 1, MPI_INT, comm);
+        for (int i = 0; i < world_size; i++)
+            for (int j = 0; j < world_size; j++)
+                seen += all[j] == i;
+        CHECK(seen == world_size);
+        mapping |= after.graph != rank || after.cart != rank;
+        MPI_Comm_free(&comm);
+    }
+    CHECK(replaced == 0);
+    if (provided == MPI_THREAD_MULTIPLE) {
+        MPI_Allreduce(MPI_IN_PLACE, &mapping, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+        /* Else nothing was tried here. */
+        CHECK(sets >= ROUNDS && mapping);
+    }
+    pthread_barrier_destroy(&start);
+    return finish();
+}

@@ -1,0 +1,10 @@
+/* The MPI_ name of a function, which a tool or a library in front may define again. */
+#ifndef MINI_ALIAS_H
+#define MINI_ALIAS_H
+
+#include "mpi.h"
+
+#define ALIAS(name)                                                                                \
+    extern __typeof__(PMPI_##name) MPI_##name __attribute__((weak, alias("PMPI_" #name)))
+
+#endif

@@ -1,0 +1,54 @@
+/* Bytes between processes. They talk through one piece of shared memory that their launcher made; a process
+ * makes progress only within its calls, of which one runs at a time. */
+#ifndef MINI_SHM_H
+#define MINI_SHM_H
+
+#include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { MINI_MOST = 16, MINI_RING = 1 << 15 };
+
+/* Bytes from one process to another: the sender moves `written`, the receiver `read`. */
+struct mini_ring {
+    _Alignas(64) _Atomic uint32_t written;
+    _Alignas(64) _Atomic uint32_t read;
+    /* The sender found no room and is to be told when there is some. */
+    _Atomic uint32_t wanted;
+    unsigned char bytes[MINI_RING];
+};
+
+/* Where a process waits: others count up `news` when they have done something that concerns it. */
+struct mini_place {
+    _Alignas(64) _Atomic uint32_t news;
+    _Atomic uint32_t sleeps;
+    /* Between MPI_Init and MPI_Finalize, for the launcher. */
+    _Atomic uint32_t active;
+};
+
+struct mini_shared {
+    int size;
+    _Atomic int64_t next_context;
+    struct mini_place places[MINI_MOST];
+    struct mini_ring rings[];
+};
+
+size_t mini_shared_bytes(int size);
+/* How a launcher tells a process: the shared memory's descriptor, and its number. */
+#define MINI_FD "MINI_FD"
+#define MINI_RANK "MINI_RANK"
+
+extern struct mini_shared *mini_shared;
+/* This process among all. */
+extern int mini_rank, mini_size;
+
+void mini_attach(void);
+void mini_detach(void);
+/* Moves up to this many bytes to or from another process; how many were moved. */
+size_t mini_write(int to, const void *bytes, size_t count);
+size_t mini_read(int from, void *bytes, size_t count);
+/* Ends when there are more news than these. */
+void mini_sleep(uint32_t news);
+_Noreturn void mini_exit(int code);
+
+#endif

@@ -1,0 +1,62 @@
+/* One of two programs of one job, of which not all processes may have the library, or be seen by it when
+ * they start: what the program sends itself must arrive, from its first collective on MPI_COMM_WORLD on,
+ * and each program must have its own grid. The other may be fortran/reorder/coupled.f90.
+ *
+ * coupled.c NUMBER [pmpi]: the number of the program, and whether it starts by PMPI_Init. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int passed, failed;
+
+#define CHECK(condition) check_at((condition), #condition, __LINE__)
+
+static void check_at(int holds, const char *condition, int line)
+{
+    if (holds)
+        passed++;
+    else {
+        failed++;
+        fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, line, condition);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int number = argc > 1 ? atoi(argv[1]) : 0, rank, size, value, sum;
+    int dims[2] = { 0, 0 }, periods[2] = { 1, 0 }, kind, own, own_size, source, dest, got = -1;
+    MPI_Comm part, grid;
+
+    if (argc > 2 && !strcmp(argv[2], "pmpi"))
+        PMPI_Init(&argc, &argv);
+    else
+        MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+
+    value = rank == 0 ? 77 : 0;
+    MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    CHECK(value == 77);
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(sum == size * (size - 1) / 2);
+
+    MPI_Comm_split(MPI_COMM_WORLD, number, rank, &part);
+    MPI_Comm_size(part, &own_size);
+    MPI_Dims_create(own_size, 2, dims);
+    CHECK(MPI_Cart_create(part, 2, dims, periods, 1, &grid) == MPI_SUCCESS);
+    CHECK(MPI_Topo_test(grid, &kind) == MPI_SUCCESS && kind == MPI_CART);
+    MPI_Comm_rank(grid, &own);
+    MPI_Cart_shift(grid, 0, 1, &source, &dest);
+    MPI_Sendrecv(&own, 1, MPI_INT, dest, 3, &got, 1, MPI_INT, source, 3, grid, MPI_STATUS_IGNORE);
+    CHECK(got == source);
+    MPI_Comm_free(&grid);
+    MPI_Comm_free(&part);
+
+    value = rank == size - 1 ? 78 : 0;
+    MPI_Bcast(&value, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
+    CHECK(value == 78);
+    MPI_Finalize();
+    printf("program %d: %d passed, %d failed\n", number, passed, failed);
+    return failed != 0;
+}

@@ -1,0 +1,33 @@
+/* A library to preload that shows other nodes: processes share one if they have the same number in TEST_NODE, and
+ * from then on the host's name is n and that number. */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* Launchers and the MPI itself look for each other by the host's real name before. */
+static int are_shown;
+
+int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Comm *made)
+{
+    (void)type;
+    (void)info;
+    are_shown = 1;
+    return PMPI_Comm_split(comm, atoi(getenv("TEST_NODE")), key, made);
+}
+
+int gethostname(char *name, size_t length)
+{
+    if (are_shown) {
+        snprintf(name, length, "n%s.cluster.example", getenv("TEST_NODE"));
+        return 0;
+    }
+    FILE *file = fopen("/proc/sys/kernel/hostname", "r");
+    int read = file && fgets(name, (int)length, file) != NULL;
+    if (file)
+        fclose(file);
+    for (char *end = name; read && *end; end++)
+        if (*end == '\n')
+            *end = 0;
+    return read ? 0 : -1;
+}

@@ -1,0 +1,168 @@
+/* Whether processes are moved, and what programs do that keep to their old ranks. Each way below is how
+ * a real program uses the chapter.
+ *
+ * policy.c WAY stays|moves|wrong: "wrong" where processes are moved and the program goes wrong by it, as
+ * it is known to; else data must be right, and processes have the ranks they had or not. */
+#include "../check.h"
+
+static MPI_Comm made = MPI_COMM_NULL;
+static int right = 1;
+
+static int sides(int dims[2])
+{
+    dims[0] = dims[1] = 0;
+    return MPI_Dims_create(world_size, 2, dims);
+}
+
+/* Halo exchanges of Comb, SNAP and sw4lite: whoever asks the new communicator for its rank is safe. */
+static void careful(MPI_Comm old, int reorder)
+{
+    int dims[2], periods[2] = { 1, 0 }, coords[2], source, dest, got[2] = { -1, -1 }, me;
+    sides(dims);
+    MPI_Cart_create(old, 2, dims, periods, reorder, &made);
+    MPI_Comm_rank(made, &me);
+    MPI_Cart_coords(made, me, 2, coords);
+    MPI_Cart_shift(made, 0, 1, &source, &dest);
+    MPI_Sendrecv(coords, 2, MPI_INT, dest, 0, got, 2, MPI_INT, source, 0, made, MPI_STATUS_IGNORE);
+    right = got[0] == (coords[0] + dims[0] - 1) % dims[0] && got[1] == coords[1];
+}
+
+/* The same on a communicator whose hints say what the dimensions weigh, on hosts that keep such hints. */
+static void hinted(const char *weights)
+{
+    MPI_Info info;
+    MPI_Comm old;
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "cartograph_weights", (char *)weights);
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &old);
+    careful(old, 1);
+    MPI_Comm_free(&old);
+    MPI_Info_free(&info);
+}
+
+/* PETSc's star forest: data stays with the old rank, which the graph's neighbor is taken to be. */
+static void star_forest(int adjacent, const char *info_says)
+{
+    int other = world_size - 1 - world_rank, weight = 5, one = 1, got = -1;
+    MPI_Info info = MPI_INFO_NULL;
+    if (info_says) {
+        MPI_Info_create(&info);
+        MPI_Info_set(info, "cartograph_reorder", (char *)info_says);
+    }
+    if (adjacent)
+        MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &other, &weight, 1, &other, &weight, info, 1,
+                                       &made);
+    else
+        MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &world_rank, &one, &other, &weight, info, 1, &made);
+    if (info_says)
+        MPI_Info_free(&info);
+    MPI_Neighbor_alltoall(&world_rank, 1, MPI_INT, &got, 1, MPI_INT, made);
+    right = got == other;
+}
+
+/* LAMMPS, by the name that its function has for linkers: the grid's ranks are used on the old
+ * communicator. Messages that would never come make it hang; here they are only compared. */
+static void grid_ranks_on_world(int reorder)
+{
+    int dims[2], periods[2] = { 1, 1 }, found[2], coords[2], source, dest, at[2], other;
+    sides(dims);
+    MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, reorder, &made);
+    MPI_Cart_get(made, 2, found, periods, coords);
+    for (int i = 0; i < 2; i++) {
+        MPI_Cart_shift(made, i, 1, &source, &dest);
+        /* What the process that is `dest` on the old communicator believes to be its source. */
+        at[0] = coords[0], at[1] = coords[1];
+        at[i] = (at[i] + 1) % dims[i];
+        MPI_Cart_rank(made, at, &other);
+        int both[2] = { world_rank, dest }, *all = malloc(2 * world_size * sizeof *all);
+        MPI_Allgather(both, 2, MPI_INT, all, 2, MPI_INT, MPI_COMM_WORLD);
+        int senders = 0;
+        for (int k = 0; k < world_size; k++)
+            senders += all[2 * k + 1] == world_rank && all[2 * k] == source;
+        right &= senders == 1 && other == dest;
+        free(all);
+    }
+}
+
+__attribute__((noinline)) void _ZN9LAMMPS_NS7ProcMap8cart_mapEiPiS1_PA2_iPPPi(int reorder);
+void _ZN9LAMMPS_NS7ProcMap8cart_mapEiPiS1_PA2_iPPPi(int reorder)
+{
+    grid_ranks_on_world(reorder);
+    /* So that this is a call and not a jump. */
+    __asm__ volatile("");
+}
+
+/* gtbench: the coordinates of the old rank are taken for its own; a ring by what they say. */
+static void coordinates_of_old_rank(void)
+{
+    int dims[2], periods[2] = { 1, 1 }, coords[2], own[2], me;
+    sides(dims);
+    MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 1, &made);
+    MPI_Comm_rank(made, &me);
+    MPI_Cart_coords(made, world_rank, 2, coords);
+    MPI_Cart_coords(made, me, 2, own);
+    right = coords[0] == own[0] && coords[1] == own[1];
+}
+
+/* A ring across, as a graph that all know. */
+static void whole_graph(int reorder)
+{
+    int *index = malloc(world_size * sizeof *index), *edges = malloc(world_size * sizeof *edges), me, got = -1;
+    for (int i = 0; i < world_size; i++) {
+        index[i] = i + 1;
+        edges[i] = world_size - 1 - i;
+    }
+    MPI_Graph_create(MPI_COMM_WORLD, world_size, index, edges, reorder, &made);
+    MPI_Comm_rank(made, &me);
+    MPI_Neighbor_alltoall(&me, 1, MPI_INT, &got, 1, MPI_INT, made);
+    right = got == world_size - 1 - me;
+    free(index), free(edges);
+}
+
+int main(int argc, char **argv)
+{
+    begin(&argc, &argv);
+    const char *way = argc > 1 ? argv[1] : "", *expected = argc > 2 ? argv[2] : "";
+    if (strcmp(way, "careful") == 0)
+        careful(MPI_COMM_WORLD, 1);
+    else if (strcmp(way, "careful-0") == 0)
+        careful(MPI_COMM_WORLD, 0);
+    else if (strncmp(way, "hinted=", 7) == 0)
+        hinted(way + 7);
+    else if (strcmp(way, "petsc") == 0)
+        star_forest(1, NULL);
+    else if (strcmp(way, "petsc-edges") == 0)
+        star_forest(0, NULL);
+    else if (strcmp(way, "petsc-told") == 0)
+        star_forest(1, "true");
+    else if (strcmp(way, "petsc-told-on-0") == 0)
+        star_forest(1, world_rank == 0 ? "true" : "perhaps");
+    else if (strcmp(way, "petsc-refused") == 0)
+        star_forest(1, "false");
+    else if (strcmp(way, "lammps") == 0)
+        _ZN9LAMMPS_NS7ProcMap8cart_mapEiPiS1_PA2_iPPPi(1);
+    else if (strcmp(way, "like-lammps") == 0)
+        grid_ranks_on_world(1);
+    else if (strcmp(way, "minimd") == 0)
+        grid_ranks_on_world(0);
+    else if (strcmp(way, "gtbench") == 0)
+        coordinates_of_old_rank();
+    else if (strcmp(way, "graph") == 0)
+        whole_graph(1);
+    else
+        CHECK(!"one of these ways");
+
+    int me, here[2], all[2];
+    MPI_Comm_rank(made, &me);
+    here[0] = me == world_rank, here[1] = right;
+    MPI_Allreduce(here, all, 2, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    CHECK(all[0] == (strcmp(expected, "stays") == 0));
+    CHECK(all[1] == (strcmp(expected, "wrong") != 0));
+    /* Also where Cartograph has moved them is everyone there. */
+    int sum, n;
+    MPI_Comm_size(made, &n);
+    MPI_Allreduce(&me, &sum, 1, MPI_INT, MPI_SUM, made);
+    CHECK(n == world_size && sum == world_size * (world_size - 1) / 2);
+    MPI_Comm_free(&made);
+    return finish();
+}

@@ -1,0 +1,14 @@
+! All functions through `use mpi`.
+include '../check.inc'
+
+program mpi_module
+    use checks
+    use mpi
+    implicit none
+    integer :: grid, part, graph
+    call begin
+    call all_calls
+    call finish
+contains
+    include 'calls.inc'
+end program

@@ -1,0 +1,208 @@
+//! From raw pointers to slices: the only place that makes a slice out of a caller's pointer.
+//!
+//! Sentinels are compared before a slice is made: in the MPI-5 ABI `MPI_UNWEIGHTED` is the address 10.
+
+use std::ffi::c_int;
+use std::time::Instant;
+
+use crate::engine::arguments::Function;
+use crate::engine::create::Created;
+use crate::engine::dist_graph::Weights;
+use crate::host::attr::TopologyAttribute;
+use crate::host::sentinel::Sentinels;
+use crate::host::sys::{self, MPI_Comm};
+use crate::host::{HostComm, Result, comm, neighbor, report};
+use crate::topology::{Error, Topology};
+
+pub(crate) type CheckedResult<T = ()> = core::result::Result<T, Error>;
+
+/// What a communicator carries, if anything.
+pub(crate) type CachedTopology<'a> = Option<&'a TopologyAttribute>;
+
+/// A length that a caller passed.
+#[inline]
+pub(super) fn length(argument: &'static str, value: c_int) -> CheckedResult<usize> {
+    usize::try_from(value).map_err(|_| Error::Negative { argument, value })
+}
+
+/// An array that a caller passed. Where nothing is to be read the pointer does not matter.
+///
+/// # Safety
+///
+/// `pointer` is null or has `length` entries, plain numbers or handles, for as long as the call lasts.
+#[inline]
+pub(super) unsafe fn input<'a, T>(
+    argument: &'static str,
+    pointer: *const T,
+    length: usize,
+) -> CheckedResult<&'a [T]> {
+    match length {
+        0 => Ok(&[]),
+        _ if pointer.is_null() => Err(Error::NullPointer { argument }),
+        // SAFETY: the caller's promise; arrays of C are aligned.
+        _ => Ok(unsafe { std::slice::from_raw_parts(pointer, length) }),
+    }
+}
+
+/// An array of truth values that a caller passed. Any number but 0 is true, as in C, and as some
+/// Fortran compilers have it.
+///
+/// # Safety
+///
+/// As [`input`].
+pub(super) unsafe fn flags(
+    argument: &'static str,
+    pointer: *const c_int,
+    length: usize,
+) -> CheckedResult<Vec<bool>> {
+    // SAFETY: as the caller promises.
+    Ok(unsafe { input(argument, pointer, length)? }.iter().map(|flag| *flag != 0).collect())
+}
+
+/// An array that a caller wants filled. Where nothing is to be written the pointer does not matter.
+///
+/// # Safety
+///
+/// `pointer` is null or has room for `length` ints, which nothing else uses during the call.
+#[inline(always)]
+pub(super) unsafe fn output<'a>(
+    argument: &'static str,
+    pointer: *mut c_int,
+    length: usize,
+) -> CheckedResult<&'a mut [c_int]> {
+    match length {
+        0 => Ok(&mut []),
+        _ if pointer.is_null() => Err(Error::NullPointer { argument }),
+        // SAFETY: the caller's promise; ints of C are aligned, and any bits are an int.
+        _ => Ok(unsafe { std::slice::from_raw_parts_mut(pointer, length) }),
+    }
+}
+
+/// Copies numbers to a place of the same length.
+#[inline(always)]
+pub(super) fn copy(to: &mut [c_int], from: &[c_int]) {
+    /// The first and the last `N`, which overlap where there are fewer than twice as many.
+    #[inline(always)]
+    fn ends<const N: usize>(to: &mut [c_int], from: &[c_int]) {
+        let last = from.len() - N;
+        to[..N].copy_from_slice(&from[..N]);
+        to[last..].copy_from_slice(&from[last..]);
+    }
+    #[inline(never)]
+    fn many(to: &mut [c_int], from: &[c_int]) {
+        to.copy_from_slice(from);
+    }
+    debug_assert_eq!(to.len(), from.len());
+    // Most processes have few neighbors: a call of memcpy would take longer than the rest.
+    match from.len() {
+        9.. => many(to, from),
+        4.. => ends::<4>(to, from),
+        2.. => ends::<2>(to, from),
+        1 => ends::<1>(to, from),
+        0 => {}
+    }
+}
+
+/// A place for one result.
+///
+/// # Safety
+///
+/// `pointer` is null or can be written, and nothing else uses it during the call.
+#[inline]
+pub(super) unsafe fn out<'a, T>(
+    argument: &'static str,
+    pointer: *mut T,
+) -> CheckedResult<&'a mut T> {
+    // SAFETY: the caller's promise; results are ints and handles, for which any bits are valid.
+    unsafe { pointer.as_mut() }.ok_or(Error::NullPointer { argument })
+}
+
+/// The weights of `length` edges.
+///
+/// # Safety
+///
+/// As [`input`], or one of the sentinels.
+pub(super) unsafe fn weights<'a>(
+    argument: &'static str,
+    pointer: *const c_int,
+    length: usize,
+) -> CheckedResult<Weights<'a>> {
+    // SAFETY: constants of the host.
+    let (unweighted, empty) = unsafe { (sys::cg_unweighted(), sys::cg_weights_empty()) };
+    match length {
+        _ if pointer == unweighted => Ok(Weights::Unweighted),
+        0 if pointer.is_null() => Ok(Weights::Either),
+        edges if edges > 0 && pointer == empty => Err(Error::EmptyWeights { argument, edges }),
+        // SAFETY: not a sentinel that must not be read, so the caller's promise holds.
+        _ => Ok(Weights::Given(unsafe { input(argument, pointer, length)? })),
+    }
+}
+
+/// Where weights are wanted; `None` for the sentinels, which ask for none, and where there are none.
+///
+/// # Safety
+///
+/// As [`output`], or one of the sentinels.
+#[inline(always)]
+pub(super) unsafe fn weights_output<'a, const N: usize>(
+    argument: &'static str,
+    pointer: *mut c_int,
+    length: usize,
+    sentinels: &Sentinels<N>,
+) -> CheckedResult<Option<&'a mut [c_int]>> {
+    if length == 0 || sentinels.has(pointer) {
+        return Ok(None);
+    }
+    // SAFETY: not a sentinel, so the caller's promise holds.
+    unsafe { output(argument, pointer, length) }.map(Some)
+}
+
+/// The topology that was found, as the kind that `pick` picks.
+#[inline(always)]
+pub(super) fn as_kind<'a, T>(
+    found: CachedTopology<'a>,
+    pick: fn(Option<&'a Topology>) -> CheckedResult<&'a T>,
+) -> CheckedResult<&'a T> {
+    pick(found.map(|attached| &*attached.topology))
+}
+
+/// What `body` makes of what was found on `comm`.
+pub(crate) fn answer<F, T>(
+    comm: MPI_Comm,
+    found: Result<F>,
+    body: impl FnOnce(F) -> CheckedResult<T>,
+) -> Result<T> {
+    match body(found?) {
+        // A communicator without the wanted topology may be one that cannot have any.
+        Err(error @ Error::NoTopology { .. }) => {
+            Err(comm::intra(comm).err().unwrap_or(error).into())
+        }
+        answer => Ok(answer?),
+    }
+}
+
+/// Makes a communicator, reports it, and hands it to the caller. What is wrong with the arguments must reach the agreement
+/// in `make`, not return early.
+pub(super) fn construct(
+    function: Function,
+    comm: &HostComm,
+    place: *mut MPI_Comm,
+    make: impl FnOnce() -> Result<Created<HostComm>>,
+) -> Result {
+    let started = Instant::now();
+    let made = make()?;
+    report::add(function.name(), comm, &made, started);
+    publish(made, place)
+}
+
+/// Hands a new communicator to the caller, with its topology cached.
+pub(super) fn publish(made: Created<HostComm>, place: *mut MPI_Comm) -> Result {
+    let handle = match made.member {
+        // SAFETY: a constant of the host.
+        None => unsafe { sys::cg_comm_null },
+        Some((comm, topology)) => neighbor::put(comm, topology, made.host_graph, made.combine)?.0,
+    };
+    // SAFETY: the constructor has found the place not to be null before it built anything.
+    unsafe { place.write(handle) };
+    Ok(())
+}

@@ -1,0 +1,262 @@
+//! Whether a call of a constructor moves processes: by what the user says, what the call says, and what is
+//! known of programs.
+
+use super::check::Check;
+use super::combine::Combine;
+use super::misuse::Misuse;
+use super::policy::Reorder;
+use super::{Comm, LayoutKnowledge};
+use crate::mapping::Options;
+
+/// What a process brings along to every constructor. Where it differs from rank to rank the most
+/// cautious [`Reorder`] counts, and rank 0's other settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct CallSettings {
+    /// In which constructors processes may be moved.
+    pub reorder: Reorder,
+    /// What the info of the call says of it, if anything.
+    pub info: Option<bool>,
+    /// Whether a report is asked for, also where no process is moved.
+    pub reporting: bool,
+    /// Rules whose breach is an error.
+    pub check: Check,
+    /// Which small blocks of neighborhood collectives on what is created travel together.
+    pub combine: Combine,
+    /// How to search.
+    pub options: Options,
+}
+
+/// What a process asks of the reordering in a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct ReorderRequest {
+    /// The argument of the constructor.
+    pub reorder: bool,
+    /// Whether it is one of distributed graphs.
+    pub distributed: bool,
+    /// What the user and the info say.
+    pub settings: CallSettings,
+}
+
+/// What a rank says of moving processes in a call, the most cautious first. The call is the same on all
+/// ranks, so the least of these is what all of them say together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Permission {
+    Off,
+    Refused,
+    NotAsked,
+    NotConfirmed,
+    Granted,
+    /// Also to move processes of programs that are known not to stand it.
+    Forced,
+}
+
+impl Permission {
+    const ALL: [Self; 6] =
+        [Self::Off, Self::Refused, Self::NotAsked, Self::NotConfirmed, Self::Granted, Self::Forced];
+}
+
+/// What only rank 0 says: a number of which the lowest bits mean these, the next two [`LayoutKnowledge`], and
+/// the rest the place of a [`Misuse`] in its table, counted from 1.
+const REPORTING: i64 = 1;
+const SCRAMBLE: i64 = 2;
+const KNOWLEDGE: u32 = 2;
+const MISUSE: u32 = 4;
+
+impl ReorderRequest {
+    fn permission(&self) -> Permission {
+        let Self { reorder, distributed, settings } = *self;
+        match settings.reorder {
+            Reorder::Off => Permission::Off,
+            _ if settings.info == Some(false) => Permission::Refused,
+            Reorder::Always => Permission::Forced,
+            _ if !reorder => Permission::NotAsked,
+            Reorder::On if distributed && settings.info.is_none() => Permission::NotConfirmed,
+            _ if settings.options.scramble.is_some() => Permission::Forced,
+            _ => Permission::Granted,
+        }
+    }
+
+    /// How cautious this rank is, as a number that is not negative; the least of all ranks counts.
+    pub(super) fn caution(&self) -> i64 {
+        self.permission() as i64
+    }
+
+    fn may_move(&self) -> bool {
+        self.permission() >= Permission::Granted
+    }
+
+    /// Whether it matters what rank 0 says.
+    pub(super) fn asks(&self) -> bool {
+        self.may_move() || self.settings.reporting
+    }
+
+    /// What only rank 0 says, as a number that is not negative.
+    pub(super) fn root_word<C: Comm>(&self, comm: &C) -> i64 {
+        // Nothing is asked for that is of no use: that takes time.
+        let knowledge = if self.asks() { comm.knowledge() } else { LayoutKnowledge::Unknown };
+        let scramble = self.may_move() && self.settings.options.scramble.is_some();
+        let moving = self.may_move() && (scramble || knowledge != LayoutKnowledge::OneNode);
+        let misuse = if moving { comm.misuse().map_or(0, Misuse::number) } else { 0 };
+        (if self.settings.reporting { REPORTING } else { 0 })
+            | (if scramble { SCRAMBLE } else { 0 })
+            | (knowledge as i64) << KNOWLEDGE
+            | misuse << MISUSE
+    }
+
+    /// What is going to happen where all ranks of `comm` ask for the same. It is rank 0 that says so, and
+    /// all [ask](Self::asks) or none.
+    pub(super) fn decide<C: Comm>(&self, comm: &C) -> Result<ReorderDecision, C::Error> {
+        let root = if comm.rank()? == 0 { self.root_word(comm) } else { 0 };
+        let mut words = [self.caution(), root];
+        if self.asks() {
+            let mut bytes = words.map(i64::to_le_bytes);
+            comm.broadcast(0, bytes.as_flattened_mut())?;
+            words = bytes.map(i64::from_le_bytes);
+        }
+        Ok(self.decision(words[0], words[1]))
+    }
+
+    /// What the least [`caution`](Self::caution) of all ranks and rank 0's number mean for this call.
+    pub(super) fn decision(&self, caution: i64, root: i64) -> ReorderDecision {
+        let knowledge = root >> KNOWLEDGE & 3;
+        let scramble = root & SCRAMBLE != 0;
+        let one_node = knowledge == LayoutKnowledge::OneNode as i64 && !scramble;
+        let permission = Permission::ALL.into_iter().find(|known| *known as i64 == caution);
+        let outcome =
+            match (permission.unwrap_or(Permission::Off), Misuse::numbered(root >> MISUSE)) {
+                (Permission::Off, _) => ReorderOutcome::Off,
+                (Permission::Refused, _) => ReorderOutcome::Refused,
+                (Permission::NotAsked, _) => ReorderOutcome::NotAsked,
+                (Permission::NotConfirmed, _) => ReorderOutcome::NotTold,
+                (Permission::Granted | Permission::Forced, _) if one_node => {
+                    ReorderOutcome::OneNode
+                }
+                (Permission::Granted, Some(misuse)) => ReorderOutcome::Misused(misuse),
+                (Permission::Granted | Permission::Forced, _) => {
+                    ReorderOutcome::Applied { forced: !self.reorder }
+                }
+            };
+        let moving = matches!(outcome, ReorderOutcome::Applied { .. });
+        let reporting = root & REPORTING != 0;
+        ReorderDecision {
+            moving,
+            planning: moving || reporting,
+            reporting,
+            scramble: moving && scramble,
+            known: knowledge != LayoutKnowledge::Unknown as i64,
+            outcome,
+        }
+    }
+}
+
+/// What is going to happen in a constructor; the same on every rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReorderDecision {
+    /// Processes may be moved.
+    pub moving: bool,
+    /// Rank 0 makes a plan, to move processes by or to report what it would bring.
+    pub planning: bool,
+    pub(super) reporting: bool,
+    /// Processes are moved at random.
+    pub(super) scramble: bool,
+    /// Rank 0 knows where processes run.
+    pub(super) known: bool,
+    pub(super) outcome: ReorderOutcome,
+}
+
+impl ReorderDecision {
+    /// The same where ranks passed arguments that differ: no process is moved.
+    pub(super) fn of_differing_arguments(self) -> Self {
+        let outcome = if self.moving { ReorderOutcome::Differing } else { self.outcome };
+        Self { moving: false, planning: self.reporting, scramble: false, outcome, ..self }
+    }
+}
+
+/// Whether a plan was applied, and if not, why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReorderOutcome {
+    /// It was; `forced` where the program had passed `reorder = 0`.
+    Applied {
+        /// By [`Reorder::Always`].
+        forced: bool,
+    },
+    /// The program passed `reorder = 0`.
+    NotAsked,
+    /// A distributed graph whose info does not say so, with [`Reorder::On`].
+    NotTold,
+    /// The info of the call says no.
+    Refused,
+    /// The program is known not to stand it.
+    Misused(&'static Misuse),
+    /// [`Reorder::Off`] on some rank, or another constructor is on trial.
+    Off,
+    /// All processes are on one node.
+    OneNode,
+    /// Arguments that must be the same on all ranks differ.
+    Differing,
+    /// Nothing that was found is better than the order of the ranks.
+    NothingGained,
+    /// What was found gains only if all dimensions weigh the same, which is not known.
+    Withheld,
+    /// The graph is too large to be looked at as a whole.
+    TooLarge,
+    /// The host cannot tell which processes share a node.
+    NoLayout,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::policy::Policy;
+
+    #[test]
+    fn what_is_said_of_a_call_decides_whether_processes_move() {
+        use ReorderOutcome::*;
+        let all = [Reorder::Off, Reorder::On, Reorder::All, Reorder::Always];
+        let outcomes = |reorder, distributed, info, scramble| {
+            all.map(|policy| {
+                let options = Options { scramble, ..Options::default() };
+                let settings =
+                    CallSettings { reorder: policy, info, options, ..CallSettings::default() };
+                let request = ReorderRequest { reorder, distributed, settings };
+                let root = (LayoutKnowledge::Known as i64) << KNOWLEDGE;
+                request.decision(request.caution(), root).outcome
+            })
+        };
+        let (moved, forced) = (Applied { forced: false }, Applied { forced: true });
+        for scramble in [None, Some(3)] {
+            assert_eq!(outcomes(true, false, None, scramble), [Off, moved, moved, moved]);
+            assert_eq!(outcomes(true, true, None, scramble), [Off, NotTold, moved, moved]);
+            assert_eq!(outcomes(true, true, Some(true), scramble), [Off, moved, moved, moved]);
+            assert_eq!(
+                outcomes(true, true, Some(false), scramble),
+                [Off, Refused, Refused, Refused]
+            );
+            for distributed in [false, true] {
+                let zero = |info| outcomes(false, distributed, info, scramble);
+                assert_eq!(zero(None), [Off, NotAsked, NotAsked, forced]);
+                assert_eq!(zero(Some(true)), [Off, NotAsked, NotAsked, forced]);
+            }
+        }
+    }
+
+    #[test]
+    fn known_programs_are_moved_where_the_user_insists() {
+        let lammps = Misuse::by_callers(["_ZN9LAMMPS_NS7ProcMap8cart_mapEiPi"].into_iter());
+        let lammps = lammps.expect("in the table");
+        let outcome = |text: &str| {
+            let Policy { reorder, scramble, .. } = text.parse().unwrap();
+            let options = Options { scramble, ..Options::default() };
+            let settings = CallSettings { reorder, options, ..CallSettings::default() };
+            let request = ReorderRequest { reorder: true, distributed: false, settings };
+            let root = (LayoutKnowledge::Known as i64) << KNOWLEDGE | lammps.number() << MISUSE;
+            request.decision(request.caution(), root).outcome
+        };
+        assert_eq!(outcome("on"), ReorderOutcome::Misused(lammps));
+        assert_eq!(outcome("all"), ReorderOutcome::Misused(lammps));
+        assert_eq!(outcome("off"), ReorderOutcome::Off);
+        for text in ["always", "scramble:1", "on,scramble:1"] {
+            assert_eq!(outcome(text), ReorderOutcome::Applied { forced: false }, "{text}");
+        }
+    }
+}

@@ -1,0 +1,113 @@
+//! Where the node of a process is in the network: what its launcher and the kernel tell, and what a file of the
+//! user's says of its host.
+
+use std::ffi::{CStr, c_int};
+use std::fs;
+use std::sync::{Once, OnceLock};
+
+use super::say::say;
+use super::settings::{Settings, WrittenNetworkMap, set};
+use crate::mapping::Layout;
+use crate::mapping::layout::address::{self, ReportedAddress, host_number, slingshot_number};
+
+/// How many words the address of a process takes: by Slurm, by Slingshot, and the number of its host's name.
+pub(super) const WORDS: usize = address::WORDS + 3;
+
+/// More devices of one kind no node has.
+const MOST_DEVICES: usize = 16;
+
+/// What this process knows of the place of its node, as words. The environment is read for it, and a file of the
+/// kernel, once a process.
+pub(super) fn of_this_process() -> [c_int; WORDS] {
+    static WORDS_OF_THIS: OnceLock<[c_int; WORDS]> = OnceLock::new();
+    *WORDS_OF_THIS.get_or_init(|| {
+        let word = |name| set(name).map(|value| value.to_string_lossy().into_owned());
+        let (address, pattern) = (word("SLURM_TOPOLOGY_ADDR"), word("SLURM_TOPOLOGY_ADDR_PATTERN"));
+        let by_slurm = ReportedAddress::slurm(address.as_deref(), pattern.as_deref()).words();
+        let device = |at| format!("/sys/class/cxi/cxi{at}/device/properties/nid");
+        let nid = (0..MOST_DEVICES).find_map(|at| fs::read_to_string(device(at)).ok());
+        let host = host_number(&host_name());
+        let others = [slingshot_number(nid.as_deref()), host as u32, (host >> 32) as u32];
+        let mut words = by_slurm.into_iter().chain(others).map(|word| word as c_int);
+        std::array::from_fn(|_| words.next().unwrap_or(0))
+    })
+}
+
+/// The name of the host, as the kernel has it; empty if it tells none.
+fn host_name() -> String {
+    // Linux has names of at most 64 bytes.
+    let mut name = [0u8; 256];
+    // SAFETY: room for as many bytes as are said.
+    let code = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) };
+    let name = CStr::from_bytes_until_nul(&name).ok().filter(|_| code == 0);
+    name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Adds the groups of nodes that the first source tells of which holds together. Of each rank there are the
+/// words and the rank in `MPI_COMM_WORLD`. What does not hold together is added to `notes`.
+pub(super) fn add<'a>(
+    layout: Layout,
+    words: impl Iterator<Item = (&'a [c_int], c_int)> + Clone,
+    notes: &mut Vec<String>,
+) -> Layout {
+    // Users know processes by their rank in the world.
+    let in_world = |rank: usize| {
+        let (_, in_world) = words.clone().nth(rank).unwrap_or((&[], -1));
+        usize::try_from(in_world).unwrap_or(rank)
+    };
+    let has_groups = |layout: &Layout| !layout.above().is_empty();
+    if let Some(file) = Settings::get().network_map() {
+        match of_file(&layout, file, words.clone(), in_world) {
+            Ok(found) if has_groups(&found) => return found,
+            Ok(_) => {}
+            Err(note) => {
+                static SAID: Once = Once::new();
+                SAID.call_once(|| say!("cartograph: {note}"));
+                notes.push(note);
+            }
+        }
+    }
+    let by_slurm = words.clone().map(|(words, _)| {
+        let words: [u32; address::WORDS] = std::array::from_fn(|at| words[at] as u32);
+        ReportedAddress::from_words(&words)
+    });
+    let by_slingshot =
+        words.clone().map(|(words, _)| ReportedAddress::slingshot(words[address::WORDS] as u32));
+    let mut offer = |source: &str, found: Result<Layout, address::Contradiction>| match found {
+        Ok(found) => Some(found).filter(has_groups),
+        Err(why) => {
+            let why = why.renumbered(in_world);
+            notes.push(format!("{source} {why}: no switches are taken from it"));
+            None
+        }
+    };
+    offer("SLURM_TOPOLOGY_ADDR", layout.addressed(by_slurm, true))
+        .or_else(|| {
+            offer("the number of the Slingshot device", layout.addressed(by_slingshot, true))
+        })
+        .unwrap_or(layout)
+}
+
+/// What a file of the user's says of the processes' nodes.
+fn of_file<'a>(
+    layout: &Layout,
+    file: &WrittenNetworkMap,
+    words: impl Iterator<Item = (&'a [c_int], c_int)> + Clone,
+    in_world: impl Fn(usize) -> usize,
+) -> Result<Layout, String> {
+    static SAID: Once = Once::new();
+    SAID.call_once(|| file.complaints.iter().for_each(|line| say!("{line}")));
+    let Some(network_map) = &file.network_map else { return Ok(layout.clone()) };
+    let known = words.map(|(words, rank)| {
+        let host = &words[address::WORDS + 1..];
+        let host = u64::from(host[0] as u32) | u64::from(host[1] as u32) << 32;
+        network_map.at(host, usize::try_from(rank).ok())
+    });
+    if !network_map.is_empty() && known.clone().all(|known| known == ReportedAddress::Nothing) {
+        return Err("CARTOGRAPH_LAYOUT: none of the nodes is in the file; it is not used".into());
+    }
+    layout.addressed(known, network_map.is_distinct()).map_err(|why| {
+        let why = why.renumbered(in_world);
+        format!("CARTOGRAPH_LAYOUT: the place of the node in the file {why}: no switches are taken from it")
+    })
+}

@@ -1,0 +1,207 @@
+/* Neighborhood collectives of the host itself. Cartograph replaces what makes their communicators under the same
+ * names, also with PMPI_, so the host's are asked for in the library that the host's other functions come from. */
+#define _GNU_SOURCE
+#include "cartograph_host.h"
+
+#include <dlfcn.h>
+#include <string.h>
+
+#pragma weak PMPI_Comm_get_errhandler
+#pragma weak PMPI_Comm_group
+#pragma weak PMPI_Errhandler_free
+#pragma weak PMPI_Group_free
+#pragma weak PMPI_Request_free
+
+#if defined(SMPI_H)
+
+/* It has no distributed graphs. */
+int cg_find_graph_functions(struct cg_graph_functions *host)
+{
+    (void)host;
+    return 0;
+}
+
+#else
+
+/* A function of the host's library, if it has it and it is not this library's. */
+static void *function(void *library, const char *name)
+{
+    Dl_info theirs, ours;
+    void *found = dlsym(library, name);
+    int is_theirs = found && dladdr(found, &theirs) && dladdr((void *)cg_find_graph_functions, &ours)
+        && theirs.dli_fbase != ours.dli_fbase;
+    return is_theirs ? found : NULL;
+}
+
+/* Whether it is known what the host's requests keep. */
+static int is_known(void)
+{
+#if defined(OMPI_MAJOR_VERSION)
+    return 1;
+#else
+    return cg_requests_keep_datatypes();
+#endif
+}
+
+int cg_find_graph_functions(struct cg_graph_functions *host)
+{
+    Dl_info known;
+    memset(host, 0, sizeof *host);
+    if (!is_known() || !PMPI_Comm_get_errhandler || !PMPI_Comm_group || !PMPI_Errhandler_free
+        || !PMPI_Group_free || !PMPI_Request_free)
+        return 0;
+    if (!dladdr((void *)PMPI_Waitall, &known) || !known.dli_fname)
+        return 0;
+    void *library = dlopen(known.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return 0;
+    host->create = function(library, "PMPI_Dist_graph_create_adjacent");
+    host->topo_test = function(library, "PMPI_Topo_test");
+#if defined(OMPI_MAJOR_VERSION)
+    host->start = function(library, "PMPI_Ineighbor_alltoallw");
+    host->init = function(library, "PMPI_Neighbor_alltoallw_init");
+    /* What Open MPI 4 calls it, of before there was MPI 4. */
+    if (!host->init)
+        host->init = function(library, "PMPIX_Neighbor_alltoallw_init");
+#else
+    host->start = function(library, "PMPI_Ineighbor_alltoallw_c");
+    host->init = function(library, "PMPI_Neighbor_alltoallw_init_c");
+#endif
+    host->create_group = function(library, "PMPI_Comm_create_group");
+    host->start_persistent = function(library, "PMPI_Start");
+    /* It stays loaded, as the library of the function that was found first. */
+    dlclose(library);
+    return host->create && host->topo_test && host->start && host->init && host->create_group
+        && host->start_persistent;
+}
+
+#endif
+
+typedef int create_function(MPI_Comm, int, const int[], const int[], int, const int[], const int[], MPI_Info, int,
+                            MPI_Comm *);
+typedef int test_function(MPI_Comm, int *);
+typedef int create_group_function(MPI_Comm, MPI_Group, int, MPI_Comm *);
+typedef int start_persistent_function(MPI_Request *);
+typedef int start_function(const void *, const cg_graph_count[], const MPI_Aint[], const MPI_Datatype[], void *,
+                           const cg_graph_count[], const MPI_Aint[], const MPI_Datatype[], MPI_Comm, MPI_Request *);
+typedef int init_function(const void *, const cg_graph_count[], const MPI_Aint[], const MPI_Datatype[], void *,
+                          const cg_graph_count[], const MPI_Aint[], const MPI_Datatype[], MPI_Comm, MPI_Info,
+                          MPI_Request *);
+
+static int create(const struct cg_graph_functions *host, MPI_Comm comm, int indegree, const int sources[],
+                  int outdegree, const int destinations[], MPI_Comm *made)
+{
+    return ((create_function *)host->create)(comm, indegree, sources, MPI_UNWEIGHTED, outdegree, destinations,
+                                             MPI_UNWEIGHTED, MPI_INFO_NULL, 0, made);
+}
+
+int cg_has_graph(const struct cg_graph_functions *host, MPI_Comm comm)
+{
+    int kind = MPI_UNDEFINED;
+    return ((test_function *)host->topo_test)(comm, &kind) == MPI_SUCCESS && kind == MPI_DIST_GRAPH;
+}
+
+int cg_ineighbor_alltoallw(const struct cg_graph_functions *host, const void *sendbuf,
+                           const cg_graph_count sendcounts[], const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                           void *recvbuf, const cg_graph_count recvcounts[], const MPI_Aint rdispls[],
+                           const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request *request)
+{
+    return ((start_function *)host->start)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                                           recvtypes, comm, request);
+}
+
+int cg_neighbor_alltoallw_init(const struct cg_graph_functions *host, const void *sendbuf,
+                               const cg_graph_count sendcounts[], const MPI_Aint sdispls[],
+                               const MPI_Datatype sendtypes[], void *recvbuf, const cg_graph_count recvcounts[],
+                               const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                               MPI_Info info, MPI_Request *request)
+{
+    return ((init_function *)host->init)(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts, rdispls,
+                                         recvtypes, comm, info, request);
+}
+
+int cg_give_graph(const struct cg_graph_functions *host, MPI_Comm *comm, int indegree, const int sources[],
+                  int outdegree, const int destinations[])
+{
+    MPI_Errhandler handler;
+    MPI_Comm made = MPI_COMM_NULL;
+    int code = PMPI_Comm_get_errhandler(*comm, &handler);
+    if (code != MPI_SUCCESS)
+        return code;
+    /* The host may have no room for two communicators. */
+    code = PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
+    if (code == MPI_SUCCESS)
+        code = create(host, *comm, indegree, sources, outdegree, destinations, &made);
+    if (code == MPI_SUCCESS) {
+        PMPI_Comm_free(comm);
+        *comm = made;
+    }
+    PMPI_Comm_set_errhandler(*comm, handler);
+    PMPI_Errhandler_free(&handler);
+    return code;
+}
+
+enum { NOBODY = CG_EDGES_TO_NOBODY, EDGES = NOBODY + 2 };
+
+/* Two edges from a process to itself: each block arrives where the edge is that it was sent along. Nothing is
+ * sent along edges to nobody. */
+static int pairs_in_order(const struct cg_graph_functions *host, MPI_Comm graph)
+{
+    static const cg_graph_count ones[EDGES] = { [NOBODY] = 1, 1 };
+    static const MPI_Aint from[EDGES] = { [NOBODY] = 2 * sizeof(int), 0 };
+    static const MPI_Aint to[EDGES] = { [NOBODY] = sizeof(int), 3 * sizeof(int) };
+    MPI_Datatype types[EDGES];
+    int sent[3] = { 1, 0, 2 }, received[4] = { 0, 0, 0, 0 }, right;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Status status;
+
+    for (int i = 0; i < EDGES; i++)
+        types[i] = MPI_INT;
+    if (!cg_has_graph(host, graph)
+        || cg_ineighbor_alltoallw(host, sent, ones, from, types, received, ones, to, types, graph, &request)
+            != MPI_SUCCESS
+        || PMPI_Waitall(1, &request, &status) != MPI_SUCCESS)
+        return 0;
+    right = received[1] == 2 && received[3] == 1 && received[0] == 0 && received[2] == 0;
+    if (!right
+        || cg_neighbor_alltoallw_init(host, sent, ones, from, types, received, ones, to, types, graph,
+                                      MPI_INFO_NULL, &request) != MPI_SUCCESS)
+        return 0;
+    for (int round = 0; round < 2 && right; round++) {
+        sent[0] = 5 + round, sent[2] = 7 + round;
+        right = ((start_persistent_function *)host->start_persistent)(&request) == MPI_SUCCESS
+            && PMPI_Waitall(1, &request, &status) == MPI_SUCCESS && received[1] == sent[2]
+            && received[3] == sent[0];
+    }
+    PMPI_Request_free(&request);
+    return right;
+}
+
+int cg_graph_functions_are_right(const struct cg_graph_functions *host, int tag)
+{
+    int ends[EDGES] = { 0 };
+    MPI_Group group;
+    MPI_Comm alone = MPI_COMM_NULL, graph = MPI_COMM_NULL;
+    int right = 0;
+
+    for (int i = 0; i < NOBODY; i++)
+        ends[i] = MPI_PROC_NULL;
+    if (PMPI_Comm_group(MPI_COMM_SELF, &group) != MPI_SUCCESS)
+        return 0;
+    /* Another thread may be in a collective call on MPI_COMM_SELF, which only this function allows; but Open MPI
+     * copies the program's attributes there. */
+    int made = cg_threads_may_meet()
+        ? ((create_group_function *)host->create_group)(MPI_COMM_SELF, group, tag, &alone)
+        : cg_comm_split(MPI_COMM_SELF, 0, 0, &alone);
+    if (made == MPI_SUCCESS) {
+        PMPI_Comm_set_errhandler(alone, MPI_ERRORS_RETURN);
+        if (create(host, alone, EDGES, ends, EDGES, ends, &graph) == MPI_SUCCESS) {
+            PMPI_Comm_set_errhandler(graph, MPI_ERRORS_RETURN);
+            right = pairs_in_order(host, graph);
+            PMPI_Comm_free(&graph);
+        }
+        PMPI_Comm_free(&alone);
+    }
+    PMPI_Group_free(&group);
+    return right;
+}

@@ -1,0 +1,283 @@
+//! One collective whose blocks are combined, from the first receive to the last wait.
+
+use std::ops::Range;
+use std::ptr;
+
+use super::{Blocks, Buffers, DIRECT, LENGTH, MOST_BYTES, Part, Placed, Sizes};
+use crate::engine::combine::{Message, Own};
+use crate::host::errors::quiet;
+use crate::host::neighbor::types::Temporary;
+use crate::host::neighbor::{Neighborhood, Side, own};
+use crate::host::sys;
+use crate::host::{Error, HostComm, Result};
+use crate::topology::Direction;
+
+/// The tag of messages of parts. Those of blocks have lower ones: two for each dimension of a grid.
+const TAG: i32 = 32767;
+
+/// The tag of a part that a process moves into a block that is not of its size, as a message to itself.
+const OWN_TAG: i32 = TAG - 1;
+
+/// A collective under way.
+pub(super) struct Call<'a> {
+    pub(super) of: &'a Neighborhood<'a>,
+    pub(super) private: &'a HostComm,
+    pub(super) placed: &'a Placed,
+    pub(super) send: &'a Blocks<'a>,
+    pub(super) receive: &'a Blocks<'a>,
+    /// The bytes of the buffers.
+    pub(super) base: *mut u8,
+    pub(super) buffers: Buffers,
+}
+
+impl Call<'_> {
+    /// Carries it out.
+    pub(super) fn run(&mut self) -> Result {
+        let placed = self.placed;
+        let schedule = &placed.schedule;
+        let alone = self.of.alone()?;
+        // All receives first: then nothing comes unexpected that need not.
+        let mut arriving = [0..0, 0..0, 0..0];
+        for (stage, arriving) in arriving.iter_mut().enumerate() {
+            let first = self.buffers.requests.len();
+            let messages = &schedule.stages[stage].receives;
+            for (message, start) in messages.iter().zip(&placed.stages[stage][1]) {
+                self.receive_parts(message, *start)?;
+            }
+            *arriving = first..self.buffers.requests.len();
+        }
+        let with_own = alone.is_none();
+        let [sends, receives] = [Direction::Send, Direction::Receive]
+            .map(|direction| self.of.ends.of(direction, with_own).len());
+        // A process' own come last, and need no message where there is another way.
+        for place in schedule.direct_receives.iter().filter(|place| **place < receives) {
+            self.receive_block(*place)?;
+        }
+        for (own, start) in schedule.filled.iter().zip(&placed.filled) {
+            self.fill(own, *start)?;
+        }
+        self.send_parts(0)?;
+        for place in schedule.direct_sends.iter().filter(|place| **place < sends) {
+            self.send_block(*place)?;
+        }
+        // What is wrong with a block of this process alone does not keep others waiting.
+        let mut wrong = Ok(());
+        if let Some(alone) = &alone {
+            let block = |number| (self.send.block)(number);
+            let send = Side { buffer: self.send.buffer, block };
+            let block = |number| (self.receive.block)(number);
+            let receive = Side { buffer: self.receive.buffer, block };
+            wrong = own::copy(self.of, alone, &send, &receive);
+        }
+        for (stage, arriving) in arriving.into_iter().enumerate() {
+            self.wait_parts(stage, arriving)?;
+            if stage + 1 < schedule.stages.len() {
+                self.send_parts(stage + 1)?;
+            }
+        }
+        for own in &schedule.emptied {
+            wrong = wrong.and(self.empty(own));
+        }
+        let all = 0..self.buffers.requests.len();
+        let waited = self.buffers.requests.wait(all);
+        wrong.and(waited)
+    }
+
+    /// Packs a block of this process, or says that it is too large, and sends it.
+    fn fill(&mut self, own: &Own, start: usize) -> Result {
+        let ends = self.of.ends.of(Direction::Send, true);
+        let block = (self.send.block)(ends[own.ends[0]].number);
+        let length = match Sizes::default().of(&block) {
+            Some(bytes) if bytes <= MOST_BYTES => bytes as u32,
+            _ => DIRECT,
+        };
+        self.buffers.parts[own.slot] = Part { start, length };
+        if length == DIRECT {
+            return own.ends.iter().try_for_each(|place| self.send_block(*place));
+        }
+        if length == 0 {
+            return Ok(());
+        }
+        let mut temporary = Temporary::default();
+        let described = temporary.describe(block)?;
+        let address = self.send.address(&described);
+        // MPICH 5 ends the program where it packs from a null pointer, which it refuses to send from.
+        if address.is_null() {
+            let rank = self.of.ends.rank;
+            // SAFETY: the host looks at the address; there is room for the largest part.
+            return quiet(unsafe {
+                sys::PMPI_Sendrecv(
+                    address,
+                    described.count,
+                    described.datatype,
+                    rank,
+                    OWN_TAG,
+                    self.base.add(start).cast(),
+                    length as i32,
+                    sys::cg_packed,
+                    rank,
+                    OWN_TAG,
+                    self.private.0,
+                    sys::cg_status_ignore().cast(),
+                )
+            });
+        }
+        // SAFETY: the program vouches for its buffer, as far as count and datatype say; there is room for the
+        // largest part.
+        quiet(unsafe {
+            sys::cg_pack(
+                address,
+                described.count,
+                described.datatype,
+                self.base.add(start).cast(),
+                length as i32,
+                self.private.0,
+            )
+        })
+    }
+
+    /// Gives a part to the blocks of this process that it belongs to.
+    fn empty(&mut self, own: &Own) -> Result {
+        let Part { start, length } = self.buffers.parts[own.slot];
+        let ends = self.of.ends.of(Direction::Receive, true);
+        for place in &own.ends {
+            if length == DIRECT {
+                self.receive_block(*place)?;
+                continue;
+            }
+            let block = (self.receive.block)(ends[*place].number);
+            let room = Sizes::default().of(&block);
+            let fits = room == Some(length as usize);
+            if fits && length == 0 {
+                continue;
+            }
+            // Open MPI does not say so of messages to the process itself.
+            if room.is_some_and(|room| room < length as usize) {
+                return Err(Error::Quiet(sys::CG_ERR_TRUNCATE));
+            }
+            let mut temporary = Temporary::default();
+            let described = temporary.describe(block)?;
+            let address = self.receive.address(&described);
+            // SAFETY: the part is in the buffer.
+            let part = unsafe { self.base.add(start) };
+            let (length, count, datatype) = (length as i32, described.count, described.datatype);
+            let comm = self.private.0;
+            // SAFETY: the program vouches for its buffer, as far as count and datatype say.
+            quiet(unsafe {
+                if fits && !address.is_null() {
+                    sys::cg_unpack(part.cast(), length, address, count, datatype, comm)
+                } else {
+                    // The host says what it says of any message of another size.
+                    let (rank, status) = (self.of.ends.rank, sys::cg_status_ignore());
+                    sys::PMPI_Sendrecv(
+                        part.cast(),
+                        length,
+                        sys::cg_packed,
+                        rank,
+                        OWN_TAG,
+                        address,
+                        count,
+                        datatype,
+                        rank,
+                        OWN_TAG,
+                        comm,
+                        status.cast(),
+                    )
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    fn receive_parts(&mut self, message: &Message, start: usize) -> Result {
+        let room = message.slots.len() * (LENGTH + MOST_BYTES);
+        // SAFETY: the buffer has so much room there, and stays until the message is here.
+        let place = unsafe { self.base.add(start) };
+        let (comm, peer) = (self.private.0, message.peer);
+        self.buffers.requests.post(|request| {
+            // SAFETY: as above.
+            unsafe {
+                sys::PMPI_Irecv(place.cast(), room as i32, sys::cg_byte, peer, TAG, comm, request)
+            }
+        })
+    }
+
+    /// Sends the messages of a stage, whose parts are all here.
+    fn send_parts(&mut self, stage: usize) -> Result {
+        let placed = self.placed;
+        let messages = &placed.schedule.stages[stage].sends;
+        for (Message { peer, slots }, start) in messages.iter().zip(&placed.stages[stage][0]) {
+            let Buffers { parts, requests, .. } = &mut self.buffers;
+            // SAFETY: the message has its place in the buffer, with room for parts of any length.
+            let place = unsafe { self.base.add(*start) };
+            let mut length = LENGTH * slots.len();
+            for (i, slot) in slots.iter().enumerate() {
+                let part = parts[*slot];
+                let head = part.length.to_le_bytes();
+                // SAFETY: parts are no longer than there is room for; they lie where no message is sent from.
+                unsafe {
+                    ptr::copy_nonoverlapping(head.as_ptr(), place.add(LENGTH * i), LENGTH);
+                    let from = self.base.add(part.start);
+                    ptr::copy_nonoverlapping(from, place.add(length), part.bytes());
+                }
+                length += part.bytes();
+            }
+            let (comm, peer, length) = (self.private.0, *peer, length as i32);
+            requests.post(|request| {
+                // SAFETY: as above.
+                unsafe {
+                    sys::PMPI_Isend(place.cast(), length, sys::cg_byte, peer, TAG, comm, request)
+                }
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the messages of a stage, and finds their parts.
+    fn wait_parts(&mut self, stage: usize, arriving: Range<usize>) -> Result {
+        let placed = self.placed;
+        self.buffers.requests.wait(arriving)?;
+        let messages = &placed.schedule.stages[stage].receives;
+        for (message, start) in messages.iter().zip(&placed.stages[stage][1]) {
+            let mut at = start + LENGTH * message.slots.len();
+            for (i, slot) in message.slots.iter().enumerate() {
+                let mut length = [0; LENGTH];
+                // SAFETY: the message is here, and begins with a length for each part.
+                unsafe {
+                    let head = self.base.add(start + LENGTH * i);
+                    ptr::copy_nonoverlapping(head, length.as_mut_ptr(), LENGTH);
+                }
+                let part = Part { start: at, length: u32::from_le_bytes(length) };
+                at += part.bytes();
+                self.buffers.parts[*slot] = part;
+            }
+        }
+        Ok(())
+    }
+
+    fn send_block(&mut self, place: usize) -> Result {
+        let end = &self.of.ends.of(Direction::Send, true)[place];
+        let block = self.buffers.requests.describe((self.send.block)(end.number))?;
+        let (address, comm) = (self.send.address(&block), self.private.0);
+        self.buffers.requests.post(|request| {
+            let (count, datatype) = (block.count, block.datatype);
+            // SAFETY: the program vouches for its buffer, as far as count and datatype say.
+            unsafe {
+                sys::PMPI_Isend(address, count, datatype, end.rank, end.pairing, comm, request)
+            }
+        })
+    }
+
+    fn receive_block(&mut self, place: usize) -> Result {
+        let end = &self.of.ends.of(Direction::Receive, true)[place];
+        let block = self.buffers.requests.describe((self.receive.block)(end.number))?;
+        let (address, comm) = (self.receive.address(&block), self.private.0);
+        self.buffers.requests.post(|request| {
+            let (count, datatype) = (block.count, block.datatype);
+            // SAFETY: the program vouches for its buffer, as far as count and datatype say.
+            unsafe {
+                sys::PMPI_Irecv(address, count, datatype, end.rank, end.pairing, comm, request)
+            }
+        })
+    }
+}

@@ -1,0 +1,219 @@
+//! Blocking neighborhood collectives whose small blocks go from node to node in one message: what
+//! [`engine::combine`](crate::engine::combine) has worked out, carried out on the private communicator.
+//!
+//! A message of parts begins with the length of each, so nobody need know what others send: a block that is too
+//! large is only announced there, and goes as always. Which collectives are carried out in this way at all must
+//! be the same on all processes, though, and nobody asks the others. By default these are the ones in which the
+//! standard has all processes send as much as they receive; there each knows by its own arguments.
+
+mod call;
+
+use std::mem;
+use std::sync::{Mutex, PoisonError};
+
+use self::call::Call;
+use super::ends::End as HostEnd;
+use super::pending::Requests;
+use super::{Block, Neighborhood, Operation, Side};
+use crate::engine::Comm;
+use crate::engine::combine::{Combine, End, Message, Payload, Schedule, Schedules, agree};
+use crate::host::sys::{self, MPI_Datatype};
+use crate::host::{HostComm, Result, layout};
+use crate::topology::Direction;
+
+/// The most bytes in a block that is combined: over TCP, 26 neighbors gained three times at 256 and nothing at 512
+/// (docs/combining.md).
+const MOST_BYTES: usize = 256;
+
+/// Blocks of one side. One type for all operations, since what is done here is long.
+type Blocks<'a> = Side<&'a dyn Fn(usize) -> Block>;
+
+/// What a communicator keeps whose blocks are combined.
+pub(super) struct Combined {
+    each: Placed,
+    same: Placed,
+    combine: Combine,
+    /// What a call needs, kept for the next. A call takes it away while it is under way.
+    buffers: Mutex<Buffers>,
+}
+
+/// A schedule, and where in a buffer its parts and messages are.
+struct Placed {
+    schedule: Schedule,
+    filled: Vec<usize>,
+    /// For each stage where the messages that are sent begin, and those that are received.
+    stages: [[Vec<usize>; 2]; 3],
+    bytes: usize,
+}
+
+#[derive(Default)]
+struct Buffers {
+    bytes: Vec<u8>,
+    parts: Vec<Part>,
+    requests: Requests,
+}
+
+/// What is in a slot.
+#[derive(Clone, Copy, Default)]
+struct Part {
+    /// Where in the buffer.
+    start: usize,
+    /// How many bytes, or [`DIRECT`].
+    length: u32,
+}
+
+/// In place of a length: the block is too large, and goes as always.
+const DIRECT: u32 = u32::MAX;
+
+/// The bytes of a length.
+const LENGTH: usize = size_of::<u32>();
+
+impl Combined {
+    /// Works out who gathers for whom, if anything is combined on a communicator. Collective when it is
+    /// first asked for.
+    pub(super) fn of<'a>(of: &Neighborhood<'a>, private: &HostComm) -> Result<Option<&'a Self>> {
+        if let Some(known) = of.cache.combined.get() {
+            return Ok(known.as_deref());
+        }
+        let [sends, receives] = [Direction::Send, Direction::Receive].map(|direction| {
+            let end = |end: &HostEnd| End { rank: end.rank, pairing: end.pairing };
+            of.ends.of(direction, true).iter().map(end).collect::<Vec<_>>()
+        });
+        let node = node(of, private)?;
+        let made = agree(private, node, of.attached.combine, &sends, &receives)?;
+        let made = made.map(|Schedules { each, same, combine }| {
+            Box::new(Self {
+                each: Placed::new(each),
+                same: Placed::new(same),
+                combine,
+                buffers: Mutex::default(),
+            })
+        });
+        // Of the threads of a process only one may be in a collective call on a communicator.
+        Ok(of.cache.combined.get_or_init(|| made).as_deref())
+    }
+
+    /// Whether a collective is carried out so, which all processes answer alike.
+    pub(super) fn takes(
+        &self,
+        of: &Neighborhood<'_>,
+        operation: Operation,
+        send: &Blocks<'_>,
+        receive: &Blocks<'_>,
+    ) -> bool {
+        let mut sizes = Sizes::default();
+        let sends = of.ends.of(Direction::Send, true).iter().map(|end| (send.block)(end.number));
+        let receives = of.ends.of(Direction::Receive, true).iter();
+        let receives = receives.map(|end| (receive.block)(end.number));
+        let mut size = |block| sizes.of(&block);
+        if operation.is_uniform() {
+            let mut first = sends.take(1).chain(receives.take(1));
+            return first.all(|block| size(block).is_some_and(|bytes| bytes <= MOST_BYTES));
+        }
+        // Whatever is wrong, the host finds it where blocks go as always.
+        self.combine == Combine::All && sends.chain(receives).all(|block| size(block).is_some())
+    }
+
+    /// Carries a collective out. Collective.
+    pub(super) fn exchange(
+        &self,
+        of: &Neighborhood<'_>,
+        private: &HostComm,
+        operation: Operation,
+        send: &Blocks<'_>,
+        receive: &Blocks<'_>,
+    ) -> Result {
+        let placed = match operation.payload() {
+            Payload::Each => &self.each,
+            Payload::Same => &self.same,
+        };
+        let kept = || self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut buffers = mem::take(&mut *kept());
+        if buffers.bytes.len() < placed.bytes {
+            buffers.bytes = vec![0; placed.bytes];
+        }
+        buffers.parts.clear();
+        buffers.parts.resize(placed.schedule.slots, Part::default());
+        // Not through the vector while the call lasts: the host writes there as well.
+        let base = buffers.bytes.as_mut_ptr();
+        let mut call = Call { of, private, placed, send, receive, base, buffers };
+        let done = call.run();
+        if done.is_err() && call.buffers.requests.give_up() {
+            // The host may still write there.
+            mem::forget(call.buffers);
+        } else {
+            call.buffers.requests.clear();
+            *kept() = call.buffers;
+        }
+        done
+    }
+}
+
+/// A number that the processes of this one's node share; `None` on all processes or on none, where it is not
+/// known. Collective.
+fn node(of: &Neighborhood<'_>, private: &HostComm) -> Result<Option<i64>> {
+    // A host that fails here fails for this process alone, and others wait.
+    let known = layout::known(&HostComm(of.comm)).unwrap_or(None);
+    let mut all_know = [i64::from(known.is_some())];
+    private.min(&mut all_know)?;
+    // SAFETY: MPI is active.
+    let can_pack = unsafe { sys::cg_can_pack() } != 0;
+    let node = match known.filter(|_| all_know[0] != 0) {
+        Some(runs) => runs.layout().nodes().get(of.ends.rank as usize).map(|node| i64::from(*node)),
+        None => {
+            let mut node = 0;
+            // SAFETY: a communicator that only we know, and a place for the number.
+            let code = unsafe { sys::cg_node_id(private.0, of.ends.rank, &raw mut node) };
+            (code == sys::CG_SUCCESS).then_some(node)
+        }
+    };
+    Ok(node.filter(|_| can_pack))
+}
+
+/// The sizes of blocks; the last type is asked for once.
+#[derive(Default)]
+struct Sizes(Option<(MPI_Datatype, i64)>);
+
+impl Sizes {
+    /// The bytes of a block that is sent; `None` if the host would refuse it.
+    fn of(&mut self, block: &Block) -> Option<usize> {
+        let size = match self.0 {
+            Some((datatype, size)) if datatype == block.datatype => size,
+            _ => {
+                let mut size = 0;
+                // SAFETY: the program's datatype, which the host checks, and a place for the answer.
+                if unsafe { sys::cg_type_size(block.datatype, &raw mut size) } != sys::CG_SUCCESS {
+                    return None;
+                }
+                size
+            }
+        };
+        self.0 = Some((block.datatype, size));
+        usize::try_from(block.count.checked_mul(size)?).ok().filter(|_| block.count >= 0)
+    }
+}
+
+impl Placed {
+    fn new(schedule: Schedule) -> Self {
+        let mut bytes = 0;
+        let mut take = |parts: usize, head: usize| {
+            let start = bytes;
+            bytes += parts * (head + MOST_BYTES);
+            start
+        };
+        let filled = schedule.filled.iter().map(|_| take(1, 0)).collect();
+        let mut starts = |messages: &[Message]| {
+            messages.iter().map(|message| take(message.slots.len(), LENGTH)).collect()
+        };
+        let stages =
+            schedule.stages.each_ref().map(|stage| [starts(&stage.sends), starts(&stage.receives)]);
+        Self { schedule, filled, stages, bytes }
+    }
+}
+
+impl Part {
+    /// How many bytes there are of it.
+    fn bytes(self) -> usize {
+        if self.length == DIRECT { 0 } else { self.length as usize }
+    }
+}

@@ -1,0 +1,323 @@
+//! Nonblocking and persistent neighborhood collectives by the host's own, O(degree) in time and memory.
+//!
+//! The communicator of a topology is then one of the host's distributed graphs. Its edges are those along which blocks
+//! really go, sorted by pairing: hosts match the k-th edge between two processes with the k-th, and so that is
+//! right also where a process is a neighbor twice. It has more than one process: with one, MPICH's messages of a
+//! process to itself can meet the program's receives.
+//!
+//! All processes must do so or none, which is agreed on where the communicator is made. Each looks whether its
+//! host has the functions and whether they are right.
+
+use std::ffi::{c_int, c_void};
+use std::sync::atomic::{AtomicI32, AtomicU8, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+use std::{iter, mem};
+
+use super::ends::{End, Ends};
+use super::keep::Kept;
+use super::request::Start;
+use super::types::{Described, Temporary};
+use super::{Block, Neighborhood, Side, persistent};
+use crate::host::comm::HostComm;
+use crate::host::errors::check;
+use crate::host::settings::{Neighbor, Settings};
+use crate::host::sys::{self, MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Request, cg_graph_count};
+use crate::host::{Error, Result};
+use crate::topology::{Direction, Topology};
+
+/// From so many processes on it takes fewer instructions than an all-to-all, on MPICH 4.0.2 and 5.0.2, Open MPI 4.1.4
+/// and 5.0.11: `scripts/bench-neighbor-count.sh`.
+const FEWEST: i32 = 64;
+
+/// How many edges of a process come before its own.
+const NOBODY: usize = sys::CG_EDGES_TO_NOBODY as usize;
+
+/// Whether a block may have no more elements than an int can count.
+const COUNTS_ARE_INTS: bool = size_of::<cg_graph_count>() == size_of::<c_int>();
+
+/// The functions of the host.
+struct Host(sys::cg_graph_functions);
+
+// SAFETY: addresses of functions, which may be called by any thread.
+unsafe impl Send for Host {}
+// SAFETY: as above; nothing in it changes.
+unsafe impl Sync for Host {}
+
+impl Host {
+    /// Those of the host that answers, if it has them all.
+    fn get() -> Option<&'static Self> {
+        static FOUND: OnceLock<Option<Host>> = OnceLock::new();
+        let find = || {
+            // SAFETY: all fields may be null.
+            let mut functions: sys::cg_graph_functions = unsafe { mem::zeroed() };
+            // SAFETY: a place for the answer.
+            let are_all = unsafe { sys::cg_find_graph_functions(&raw mut functions) } != 0;
+            are_all.then_some(Self(functions))
+        };
+        FOUND.get_or_init(find).as_ref()
+    }
+
+    /// Whether the functions are right. Tried once a process; two threads may both try at first.
+    fn is_right(&self) -> bool {
+        const UNTRIED: u8 = 0;
+        const WRONG: u8 = 1;
+        const RIGHT: u8 = 2;
+        static KNOWN: AtomicU8 = AtomicU8::new(UNTRIED);
+        static TRIES: AtomicI32 = AtomicI32::new(0);
+        match KNOWN.load(Ordering::Relaxed) {
+            UNTRIED => {
+                let tag = TRIES.fetch_add(1, Ordering::Relaxed);
+                // SAFETY: MPI is active, and the functions are the host's.
+                let right = unsafe { sys::cg_graph_functions_are_right(&raw const self.0, tag) };
+                KNOWN.store(if right != 0 { RIGHT } else { WRONG }, Ordering::Relaxed);
+                right != 0
+            }
+            known => known == RIGHT,
+        }
+    }
+}
+
+/// Whether this process would have the host know the neighbors of a new communicator of so many processes. Local.
+/// Not in a program of sessions alone, which has no `MPI_COMM_SELF` to try the functions on.
+pub(in crate::host) fn is_wanted(processes: i32) -> bool {
+    let fewest = match Settings::get().neighbor {
+        Neighbor::AllToAll => return false,
+        Neighbor::Graph => 2,
+        Neighbor::BySize => FEWEST,
+    };
+    // SAFETY: asks the host for its state, which is allowed at any time.
+    let may_try = || unsafe { sys::cg_is_active() } != 0;
+    processes >= fewest && Host::get().is_some_and(|host| may_try() && host.is_right())
+}
+
+/// Tells the host the neighbors on a new communicator, which becomes another one; all processes
+/// [want](is_wanted) it. Collective. Whether the host knows them now: it may have no room for another
+/// communicator, on any process or on none.
+pub(crate) fn give(comm: &mut HostComm, topology: &Topology, rank: i32) -> Result<bool> {
+    let Some(host) = Host::get() else { return Ok(false) };
+    let ends = Ends::new(topology, rank);
+    let [sources, destinations] = [Direction::Receive, Direction::Send].map(|direction| {
+        let ranks = ends.of(direction, true).iter().map(|end| end.rank);
+        iter::repeat_n(sys::CG_PROC_NULL, NOBODY).chain(ranks).collect::<Vec<c_int>>()
+    });
+    // SAFETY: a communicator that nobody else has seen, and lists of the lengths said.
+    let code = unsafe {
+        sys::cg_give_graph(
+            &raw const host.0,
+            &raw mut comm.0,
+            sources.len() as c_int,
+            sources.as_ptr(),
+            destinations.len() as c_int,
+            destinations.as_ptr(),
+        )
+    };
+    Ok(code == sys::CG_SUCCESS)
+}
+
+/// Whether the host knows a graph to a communicator. Local.
+pub(super) fn is_known(comm: MPI_Comm) -> bool {
+    // SAFETY: a communicator that is in use.
+    Host::get().is_some_and(|host| unsafe { sys::cg_has_graph(&raw const host.0, comm) } != 0)
+}
+
+/// The arguments of one side, an entry an edge of the host's.
+#[derive(Default)]
+struct Arrays {
+    counts: Vec<cg_graph_count>,
+    displs: Vec<MPI_Aint>,
+    datatypes: Vec<MPI_Datatype>,
+}
+
+impl Arrays {
+    /// Room for some entries.
+    fn clear(&mut self, room: usize) {
+        self.counts.clear();
+        self.displs.clear();
+        self.datatypes.clear();
+        self.counts.reserve(room);
+        self.displs.reserve(room);
+        self.datatypes.reserve(room);
+    }
+
+    fn fill(
+        &mut self,
+        ends: &[End],
+        block: impl Fn(usize) -> Block,
+        temporary: &mut Temporary,
+    ) -> Result {
+        // SAFETY: a constant of the host.
+        let byte = unsafe { sys::cg_byte };
+        self.clear(NOBODY + ends.len());
+        for byte in iter::repeat_n(byte, NOBODY) {
+            self.push(0, 0, byte);
+        }
+        for end in ends {
+            let mut block = block(end.number);
+            // What is nowhere and of no type may be empty.
+            if block.count == 0 {
+                block = Block { offset: 0, datatype: byte, ..block };
+            }
+            if COUNTS_ARE_INTS {
+                let Described { offset, count, datatype } = temporary.describe(block)?;
+                self.push(cg_graph_count::from(count), offset, datatype);
+            } else {
+                self.push(block.count as cg_graph_count, block.offset, block.datatype);
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, count: cg_graph_count, offset: isize, datatype: MPI_Datatype) {
+        self.counts.push(count);
+        self.displs.push(offset as MPI_Aint);
+        self.datatypes.push(datatype);
+    }
+
+    /// Whether some datatype is not a named one.
+    fn any_derived(&self) -> bool {
+        let mut runs = self.datatypes.chunk_by(|one, other| one == other);
+        // SAFETY: asks the host about datatypes of the program, or of ours.
+        runs.any(|run| unsafe { sys::cg_type_is_derived(run[0]) } != 0)
+    }
+
+    /// Takes duplicates of the datatypes that are not named ones.
+    fn hold(&mut self, temporary: &mut Temporary) -> Result {
+        for (datatype, count) in self.datatypes.iter_mut().zip(&self.counts) {
+            // SAFETY: asks the host about a datatype of the program, or of ours.
+            if *count != 0 && unsafe { sys::cg_type_is_derived(*datatype) } != 0 {
+                *datatype = temporary.duplicate(*datatype)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Arrays of a communicator's last call, to be filled again.
+#[derive(Default)]
+pub(super) struct Spare(Mutex<[Arrays; 2]>);
+
+impl Spare {
+    fn take(&self) -> [Arrays; 2] {
+        self.0.try_lock().map_or_else(|_| Default::default(), |mut arrays| mem::take(&mut *arrays))
+    }
+
+    /// The host is done with them.
+    fn put(&self, arguments: Arguments) {
+        if let Ok(mut arrays) = self.0.try_lock() {
+            *arrays = [arguments.send, arguments.receive];
+        }
+    }
+}
+
+/// The arguments of both sides.
+struct Arguments {
+    send: Arrays,
+    receive: Arrays,
+    /// The datatypes in them that were made for them.
+    temporary: Temporary,
+}
+
+// SAFETY: the host's handles, which any thread of the process may use under MPI's rules.
+unsafe impl Send for Arguments {}
+// SAFETY: as above; nothing in it changes.
+unsafe impl Sync for Arguments {}
+
+/// Makes the request of a collective on a communicator to which the host [knows](is_known) the neighbors.
+/// Collective; waits for nobody.
+pub(super) fn start(
+    of: &Neighborhood<'_>,
+    send: &Side<impl Fn(usize) -> Block>,
+    receive: &Side<impl Fn(usize) -> Block>,
+    start: Start,
+) -> Result<MPI_Request> {
+    let host = Host::get().ok_or(Error::Absent("MPI_Ineighbor_alltoallw"))?;
+    let ((send_base, send_distance), (receive_base, receive_distance)) =
+        (send.base(1), receive.base(2));
+    let mut temporary = Temporary::default();
+    let [mut sends, mut receives] = of.cache.spare.take();
+    sends.fill(
+        of.ends.of(Direction::Send, true),
+        |number| (send.block)(number).moved(send_distance),
+        &mut temporary,
+    )?;
+    receives.fill(
+        of.ends.of(Direction::Receive, true),
+        |number| (receive.block)(number).moved(receive_distance),
+        &mut temporary,
+    )?;
+    let mut arguments = Arguments { send: sends, receive: receives, temporary };
+    let call = Call { host, comm: of.comm, send: send_base, receive: receive_base, start };
+    // SAFETY: asks the host which it is.
+    if unsafe { sys::cg_requests_keep_datatypes() } != 0 {
+        let made = call.make(&arguments, arguments.datatypes());
+        of.cache.spare.put(arguments);
+        return made;
+    }
+    if let Start::Later(_) = start {
+        arguments.send.hold(&mut arguments.temporary)?;
+        arguments.receive.hold(&mut arguments.temporary)?;
+        let request = call.make(&arguments, arguments.datatypes())?;
+        persistent::keep(request, Arc::new(arguments));
+        return Ok(request);
+    }
+    if !arguments.send.any_derived() && !arguments.receive.any_derived() {
+        let made = call.make(&arguments, arguments.datatypes());
+        of.cache.spare.put(arguments);
+        return made;
+    }
+    let datatypes = arguments.datatypes().map(<[MPI_Datatype]>::to_vec);
+    let arguments = Arc::new(arguments);
+    let kept = Kept::new(of.comm, datatypes, Arc::clone(&arguments) as Arc<_>)?;
+    let made = call.make(&arguments, kept.datatypes());
+    kept.release();
+    made
+}
+
+impl Arguments {
+    /// The datatypes of the sends and of the receives.
+    fn datatypes(&self) -> [&[MPI_Datatype]; 2] {
+        [&self.send.datatypes, &self.receive.datatypes]
+    }
+}
+
+/// What changes from call to call.
+struct Call {
+    host: &'static Host,
+    comm: MPI_Comm,
+    send: *mut c_void,
+    receive: *mut c_void,
+    start: Start,
+}
+
+impl Call {
+    fn make(&self, arguments: &Arguments, datatypes: [&[MPI_Datatype]; 2]) -> Result<MPI_Request> {
+        // SAFETY: a constant of the host.
+        let mut request = unsafe { sys::cg_request_null };
+        macro_rules! call {
+            ($function:path $(, $info:expr)?) => {
+                // SAFETY: arrays with an entry for each neighbor; the program vouches for its buffers.
+                unsafe {
+                    $function(
+                        &raw const self.host.0,
+                        self.send,
+                        arguments.send.counts.as_ptr(),
+                        arguments.send.displs.as_ptr(),
+                        datatypes[0].as_ptr(),
+                        self.receive,
+                        arguments.receive.counts.as_ptr(),
+                        arguments.receive.displs.as_ptr(),
+                        datatypes[1].as_ptr(),
+                        self.comm,
+                        $($info,)?
+                        &raw mut request,
+                    )
+                }
+            };
+        }
+        check(match self.start {
+            Start::Now => call!(sys::cg_ineighbor_alltoallw),
+            Start::Later(info) => call!(sys::cg_neighbor_alltoallw_init, info),
+        })?;
+        Ok(request)
+    }
+}

@@ -1,0 +1,14 @@
+//! Lines on stderr.
+
+use std::io::{self, Write};
+
+/// Says a line, written as for `eprintln!`, which writes it piece by piece: those of other processes come between.
+macro_rules! say {
+    ($($words:tt)*) => { $crate::host::say::line(&format!($($words)*)) };
+}
+pub(super) use say;
+
+/// Writes a line at once. If that fails, it cannot be told any more.
+pub(super) fn line(words: &str) {
+    let _ = io::stderr().write_all(format!("{words}\n").as_bytes());
+}

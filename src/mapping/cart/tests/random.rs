@@ -1,0 +1,80 @@
+//! The same of random grids on random machines.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn vectors(ndims: usize) -> impl Strategy<Value = Vec<Offset>> {
+    let vector = (prop::collection::vec(-3..=3i32, ndims), 0..5i64);
+    prop::collection::vec(vector.prop_map(|(by, weight)| Offset { by, weight }), 0..8)
+}
+
+fn grids() -> impl Strategy<Value = Grid> {
+    (0..6usize).prop_flat_map(|ndims| {
+        let sides = prop::collection::vec(1..=[1usize, 60, 12, 7, 5, 4][ndims], ndims);
+        let periodic = prop::collection::vec(any::<bool>(), ndims);
+        let grid = (sides, periodic, vectors(ndims), any::<bool>());
+        grid.prop_map(move |(dims, periodic, vectors, plain)| {
+            let nearest = Grid::nearest_neighbors(&vec![2; ndims]);
+            Grid::new(dims, periodic, if plain { nearest } else { vectors })
+        })
+    })
+}
+
+fn layouts(cells: usize) -> impl Strategy<Value = Layout> {
+    let ids = move |extra| prop::collection::vec(0..12u64, cells + extra);
+    let mixed = (0..9usize).prop_flat_map(ids).prop_map(|ids| Layout::from_ids(&ids));
+    let blocks =
+        (1..=cells).prop_map(move |size| Layout::blocks(&vec![size; cells.div_ceil(size)]));
+    (prop_oneof![mixed, blocks], prop::option::of(1..5u64)).prop_map(|(layout, width)| {
+        let ids = |width| (0..layout.ranks() as u64).map(|rank| rank / width).collect::<Vec<_>>();
+        match width {
+            Some(width) => layout.clone().with_level(Kind::Cache, &ids(width)),
+            None => layout,
+        }
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+    #[test]
+    fn plans_of_random_grids_hold(
+        (grid, layout) in grids().prop_flat_map(|grid| {
+            let layout = layouts(grid.vertices());
+            (Just(grid), layout)
+        }),
+        max in any::<bool>(),
+    ) {
+        let objective = if max { Objective::Max } else { Objective::Sum };
+        let options = Options { objective, seconds: Some(1e-3), ..Options::default() };
+        let plan = check(&grid, &layout, &options);
+        prop_assert_eq!(plan, plan_cart(&grid, &layout, &options));
+    }
+
+    #[test]
+    fn boxes_send_what_their_cells_send(
+        sides in prop::collection::vec((1..5usize, 1..4usize), 1..4),
+        periodic: [bool; 3],
+        vectors in vectors(3),
+    ) {
+        let dims: Vec<usize> = sides.iter().map(|(count, side)| count * side).collect();
+        let ndims = dims.len();
+        let shorter = |vector: Offset| Offset { by: vector.by[..ndims].to_vec(), ..vector };
+        let stencil = vectors.into_iter().map(shorter).collect();
+        let grid = Grid::new(dims.clone(), periodic[..ndims].to_vec(), stencil);
+        let lattice = Lattice::symmetric(&grid);
+        let long = sides.iter().zip(&dims).filter(|(_, dim)| **dim > 1);
+        let sides: Vec<u32> = long.map(|((_, side), _)| *side as u32).collect();
+        let boxes = lattice.of_boxes(&sides);
+        let number: Vec<u32> = (0..boxes.vertices() as u32).collect();
+        let box_of = brick::fill(&lattice, &sides, &number);
+        let edges = |graph: &Lattice, number: &dyn Fn(usize) -> u32| {
+            let mut edges = Vec::new();
+            for from in 0..graph.vertices() {
+                graph.for_each_edge(from, |to, weight| edges.push((number(from), number(to), weight)));
+            }
+            Csr::from_edges(boxes.vertices(), edges.into_iter())
+        };
+        prop_assert_eq!(edges(&boxes, &|at| at as u32), edges(&lattice, &|cell| box_of[cell]));
+    }
+}

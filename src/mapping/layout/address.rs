@@ -1,0 +1,318 @@
+//! Where a node is in the network, as the launcher, the kernel or a file tells: the groups that it is in, from the
+//! outermost inward. Their names are only compared, so processes send numbers for them.
+
+use std::collections::HashMap;
+
+use super::{Kind, Layout};
+
+/// So many levels above the nodes are told apart; of more the outermost count as one.
+pub const MOST_ABOVE: usize = 5;
+
+/// How many words what is [`ReportedAddress`] takes.
+pub const WORDS: usize = 3 + MOST_ABOVE;
+
+/// The longest address that is looked at, in bytes.
+const MOST_BYTES: usize = 1 << 14;
+
+/// The groups that a node is in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Address {
+    /// How many levels there are.
+    levels: u8,
+    /// Their kinds, the outermost first, in four bits each from the lowest on.
+    kinds: u32,
+    /// A number for the whole with the node's own name.
+    whole: u64,
+    /// A number for the name at each level.
+    names: [u32; MOST_ABOVE],
+}
+
+/// What a process knows of the address of its node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ReportedAddress {
+    /// Nothing.
+    Nothing,
+    /// What it was told is no address.
+    Malformed,
+    /// The address.
+    At(Address),
+}
+
+impl Address {
+    /// Of a node in groups of these kinds and names, the outermost first. An empty name is no group: the node is
+    /// then in a group of its own with those that share the next group inward.
+    pub fn new(groups: &[(Kind, &str)], node: &str) -> Self {
+        let mut whole = Number::new();
+        let mut kinds = 0;
+        let mut names = [0; MOST_ABOVE];
+        let levels = groups.len().min(MOST_ABOVE);
+        let outer = groups.len() - levels;
+        let mut name = Number::new();
+        for (at, (kind, _)) in groups.iter().enumerate() {
+            let inward = groups[at..].iter().map(|(_, name)| *name).chain([node]);
+            // How far inward the name is found tells a group without a name from one that has it.
+            let named = inward.enumerate().find(|(_, name)| !name.is_empty());
+            let (distance, text) = named.unwrap_or_default();
+            name.add(&[distance as u8]).add(text.as_bytes());
+            whole.add(&[*kind as u8, distance as u8]).add(text.as_bytes());
+            if let Some(level) = at.checked_sub(outer) {
+                kinds |= (*kind as u32) << (4 * level);
+                names[level] = name.folded();
+                name = Number::new();
+            }
+        }
+        whole.add(node.as_bytes());
+        Self { levels: levels as u8, kinds, whole: whole.0, names }
+    }
+
+    /// The kinds of the levels, the outermost first.
+    fn kinds(&self) -> impl Iterator<Item = Kind> + '_ {
+        (0..usize::from(self.levels))
+            .map(|level| Kind::ALL[(self.kinds >> (4 * level) & 15) as usize])
+    }
+}
+
+impl ReportedAddress {
+    /// What Slurm tells its tasks: "s0.s4.tux1" by the pattern "switch.switch.node". A part of several words, as
+    /// "r8:2" by "ring:position", names the group first and then a place in it.
+    pub fn slurm(address: Option<&str>, pattern: Option<&str>) -> Self {
+        match (address, pattern) {
+            (None, _) => Self::Nothing,
+            (Some(address), Some(pattern)) if address.len() + pattern.len() <= MOST_BYTES => {
+                slurm(address, pattern).map_or(Self::Malformed, Self::At)
+            }
+            _ => Self::Malformed,
+        }
+    }
+
+    /// By the [number](slingshot_number) that HPE's Slingshot gives to a device: the group of a dragonfly in 9
+    /// bits, the switch in 5 and the port in 6.
+    pub fn slingshot(number: u32) -> Self {
+        const BITS: u32 = 20;
+        match number {
+            0 => Self::Nothing,
+            _ if number >> BITS == 0 => {
+                let (group, switch) = ((number >> 11).to_string(), (number >> 6).to_string());
+                let groups = [(Kind::Group, group.as_str()), (Kind::Switch, switch.as_str())];
+                Self::At(Address::new(&groups, &number.to_string()))
+            }
+            _ => Self::Malformed,
+        }
+    }
+
+    /// As words to send.
+    pub fn words(&self) -> [u32; WORDS] {
+        let mut words = [0; WORDS];
+        match self {
+            Self::Nothing => {}
+            Self::Malformed => words[0] = u32::MAX,
+            Self::At(at) => {
+                words[0] = (u32::from(at.levels) + 1) | (at.kinds << 8);
+                words[1..3].copy_from_slice(&[at.whole as u32, (at.whole >> 32) as u32]);
+                words[3..].copy_from_slice(&at.names);
+            }
+        }
+        words
+    }
+
+    /// What the words say, which come from other processes of the job.
+    pub fn from_words(words: &[u32; WORDS]) -> Self {
+        let [head, low, high, names @ ..] = words;
+        let levels = (head & 255).wrapping_sub(1);
+        match *head {
+            0 => Self::Nothing,
+            _ if levels as usize > MOST_ABOVE => Self::Malformed,
+            _ if (0..levels).any(|level| head >> (8 + 4 * level) & 15 >= Kind::Node as u32) => {
+                Self::Malformed
+            }
+            _ => Self::At(Address {
+                levels: levels as u8,
+                kinds: head >> 8,
+                whole: u64::from(*low) | u64::from(*high) << 32,
+                names: *names,
+            }),
+        }
+    }
+}
+
+/// The number of a Slingshot device as the kernel writes it; 0, which a device has that nobody has configured,
+/// where there is none, and one that none can have where it is no number.
+pub fn slingshot_number(text: Option<&str>) -> u32 {
+    let Some(text) = text.map(str::trim) else { return 0 };
+    let number = match text.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16),
+        None => text.parse(),
+    };
+    number.unwrap_or(u32::MAX)
+}
+
+/// Reads an address by its pattern; `None` if they do not fit each other.
+fn slurm(address: &str, pattern: &str) -> Option<Address> {
+    let words: Vec<&str> = pattern.split('.').collect();
+    let names: Vec<&str> = address.split('.').collect();
+    let (("node", words), (node, names)) = (
+        words.split_last().map(|(last, words)| (*last, words))?,
+        names.split_last().map(|(last, names)| (*last, names))?,
+    ) else {
+        return None;
+    };
+    if node.is_empty() || words.len() != names.len() {
+        return None;
+    }
+    let group = |(word, name): (&&'_ str, &&'_ str)| {
+        let kind = match word.split(':').next()? {
+            "" => return None,
+            "switch" => Kind::Switch,
+            "block" => Kind::Block,
+            "ring" => Kind::Ring,
+            "torus" => Kind::Torus,
+            _ => Kind::Group,
+        };
+        let alike = name.is_empty() || word.split(':').count() == name.split(':').count();
+        alike.then_some(kind)
+    };
+    let kinds: Option<Vec<Kind>> = words.iter().zip(names).map(group).collect();
+    let names = names.iter().map(|name| name.split(':').next().unwrap_or_default());
+    let groups: Vec<(Kind, &str)> = kinds?.into_iter().zip(names).collect();
+    Some(Address::new(&groups, node))
+}
+
+/// FNV-1a in 64 bits, of texts that end somewhere.
+struct Number(u64);
+
+impl Number {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn add(&mut self, bytes: &[u8]) -> &mut Self {
+        // No byte of UTF-8 is 255.
+        for byte in bytes.iter().chain(&[255]) {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+        self
+    }
+
+    fn folded(&self) -> u32 {
+        (self.0 >> 32) as u32 ^ self.0 as u32
+    }
+}
+
+/// A number for the name of a host: its first part, by which a launcher's and a kernel's name are the same.
+pub fn host_number(name: &str) -> u64 {
+    let short = name.split('.').next().unwrap_or_default();
+    Number::new().add(short.as_bytes()).0
+}
+
+/// Why addresses are not used, to be read after the name of where they are from.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Contradiction {
+    /// Some processes have an address.
+    #[error("is not known for rank {0}")]
+    Missing(usize),
+    /// It cannot be read.
+    #[error("of rank {0} does not fit its pattern")]
+    Malformed(usize),
+    /// Two processes of one node have two addresses.
+    #[error("differs between ranks {0} and {1}, which share a node")]
+    Differs(usize, usize),
+    /// Two nodes have one address.
+    #[error("is the same for ranks {0} and {1}, which are on two nodes")]
+    Claimed(usize, usize),
+    /// Other levels than the first.
+    #[error("of rank {0} has other levels than others")]
+    OtherLevels(usize),
+}
+
+impl Contradiction {
+    /// The same where ranks have other numbers.
+    #[must_use]
+    pub fn renumbered(self, number: impl Fn(usize) -> usize) -> Self {
+        match self {
+            Self::Missing(rank) => Self::Missing(number(rank)),
+            Self::Malformed(rank) => Self::Malformed(number(rank)),
+            Self::Differs(one, other) => Self::Differs(number(one), number(other)),
+            Self::Claimed(one, other) => Self::Claimed(number(one), number(other)),
+            Self::OtherLevels(rank) => Self::OtherLevels(number(rank)),
+        }
+    }
+}
+
+impl Layout {
+    /// The layout with the groups of nodes that addresses tell of, one a rank. Each node has an address of its
+    /// own if they are `distinct`. Nodes that are told to be in no groups, or not at all, stay as they are.
+    ///
+    /// # Errors
+    ///
+    /// [`Contradiction`]: addresses of which one is wrong may all be.
+    pub fn addressed(
+        &self,
+        addresses: impl Iterator<Item = ReportedAddress>,
+        distinct: bool,
+    ) -> Result<Self, Contradiction> {
+        // Of each node what its first process knows, and which that is.
+        let mut of_nodes: Vec<(ReportedAddress, usize)> = Vec::new();
+        let mut fault = None;
+        for ((rank, node), known) in self.nodes().iter().enumerate().zip(addresses) {
+            match of_nodes.get(*node as usize) {
+                None => of_nodes.push((known, rank)),
+                Some((first, _)) if *first == known => {}
+                Some((_, first)) => _ = fault.get_or_insert((*first, rank)),
+            }
+        }
+        let has_levels = |known: &ReportedAddress| match known {
+            ReportedAddress::Nothing => false,
+            ReportedAddress::Malformed => true,
+            ReportedAddress::At(address) => address.levels > 0,
+        };
+        // On one node nothing is above.
+        if of_nodes.len() < 2 || !of_nodes.iter().any(|(known, _)| has_levels(known)) {
+            return Ok(self.clone());
+        }
+        let mut addresses = Vec::with_capacity(of_nodes.len());
+        for (known, rank) in &of_nodes {
+            match known {
+                ReportedAddress::Nothing => return Err(Contradiction::Missing(*rank)),
+                ReportedAddress::Malformed => return Err(Contradiction::Malformed(*rank)),
+                ReportedAddress::At(address) => addresses.push(*address),
+            }
+        }
+        if let Some((one, other)) = fault {
+            return Err(Contradiction::Differs(one, other));
+        }
+        let first = addresses[0];
+        let mut claimed = HashMap::new();
+        for (address, (_, rank)) in addresses.iter().zip(&of_nodes) {
+            if (address.levels, address.kinds) != (first.levels, first.kinds) {
+                return Err(Contradiction::OtherLevels(*rank));
+            }
+            if let Some(other) = claimed.insert(address.whole, *rank).filter(|_| distinct) {
+                return Err(Contradiction::Claimed(other, *rank));
+            }
+        }
+        Ok(self.grouped(&addresses))
+    }
+
+    /// The layout with what the addresses of the nodes say, which have the same levels.
+    fn grouped(&self, addresses: &[Address]) -> Self {
+        // From the outermost inward: a name means something only within the group that it is in.
+        let mut outer = vec![0; addresses.len()];
+        let groups = (0..usize::from(addresses[0].levels)).map(|level| {
+            let mut numbers = HashMap::new();
+            let names = addresses.iter().map(|address| address.names[level]);
+            for (group, name) in outer.iter_mut().zip(names) {
+                let next = numbers.len() as u64;
+                *group = *numbers.entry((*group, name)).or_insert(next);
+            }
+            outer.clone()
+        });
+        let levels: Vec<(Kind, Vec<u64>)> = addresses[0].kinds().zip(groups).collect();
+        levels.iter().rev().fold(self.clone(), |layout, (kind, group_of)| {
+            let ids: Vec<u64> = self.nodes().iter().map(|node| group_of[*node as usize]).collect();
+            layout.under(*kind, &ids).expect("nodes and groups are whole")
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,68 @@
+//! What is wrong with a layout as it was written.
+
+use super::MOST_LEVELS;
+
+/// Why a layout cannot be what was written.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum LayoutError {
+    /// Neither "4x16" nor "16,16,8".
+    #[error(
+        "'{0}' is not a layout: write NODESxRANKS (4x16), with the switches before them (2x4x16), a list of \
+         such parts (40*48,16,8), or a file's path"
+    )]
+    Malformed(String),
+    /// Parts of a list that have another number of levels than the first.
+    #[error("'{text}': '{part}' has {levels} levels, but the first part has {first}")]
+    OtherDepth {
+        /// What was written.
+        text: String,
+        /// The part that differs.
+        part: String,
+        /// How many levels it has.
+        levels: usize,
+        /// How many levels the first part has.
+        first: usize,
+    },
+    /// More levels than [`MOST_LEVELS`].
+    #[error("'{text}' has {levels} levels, but at most {MOST_LEVELS} are taken")]
+    TooDeep {
+        /// What was written.
+        text: String,
+        /// How many levels it has.
+        levels: usize,
+    },
+    /// Not of that form, and no file that can be read either.
+    #[error(
+        "'{name}' is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8), and as a file it cannot be read: {why}"
+    )]
+    Unreadable {
+        /// What was written.
+        name: String,
+        /// What the system says of the file.
+        why: String,
+    },
+    /// The nodes have another number of places than there are processes.
+    #[error("the layout '{text}' has {places} places, but there are {ranks} processes")]
+    OtherSize {
+        /// What was written.
+        text: String,
+        /// How many processes it speaks of.
+        places: usize,
+        /// How many there are.
+        ranks: usize,
+    },
+    /// A file that says where nodes are, and not which ranks run on them.
+    #[error(
+        "'{0}' says where nodes are in the network, and not on which node each rank runs: only the processes of a \
+         job know that"
+    )]
+    NetworkMap(String),
+    /// A line of a file is wrong.
+    #[error("line {line} of the file: {what}")]
+    Line {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong there.
+        what: String,
+    },
+}

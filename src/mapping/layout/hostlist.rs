@@ -1,0 +1,129 @@
+//! Lists of names as Slurm writes them: "tux[0-3,12],dev7".
+
+/// No list has more names.
+pub(super) const MOST_NAMES: usize = 1 << 20;
+
+/// The names of a list, in its order, no more than `room`.
+///
+/// # Errors
+///
+/// What is wrong with it.
+pub(super) fn names(list: &str, room: usize) -> Result<Vec<String>, String> {
+    let mut all = Vec::new();
+    for part in split(list)? {
+        if part.is_empty() {
+            return Err(format!("'{list}' has an empty name"));
+        }
+        expand(part, list, room - all.len().min(room), &mut all)?;
+    }
+    Ok(all)
+}
+
+/// The parts between the commas that are outside of brackets.
+fn split(list: &str) -> Result<Vec<&str>, String> {
+    let (mut parts, mut start, mut inside) = (Vec::new(), 0, false);
+    for (at, byte) in list.bytes().enumerate() {
+        match byte {
+            b'[' if !inside => inside = true,
+            b']' if inside => inside = false,
+            b'[' | b']' => return Err(format!("'{list}' has brackets that do not match")),
+            b',' if !inside => {
+                parts.push(&list[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    if inside {
+        return Err(format!("'{list}' has brackets that do not match"));
+    }
+    parts.push(&list[start..]);
+    Ok(parts)
+}
+
+/// Adds what one part names: each pair of brackets takes each of its numbers.
+fn expand(part: &str, list: &str, room: usize, all: &mut Vec<String>) -> Result<(), String> {
+    let mut names = vec![String::new()];
+    let mut rest = part;
+    while let Some((before, after)) = rest.split_once('[') {
+        let (inside, after) = after.split_once(']').unwrap_or((after, ""));
+        let numbers = numbers(inside, list, room)?;
+        if names.len().saturating_mul(numbers.len()) > room {
+            return Err(too_many(list));
+        }
+        let with = |name: &String| {
+            numbers.iter().map(|number| format!("{name}{before}{number}")).collect::<Vec<_>>()
+        };
+        names = names.iter().flat_map(with).collect();
+        rest = after;
+    }
+    if names.len() > room {
+        return Err(too_many(list));
+    }
+    all.extend(names.into_iter().map(|name| name + rest));
+    Ok(())
+}
+
+/// The numbers in brackets, with the zeros before them.
+fn numbers(inside: &str, list: &str, room: usize) -> Result<Vec<String>, String> {
+    let mut numbers = Vec::new();
+    for range in inside.split(',') {
+        let (first, last) = range.split_once('-').unwrap_or((range, range));
+        let number = |text: &str| {
+            let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+            is_number.then(|| text.parse::<usize>().ok()).flatten()
+        };
+        let (Some(from), Some(to)) = (number(first), number(last)) else {
+            return Err(format!("'{list}' has '{range}' in brackets"));
+        };
+        if to < from {
+            return Err(format!("'{list}' has '{range}' in brackets"));
+        }
+        if to - from >= room.saturating_sub(numbers.len()) {
+            return Err(too_many(list));
+        }
+        numbers.extend((from..=to).map(|number| format!("{number:0width$}", width = first.len())));
+    }
+    Ok(numbers)
+}
+
+fn too_many(list: &str) -> String {
+    /// As much of a list as is shown.
+    const SHOWN: usize = 60;
+    let shown: String = list.chars().take(SHOWN).collect();
+    format!("'{shown}' has more names than the {MOST_NAMES} that are taken")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_names() {
+        let names = |list| names(list, MOST_NAMES).map(|names| names.join(" "));
+        assert_eq!(
+            names("tux[0-3,12,18-20]"),
+            Ok("tux0 tux1 tux2 tux3 tux12 tux18 tux19 tux20".into())
+        );
+        assert_eq!(names("n[08-11],dev7"), Ok("n08 n09 n10 n11 dev7".into()));
+        assert_eq!(names("r[1-2]c[0-1]-x"), Ok("r1c0-x r1c1-x r2c0-x r2c1-x".into()));
+        assert_eq!(names("a-b,c.d"), Ok("a-b c.d".into()));
+        for list in [
+            "", "a,,b", "a[1-", "a]1[", "a[[1]]", "a[]", "a[x]", "a[3-1]", "a[1-]", "a[-1]",
+            "a[1,]",
+        ] {
+            assert!(names(list).is_err(), "{list}");
+        }
+    }
+
+    #[test]
+    fn lists_take_no_more_memory_than_there_is_room() {
+        for list in ["a[0-99999999999]", "a[0-999]b[0-999]c[0-999]", "a[1-9],b[1-9]", "a[1-5,1-6]"]
+        {
+            let error = names(list, 10).unwrap_err();
+            assert!(error.contains("more names"), "{list}: {error}");
+        }
+        assert_eq!(names("a[0-9]", 10).unwrap().len(), 10);
+        assert!(names("a,b", 1).is_err());
+    }
+}

@@ -1,0 +1,83 @@
+//! The levels of a layout, and what their groups are.
+
+use std::fmt;
+
+/// What the groups of a level are, in the order of their size.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Kind {
+    /// Groups of nodes of an unknown kind.
+    Group,
+    /// Tori of nodes, as Slurm's topology/torus3d has them.
+    Torus,
+    /// Rings of nodes.
+    Ring,
+    /// Blocks of nodes, as Slurm's topology/block has them.
+    Block,
+    /// Switches, and the nodes below them.
+    Switch,
+    /// Nodes: their processes share memory.
+    Node,
+    /// Packages: what is in one socket.
+    Package,
+    /// NUMA domains.
+    Numa,
+    /// The cores that share a cache of the third level.
+    Cache,
+}
+
+impl Kind {
+    /// All of them, in their order.
+    pub const ALL: [Self; 9] = [
+        Self::Group,
+        Self::Torus,
+        Self::Ring,
+        Self::Block,
+        Self::Switch,
+        Self::Node,
+        Self::Package,
+        Self::Numa,
+        Self::Cache,
+    ];
+}
+
+/// In the plural: "switches".
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Group => "groups",
+            Self::Torus => "tori",
+            Self::Ring => "rings",
+            Self::Block => "blocks",
+            Self::Switch => "switches",
+            Self::Node => "nodes",
+            Self::Package => "packages",
+            Self::Numa => "NUMA domains",
+            Self::Cache => "L3 caches",
+        })
+    }
+}
+
+/// One level of a [`Layout`](super::Layout).
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Level {
+    /// What its groups are.
+    pub kind: Kind,
+    /// The group of each rank.
+    pub group_of: Box<[u32]>,
+}
+
+impl Level {
+    /// How many groups there are.
+    pub fn groups(&self) -> usize {
+        self.group_of.iter().max().map_or(0, |most| *most as usize + 1)
+    }
+
+    /// How many ranks each group has, none of them 0.
+    pub fn sizes(&self) -> Vec<usize> {
+        let mut sizes = vec![0; self.groups()];
+        for group in &self.group_of {
+            sizes[*group as usize] += 1;
+        }
+        sizes
+    }
+}

@@ -1,0 +1,363 @@
+//! Groups of nodes and groups of these, by their names.
+
+use std::collections::HashMap;
+
+use super::{LayoutError, MOST_FAULTS, NetworkMap, NetworkMapFile, wrong};
+use crate::mapping::layout::address::{Address, host_number};
+use crate::mapping::layout::hostlist::{self, MOST_NAMES};
+use crate::mapping::layout::{Kind, MOST_LEVELS};
+
+/// What a file says, as it comes.
+#[derive(Debug, Default)]
+pub(super) struct Network {
+    groups: Vec<Group>,
+    faults: Vec<LayoutError>,
+    /// How many names the lists have had.
+    names: usize,
+}
+
+#[derive(Debug)]
+struct Group {
+    line: usize,
+    kind: Kind,
+    name: String,
+    /// The groups in it, and the lines that say so.
+    children: Vec<(usize, String)>,
+    nodes: Vec<(usize, String)>,
+}
+
+/// What groups are in.
+struct Tree {
+    /// The group of each group, where there is one.
+    parents: Vec<Option<usize>>,
+    /// How many levels are below each group.
+    heights: Vec<usize>,
+    /// How many levels hold.
+    levels: usize,
+}
+
+impl Network {
+    /// Something that is left out.
+    pub(super) fn fault(&mut self, line: usize, what: String) {
+        if self.faults.len() < MOST_FAULTS {
+            self.faults.push(wrong(line, what));
+        }
+    }
+
+    /// A group; what is listed next is in it.
+    pub(super) fn group(&mut self, line: usize, kind: Kind, name: String) {
+        self.groups.push(Group { line, kind, name, children: Vec::new(), nodes: Vec::new() });
+    }
+
+    /// Lists of what is in the last group.
+    pub(super) fn list(&mut self, line: usize, children: Option<&str>, nodes: Option<&str>) {
+        for (list, is_nodes) in [(children, false), (nodes, true)] {
+            let Some(list) = list else { continue };
+            let names = match hostlist::names(list, MOST_NAMES - self.names) {
+                Ok(names) => names,
+                Err(what) => {
+                    self.fault(line, what);
+                    continue;
+                }
+            };
+            self.names += names.len();
+            let Some(group) = self.groups.last_mut() else {
+                self.fault(line, "names that are in no group".to_owned());
+                continue;
+            };
+            let into = if is_nodes { &mut group.nodes } else { &mut group.children };
+            into.extend(names.into_iter().map(|name| (line, name)));
+        }
+    }
+
+    /// Which group is in which. Where one is in two, none above its level holds.
+    fn tree(&mut self) -> Result<Tree, LayoutError> {
+        let mut number: HashMap<String, usize> = HashMap::new();
+        let mut faults = Vec::new();
+        for (at, group) in self.groups.iter().enumerate() {
+            if let Some(first) = number.get(&group.name).map(|first| &self.groups[*first]) {
+                let what = format!("{} is on line {} already", group.name, first.line);
+                return Err(wrong(group.line, what));
+            }
+            number.insert(group.name.clone(), at);
+        }
+        let mut parents: Vec<Option<usize>> = vec![None; self.groups.len()];
+        let mut shared = Vec::new();
+        for (at, group) in self.groups.iter().enumerate() {
+            for (line, child) in &group.children {
+                let Some(child) = number.get(child).copied() else {
+                    faults.push((*line, format!("{child} is described nowhere")));
+                    continue;
+                };
+                match parents[child] {
+                    Some(other) if other != at => {
+                        let (name, other) = (&self.groups[child].name, &self.groups[other].name);
+                        let what = format!(
+                            "{name} is in {other} and in {}: no level above it is used",
+                            group.name
+                        );
+                        faults.push((*line, what));
+                        shared.push(child);
+                    }
+                    _ => parents[child] = Some(at),
+                }
+            }
+        }
+        faults.into_iter().for_each(|(line, what)| self.fault(line, what));
+        let mut heights = vec![0; self.groups.len()];
+        for at in 0..self.groups.len() {
+            let (mut inner, mut height) = (at, 0);
+            while let Some(outer) = parents[inner] {
+                height += 1;
+                if height >= MOST_LEVELS {
+                    let what = format!(
+                        "{} is within itself, or more than {MOST_LEVELS} levels deep",
+                        self.groups[at].name
+                    );
+                    return Err(wrong(self.groups[at].line, what));
+                }
+                heights[outer] = heights[outer].max(height);
+                inner = outer;
+            }
+        }
+        let highest = shared.iter().map(|child| heights[*child]).min().unwrap_or(MOST_LEVELS);
+        let levels = heights.iter().copied().filter(|height| *height <= highest).max();
+        let levels = levels.map_or(0, |highest| highest + 1);
+        Ok(Tree { parents, heights, levels })
+    }
+
+    /// Where each node is.
+    pub(super) fn map(mut self) -> Result<NetworkMapFile, LayoutError> {
+        let Tree { parents, heights, levels } = self.tree()?;
+        let mut hosts: HashMap<u64, (usize, Address)> = HashMap::new();
+        for (at, group) in self.groups.iter().enumerate() {
+            if group.kind != self.groups[0].kind {
+                let what = format!(
+                    "{} is one of {}, the first one of {}",
+                    group.name, group.kind, self.groups[0].kind
+                );
+                return Err(wrong(group.line, what));
+            }
+            let mut names = vec![(group.kind, ""); levels];
+            let mut next = Some(at);
+            while let Some(outer) = next.filter(|outer| heights[*outer] < levels) {
+                names[levels - 1 - heights[outer]].1 = &self.groups[outer].name;
+                next = parents[outer];
+            }
+            for (line, node) in &group.nodes {
+                let address = Address::new(&names, node);
+                if let Some((other, _)) = hosts.insert(host_number(node), (at, address)) {
+                    let what = match &self.groups[other] {
+                        same if other == at => format!("{node} is twice in {}", same.name),
+                        other => format!("{node} is in {} and in {}", other.name, group.name),
+                    };
+                    return Err(wrong(*line, what));
+                }
+            }
+        }
+        let hosts = hosts.into_iter().map(|(host, (_, address))| (host, address)).collect();
+        Ok(NetworkMapFile { network_map: NetworkMap::Hosts(hosts), faults: self.faults })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::*;
+    use crate::mapping::Layout;
+    use crate::mapping::layout::address::host_number;
+
+    /// The levels of a process on each of these hosts, and what was wrong with the file.
+    fn levels(text: &str, hosts: &str) -> (Vec<(String, Vec<u32>)>, Vec<String>) {
+        let NetworkMapFile { network_map, faults } = NetworkMapFile::read(text).unwrap().unwrap();
+        let hosts: Vec<u64> = hosts.split(' ').map(host_number).collect();
+        let at = (0..).zip(&hosts).map(|(rank, host)| network_map.at(*host, Some(rank)));
+        let layout = Layout::from_ids(&hosts).addressed(at, network_map.is_distinct()).unwrap();
+        let layout = layout.without_idle_levels();
+        let levels = layout.above().iter().map(|level| level.group_of.to_vec());
+        (
+            layout.names().into_iter().zip(levels).collect(),
+            faults.iter().map(ToString::to_string).collect(),
+        )
+    }
+
+    fn error(text: &str) -> String {
+        NetworkMapFile::read(text).unwrap().unwrap_err().to_string()
+    }
+
+    const TREE: &str = "\
+# A comment
+SwitchName=s0 Nodes=dev[0-5] LinkSpeed=100
+switchname=s1 nodes=dev[6-11]  # another
+SwitchName=s2 Nodes=dev[12-15],tux1
+SwitchName=s3 \\
+  Switches=s[0-1]
+SwitchName=s4 Switches=s[2-3]
+";
+
+    #[test]
+    fn a_tree_of_switches_is_read() {
+        let (levels, faults) = levels(TREE, "dev0 dev7.example.org tux1 dev1 dev6 dev12");
+        assert_eq!(faults, [""; 0]);
+        assert_eq!(
+            levels,
+            [
+                ("switches 2".into(), vec![0, 0, 1, 0, 0, 1]),
+                ("switches 1".into(), vec![0, 1, 2, 0, 1, 2])
+            ]
+        );
+    }
+
+    #[test]
+    fn blocks_and_rings_are_read() {
+        let (levels_of, faults) = levels(
+            "BlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n[3-4]\nBlockSizes=2,4\n",
+            "n1 n3 n2",
+        );
+        assert_eq!((levels_of, faults), (vec![("blocks".into(), vec![0, 1, 0])], vec![]));
+        let (levels_of, _) =
+            levels("RingName=r Nodes=n[01-08]\nRingName=q Nodes=n[09-16]\n", "n01 n02 n16");
+        assert_eq!(levels_of, [("rings".into(), vec![0, 0, 1])]);
+    }
+
+    const YAML: &str = "\
+---
+- topology: topo1
+  cluster_default: false
+  flat: true
+- topology: topo2   # this one
+  cluster_default: True
+  tree:
+    switches:
+      - switch: root
+        children: s[1-2]
+      - switch: s1
+        nodes: node[01-02]
+      - switch: \"s2\"
+        nodes: 'node[03-04]'
+- topology: topo3
+  cluster_default: true
+  block:
+    block_sizes:
+      - 4
+      - 16
+    blocks:
+    - block: b1
+      nodes: node[01-04]
+";
+
+    #[test]
+    fn the_default_topology_of_a_yaml_file_is_read() {
+        let (levels_of, faults) = levels(YAML, "node01 node03 node02");
+        assert_eq!((levels_of, faults), (vec![("switches".into(), vec![0, 1, 0])], vec![]));
+        let blocks =
+            YAML.replace("topo2   # this one\n  cluster_default: True", "x\n  cluster_default: no");
+        assert_eq!(levels(&blocks, "node01 node03").0, []);
+        let torus = "- topology: t\n  torus3d:\n    toruses:\n      - name: p1\n        dims:\n          x: 2\n        \
+            nodes: a[1-2]\n      - name: p2\n        nodes: b[1-2]\n";
+        assert_eq!(levels(torus, "a1 b1 b2"), (vec![("tori".into(), vec![0, 1, 1])], vec![]));
+        assert_eq!(levels("- topology: t\n  flat: true\n", "a b"), (vec![], vec![]));
+    }
+
+    #[test]
+    fn coordinates_are_those_of_ranks() {
+        let text =
+            "# rank: group, switch, port\n0: 0 7 -1\n1: 0 7 3\n2: 1 7 -1\n\n3: 1 8 -1\n4: 1 7 0\n";
+        let (levels_of, faults) = levels(text, "a b c d e");
+        assert_eq!(faults, [""; 0]);
+        assert_eq!(
+            levels_of,
+            [("groups".into(), vec![0, 0, 1, 1, 1]), ("switches".into(), vec![0, 0, 1, 2, 1])]
+        );
+        let (levels_of, faults) =
+            levels("head\n0: 0 7 0\n1: 0 8\n1: 0 8 0\n2: 0 8 0\n2: 0 7 1\n", "a b c");
+        assert_eq!(levels_of, [("switches".into(), vec![0, 1, 1])]);
+        assert_eq!(
+            faults,
+            [
+                "line 3 of the file: '1: 0 8' is no rank with its group, switch and port",
+                "line 6 of the file: rank 2 was in another place before",
+            ]
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_and_the_rest_holds() {
+        let text = "SwitchName=l1 Nodes=a,b\nSwitchName=l2 Nodes=c\nSwitchName=l3 Nodes=d,e\n\
+            SwitchName=m1 Switches=l1,l2\nSwitchName=m2 Switches=l2,l3,l9\nSwitchName=top Switches=m1,m2 Colour=red\n";
+        let (levels, faults) = levels(text, "a b c d e");
+        assert_eq!(levels, [("switches".into(), vec![0, 0, 1, 2, 2])]);
+        assert_eq!(
+            faults,
+            [
+                "line 6 of the file: 'Colour=red' is nothing that is known here",
+                "line 5 of the file: l2 is in m1 and in m2: no level above it is used",
+                "line 5 of the file: l9 is described nowhere",
+            ]
+        );
+        let many = "SwitchName=s Nodes=a[1\n".repeat(2 * MOST_FAULTS);
+        assert!(NetworkMapFile::read(&many).unwrap().is_err());
+        let many = (0..2 * MOST_FAULTS)
+            .map(|i| format!("SwitchName=s{i} Nodes=a[1\n"))
+            .collect::<String>();
+        assert_eq!(NetworkMapFile::read(&many).unwrap().unwrap().faults.len(), MOST_FAULTS);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_said_with_its_line() {
+        for (text, said) in [
+            (
+                "SwitchName=s1 Nodes=a\nSwitchName=s2 Nodes=b,a",
+                "line 2 of the file: a is in s1 and in s2",
+            ),
+            ("SwitchName=s1 Nodes=a,a.b", "line 1 of the file: a.b is twice in s1"),
+            (
+                "SwitchName=s1 Nodes=a\nSwitchName=s1 Nodes=b",
+                "line 2 of the file: s1 is on line 1 already",
+            ),
+            (
+                "SwitchName=s1 Switches=s2\nSwitchName=s2 Switches=s1",
+                "line 1 of the file: s1 is within itself, or more than 12 levels deep",
+            ),
+            (
+                "SwitchName=s1 Switches=s1",
+                "line 1 of the file: s1 is within itself, or more than 12 levels deep",
+            ),
+            (
+                "SwitchName=s1 Nodes=a\nBlockName=b1 Nodes=b",
+                "line 2 of the file: b1 is one of blocks, the first one of switches",
+            ),
+            ("SwitchName= Nodes=a", "line 1 of the file: a switch, block or ring without a name"),
+            ("---\n", "line 1 of the file: no topology is in the file"),
+            ("---\ntree:\n", "line 2 of the file: 'tree:' is in no topology"),
+            (
+                "- topology: t\n  tree:\n    switches: [a]\n",
+                "line 3 of the file: 'switches: [a]': only values on one line are read, without braces",
+            ),
+            ("- topology: t\n  - what\n", "line 2 of the file: '- what' is no key with a value"),
+            (
+                "- topology: t\n  tree:\n  - switch:\n",
+                "line 3 of the file: a switch without a name",
+            ),
+        ] {
+            assert_eq!(error(text), said);
+        }
+        let lists = "SwitchName=s1 Nodes=a[1-9\nSwitchName=s2 Nodes=b[0-9999999999]\nNodes=c\n";
+        let faults = NetworkMapFile::read(lists).unwrap().unwrap().faults;
+        let said: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            said,
+            [
+                "line 1 of the file: 'a[1-9' has brackets that do not match",
+                "line 2 of the file: 'b[0-9999999999]' has more names than the 1048576 that are taken",
+                "line 3 of the file: names of nodes or switches, but not what they are in",
+            ]
+        );
+    }
+
+    #[test]
+    fn other_files_are_places_of_ranks() {
+        for text in ["", "n1 n1 n2", "s1/n1\ns1/n2\n", "# a\n", "0: 1 2 3", "a:\nb:\n"] {
+            assert_eq!(NetworkMapFile::read(text), None, "{text}");
+        }
+    }
+}

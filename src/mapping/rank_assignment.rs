@@ -1,0 +1,172 @@
+//! Which process of a node takes which of the node's vertices.
+
+use std::collections::HashMap;
+
+use super::cost::{Adjacency, Objective};
+use super::csr::Csr;
+use super::layout::{Layout, Level};
+use super::order::breadth_first;
+use super::refine::{Budget, Partition, anneal, swap_pairs};
+
+/// How long one node's vertices may be searched, in seconds, from each of [`STARTS`] starts.
+const NODE_SECONDS: f64 = 0.002;
+const STARTS: usize = 3;
+
+/// Of what is left of the budget, no node takes less than one part in so many.
+const FIRST: usize = 64;
+
+/// With less than so many sweeps over its graph a node's vertices stay in order.
+const LEAST: usize = 32;
+
+/// How many different nodes' answers are remembered.
+const REMEMBERED: usize = 4096;
+
+/// A node's graph and, for each of its ranks, the group: what the answer depends on.
+type Question = (Csr, Vec<u32>);
+
+/// The rank that takes each vertex, where each is on the node `node_of` says. No node has more
+/// vertices than the layout has ranks there. `graph` is symmetric: see [`super::refine`].
+///
+/// Without levels below the nodes, a node's vertices in ascending order get its ranks in ascending
+/// order, so that an order that is good already stays. With such levels, the vertices of a node go to
+/// its groups as vertices go to nodes, and so on downward, for as long as the budget lasts. Memory: 16 bytes
+/// a vertex.
+pub(super) fn assign_ranks(
+    graph: &impl Adjacency,
+    node_of: &[u32],
+    layout: &Layout,
+    objective: Objective,
+    budget: &mut Budget,
+) -> Box<[i32]> {
+    let (ranks, rank_starts) = grouped(layout.nodes());
+    let (vertices, starts) = grouped(node_of);
+    let mut assignment = RankAssignment {
+        graph,
+        levels: layout.below(),
+        objective,
+        answers: HashMap::new(),
+        old_rank: vec![-1; node_of.len()].into(),
+    };
+    for node in 0..starts.len() - 1 {
+        // Nodes that follow mostly ask what was asked before, so the first ones may take more.
+        let nodes = (starts.len() - 1 - node).min(FIRST);
+        let mut share = budget.split(nodes as i64);
+        let vertices = &vertices[starts[node]..starts[node + 1]];
+        assignment.place(vertices, &ranks[rank_starts[node]..rank_starts[node + 1]], 0, &mut share);
+        budget.put_back(share);
+    }
+    assignment.old_rank
+}
+
+/// The indices of equal ids, together and in ascending order, and where those of each id start.
+fn grouped(ids: &[u32]) -> (Vec<u32>, Vec<usize>) {
+    let groups = ids.iter().max().map_or(0, |most| *most as usize + 1);
+    let mut starts = vec![0usize; groups + 1];
+    for id in ids {
+        starts[*id as usize + 1] += 1;
+    }
+    for group in 0..groups {
+        starts[group + 1] += starts[group];
+    }
+    let mut next = starts.clone();
+    let mut indices = vec![0; ids.len()];
+    for (index, id) in ids.iter().enumerate() {
+        indices[next[*id as usize]] = index as u32;
+        next[*id as usize] += 1;
+    }
+    (indices, starts)
+}
+
+struct RankAssignment<'a, A> {
+    graph: &'a A,
+    levels: &'a [Level],
+    objective: Objective,
+    answers: HashMap<Question, Vec<u32>>,
+    old_rank: Box<[i32]>,
+}
+
+impl<A: Adjacency> RankAssignment<'_, A> {
+    /// Gives vertices to the ranks of one group, both ascending, by the levels from `level` on.
+    fn place(&mut self, vertices: &[u32], ranks: &[u32], level: usize, budget: &mut Budget) {
+        let ids = match self.levels.get(level) {
+            Some(level) if vertices.len() > 1 => &level.group_of,
+            _ => {
+                for (vertex, rank) in vertices.iter().zip(ranks) {
+                    self.old_rank[*vertex as usize] = *rank as i32;
+                }
+                return;
+            }
+        };
+        // Groups by the order of their lowest ranks.
+        let mut names: Vec<u32> = ranks.iter().map(|rank| ids[*rank as usize]).collect();
+        names.sort_unstable();
+        names.dedup();
+        let group = |rank: u32| names.partition_point(|name| *name < ids[rank as usize]) as u32;
+        let groups: Vec<u32> = ranks.iter().map(|rank| group(*rank)).collect();
+        if names.len() == 1 {
+            return self.place(vertices, ranks, level + 1, budget);
+        }
+        let answer = self.answer(vertices, groups.clone(), budget);
+        for name in 0..names.len() as u32 {
+            let of = |ids: &[u32], all: &[u32]| -> Vec<u32> {
+                ids.iter().zip(all).filter(|(id, _)| **id == name).map(|(_, item)| *item).collect()
+            };
+            let (vertices, ranks) = (of(&answer, vertices), of(&groups, ranks));
+            self.place(&vertices, &ranks, level + 1, budget);
+        }
+    }
+
+    /// The group of each vertex.
+    fn answer(&mut self, vertices: &[u32], groups: Vec<u32>, budget: &mut Budget) -> Vec<u32> {
+        let graph = Csr::induced(self.graph, vertices);
+        let sweep = graph.len() + vertices.len();
+        budget.spend(sweep);
+        if budget.left() < (LEAST * sweep) as i64 {
+            return groups[..vertices.len()].to_vec();
+        }
+        let question = (graph, groups);
+        if let Some(answer) = self.answers.get(&question) {
+            return answer.clone();
+        }
+        let answer = divide(&question.0, &question.1, self.objective, budget);
+        if self.answers.len() < REMEMBERED {
+            self.answers.insert(question, answer.clone());
+        }
+        answer
+    }
+}
+
+/// The group of each vertex of a graph that has at most as many vertices as `groups` has entries,
+/// which are the group of each rank. The order of ranks is kept unless another is better.
+fn divide(graph: &Csr, groups: &[u32], objective: Objective, budget: &mut Budget) -> Vec<u32> {
+    let count = groups.iter().max().map_or(0, |most| *most as usize + 1);
+    let in_order = groups[..graph.vertices()].to_vec();
+    let mut sizes = vec![0; count];
+    groups.iter().for_each(|group| sizes[*group as usize] += 1);
+    let mut by_size: Vec<u32> = (0..count as u32).collect();
+    by_size.sort_by_key(|group| std::cmp::Reverse(sizes[*group as usize]));
+    // Whole groups, the largest first, so that few are used.
+    let filled = by_size.iter().flat_map(|group| vec![*group; sizes[*group as usize]]);
+    let mut near = vec![0; graph.vertices()];
+    for (vertex, group) in breadth_first(graph).into_iter().zip(filled.clone()) {
+        near[vertex as usize] = group;
+    }
+    let starts: [_; STARTS] = [in_order.clone(), filled.take(graph.vertices()).collect(), near];
+    let mut best: Option<(_, Vec<u32>)> = None;
+    let as_it_is = graph.cost(&in_order).key(objective);
+    for (i, start) in starts.into_iter().enumerate() {
+        let mut share = budget.at_most(NODE_SECONDS, (STARTS - i) as i64);
+        let mut partition = Partition::new(graph, start, count);
+        swap_pairs(&mut partition, objective, &mut share);
+        anneal(&mut partition, objective, &mut share);
+        budget.put_back(share);
+        let key = partition.cost().key(objective);
+        if best.as_ref().is_none_or(|(least, _)| key < *least) {
+            best = Some((key, partition.into_node_of()));
+        }
+    }
+    match best {
+        Some((key, best)) if key < as_it_is => best,
+        _ => in_order,
+    }
+}

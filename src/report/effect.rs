@@ -1,0 +1,194 @@
+//! What a mapping brings, in numbers.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::mapping::plan::{LevelCost, Weighted};
+use crate::mapping::{Cost, Layout, Level, Plan};
+
+/// How many nodes have how many processes: runs of `(nodes, processes)`, in the order of the nodes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct NodeSizes(Vec<(usize, usize)>);
+
+impl NodeSizes {
+    /// The runs: how many nodes, and the processes of each.
+    pub(super) fn runs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// How many nodes there are.
+    pub fn nodes(&self) -> usize {
+        self.0.iter().map(|(nodes, _)| nodes).sum()
+    }
+
+    /// How many processes there are.
+    pub fn ranks(&self) -> usize {
+        self.0.iter().map(|(nodes, size)| nodes * size).sum()
+    }
+}
+
+impl FromIterator<usize> for NodeSizes {
+    fn from_iter<I: IntoIterator<Item = usize>>(sizes: I) -> Self {
+        let mut runs: Vec<(usize, usize)> = Vec::new();
+        for size in sizes {
+            match runs.last_mut() {
+                Some((nodes, same)) if *same == size => *nodes += 1,
+                _ => runs.push((1, size)),
+            }
+        }
+        Self(runs)
+    }
+}
+
+impl From<&Layout> for NodeSizes {
+    fn from(layout: &Layout) -> Self {
+        layout.node_sizes().into_iter().collect()
+    }
+}
+
+/// "one node of 16", "50 nodes of 48", "62 nodes of 40*48,10*30,12*15".
+impl fmt::Display for NodeSizes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        /// Longer lists are cut: lines are for people.
+        const MOST_RUNS: usize = 5;
+        match self.0[..] {
+            [] => f.write_str("no nodes"),
+            [(1, size)] => write!(f, "one node of {size}"),
+            [(nodes, size)] => write!(f, "{nodes} nodes of {size}"),
+            ref runs => {
+                let word = |(nodes, size): &(usize, usize)| match nodes {
+                    1 => size.to_string(),
+                    _ => format!("{nodes}*{size}"),
+                };
+                let words: Vec<String> = runs.iter().take(MOST_RUNS).map(word).collect();
+                let rest = if runs.len() > MOST_RUNS { ",..." } else { "" };
+                write!(f, "{} nodes of {}{rest}", self.nodes(), words.join(","))
+            }
+        }
+    }
+}
+
+/// Edges that join two groups of a level, by their weights; both directions count.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Crossing {
+    /// All of them.
+    pub edges: i64,
+    /// Those that leave the worst group.
+    pub worst_group: i64,
+}
+
+impl From<Cost> for Crossing {
+    fn from(cost: Cost) -> Self {
+        Self { edges: cost.inter_node_edges, worst_group: cost.max_node_edges }
+    }
+}
+
+/// What a mapping brings at one level of the machine.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct LevelEffect {
+    /// What its groups are: "switches", "nodes", "packages".
+    pub name: Cow<'static, str>,
+    /// How many groups there are.
+    pub groups: usize,
+    /// No mapping has fewer edges between them.
+    pub lower_bound: i64,
+    /// With every process keeping its rank.
+    pub before: Crossing,
+    /// As it is now.
+    pub after: Crossing,
+}
+
+impl LevelEffect {
+    /// Of each level of a layout, the outermost first.
+    pub fn of(layout: &Layout, plan: &Plan) -> Vec<Self> {
+        let levels = layout.levels().iter().zip(layout.names()).zip(&plan.levels);
+        let level = |((level, name), costs): ((&Level, String), &LevelCost)| Self {
+            name: name.into(),
+            groups: level.groups(),
+            lower_bound: costs.lower_bound,
+            before: costs.before.into(),
+            after: costs.after.into(),
+        };
+        levels.map(level).collect()
+    }
+}
+
+/// The sum over all edges of the distance of their ends.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct WeightedEffect {
+    /// What an edge counts inside a node, between nodes of one group, and so on outward.
+    pub distances: Vec<i64>,
+    /// No mapping has less.
+    pub lower_bound: i64,
+    /// With every process keeping its rank.
+    pub before: i64,
+    /// As it is now.
+    pub after: i64,
+}
+
+impl From<&Weighted> for WeightedEffect {
+    fn from(weighted: &Weighted) -> Self {
+        let number = |sum: i128| i64::try_from(sum).unwrap_or(i64::MAX);
+        Self {
+            distances: weighted.distances.clone(),
+            lower_bound: number(weighted.lower_bound),
+            before: number(weighted.before),
+            after: number(weighted.after),
+        }
+    }
+}
+
+/// What a mapping brings, whether it was applied or not.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Effect {
+    /// No mapping has fewer edges between nodes.
+    pub lower_bound: i64,
+    /// With every process keeping its rank.
+    pub before: Cost,
+    /// As it is now.
+    pub after: Cost,
+    /// What found it, in a word or two.
+    pub algorithm: Cow<'static, str>,
+    /// What a mapping would have that was not taken because it could be a loss where dimensions weigh
+    /// unequally, if they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub withheld: Option<Cost>,
+    /// The same at each level of the machine, the outermost first; the nodes are one of them.
+    #[serde(default)]
+    pub levels: Vec<LevelEffect>,
+    /// All levels together, where there are some above the nodes.
+    #[serde(default)]
+    pub weighted: Option<WeightedEffect>,
+}
+
+impl Effect {
+    /// What a plan for a layout brings.
+    pub fn of(layout: &Layout, plan: &Plan) -> Self {
+        Self {
+            lower_bound: plan.lower_bound,
+            before: plan.before,
+            after: plan.after,
+            algorithm: plan.algorithm.into(),
+            withheld: plan.withheld,
+            levels: LevelEffect::of(layout, plan),
+            weighted: plan.weighted.as_ref().map(WeightedEffect::from),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nodes_are_told_in_a_few_words() {
+        let told = |text, ranks| NodeSizes::from(&Layout::parse(text, ranks).unwrap()).to_string();
+        assert_eq!(told("1x16", 16), "one node of 16");
+        assert_eq!(told("50x48", 2400), "50 nodes of 48");
+        assert_eq!(told("40*48,10*30,12*15,1", 2401), "63 nodes of 40*48,10*30,12*15,1");
+        assert_eq!(told("1,2,1,2,1,2", 9), "6 nodes of 1,2,1,2,1,...");
+    }
+}

@@ -1,0 +1,201 @@
+//! Where the processes of a topology are, for pictures.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::mapping::{Adjacency, Layout, Level, Plan};
+
+/// Where processes are: what a picture needs.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Places {
+    /// The node of every rank of the old communicator.
+    pub node_of: Vec<u32>,
+    /// For each level above the nodes, the outermost first, the group of every rank of the old communicator.
+    #[serde(default)]
+    pub above: Vec<Vec<u32>>,
+    /// The same for each level below the nodes.
+    #[serde(default)]
+    pub below: Vec<Vec<u32>>,
+    /// The old rank of every new rank; `None` where every process kept its own.
+    pub old_rank: Option<Vec<i32>>,
+}
+
+impl Places {
+    /// Where a plan puts the ranks of a layout.
+    pub(super) fn of(layout: &Layout, plan: &Plan) -> Self {
+        let groups = |levels: &[Level]| levels.iter().map(|l| l.group_of.to_vec()).collect();
+        Self {
+            node_of: layout.nodes().to_vec(),
+            above: groups(layout.above()),
+            below: groups(layout.below()),
+            old_rank: plan.old_rank.as_ref().map(|old| old.to_vec()),
+        }
+    }
+
+    /// The nodes and the switches above them as [`Layout::parse`] takes them, with ranks filling node after node.
+    /// `None` if they cannot be written so: a switch has nodes of different sizes, or not one after the other.
+    pub(super) fn notation(&self) -> Option<String> {
+        let nodes = self.node_of.iter().max().map_or(0, |most| *most as usize + 1);
+        let mut sizes = vec![0usize; nodes];
+        let mut above = vec![vec![0; nodes]; self.above.len()];
+        for (rank, node) in self.node_of.iter().enumerate() {
+            sizes[*node as usize] += 1;
+            for (groups, group_of) in above.iter_mut().zip(&self.above) {
+                groups[*node as usize] = *group_of.get(rank)?;
+            }
+        }
+        let mut parts: Vec<Vec<usize>> = Vec::new();
+        let (outer, inner) = above.split_first()?;
+        let mut start = 0;
+        for same in outer.chunk_by(|a, b| a == b) {
+            let mut part = vec![1];
+            part.extend(numbers(start..start + same.len(), inner, &sizes)?);
+            start += same.len();
+            match parts.last_mut().filter(|last| last[1..] == part[1..]) {
+                Some(last) => last[0] += 1,
+                None => parts.push(part),
+            }
+        }
+        let word =
+            |part: &Vec<usize>| part.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
+        let text = parts.iter().map(word).collect::<Vec<_>>().join(",");
+        // A group that comes again after another is two groups there.
+        let written = Layout::parse(&text, self.node_of.len()).ok()?;
+        let groups = |layout: &Layout| layout.above().iter().map(Level::groups).collect::<Vec<_>>();
+        let counts = above.iter().map(|groups| groups.iter().collect::<HashSet<_>>().len());
+        (groups(&written) == counts.collect::<Vec<_>>()).then_some(text)
+    }
+
+    /// For each level the group of each of the first `vertices` new ranks, had every process kept its rank.
+    /// `None` if there are not so many.
+    pub fn before(&self, vertices: usize) -> Option<VertexPlaces> {
+        self.vertex_places(|groups| Some(groups.get(..vertices)?.to_vec()))
+    }
+
+    /// The same as it is now. `None` if there are not so many, or an old rank is none.
+    pub fn after(&self, vertices: usize) -> Option<VertexPlaces> {
+        let Some(old_rank) = &self.old_rank else { return self.before(vertices) };
+        self.vertex_places(|groups| {
+            let group = |old: &i32| groups.get(usize::try_from(*old).ok()?).copied();
+            old_rank.get(..vertices)?.iter().map(group).collect()
+        })
+    }
+
+    fn vertex_places(&self, groups: impl Fn(&[u32]) -> Option<Vec<u32>>) -> Option<VertexPlaces> {
+        let levels = |levels: &[Vec<u32>]| -> Option<Vec<Vec<u32>>> {
+            levels.iter().map(|level| groups(level)).collect()
+        };
+        Some(VertexPlaces {
+            nodes: groups(&self.node_of)?,
+            above: levels(&self.above)?,
+            below: levels(&self.below)?,
+        })
+    }
+}
+
+/// How many groups, groups in each of these and so on, and processes some nodes have, if all groups of a level
+/// are alike.
+fn numbers(nodes: Range<usize>, above: &[Vec<u32>], sizes: &[usize]) -> Option<Vec<usize>> {
+    let Some((outer, inner)) = above.split_first() else {
+        let (size, count) = (*sizes.get(nodes.start)?, nodes.len());
+        return sizes[nodes].iter().all(|other| *other == size).then(|| vec![count, size]);
+    };
+    let mut start = nodes.start;
+    let mut found: Option<Vec<usize>> = None;
+    let mut count = 0;
+    for same in outer[nodes].chunk_by(|a, b| a == b) {
+        let part = numbers(start..start + same.len(), inner, sizes)?;
+        if *found.get_or_insert_with(|| part.clone()) != part {
+            return None;
+        }
+        start += same.len();
+        count += 1;
+    }
+    let mut all = vec![count];
+    all.extend(found?);
+    Some(all)
+}
+
+/// Where the vertices of a topology are, level by level: what a picture shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct VertexPlaces {
+    /// The node of each vertex.
+    pub nodes: Vec<u32>,
+    /// Its group at each level above the nodes, the outermost first.
+    pub above: Vec<Vec<u32>>,
+    /// Its group at each level below the nodes.
+    pub below: Vec<Vec<u32>>,
+}
+
+impl VertexPlaces {
+    /// Of vertices that are taken by these ranks of a layout.
+    pub fn new(layout: &Layout, ranks: impl Iterator<Item = i32> + Clone) -> Self {
+        let groups = |group_of: &[u32]| ranks.clone().map(|rank| group_of[rank as usize]).collect();
+        let levels =
+            |levels: &[Level]| levels.iter().map(|level| groups(&level.group_of)).collect();
+        Self {
+            nodes: groups(layout.nodes()),
+            above: levels(layout.above()),
+            below: levels(layout.below()),
+        }
+    }
+}
+
+/// How much goes from each node to each: weights of edges, a row a node that sends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// With every process keeping its rank.
+    pub before: Vec<Vec<i64>>,
+    /// As it is now.
+    pub after: Vec<Vec<i64>>,
+}
+
+impl Traffic {
+    /// What the edges of a graph make of a layout and a plan for it. O(edges + nodes^2).
+    pub fn new(graph: &impl Adjacency, layout: &Layout, plan: &Plan) -> Self {
+        let nodes = layout.nodes();
+        let after: Vec<u32> = plan.old_ranks().map(|old| nodes[old as usize]).collect();
+        let count = layout.node_sizes().len();
+        let matrix = |node_of: &[u32]| {
+            let mut matrix = vec![vec![0; count]; count];
+            for vertex in 0..graph.vertices() {
+                let row: &mut Vec<i64> = &mut matrix[node_of[vertex] as usize];
+                graph.for_each_edge(vertex, |to, weight| row[node_of[to] as usize] += weight);
+            }
+            matrix
+        };
+        Self { before: matrix(nodes), after: matrix(&after) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::{Csr, Distances};
+    use crate::report::{Record, Reorder, Shape};
+
+    #[test]
+    fn traffic_counts_edges_from_row_to_column() {
+        let graph = Csr::from_edges(4, [(0, 1, 1), (0, 2, 5), (3, 0, 2)].into_iter());
+        let layout = Layout::blocks(&[2, 2]);
+        let before = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
+        let plan = Plan { old_rank: Some([0, 2, 1, 3].into()), ..before };
+        let traffic = Traffic::new(&graph, &layout, &plan);
+        assert_eq!(traffic.before, [[1, 5], [2, 0]]);
+        assert_eq!(traffic.after, [[5, 1], [2, 0]]);
+        let record = Record::planned(
+            "MPI_Graph_create",
+            Shape::Graph { nnodes: 4, edges: 3 },
+            Reorder::Asked,
+            &layout,
+            &plan,
+        );
+        let places = record.places.as_ref().unwrap();
+        assert_eq!(places.before(4).unwrap().nodes, [0, 0, 1, 1]);
+        assert_eq!(places.after(4).unwrap().nodes, [0, 1, 0, 1]);
+        assert_eq!(places.after(5), None);
+        assert_eq!(record.traffic(traffic).drawn(), 4 + 4 + 8);
+    }
+}

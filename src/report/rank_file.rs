@@ -1,0 +1,124 @@
+//! The command that makes the rank file of a grid.
+
+use std::fmt::Write;
+
+use super::record::{Reason, Record, Shape};
+use crate::mapping::{Cost, Distances};
+
+impl Record {
+    /// The command that makes the rank file of a grid for which the program passed 0, if that brings anything.
+    pub(super) fn rank_file(&self) -> Option<String> {
+        let Shape::Cart { dims, periodic, weights } = &self.topology else { return None };
+        let (effect, nodes) = (self.effect.as_ref()?, self.nodes.as_ref()?);
+        let gains = match &effect.weighted {
+            Some(weighted) => weighted.after < weighted.before,
+            None => effect.after.inter_node_edges < effect.before.inter_node_edges,
+        };
+        let withheld = self.withheld();
+        if self.kept != Some(Reason::NOT_ASKED) || !(gains || withheld.is_some()) {
+            return None;
+        }
+        // Switches that cannot be written in a word are left to the user.
+        let switches = match &effect.weighted {
+            Some(weighted) => Some((self.places.as_ref()?.notation()?, &weighted.distances)),
+            None => None,
+        };
+        let sides: Vec<String> = dims.iter().map(i32::to_string).collect();
+        let mut command = format!("cartograph plan --dims {}", sides.join("x"));
+        if periodic.contains(&true) {
+            let bits: String = periodic.iter().map(|p| if *p { '1' } else { '0' }).collect();
+            let _ = write!(command, " --periodic {bits}");
+        }
+        let told = weights
+            .as_ref()
+            .map(|weights| weights.iter().map(i64::to_string).collect::<Vec<_>>().join(","));
+        if let Some(weights) = told.or(withheld.map(|(ones, _)| ones)) {
+            let _ = write!(command, " --weights {weights}");
+        }
+        let runs: Vec<(usize, usize)> = nodes.runs().collect();
+        let _ = match (&switches, &runs[..]) {
+            (Some((layout, _)), _) => write!(command, " --layout {layout}"),
+            (None, [(nodes, size)]) => write!(command, " --nodes {nodes} --ppn {size}"),
+            _ => {
+                let runs: Vec<String> =
+                    runs.iter().map(|(nodes, size)| format!("{nodes}*{size}")).collect();
+                write!(command, " --node-sizes {}", runs.join(","))
+            }
+        };
+        if let Some((_, distances)) = switches
+            && *distances != Distances::AS_ASSUMED.of(distances.len() - 2)
+        {
+            let distances: Vec<String> = distances.iter().map(i64::to_string).collect();
+            let _ = write!(command, " --level-weights {}", distances.join(","));
+        }
+        Some(command + " --rankfile openmpi FILE")
+    }
+
+    /// Equal weights, as people write them, and what the mapping costs by them that was withheld.
+    pub(super) fn withheld(&self) -> Option<(String, Cost)> {
+        let Shape::Cart { dims, .. } = &self.topology else { return None };
+        let cost = self.effect.as_ref()?.withheld?;
+        Some((vec!["1"; dims.len()].join(","), cost))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::plan::Weighted;
+    use crate::mapping::{Grid, Kind, Layout, Plan};
+    use crate::report::Reorder;
+    use crate::topology::Cart;
+
+    #[test]
+    fn where_a_program_passes_0_the_launcher_can_place_its_ranks() {
+        let grid = Cart::new(&[4, 4], &[false, true], 16).unwrap();
+        let record = |layout: &str, after: i64, kept: Reason| {
+            let layout = Layout::parse(layout, 16).unwrap();
+            let before = Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |_| 0);
+            let after = Cost { inter_node_edges: after, max_node_edges: 1 };
+            let plan = Plan { old_rank: Some((0..16).collect()), after, ..before };
+            Record::planned("MPI_Cart_create", &grid, Reorder::No, &layout, &plan)
+                .kept(kept)
+                .to_string()
+        };
+        let text = record("4x4", 8, Reason::NOT_ASKED);
+        let command =
+            "cartograph plan --dims 4x4 --periodic 01 --nodes 4 --ppn 4 --rankfile openmpi FILE\n";
+        assert!(text.ends_with(command), "{text}");
+        let text = record("8,4,4", 8, Reason::NOT_ASKED);
+        assert!(text.contains(" --node-sizes 1*8,2*4 --rankfile"), "{text}");
+        for text in [record("4x4", 800, Reason::NOT_ASKED), record("4x4", 8, Reason::OFF)] {
+            assert!(!text.contains("cartograph plan"), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_launcher_is_told_of_switches_that_can_be_written() {
+        let grid = Cart::new(&[4, 4], &[false, false], 16).unwrap();
+        let record = |layout: &Layout, distances: &str, after: i128| {
+            let distances = Distances::parse(distances).unwrap();
+            let before = Plan::identity(&Grid::from(&grid), layout, &distances, |_| 0);
+            let weighted = before.weighted.clone().map(|weighted| Weighted { after, ..weighted });
+            let plan = Plan { old_rank: Some((0..16).collect()), weighted, ..before };
+            Record::planned("MPI_Cart_create", &grid, Reorder::No, layout, &plan)
+                .kept(Reason::NOT_ASKED)
+                .to_string()
+        };
+        let even = Layout::parse("2x2x4", 16).unwrap();
+        let command = "cartograph plan --dims 4x4 --layout 2x2x4 --rankfile openmpi FILE\n";
+        let text = record(&even, "1", 1);
+        assert!(text.ends_with(command), "{text}");
+        let text = record(&even, "1,10,50", 1);
+        assert!(text.contains(" --layout 2x2x4 --level-weights 1,10,50 --rankfile"), "{text}");
+        let uneven = Layout::parse("2x2x3,1x2x2", 16).unwrap();
+        let text = record(&uneven, "1", 1);
+        assert!(text.contains(" --layout 2x2x3,1x2x2 --rankfile"), "{text}");
+        // Nodes of one switch that are not one after the other, and nothing gained.
+        let ids: Vec<u64> = (0..16).map(|rank| rank / 4).collect();
+        let dealt: Vec<u64> = ids.iter().map(|node| node % 2).collect();
+        let dealt = Layout::from_ids(&ids).under(Kind::Switch, &dealt).unwrap();
+        assert!(!record(&dealt, "1", 1).contains("cartograph plan"));
+        assert!(!record(&even, "1", 1 << 40).contains("cartograph plan"));
+    }
+}

@@ -1,0 +1,139 @@
+//! `cartograph plan` where there are switches, or a file says where processes run.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::plan::numbers;
+use crate::run::{Directory, cartograph};
+
+#[test]
+fn switches_are_planned_for_and_told_of() {
+    let plan = |arguments: &str| -> Value {
+        let json = cartograph(&format!("plan --json {arguments}")).stdout();
+        serde_json::from_str(&json).unwrap()
+    };
+    let level = |plan: &Value, at: usize| {
+        let level = &plan["levels"][at];
+        let number = |value: &Value| value.as_i64().unwrap();
+        let (before, after) = (&level["before"], &level["after"]);
+        (
+            level["name"].as_str().unwrap().to_owned(),
+            number(&level["groups"]),
+            [before, after].map(|costs| (number(&costs["edges"]), number(&costs["worst_group"]))),
+            number(&level["lower_bound"]),
+        )
+    };
+    // Four switches of 8 nodes of 32, each of which is a row of the grid.
+    let answer = plan("--dims 32x32 --weights 1,1 --levels 4:8:32");
+    assert_eq!(level(&answer, 0), ("switches".into(), 4, [(192, 64), (128, 32)], 128));
+    assert_eq!(level(&answer, 1).2[1].0, 640);
+    let weighted = &answer["weighted"];
+    assert_eq!(numbers(&weighted["distances"]), [1, 10, 100]);
+    let sums = ["lower_bound", "before", "after"].map(|name| weighted[name].as_i64().unwrap());
+    assert_eq!(sums, [21248, 39104, 21248]);
+    // The same machine by other words, and other distances.
+    let by_layout = plan("--dims 32x32 --weights 1,1 --layout 4x8x32 --level-weights 1,2");
+    assert_eq!(by_layout["levels"], answer["levels"]);
+    assert_eq!(numbers(&by_layout["weighted"]["distances"]), [1, 2, 20]);
+    let deep = plan("--dims 8x8 --levels 2:2:4:4");
+    let names: Vec<String> = (0..3).map(|at| level(&deep, at).0).collect();
+    assert_eq!(names, ["switches 2", "switches 1", "nodes"]);
+
+    let text = cartograph("plan --dims 32x32 --weights 1,1 --levels 4:8:32").stdout();
+    assert!(text.starts_with("grid 32x32 on 32 nodes of 32, 4 switches\n"), "{text}");
+    let row = text.lines().find(|line| line.starts_with("edges between switches")).unwrap();
+    assert_eq!(row.split_whitespace().skip(3).collect::<Vec<_>>(), ["192", "128", "128"]);
+    let row = text.lines().find(|line| line.starts_with("edges weighed by distance")).unwrap();
+    assert_eq!(row.split_whitespace().skip(4).collect::<Vec<_>>(), ["39104", "21248", "21248"]);
+    let svg = cartograph("plan --dims 32x32 --weights 1,1 --levels 4:8:32 --svg -").stdout();
+    assert!(svg.contains("between switches 192 → 128"), "{svg}");
+    // Borders of nodes, and twice as thick those of switches, in both pictures.
+    let nodes = svg.matches("stroke-width=\"2.5\"").count();
+    assert_eq!((nodes, svg.matches("stroke-width=\"5\"").count()), (2, 2));
+}
+
+#[test]
+fn a_file_may_have_paths() {
+    let directory = Directory::new("plan-paths");
+    let (places, ranks) = (directory.join("places"), directory.join("ranks"));
+    // Nodes a and c share a switch.
+    fs::write(&places, "s1/a\ns1/a\ns2/b\ns2/b\ns1/c\ns1/c\ns2/d\ns2/d\n").unwrap();
+    let run = cartograph("plan --dims 8 --json --layout").arg(&places);
+    let json = run.arg("--rankfile").arg("slurm").arg(&ranks).stdout();
+    let plan: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(plan["levels"][0]["before"]["edges"], 6);
+    assert_eq!(plan["levels"][0]["after"]["edges"], 2);
+    // In a row the nodes of one switch follow each other, by their names.
+    let names = fs::read_to_string(&ranks).unwrap().replace('\n', "");
+    let halves =
+        [&names[..4], &names[4..]].map(|half| half.replace("cc", "aa").replace("bb", "dd"));
+    assert!(halves.contains(&"aaaa".into()) && halves.contains(&"dddd".into()), "{names}");
+    fs::write(&places, "s1/a s1/a s2/b s2/b s1/c s1/c s2/c s2/c\n").unwrap();
+    let wrong = cartograph("plan --dims 8 --layout").arg(&places);
+    wrong.fails(2, "line 1 of the file: node c is in s1 and in s2");
+}
+
+#[test]
+fn a_file_of_the_network_tells_which_hosts_share_a_switch() {
+    let directory = Directory::new("plan-network");
+    let file = |name: &str, text: &str| {
+        fs::write(directory.join(name), text).unwrap();
+        directory.join(name).display().to_string()
+    };
+    // Every second node of a job on n0 to n3 is on the same switch; others are of no concern.
+    let conf = file(
+        "topology.conf",
+        "SwitchName=left Nodes=n[0,2,7]\nSwitchName=right Nodes=n[1,3]\nSwitchName=top Switches=left,right\n",
+    );
+    let yaml = file(
+        "topology.yaml",
+        "---\n- topology: t\n  cluster_default: true\n  block:\n    block_sizes:\n      - 2\n    blocks:\n\
+         \x20     - block: a\n        nodes: n[0,2]\n      - block: b\n        nodes: n[1,3]\n",
+    );
+    let ranks: String = (0..8).map(|rank| format!("{rank}: 0 {} -1\n", rank / 2 % 2)).collect();
+    let coordinates = file("coordinates", &format!("# rank: group, switch, port\n{ranks}"));
+    let hosts = file("hosts", "n0:2\nn[1-2] slots=2 # two of them\nn3.cluster:2\n");
+    for (arguments, kind) in [
+        (format!("{conf} --hosts n[0-3] --ppn 2"), "switches"),
+        (format!("{conf} --hosts n0,n1,n2,n3 --nodes 4 --ppn 2"), "switches"),
+        (format!("{yaml} --hosts n[0-3] --node-sizes 4*2"), "blocks"),
+        (format!("{conf} --hosts {hosts}"), "switches"),
+        (format!("{coordinates} --nodes 4 --ppn 2"), "switches"),
+    ] {
+        let json = cartograph(&format!("plan --dims 8 --json --layout {arguments}")).stdout();
+        let plan: Value = serde_json::from_str(&json).unwrap();
+        let level = &plan["levels"][0];
+        assert_eq!(level["name"], kind, "{arguments}");
+        assert_eq!((&level["before"]["edges"], &level["after"]["edges"]), (&6.into(), &2.into()));
+    }
+    // The names are those of the rank file too.
+    let ranks = file("ranks", "");
+    let plan = format!("plan --dims 8 --layout {conf} --hosts {hosts} --rankfile slurm {ranks}");
+    cartograph(&plan).stdout();
+    assert!(fs::read_to_string(&ranks).unwrap().contains("n3.cluster\n"));
+    // What is wrong in it is said, and the rest holds.
+    let text = fs::read_to_string(&conf).unwrap().replace("n[1,3]", "n[1,3] Colour=red");
+    let coloured = file("coloured", &text);
+    let run = cartograph(&format!("plan --dims 8 --layout {coloured} --hosts n[0-3] --ppn 2"));
+    let done = run.spawn().wait_with_output().unwrap();
+    let [out, said] = [done.stdout, done.stderr].map(|text| String::from_utf8(text).unwrap());
+    assert!(done.status.success() && out.contains("on 4 nodes of 2, 2 switches"), "{out}");
+    assert!(
+        said.starts_with("cartograph: --layout: line 2 of the file: 'Colour=red' is"),
+        "{said}"
+    );
+    for (arguments, words) in [
+        (conf.clone(), "say by --hosts which nodes these are"),
+        (format!("{conf} --nodes 4 --ppn 2"), "which nodes these are by --hosts"),
+        (format!("{conf} --hosts n[0-3]"), "how many processes each has"),
+        (format!("{conf} --hosts n[0-3] --ppn 1"), "needs 8 processes"),
+        (format!("{conf} --hosts n[0-3] --nodes 5 --ppn 2"), "5 nodes, but 4 names"),
+        (format!("{conf} --hosts n[0-3 --ppn 2"), "brackets that do not match"),
+        (format!("{conf} --hosts n[0-3],n2 --ppn 2"), "n2 is named twice"),
+        (format!("{conf} --hosts n[3-6] --ppn 2"), "the host n4 is not in it"),
+        (format!("{coordinates} --nodes 5 --ppn 2"), "rank 8 is not in it"),
+    ] {
+        cartograph(&format!("plan --dims 8 --layout {arguments}")).fails(2, words);
+    }
+}

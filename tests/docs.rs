@@ -1,0 +1,169 @@
+//! The pages: every one is in the book, every link leads somewhere, every picture tells what it shows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// The pages of the book, by their names in `docs`.
+fn pages() -> BTreeMap<String, String> {
+    let files = fs::read_dir("docs").unwrap().map(|entry| entry.unwrap().path());
+    let pages = files.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    pages.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect()
+}
+
+/// A text without what is code.
+fn prose(text: &str) -> String {
+    let mut prose = String::new();
+    let mut fenced = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            fenced = !fenced;
+        } else if !fenced && !line.starts_with("    ") {
+            // Every second piece is between backticks.
+            prose.extend(line.split('`').step_by(2));
+            prose.push('\n');
+        }
+    }
+    prose
+}
+
+/// What the links and pictures of a text lead to.
+fn links(text: &str) -> Vec<String> {
+    let prose = prose(text);
+    let ends = prose.match_indices("](").map(|(at, _)| &prose[at + 2..]);
+    ends.filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())).collect()
+}
+
+/// The anchors of a page's headings.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut fenced = false;
+    let is_heading = |line: &&str| {
+        fenced ^= line.starts_with("```");
+        !fenced && line.starts_with('#')
+    };
+    let anchor = |line: &str| -> String {
+        let words = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = words.chars().filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+        kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+    };
+    text.lines().filter(is_heading).map(anchor).collect()
+}
+
+/// A path without `..`.
+fn plain(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// What is wrong with a link from a page, if anything.
+fn fault(from: &Path, link: &str) -> Option<String> {
+    if link.starts_with("https://") || link.starts_with("mailto:") {
+        return None;
+    }
+    let (file, anchor) = link.split_once('#').map_or((link, None), |(f, a)| (f, Some(a)));
+    let to = match file {
+        "" => from.to_owned(),
+        file => plain(&from.parent().unwrap().join(file)),
+    };
+    let wrong = |what: &str| Some(format!("{}: ({link}) {what}", from.display()));
+    if !to.exists() {
+        return wrong("leads nowhere");
+    }
+    // mdBook makes .html of every page that is named, but only those of the book are there then.
+    if from.starts_with("docs") && file.ends_with(".md") && !to.starts_with("docs") {
+        return wrong("is not a page of the book");
+    }
+    match anchor {
+        Some(anchor) if !anchors(&fs::read_to_string(&to).unwrap()).contains(anchor) => {
+            wrong("has no such heading")
+        }
+        _ => None,
+    }
+}
+
+/// All pages below a directory, but for what is built and what is hidden.
+fn markdown(directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap()) {
+        let (path, name) = (entry.path(), entry.file_name());
+        let name = name.to_string_lossy();
+        if entry.file_type().unwrap().is_dir() {
+            if !["build", "target", "book"].contains(&&*name) && !name.starts_with('.') {
+                markdown(&path, files);
+            }
+        } else if name.ends_with(".md") {
+            files.push(plain(&path));
+        }
+    }
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let mut files = Vec::new();
+    markdown(Path::new("."), &mut files);
+    assert!(files.len() > pages().len());
+    let mut count = 0;
+    let mut faults = Vec::new();
+    for file in &files {
+        let links = links(&fs::read_to_string(file).unwrap());
+        count += links.len();
+        faults.extend(links.iter().filter_map(|link| fault(file, link)));
+    }
+    assert!(count > 100, "only {count} links were found");
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn wrong_links_are_found() {
+    let from = Path::new("docs/settings.md");
+    for right in
+        ["moving.md", "#the-command", "../README.md", "https://example.org", "plan-50x48.svg"]
+    {
+        let found = fault(from, right);
+        assert_eq!(found.is_some(), right == "../README.md", "{right}: {found:?}");
+    }
+    for wrong in ["nothing.md", "#nothing", "moving.md#nothing", "../docs/nothing"] {
+        assert!(fault(from, wrong).is_some(), "{wrong}");
+    }
+    assert_eq!(links("[a](b) `[c](d)` ![e](f)\n\n    [g](h)\n```\n[i](j)\n```\n"), ["b", "f"]);
+    assert!(anchors("# A b, `c_d`: e\n```\n# f\n```\n").into_iter().eq(["a-b-c_d-e"]));
+}
+
+#[test]
+fn every_page_is_in_the_book_once() {
+    let mut pages = pages();
+    let summary = pages.remove("SUMMARY.md").unwrap();
+    let mut listed = links(&summary);
+    listed.sort();
+    assert!(listed.iter().eq(pages.keys()), "listed: {listed:?}\nthere: {:?}", pages.keys());
+    for (name, text) in &pages {
+        assert!(text.starts_with("# "), "{name} begins with its title");
+    }
+}
+
+#[test]
+fn pictures_tell_what_they_show_and_may_be_dark() {
+    let all: String =
+        pages().into_values().chain([fs::read_to_string("README.md").unwrap()]).collect();
+    let files = fs::read_dir("docs").unwrap().map(|entry| entry.unwrap().path());
+    let pictures =
+        files.filter(|path| path.extension().is_some_and(|extension| extension == "svg"));
+    let mut count = 0;
+    for picture in pictures {
+        let name = picture.file_name().unwrap().to_str().unwrap();
+        let text = fs::read_to_string(&picture).unwrap();
+        for part in ["<title>", "<desc>", "prefers-color-scheme:dark"] {
+            assert!(text.contains(part), "{name} has no {part}");
+        }
+        assert!(all.contains(name), "{name} is on no page");
+        count += 1;
+    }
+    assert!(count > 0);
+}

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# test-levels.sh HOST: above the nodes. The library finds by itself on which switch each node is, from what Slurm tells
+# its tasks, a Slingshot device or a file with the names of hosts, and places neighbors on the same one. Eight
+# processes are shown four nodes (c_tests/reorder/nodes.c), dealt to two switches in turn. Only with Open MPI all of it is
+# run: what is read and dropped does not depend on the host; how processes tell each other, and who has which rank, does.
+. "$(dirname "$0")/checks.sh"
+lib=$lib/libcartograph.so
+program=$work/reorder
+$cc -g -O1 -Wall -o "$program" c_tests/reorder/reorder.c
+$cc -g -O1 -Wall -shared -fPIC -o "$work/nodes.so" c_tests/reorder/nodes.c
+gcc -g -O1 -Wall -shared -fPIC -o "$work/machine.so" c_tests/reorder/machine.c -ldl
+evidence=("$work/out" "$work/err")
+
+# Slingshot's numbers: switches 5 and 6 of group 3.
+for node in 0 1 2 3; do
+    device=$work/machine$node/cxi/cxi0/device/properties
+    mkdir -p "$device"
+    printf '0x%x\n' $((3 << 11 | (5 + node % 2) << 6 | node)) >"$device/nid"
+done
+cat >"$work/topology.conf" <<'END'
+SwitchName=left Nodes=n[0,2]
+SwitchName=right Nodes=n[1,3]
+SwitchName=top Switches=left,right
+END
+sed 's/^SwitchName=top.*/& Colour=red/' "$work/topology.conf" >"$work/coloured.conf"
+sed 's/\[1,3\]/[1,5]/' "$work/topology.conf" >"$work/partial.conf"
+sed 's/n\[/m[/' "$work/topology.conf" >"$work/other.conf"
+sed '1s/$/,n1/' "$work/topology.conf" >"$work/twice.conf"
+cat >"$work/topology.yaml" <<'END'
+---
+- topology: one
+  cluster_default: true
+  block:
+    block_sizes:
+      - 2
+    blocks:
+      - block: left
+        nodes: n[0,2]
+      - block: right
+        nodes: n[1,3]
+END
+{
+    echo "# rank: group, switch, port"
+    for rank in 0 1 2 3 4 5 6 7; do echo "$rank: 0 $((rank / 2 % 2)) -1"; done
+} >"$work/coordinates"
+
+# run SETTING...: the settings are expanded for each process, whose node is $node.
+run() {
+    cat >"$work/each" <<END
+rank=\${PMI_RANK:-\${OMPI_COMM_WORLD_RANK:-\$PMIX_RANK}}
+node=\$((rank / 2))
+export TEST_NODE=\$node $*
+exec $program
+END
+    $launch 8 env CARTOGRAPH_REPORT=1 "LD_PRELOAD=$work/nodes.so:$work/machine.so:$lib${YIELD:+:$YIELD}" \
+        sh "$work/each" >"$work/out" 2>"$work/err"
+    order=$(sed -n 's/^rank [0-9]* order cart 4x2 00: //p' "$work/out")
+}
+# Edges of a 4x2 grid that join two switches, where the switch of an old rank is the parity of its node.
+crossing() {
+    awk '{ for (i = 0; i < 8; i++) p[i] = int($(i + 1) / 2) % 2
+           for (i = 0; i < 8; i += 2) n += p[i] != p[i + 1]
+           for (i = 0; i < 6; i++) n += p[i] != p[i + 2]
+           print n }' <<<"$1"
+}
+# mapped WHAT KIND SETTING...: by this the processes are mapped through groups of the kind.
+mapped() {
+    local what=$1 kind=$2
+    shift 2
+    check "$what" run "$@"
+    check "$what: two edges cross: $order" [ "$(crossing "$order")" = 2 ]
+    check "$what: the program's checks" grep -q ' 0 failed$' "$work/out"
+    check "$what: the report" grep -q "between 2 $kind 12 -> 4 (-67 %), at least 4" "$work/err"
+}
+# dropped WHAT WORDS SETTING...: what these say is not used, and the report says why, or is silent if there are no words.
+dropped() {
+    local what=$1 words=$2
+    shift 2
+    check "$what" run "$@"
+    check "$what: stays: $order" [ "$order" = '0 1 2 3 4 5 6 7' ]
+    check "$what: no levels" fails grep -Eq "^  between .*(switches|blocks)" "$work/err"
+    if [ -n "$words" ]; then
+        check "$what: the report" grep -Eq "$words" "$work/err"
+    else
+        check "$what: silence" fails grep -q warning "$work/err"
+    fi
+}
+fails() { ! "$@"; }
+
+tree='SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node SLURM_TOPOLOGY_ADDR='
+mapped "a tree" switches "${tree}root.s\$((node % 2)).n\$node"
+if [ "$host" != openmpi ]; then
+    mapped "topology.conf" switches "CARTOGRAPH_LAYOUT=$work/topology.conf"
+    mapped "coordinates" switches "CARTOGRAPH_LAYOUT=$work/coordinates"
+    mapped "Slingshot" switches "TEST_MACHINE=$work/machine\$node"
+    dropped "the launch node's for all" \
+        'warning: SLURM_TOPOLOGY_ADDR is the same for ranks [0-7] and [0-7], which are on two nodes: no switches are taken from it' \
+        "${tree}root.s0.n0"
+    verdict "test-levels, $host"
+    exit
+fi
+mapped "an empty part" switches "${tree}.s\$((node % 2)).n\$node"
+mapped "blocks" blocks "SLURM_TOPOLOGY_ADDR_PATTERN=block.node SLURM_TOPOLOGY_ADDR=b\$((node % 2)).n\$node"
+mapped "rings" rings "SLURM_TOPOLOGY_ADDR_PATTERN=ring:position.node SLURM_TOPOLOGY_ADDR=r\$((node % 2)):\$node.n\$node"
+mapped "tori" tori "SLURM_TOPOLOGY_ADDR_PATTERN=torus:x:y:z.node SLURM_TOPOLOGY_ADDR=p\$((node % 2)):0:\$node:1.n\$node"
+mapped "Slingshot" switches "TEST_MACHINE=$work/machine\$node"
+for file in topology.conf coordinates; do
+    mapped "$file" switches "CARTOGRAPH_LAYOUT=$work/$file"
+done
+mapped "topology.yaml" blocks "CARTOGRAPH_LAYOUT=$work/topology.yaml"
+# What a file says comes before what the launcher says, and that before the device.
+mapped "a file and Slurm" switches "CARTOGRAPH_LAYOUT=$work/topology.conf ${tree}root.s0.n0"
+mapped "Slurm and a device" blocks "TEST_MACHINE=$work/machine\$node SLURM_TOPOLOGY_ADDR_PATTERN=block.node" \
+    "SLURM_TOPOLOGY_ADDR=b\$((node % 2)).n\$node"
+mapped "a device where Slurm is wrong" switches "TEST_MACHINE=$work/machine\$node ${tree}root.s0.n0"
+check "which is said" grep -q 'warning: SLURM_TOPOLOGY_ADDR is the same for ranks [0-7] and [0-7], which' "$work/err"
+
+mapped "a wrong word in a file" switches "CARTOGRAPH_LAYOUT=$work/coloured.conf"
+said="CARTOGRAPH_LAYOUT: line 3 of the file: 'Colour=red' is nothing that is known here; it is left out"
+check "is said once" [ "$(grep -cF "$said" "$work/err")" = 1 ]
+mapped "a node on two switches, Slurm knows better" switches "CARTOGRAPH_LAYOUT=$work/twice.conf ${tree}root.s\$((node % 2)).n\$node"
+said="CARTOGRAPH_LAYOUT: line 2 of the file: n1 is in left and in right; the file is not used"
+check "is said once" [ "$(grep -cF "$said" "$work/err")" = 1 ]
+
+dropped "no switches" "" "SLURM_TOPOLOGY_ADDR_PATTERN=node SLURM_TOPOLOGY_ADDR=n\$node"
+dropped "nothing" "" "SLURM_NODEID=\$node"
+dropped "the launch node's for all" \
+    'warning: SLURM_TOPOLOGY_ADDR is the same for ranks [0-7] and [0-7], which are on two nodes: no switches are taken from it' \
+    "${tree}root.s0.n0"
+dropped "a node with two" 'warning: SLURM_TOPOLOGY_ADDR differs between ranks (0 and 1|2 and 3|4 and 5|6 and 7|1 and 0|3 and 2|5 and 4|7 and 6), which share a node' \
+    "${tree}root.s\$((node % 2)).n\$rank"
+dropped "other depth" 'warning: SLURM_TOPOLOGY_ADDR of rank [23] does not fit its pattern' \
+    "${tree}root.s\$((node % 2))\$([ \$node = 1 ] || echo .n\$node)"
+dropped "not all" 'warning: SLURM_TOPOLOGY_ADDR is not known for rank [67]' \
+    "${tree}\$([ \$node = 3 ] || echo root.s\$((node % 2)).n\$node)"
+dropped "a node that the file has not" \
+    "CARTOGRAPH_LAYOUT: the place of the node in the file is not known for rank [67]: no switches are taken from it" \
+    "CARTOGRAPH_LAYOUT=$work/partial.conf"
+dropped "another machine's file" "CARTOGRAPH_LAYOUT: none of the nodes is in the file" "CARTOGRAPH_LAYOUT=$work/other.conf"
+
+verdict "test-levels, $host"

@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# test-record.sh HOST: what the recorder writes is what the program has sent, message by message: in C and Fortran,
+# with threads, with tools on either side and Cartograph behind, and of jobs that do not come to their end.
+. "$(dirname "$0")/checks.sh"
+fc=$(scripts/host.sh "$host" fc)
+recorder=$lib/libcartograph_record.so
+
+# What mpi.h declares of the functions that send, and of those that the recorder needs: all are wrapped, by both names.
+echo '#include <mpi.h>' | $cc -E -P -x c - | grep -oE '\bMPI_[A-Za-z_]+ *\(' | tr -d ' (' | sort -u >"$work/declared"
+grep -E '^MPI_(I[bsr]?send|[BSR]?send|Send|Psend)(_init)?(_c)?$' "$work/declared" >"$work/wanted"
+grep -E '^MPI_(Is|S)endrecv(_replace)?(_c)?$' "$work/declared" >>"$work/wanted"
+grep -E '^MPI_R?(put|get|accumulate|get_accumulate|Put|Get|Accumulate|Get_accumulate)(_c)?$' "$work/declared" >>"$work/wanted"
+grep -E '^MPI_(Fetch_and_op|Compare_and_swap|Start|Startall|Request_free|Cart_create|Cart_sub)$' "$work/declared" >>"$work/wanted"
+grep -E '^MPI_(Init|Init_thread|Finalize|Abort)$' "$work/declared" >>"$work/wanted"
+grep -E '^MPI_I?(neighbor_|Neighbor_)?(all|All)(toall|gather|to)[a-z]*(_init)?(_c)?$' "$work/declared" >>"$work/wanted"
+grep -E '^MPI_I?([Bb]arrier|[Bb]cast|[Gg]atherv?|[Ss]catterv?|([Aa]ll)?reduce|(All)?[Rr]educe|[Rr]educe_scatter(_block)?|[Ss]can|[Ee]xscan)(_init)?(_c)?$' \
+    "$work/declared" >>"$work/wanted"
+sed 'p; s/^/P/' "$work/wanted" | sort -u >"$work/names"
+exported() { diff "$work/names" <(nm -D --defined-only --format=posix "$recorder" | cut -d' ' -f1 | sort -u); }
+check "the recorder wraps what sends, and nothing else" exported
+
+# What the header has beyond MPI-3.
+has() { grep -qx "$1" "$work/declared"; }
+defines=
+if has MPI_Psend_init && has MPI_Isendrecv; then defines+=" -DPARTITIONED"; fi
+if has MPI_Neighbor_alltoall_init; then defines+=" -DPERSISTENT"; fi
+if has MPI_Send_c; then defines+=" -DLARGE_COUNTS"; fi
+flags="-g -O1 -w -pthread"
+$cc $flags $defines -o "$work/record" "$top/c_tests/record/record.c"
+$cc $flags -o "$work/more" "$top/c_tests/record/record_more.c"
+$cc $flags -fPIC -shared -o "$work/tool.so" "$top/c_tests/record/record_tool.c"
+
+# recorded N PROGRAM...: runs it under the recorder; the parts are in $work/traffic.
+recorded() {
+    rm -rf "$work/traffic"
+    $launch "$1" env ${YIELD:+LD_PRELOAD="$YIELD"} \
+        "$top/build/bin/cartograph" exec --record "$work/traffic" "${@:2}" >"$work/out" 2>"$work/err"
+}
+# same N: the parts say what the program said.
+same() {
+    local rank
+    test "$(ls "$work/traffic" | grep -c '\.jsonl$')" = "$1" || { ls "$work/traffic" && return 1; }
+    for ((rank = 0; rank < $1; rank++)); do
+        grep -q "^$rank {" "$work/out" || { echo "rank $rank says nothing" && return 1; }
+        diff <(sed -n "s/^$rank {/{/p" "$work/out" | sort) \
+            <(grep -E '^\{"(sent|got)"' "$work/traffic/$rank.jsonl" | sort) || { echo "rank $rank" && return 1; }
+    done
+}
+evidence=("$work/err" "$work/out")
+counted() { recorded "$@" && same "$1" && quiet; }
+quiet() { ! grep -i cartograph "$work/err"; }
+
+for processes in 2 4 5; do
+    check "each message of $processes processes is counted once" counted $processes "$work/record"
+done
+collective() {
+    grep -qx '{"collective":{"function":"MPI_Allreduce","calls":2}}' "$work/traffic/3.jsonl" &&
+        grep -qx '{"collective":{"function":"MPI_Bcast","calls":1}}' "$work/traffic/3.jsonl"
+}
+check "other collectives are counted as calls" collective
+grid='{"grid":{"function":"MPI_Cart_create","dims":\[5\],"periodic":\[true\],"reorder":false,"rank":3,"first":0}}'
+check "grids are noted" grep -qx "$grid" "$work/traffic/3.jsonl"
+check "the part says that it is whole" grep -q '"rank":3,"size":5,.*"complete":true' "$work/traffic/3.jsonl"
+shown() { "$top/build/bin/cartograph" show "$work/traffic" | grep -q 'MPI_Cart_create: grid 5, periodic 1$'; }
+check "cartograph show reads it" shown
+
+# Parts of a larger job before are gone; the directory may be there.
+smaller() {
+    $launch 2 env ${YIELD:+LD_PRELOAD="$YIELD"} \
+        "$top/build/bin/cartograph" exec --record "$work/traffic" "$work/record" >"$work/out" 2>"$work/err" && same 2
+}
+check "a smaller job leaves nothing of the larger before it" smaller
+
+threads() { recorded 2 "$work/more" threads && { grep -q '^no threads$' "$work/out" || same 2; }; }
+check "threads" threads
+# The launcher says that processes were killed.
+killed() { ! recorded 2 "$work/more" killed && same 2 && ! grep -l '"complete":true' "$work"/traffic/*; }
+check "a job that is killed leaves what it had" killed
+# A launcher may kill one process as soon as another has ended so: then once more.
+ended() {
+    local attempt
+    for attempt in 1 2 3 4 5; do
+        recorded 2 "$work/more" exit || true
+        if same 2; then break; fi
+    done
+    same 2 && ! grep -l '"complete":true' "$work"/traffic/*
+}
+check "a job that ends without MPI_Finalize leaves all" ended
+
+# Tools on either side, and Cartograph behind. The tool sees each of its calls once.
+chained() {
+    rm -rf "$work/traffic"
+    $launch 4 env CARTOGRAPH_RECORD="$work/traffic" LD_PRELOAD="$1${YIELD:+ $YIELD}" "$work/record" >"$work/out" 2>"$work/err" &&
+        same 4
+}
+tool_saw() { test "$(sed -n 's/^tool: //p' "$work/out" | sort -u)" = 16; }
+check "a tool in front" chained "$work/tool.so $recorder"
+check "the tool has seen its calls" tool_saw
+check "a tool behind" chained "$recorder $work/tool.so"
+check "the tool has seen its calls" tool_saw
+check "Cartograph behind" chained "$recorder $lib/libcartograph.so"
+
+# Where nothing can be written the program runs as without, and one process says why.
+nowhere() {
+    echo >"$work/file"
+    $launch 2 env CARTOGRAPH_RECORD="$work/file/x" LD_PRELOAD="$recorder${YIELD:+ $YIELD}" "$work/record" >"$work/out" 2>"$work/err" &&
+        test "$(grep -c 'cartograph: CARTOGRAPH_RECORD: .* cannot be written' "$work/err")" = 1 &&
+        grep -q '^1 {"sent"' "$work/out"
+}
+check "where nothing can be written the program runs" nowhere
+
+# A recording weighs the grids and graphs of the next run.
+$cc $flags -o "$work/grid" "$top/c_tests/record/record_grid.c"
+# weighed N VARIABLE...: runs it on nodes that have a row of the grid each and even ranks with the next.
+weighed() {
+    $launch "$1" env ${YIELD:+LD_PRELOAD="$YIELD"} CARTOGRAPH_LAYOUT="$(($1 / 2))x2" "${@:2}" \
+        "$top/build/bin/cartograph" exec --report --traffic "$work/learned" "$work/grid" >"$work/out" 2>"$work/err"
+}
+learned() { recorded 8 "$work/grid" && rm -rf "$work/learned" && cp -r "$work/traffic" "$work/learned"; }
+check "a grid and a ring are recorded" learned
+check "the next run takes the weights" weighed 8
+check "large faces come inside of nodes" grep -q '; between nodes 96 -> 40 .*; weighted 8,1$' "$work/err"
+check "those of the graph as well" grep -q '; between nodes 12800 -> 1600 ' "$work/err"
+check "what the user says comes first" weighed 8 CARTOGRAPH_WEIGHTS=1,3
+check "it is told" grep -q '; weighted 1,3$' "$work/err"
+# without WORDS N: the program runs as without the recording, and one line says why.
+without() {
+    weighed "$2" && grep -q '; weights assumed equal$' "$work/err" &&
+        test "$(grep -c "^cartograph: CARTOGRAPH_TRAFFIC: .*learned $1; the program runs as without it$" "$work/err")" = 1 &&
+        test "$(grep -c "^cartograph:" "$work/err")" = 1
+}
+check "of another job" without "is of a job of 8 processes, and this one has 6" 6
+mv "$work/learned/3.jsonl" "$work/3.jsonl"
+check "parts are missing" without "lacks the parts of 1 processes, such as 3.jsonl" 8
+head -n 2 "$work/3.jsonl" >"$work/learned/3.jsonl"
+check "cut off" without "is not a recording: the part of rank 3 is cut off: .*" 8
+echo "something else" >"$work/learned/3.jsonl"
+check "foreign" without "is not a recording: line .* is none of a recording .*" 8
+rm -r "$work/learned"/* && check "empty" without "is not a recording: no process has written .*" 8
+
+if [ -n "$fc" ]; then
+    modules=("include 'mpif.h'" "use mpi" "use mpi_f08")
+    for module in 0 1 2; do
+        $fc -g -O1 -w -DMODULE=$module -J "$work" -o "$work/fortran$module" "$top/c_tests/record/record_fortran.F90"
+        check "Fortran, ${modules[module]}" counted 4 "$work/fortran$module"
+    done
+fi
+
+verdict "test-record, $host"
