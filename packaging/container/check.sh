@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# check.sh TARBALL RECIPES WORK: the Dockerfile is built by buildah, in images that are made here of Debian's packages and
+# this machine's Rust, as there is no registry; and a program is run in what comes out. The definition for Apptainer runs
+# the same commands, which same.sh compares; Apptainer itself is in no Debian 12.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../tools.sh"
+tarball=$1 recipe=$2/container work=$3
+get buildah:buildah debootstrap:debootstrap
+"$here/same.sh" "$recipe"
+rm -rf "$work/source"
+mkdir -p "$work/source"
+tar -xf "$tarball" -C "$work/source" --strip-components=1
+cp "$recipe/Dockerfile" "$work/source/Dockerfile"
+
+build=(buildah --storage-driver vfs --root "$work/storage" --runroot "$work/run")
+# In no container, and with nothing left behind.
+export BUILDAH_ISOLATION=chroot
+rm -rf "$work/storage" "$work/run"
+# image NAME ROOT PATH
+image() {
+    local from
+    from=$("${build[@]}" from scratch)
+    quietly "$work/log" "${build[@]}" add "$from" "$2" /
+    "${build[@]}" config --env "PATH=$3" "$from"
+    quietly "$work/log" "${build[@]}" commit --rm "$from" "$1"
+}
+places=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+debian_root "$work/root"
+image docker.io/library/debian:bookworm-slim "$work/root" "$places"
+# What the image of Rust has beside it.
+within "$work/root" apt-get update -q >/dev/null
+within "$work/root" apt-get install -y -q --no-install-recommends gcc libc6-dev >/dev/null
+image docker.io/library/rust:1-bookworm "$work/root" "/usr/local/cargo/bin:$places"
+lighter=()
+for setting in "${lightly[@]}"; do lighter+=(--env "$setting"); done
+quietly "$work/log" "${build[@]}" bud --pull-never "${lighter[@]}" --volume "${RUSTUP_HOME:-$HOME/.rustup}:/root/.rustup:ro" \
+    --volume "${CARGO_HOME:-$HOME/.cargo}/bin:/usr/local/cargo/bin:ro" -t cartograph "$work/source"
+
+# In what came out: it has no compiler, so the program is this machine's.
+made=$("${build[@]}" from --pull-never cartograph)
+"$here/../use.sh" program "$work/program"
+"${build[@]}" copy "$made" "$work/program" /program >/dev/null
+"${build[@]}" run "$made" -- sh -c 'OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 CARTOGRAPH_REPORT=1 \
+    mpiexec --oversubscribe -n 4 /program 2>&1' | tee "$work/out"
+grep -qx '2 x 2, 8 neighbors' "$work/out" && grep -q '^MPI_Cart_create: grid 2 x 2' "$work/out" || fail "the image's program has no Cartograph"
+"${build[@]}" run "$made" -- cartograph --version
+rm -rf "$work/storage" "$work/run" "$work/root"
+echo "part: the images under it are made here; Apptainer itself was not run"

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# check.sh TARBALL RECIPES WORK: the Debian source package is built from the release and found clean by lintian; its
+# packages are installed into a Debian of their own, where programs are built and run with them.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../tools.sh"
+tarball=$1 recipe=$2/debian work=$3
+get dpkg-buildpackage:dpkg-dev dh:debhelper lintian:lintian fakeroot:fakeroot debootstrap:debootstrap \
+    mpicc.openmpi:openmpi-bin mpicc.mpich:mpich gfortran:gfortran
+name=$(basename "$tarball" .tar.gz)
+source=$work/$name
+rm -rf "$source" "$work"/*.deb "$work"/*.changes
+mkdir -p "$source"
+tar -xf "$tarball" -C "$source" --strip-components=1
+cp -a "$recipe" "$source/debian"
+cp "$tarball" "$work/${name/-/_}.orig.tar.gz"
+export RUSTUP_HOME=${RUSTUP_HOME:-$HOME/.rustup}
+# Rust is not Debian's here: bookworm's is too old.
+missing=$(cd "$source" && dpkg-checkbuilddeps 2>&1) || true
+if grep -vE '^dpkg-checkbuilddeps: error: Unmet build dependencies:( (cargo|rustc) \(>= 1.88\))*$' <<<"$missing" | grep .; then
+    fail "more is missing than Debian's Rust"
+fi
+(cd "$source" && quietly "$work/log" dpkg-buildpackage -d -us -uc)
+echo "built: $(cd "$work" && ls ./*.deb | xargs)"
+# An upload to Debian answers a bug that asks for the package; this is none.
+lintian --allow-root --fail-on error,warning --suppress-tags initial-upload-closes-no-bugs "$work"/*.changes || fail "lintian is not content"
+
+# A Debian that has nothing of this machine.
+root=$work/root
+debian_root "$root"
+mkdir -p "$root/packages" "$root/work/packaging" "$root/work/debian"
+cp "$work"/*.deb "$root/packages"
+cp "$here/../use.sh" "$root/work/packaging"
+cp -a "$recipe/tests" "$root/work/debian"
+quietly "$work/installed" within "$root" bash -c 'apt-get update -q && apt-get install -y -q --no-install-recommends /packages/*.deb \
+    gcc libc6-dev libmpich-dev libopenmpi-dev mpich openmpi-bin pkg-config'
+within "$root" bash -c 'cd /work && debian/tests/use'
+within "$root" test -e /usr/share/man/man1/cartograph.1.gz
+quietly "$work/purged" within "$root" apt-get purge -y -q cartograph libcartograph0 cartograph-openmpi cartograph-mpich libcartograph-dev
+left=$(cd "$root" && find usr etc -name '*cartograph*' ! -path 'usr/share/doc/*')
+[ -z "$left" ] || fail "left behind: $left"
+rm -rf "$root"

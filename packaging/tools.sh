@@ -1,0 +1,68 @@
+# tools.sh: what the checks of recipes share; they source it.
+export LC_ALL=C TZ=UTC DEBIAN_FRONTEND=noninteractive
+top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+
+# What is tried of most recipes is their steps, not how fast what they make is: these compile in a third of the time.
+# The release's own check and Debian's compile as users do.
+lightly=(CARGO_INCREMENTAL=0 CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1
+    CARGO_PROFILE_TOOL_OPT_LEVEL=0)
+
+fail() {
+    echo "packages: $*" >&2
+    exit 1
+}
+# get PROGRAM:PACKAGE...: Debian's packages of programs that are missing here.
+get() {
+    local one missing=()
+    for one in "$@"; do
+        command -v "${one%%:*}" >/dev/null || missing+=("${one##*:}")
+    done
+    [ ${#missing[@]} -gt 0 ] || return 0
+    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || fail "missing: ${missing[*]}"
+    apt-get update -q >/dev/null
+    apt-get install -y -q --no-install-recommends "${missing[@]}" >/dev/null
+}
+# python DIRECTORY PACKAGE...: a Python of one's own with packages from PyPI.
+python() {
+    [ -e "$1/bin/pip" ] || python3 -m venv "$1"
+    "$1/bin/pip" install --quiet --disable-pip-version-check "${@:2}"
+}
+# quietly LOG COMMAND...: its last lines are shown where it fails.
+quietly() {
+    local log=$1
+    shift
+    "$@" >"$log" 2>&1 || { tail -n 40 "$log" >&2; fail "failed: $*"; }
+}
+# debian_root DIRECTORY: a small Debian there, as new; it is got once.
+debian_root() {
+    local kept=$top/build/packages/debian.tar suite
+    suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+    if [ ! -e "$kept" ]; then
+        mkdir -p "$top/build/packages"
+        rm -rf "$kept.d"
+        quietly "$kept.log" debootstrap --variant=minbase "$suite" "$kept.d"
+        tar -C "$kept.d" -cf "$kept.new" .
+        rm -rf "$kept.d"
+        mv "$kept.new" "$kept"
+    fi
+    rm -rf "$1"
+    mkdir -p "$1"
+    tar -xf "$kept" -C "$1"
+    cp /etc/resolv.conf "$1/etc/resolv.conf"
+    # How this machine gets its packages.
+    apt-config dump | grep -E '^Acquire::(Check|http|https)' >"$1/etc/apt/apt.conf.d/99here" || true
+}
+# within ROOT COMMAND...: runs it there, with what it mounts gone afterwards.
+within() {
+    local root=$1
+    shift
+    unshare -m -p -f bash -c '
+        root=$1
+        shift
+        mount --make-rprivate /
+        mount -t proc proc "$root/proc"
+        mount --rbind /dev "$root/dev"
+        mount -t tmpfs tmpfs "$root/dev/shm"
+        exec chroot "$root" env -i HOME=/root PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+            LC_ALL=C DEBIAN_FRONTEND=noninteractive "$@"' within "$root" "$@"
+}

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# try.sh [PART...]: what `make packages` does. A release is made of the commit that is checked out, and of it these parts
+# are tried, or those that are named: crates and deny, what cargo and cargo-deny say of it; release, which is built twice
+# without a network and must come out the same; and each recipe, which is built from it and used as far as this machine
+# can. Says what each came to, and fails if one is wrong.
+#
+# try.sh static: only what takes a second: the recipes can be filled in, and are well-formed.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/tools.sh"
+parts=(crates deny release debian spack conda container easybuild)
+
+# well_formed RECIPES: nothing is left to be filled in, and each file is what its name says.
+well_formed() {
+    local file
+    if grep -rnE '@[A-Z0-9]+@' "$1"; then fail "something was not filled in"; fi
+    while read -r file; do
+        case $(head -n 1 "$file") in '#!'*sh) bash -n "$file" ;; esac
+        case $file in
+        *.py | *.eb) python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$file" ;;
+        esac
+    done < <(find "$1" -type f)
+    "$here/container/same.sh" "$1/container"
+}
+
+if [ "${1:-}" = static ]; then
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    version=$("$top/scripts/version.sh")
+    mkdir "$work/cartograph-$version"
+    cp "$top/Cargo.toml" "$work/cartograph-$version"
+    tar -C "$work" -czf "$work/cartograph-$version.tar.gz" "cartograph-$version"
+    "$here/recipes.sh" "$work/cartograph-$version.tar.gz" "$work/recipes"
+    well_formed "$work/recipes"
+    echo "packages: the recipes are well-formed"
+    exit
+fi
+
+[ $# = 0 ] || parts=("$@")
+work=$top/build/packages
+mkdir -p "$work"
+"$top/scripts/release.sh" "$work"
+tarball=$(ls -t "$work"/cartograph-*.tar.gz | head -n 1)
+rm -rf "$work/recipes"
+"$here/recipes.sh" "$tarball" "$work/recipes"
+well_formed "$work/recipes"
+
+verdicts=() code=0
+# tried NAME COMMAND...: what it says last is what it came to, if it says so.
+tried() {
+    local name=$1 start=$SECONDS
+    shift
+    echo "== $name"
+    mkdir -p "$work/$name"
+    if "$@" 2>&1 | tee "$work/$name/said"; then
+        verdicts+=("$name: $(grep '^part: ' "$work/$name/said" | tail -n 1 | sed 's/^part/in part/' || true), $((SECONDS - start)) s")
+    else
+        verdicts+=("$name: WRONG")
+        code=1
+    fi
+}
+# The crates that are published: the command is built from what cargo would upload, and cargo has nothing to say.
+crates() {
+    quietly "$work/crates/log" env -C "$top" CARGO_TARGET_DIR="$top/build/pure" \
+        cargo package -p cartograph-traffic -p mpi-cartograph --no-default-features --features cli
+    if grep '^warning' "$work/crates/log" | grep -v 'File system loop'; then fail "cargo package warns"; fi
+}
+# Licences, sources, crates in two versions, and known faults.
+deny() {
+    command -v cargo-deny >/dev/null || { echo "part: there is no cargo-deny here (cargo install --locked cargo-deny)" && return; }
+    quietly "$work/deny/log" env -C "$top" cargo-deny check licenses bans sources
+    env -C "$top" cargo-deny check advisories >"$work/deny/advisories" 2>&1 && return
+    grep -q 'failed to fetch advisory database' "$work/deny/advisories" || { cat "$work/deny/advisories" && fail "known faults"; }
+    echo "part: without known faults, whose database cannot be reached"
+}
+for part in "${parts[@]}"; do
+    case $part in
+    crates | deny) tried "$part" "$part" ;;
+    release) tried release "$here/rebuild.sh" "$tarball" openmpi "$work/release" ;;
+    *) tried "$part" "$here/$part/check.sh" "$tarball" "$work/recipes" "$work/$part" ;;
+    esac
+done
+echo
+printf '%s\n' "${verdicts[@]}" | sed 's/: , /: as a whole, /'
+exit $code
