@@ -82,23 +82,22 @@ tested-intel: | $(filter tested-mpich5 tested-abi,$(TESTED:%=tested-%))
 $(patsubst %,tested-%,$(wordlist 2,$(words $(TESTED)),$(TESTED))): | tested-$(firstword $(TESTED))
 
 ## make check                       format, lints, tests of the pure layers, links of the pages; needs no MPI
-# One profile for all of it: what it needs is compiled once.
+# One profile and one set of features for all of it: what it needs is compiled once.
 CHECKED := --profile unwind --no-default-features --features cli
 check:
 	scripts/setup.sh
-	cargo fmt --check
+	cargo fmt --all --check
 	tests/scripts/test-rust-version.sh
 	$(if $(shell command -v python3),packaging/try.sh static)
-	$(PURE) cargo clippy $(CHECKED) --all-targets -- -D warnings
+	$(PURE) cargo clippy $(CHECKED) -p cartograph-core -p mpi-cartograph --all-targets -- -D warnings
+	$(PURE) cargo clippy --profile unwind -p cartograph-traffic --all-targets -- -D warnings
 	$(PURE) cargo clippy -p cartograph-preload -- -D warnings
-	$(PURE) cargo check --quiet --profile unwind --no-default-features --lib
+	$(PURE) cargo test $(CHECKED) -p cartograph-core --lib
 	$(PURE) cargo test $(CHECKED) --lib --bins --test cli --test docs --test figures --test headers --test hosts
 	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
-	@# With the library as it is above, which would be compiled once more, and then again, with other features.
-	$(PURE) cargo test $(CHECKED:cli=mpi-cartograph/cli) -p mpi-cartograph -p cartograph-bench --bin bench
-	$(PURE) cargo clippy --profile unwind -p cartograph-traffic --all-targets -- -D warnings
+	$(PURE) cargo test --profile unwind --no-default-features -p cartograph-bench --bin bench
 	$(PURE) cargo test --profile unwind -p cartograph-traffic
-	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED)
+	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED) -p cartograph-core -p mpi-cartograph
 
 ## make book                        the pages of docs/ as a book, book/index.html; needs mdbook
 .PHONY: book
@@ -106,7 +105,7 @@ book:
 	@command -v mdbook >/dev/null || { echo "There is no mdbook: cargo install mdbook" >&2; exit 1; }
 	mdbook build
 
-## make fuzz [SECONDS=60]           each body of src/fuzz under libFuzzer; needs a nightly Rust and cargo-fuzz
+## make fuzz [SECONDS=60]           each body of core/src/fuzz under libFuzzer; needs a nightly Rust and cargo-fuzz
 SECONDS ?= 60
 .PHONY: fuzz
 fuzz:
@@ -122,7 +121,7 @@ TESTS ?= engine::check engine::digest engine::misuse engine::policy mapping::csr
 .PHONY: miri
 miri:
 	CARGO_TARGET_DIR=$(TOP)/build/miri MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 \
-	    cargo +nightly miri test --no-default-features --features cli --lib -- $(TESTS)
+	    cargo +nightly miri test -p cartograph-core --features cli --lib -- $(TESTS)
 
 ## make hosts                       gets every host that is missing here
 hosts:
@@ -149,8 +148,8 @@ preload:
 # The lints of what binds the host, each host's in its own way.
 .PHONY: lint
 lint: lib
-	$(BOUND) cargo clippy --release --lib -- -D warnings
-	$(if $(RECORDED),$(BOUND) cargo clippy --release -p cartograph-record -- -D warnings)
+	$(BOUND) cargo clippy --release --lib --no-deps -- -D warnings
+	$(if $(RECORDED),$(BOUND) cargo clippy --release -p cartograph-record --no-deps -- -D warnings)
 
 ## make -s lib-path [HOST=|MPICC=]  prints where that libcartograph.so is
 lib-path:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # seed.sh DIR: fills DIR/release, if there is none, with what cargo has compiled for another host and what
-# does not depend on the host: bindgen and the rest that comes from crates.io, but for mpi-sys. Each host has
+# does not depend on the host: the pure layers, and what comes from crates.io but for mpi-sys. Each host has
 # its own directory because cargo does not see that mpi-sys binds another MPI.
 set -euo pipefail
 to=$1
@@ -15,7 +15,7 @@ for from in "$(dirname "$to")"/{mpich,openmpi,mpich5,openmpi5,*}; do
     # With their times, by which cargo knows what is fresh.
     for part in .fingerprint build deps; do cp -a --reflink=auto "$from/release/$part" "$work"; done
     cd "$work"
-    rm -rf {.fingerprint,build}/{mpi-sys,mpi-cartograph,cartograph}-* deps/*{mpi_sys,cartograph}*
+    rm -rf {.fingerprint,build}/{mpi-sys,mpi-cartograph,cartograph-record}-* deps/*{mpi_sys,cartograph-,cartograph.,cartograph_record}*
     cd - >/dev/null
     mv "$work" "$to/release"
     chmod 755 "$to/release"

@@ -10,17 +10,13 @@
 //! - `abi`: the C names.
 //! - `fortran`: the Fortran names.
 //!
-//! The first four are pure Rust and are all that is built with `--no-default-features`.
+//! The first four are pure Rust, the crate `cartograph-core`, and are all that is built with
+//! `--no-default-features`.
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: host::say")]
 
-pub mod engine;
-#[cfg(all(feature = "cli", any(test, fuzzing)))]
-pub mod fuzz;
-pub mod mapping;
 #[cfg(feature = "cli")]
-pub mod object;
-pub mod report;
-pub mod topology;
+pub use cartograph_core::object;
+pub use cartograph_core::{engine, mapping, report, topology};
 
 #[cfg(feature = "host")]
 mod abi;

@@ -53,6 +53,7 @@ fn main() -> ExitCode {
     let trials = trials.into_iter().map(|(_, trial)| trial).collect();
     let conclusion = libtest_mimic::run(&arguments, trials);
     times::print();
+    times::print_failures();
     if !names.is_empty() && !arguments.list {
         let (passed, failed) = (conclusion.num_passed, conclusion.num_failed);
         println!("{passed} passed, {failed} failed, {} ignored", conclusion.num_ignored);

@@ -1,20 +1,43 @@
-//! Where the time goes: printed after a run of many trials.
+//! Where the time goes and what failed: printed after a run of many trials, whose last lines are what is kept of it.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use libtest_mimic::{Completion, Failed};
+
 /// How many trials of each host are printed.
 const SHOWN: usize = 20;
+
+/// How many lines of what a failed trial said are printed.
+const LINES: usize = 30;
 
 /// The trials that ran: `HOST/NAME`, and how long.
 static TIMES: Mutex<Vec<(String, Duration)>> = Mutex::new(Vec::new());
 
-/// Runs a trial and keeps how long it took.
-pub(crate) fn of<T>(name: String, trial: impl FnOnce() -> T) -> T {
+/// The trials that failed: `HOST/NAME`, and why.
+static FAILURES: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
+
+/// Runs a trial and keeps how long it took and how it failed.
+pub(crate) fn of(
+    name: String,
+    trial: impl FnOnce() -> Result<Completion, Failed>,
+) -> Result<Completion, Failed> {
     let start = Instant::now();
     let result = trial();
+    if let Err(failed) = &result {
+        let why = failed.message().unwrap_or_default().to_owned();
+        FAILURES.lock().expect("no trial panics in here").push((name.clone(), why));
+    }
     TIMES.lock().expect("no trial panics in here").push((name, start.elapsed()));
     result
+}
+
+/// Prints what failed, the last lines of each.
+pub(crate) fn print_failures() {
+    for (name, why) in FAILURES.lock().expect("no trial panics in here").iter() {
+        let lines: Vec<&str> = why.lines().collect();
+        println!("failed: {name}\n{}", lines[lines.len().saturating_sub(LINES)..].join("\n"));
+    }
 }
 
 /// Prints the longest trials of each host and the sums. Trials that ran side by side share the

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use cartograph::mapping::{Adjacency, Cost, Options, Plan, plan_cart};
+use cartograph_core::mapping::{Adjacency, Cost, Options, Plan, plan_cart};
 
 use crate::instances::{self, Figures, Instance};
 use crate::published;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use cartograph::mapping::{Grid, Layout, Options, Plan, plan_cart};
+use cartograph_core::mapping::{Grid, Layout, Options, Plan, plan_cart};
 
 use crate::{clock, memory};
 

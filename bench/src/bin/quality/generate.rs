@@ -1,6 +1,6 @@
 //! Graphs to map: meshes, geometric and scale-free graphs, communities; always the same ones.
 
-use cartograph::mapping::Csr;
+use cartograph_core::mapping::Csr;
 
 /// Pseudo-random numbers that are the same everywhere (xorshift64*).
 pub struct Random(u64);
@@ -168,7 +168,7 @@ pub fn communities(vertices: usize, size: usize, groups: usize, seed: u64) -> Cs
 pub fn weighted(graph: &Csr, most: usize, seed: u64) -> Csr {
     let mut random = Random::new(seed);
     let mut edges = Vec::new();
-    for vertex in 0..cartograph::mapping::Adjacency::vertices(graph) {
+    for vertex in 0..cartograph_core::mapping::Adjacency::vertices(graph) {
         for (to, _) in graph.edges(vertex).filter(|(to, _)| vertex < *to) {
             // Small weights are more likely than large ones.
             let upto = 1 + random.below(most);
@@ -176,5 +176,5 @@ pub fn weighted(graph: &Csr, most: usize, seed: u64) -> Csr {
             edges.push((vertex as u32, to as u32, weight));
         }
     }
-    undirected(cartograph::mapping::Adjacency::vertices(graph), &edges)
+    undirected(cartograph_core::mapping::Adjacency::vertices(graph), &edges)
 }

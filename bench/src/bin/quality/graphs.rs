@@ -3,7 +3,7 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use cartograph::mapping::{Adjacency, Cost, Csr, Layout, Objective, Options, plan_graph};
+use cartograph_core::mapping::{Adjacency, Cost, Csr, Layout, Objective, Options, plan_graph};
 use metis::option::Seed;
 
 use crate::generate;

@@ -1,7 +1,7 @@
 //! The grids that are measured.
 
-use cartograph::mapping::{Grid, Layout, Offset};
-use cartograph::topology::dims_create;
+use cartograph_core::mapping::{Grid, Layout, Offset};
+use cartograph_core::topology::dims_create;
 
 /// One grid on one machine.
 pub(crate) struct Instance {

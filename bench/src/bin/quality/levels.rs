@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use cartograph::mapping::{Adjacency, Grid, Kind, Layout, Offset, Options, plan_cart, plan_graph};
+use cartograph_core::mapping::{
+    Adjacency, Grid, Kind, Layout, Offset, Options, plan_cart, plan_graph,
+};
 
 use crate::generate::{self, Random};
 use crate::instances::many;

@@ -4,8 +4,8 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
-use cartograph::mapping::graph::metis;
-use cartograph::mapping::{Adjacency, Csr, Distances, Kind, Layout, Options, plan_graph};
+use cartograph_core::mapping::graph::metis;
+use cartograph_core::mapping::{Adjacency, Csr, Distances, Kind, Layout, Options, plan_graph};
 
 use crate::clock;
 use crate::sharedmap::SharedMap;

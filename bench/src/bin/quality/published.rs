@@ -1,6 +1,6 @@
 //! The published mappings, made again from their descriptions, to compare with on any instance.
 
-use cartograph::mapping::Grid;
+use cartograph_core::mapping::Grid;
 
 /// The methods, in the order of the tables.
 pub(crate) const METHODS: [&str; 5] = ["blocked", "nodecart", "k-d", "hyperplane", "strips"];
@@ -167,7 +167,7 @@ fn strips(grid: &Grid, size: usize) -> Vec<usize> {
     let dims = grid.dims();
     let longest = (0..dims.len()).max_by_key(|i| (dims[*i], dims.len() - i)).unwrap_or(0);
     let reach = |i: usize| -> f64 {
-        let by = |v: &&cartograph::mapping::Offset| v.by[i];
+        let by = |v: &&cartograph_core::mapping::Offset| v.by[i];
         let far = grid.stencil().iter().max_by_key(|v| by(v)).map_or(0, |v| v.by[i]);
         let near = grid.stencil().iter().min_by_key(|v| by(v)).map_or(0, |v| v.by[i]);
         f64::from(far - near).max(1.0)

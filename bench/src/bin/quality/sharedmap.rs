@@ -4,7 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use cartograph::mapping::{Adjacency, Csr};
+use cartograph_core::mapping::{Adjacency, Csr};
 use serde_json::{Value, json};
 
 /// The process, which answers line by line.

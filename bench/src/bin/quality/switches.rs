@@ -1,6 +1,6 @@
 //! Machines with switches, and what each method reaches on one of them.
 
-use cartograph::mapping::{Adjacency, Csr, Grid, Kind, Layout, Options, Plan};
+use cartograph_core::mapping::{Adjacency, Csr, Grid, Kind, Layout, Options, Plan};
 
 use crate::clock;
 use crate::generate::Random;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use cartograph::mapping::{Adjacency, Grid, Options, Plan, plan_cart};
+use cartograph_core::mapping::{Adjacency, Grid, Options, Plan, plan_cart};
 
 use crate::generate::Random;
 use crate::instances::{self, Instance};

@@ -1,6 +1,5 @@
 //! How a topology communicator comes to be, over any communicator that can do what [`Comm`] asks.
 //! Pure: no MPI, no I/O, no unsafe.
-#![forbid(unsafe_code)]
 
 pub mod agree;
 pub mod arguments;

@@ -2,7 +2,6 @@
 //!
 //! A topology belongs to ranks: vertex i of a grid or graph is always new rank i. What a mapping
 //! decides is which process of the old communicator gets that rank: a [`Plan`].
-#![forbid(unsafe_code)]
 
 mod assumed;
 mod cart;

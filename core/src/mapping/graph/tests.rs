@@ -232,7 +232,7 @@ fn a_search_takes_the_time_that_it_may() {
     let packages: Vec<u64> = (0..vertices as u64).map(|rank| rank / 150 % 2).collect();
     let layout = Layout::blocks(&[300; 300]).with_level(Kind::Package, &packages);
     let mut last = i64::MAX;
-    for seconds in [0.0, 0.001, 0.01, 0.1, 0.5, 2.0] {
+    for seconds in [0.0, 0.001, 0.01, 0.1, 0.5] {
         SPENT.set(0);
         let plan = plan_graph(&graph, &layout, &Options { seconds: Some(seconds), ..SUM });
         // For the nodes, and then for what is below them. No share is overdrawn by more than some sweeps

@@ -130,7 +130,7 @@ mod tests {
         );
 
         // What docs/report-schema.md shows is what is written.
-        let shown = include_str!("../../docs/report-schema.md");
+        let shown = include_str!("../../../docs/report-schema.md");
         let shown = shown.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
         let keys = |value: &serde_json::Value| -> Vec<String> {
             let mut keys = Vec::new();

@@ -1,7 +1,6 @@
 //! What a topology is and what it answers. Pure: no MPI, no I/O, no unsafe.
 //!
 //! Ranks, coordinates and weights are `i32`, MPI's `int`. Every topology is immutable once made.
-#![forbid(unsafe_code)]
 
 pub mod cart;
 pub mod dims;

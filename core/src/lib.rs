@@ -1,0 +1,20 @@
+//! What Cartograph knows without an MPI, each layer importing only those before it:
+//!
+//! - [`topology`]: what a topology is and answers.
+//! - [`mapping`]: which process goes where.
+//! - [`report`]: what was done and what it brought, for people and programs.
+//! - [`engine`]: how a topology communicator comes to be, over any communicator.
+#![forbid(unsafe_code)]
+#![deny(
+    clippy::print_stderr,
+    reason = "ranks write at once, so a line is one write: the host's layer does it"
+)]
+
+pub mod engine;
+#[cfg(all(feature = "cli", any(test, fuzzing)))]
+pub mod fuzz;
+pub mod mapping;
+#[cfg(feature = "cli")]
+pub mod object;
+pub mod report;
+pub mod topology;
