@@ -186,9 +186,9 @@ int main(int argc, char **argv)
         own = 0;
     more[0] = least_growth("grids", rounds, 1, carts, own + noise);
     more[1] = least_growth("all kinds", rounds, 5, kinds, own + noise);
-    more[2] = least_growth("faults", rounds / 10 * 3, 3, faults, own + noise);
+    more[2] = least_growth("faults", rounds / 10 * 6, 3, faults, own + noise);
     /* A few rounds, as for valgrind, are too short to have touched all that is used again and again. */
-    for (int i = 0; i < 3 && rounds >= 10000; i++)
+    for (int i = 0; i < 3 && rounds >= 5000; i++)
         HOLDS(more[i] <= own + noise);
     MPI_Comm_free(&grid);
     return finish();

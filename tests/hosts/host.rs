@@ -30,11 +30,11 @@ pub(crate) struct Host {
     environment: Vec<String>,
     /// A library to preload to the same end.
     yielding: Option<PathBuf>,
-    /// What was compiled, or why not: each program once, whichever trial is the first to need it.
-    built: Mutex<HashMap<PathBuf, Built>>,
+    /// What was compiled, linked and looked at, or why not.
+    made: Mutex<HashMap<PathBuf, Made>>,
 }
 
-type Built = Arc<OnceLock<Result<(), String>>>;
+type Made = Arc<OnceLock<Result<(), String>>>;
 
 impl Host {
     pub(crate) fn new(name: &str) -> Self {
@@ -45,7 +45,7 @@ impl Host {
             launcher: words("exec"),
             environment: words("tests"),
             yielding: None,
-            built: Mutex::default(),
+            made: Mutex::default(),
         };
         if let Some(source) = host.environment.iter().position(|word| word.ends_with(".c")) {
             let source = host.environment.remove(source);
@@ -92,34 +92,56 @@ impl Host {
         test.way == Way::Script || self.compiler(&test.source).is_some()
     }
 
-    /// Compiles and links a program, once.
+    /// Compiles and links a program, once; where it is, when all of the chapter's functions that it calls are ours.
     pub(crate) fn build(&self, source: &Path, library: Library) -> Result<PathBuf, String> {
-        let programs = self.directory.join("programs");
         let kind = match library {
             Library::None | Library::Preloaded | Library::Forwarded => "",
             Library::Linked => ".linked",
             Library::Static => ".static",
         };
         let name = source.file_name().expect("a file name").to_string_lossy();
-        let program = programs.join(format!("{name}{kind}"));
-        let built = self.built.lock().expect("nothing panics in here");
-        let built = { built }.entry(program.clone()).or_default().clone();
-        built.get_or_init(|| self.compile(source, library, &program)).clone().map(|()| program)
+        let file = |kind: &str| self.directory.join("programs").join(format!("{name}{kind}"));
+        let (object, program) = (file(".o"), file(kind));
+        self.once(&object, || self.compile(source, &object))?;
+        self.once(&program, || self.link(source, &object, library, &program))?;
+        if !matches!(library, Library::None | Library::Static) {
+            let checked = program.with_extension(format!("{library:?}"));
+            self.once(&checked, || self.check_bindings(source, &program, library))?;
+        }
+        Ok(program)
     }
 
-    fn compile(&self, source: &Path, library: Library, program: &Path) -> Result<(), String> {
+    /// Does what is named by a file once, whichever trial is the first to need it.
+    fn once(&self, file: &Path, make: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+        let made = self.made.lock().expect("nothing panics in here");
+        let made = { made }.entry(file.to_owned()).or_default().clone();
+        made.get_or_init(make).clone()
+    }
+
+    fn compile(&self, source: &Path, object: &Path) -> Result<(), String> {
         // Modules of one program do not meet those of another.
-        let modules = format!("{}.modules", program.display());
+        let modules = format!("{}.modules", object.display());
         std::fs::create_dir_all(&modules).map_err(|error| error.to_string())?;
-        let lib = self.lib().display().to_string();
-        let mut command = Command::new(self.compiler(source).expect("asked for before"));
-        command.current_dir(top()).args(["-g", "-O1", "-Wall", "-o"]).arg(program);
+        let mut command = self.compiler_of(source);
+        command.args(["-O1", "-Wall", "-c", "-o"]).arg(object);
         if source.extension().is_some_and(|e| e.to_string_lossy().starts_with('f')) {
             command.arg("-J").arg(&modules);
         } else {
             command.arg("-pthread");
         }
-        command.arg(source);
+        succeeded("the compiler", command.arg(source).output()).map(|_| ())
+    }
+
+    fn link(
+        &self,
+        source: &Path,
+        object: &Path,
+        library: Library,
+        program: &Path,
+    ) -> Result<(), String> {
+        let lib = self.lib().display().to_string();
+        let mut command = self.compiler_of(source);
+        command.args(["-pthread", "-o"]).arg(program).arg(object);
         match library {
             Library::None | Library::Preloaded | Library::Forwarded => {}
             Library::Linked => {
@@ -134,11 +156,17 @@ impl Host {
                 command.arg("-Wl,--no-whole-archive");
             }
         }
-        succeeded("the compiler", command.arg("-lm").output()).map(|_| ())
+        succeeded("the linker", command.arg("-lm").output()).map(|_| ())
+    }
+
+    fn compiler_of(&self, source: &Path) -> Command {
+        let mut command = Command::new(self.compiler(source).expect("asked for before"));
+        command.current_dir(top());
+        command
     }
 
     /// Asks the loader whose functions a program will call: all of the chapter must be ours.
-    pub(crate) fn check_bindings(
+    fn check_bindings(
         &self,
         source: &Path,
         program: &Path,

@@ -47,6 +47,14 @@ impl Test {
         [&[source, way.into()][..], &self.arguments, &self.settings].concat().join(" ")
     }
 
+    /// Leaves the numbers of processes between the least and the largest out.
+    pub(crate) fn keep_least_and_largest(&mut self) {
+        let (least, largest) = (self.processes.iter().min(), self.processes.iter().max());
+        let mut kept: Vec<u32> = least.into_iter().chain(largest).copied().collect();
+        kept.dedup();
+        self.processes = kept;
+    }
+
     /// Whether it is for this host.
     pub(crate) fn is_for(&self, host: &str) -> bool {
         match self.hosts[..] {

@@ -33,6 +33,18 @@ refusal='error while loading shared libraries\|symbol lookup error'
 launch="timeout -k 5 60 $("$top/scripts/host.sh" "$host" exec) 1"
 $("$top/scripts/host.sh" "$host" cc) -w -o "$work/first" "$top/c_tests/tool/tool_first.c"
 
+# asked FUNCTION: the program calls it; what it says is in $work/FUNCTION, and its code beside it.
+asked() {
+    local code
+    # Open MPI 5's launcher may fail by itself on a busy machine: then it is asked again.
+    for _ in 1 2 3 4 5; do
+        code=0
+        $launch env "${loads[@]}" "$work/first" "$1" >"$work/$1" 2>&1 || code=$?
+        grep -q "PMIx server's listener thread failed to start" "$work/$1" || break
+    done
+    echo "$code" >"$work/$1.code"
+}
+
 for other in mpich openmpi mpich5 abi openmpi5; do
     library=$top/build/$other/lib/libcartograph.so
     [ "$other" != "$host" ] && [ -e "$library" ] || continue
@@ -52,20 +64,20 @@ for other in mpich openmpi mpich5 abi openmpi5; do
         continue
     fi
 
+    # All at once: most of it is waiting for launchers.
+    for function in $functions; do asked "$function" & done
+    wait
     for function in $functions; do
-        # Open MPI 5's launcher may fail by itself on a busy machine: then it is asked again.
-        for attempt in 1 2 3 4 5; do
-            $launch env "${loads[@]}" "$work/first" "$function" >"$work/out" 2>&1 && code=0 || code=$?
-            grep -q "PMIx server's listener thread failed to start" "$work/out" || break
-        done
+        cp "$work/$function" "$work/out"
+        code=$(cat "$work/$function.code")
         message=$(grep -m1 '^cartograph: this library was built for' "$work/out" || true)
-        if [ $code = 0 ] && grep -qx right "$work/out"; then
+        if [ "$code" = 0 ] && grep -qx right "$work/out"; then
             # To make a communicator without a look at the host would be luck.
             case $ours:$function in
             "$theirs":* | *:Cart_map | *:Topo_test | *:Dims_create) verdict ok ;;
             *) verdict no "$other: $function does not say that the library is another host's" ;;
             esac
-        elif [ "$ours" != "$theirs" ] && [ $code != 0 ] && [[ $message == *"built for $theirs"*"runs on $ours"* ]] &&
+        elif [ "$ours" != "$theirs" ] && [ "$code" != 0 ] && [[ $message == *"built for $theirs"*"runs on $ours"* ]] &&
             ! grep -qi 'segmentation' "$work/out"; then
             verdict ok
         else

@@ -22,7 +22,7 @@ runtime=$(ls "$sysroot/lib/rustlib/$target/lib/"librustc-*_rt.tsan.a)
 # The sanitizer is no part of the stable language yet; what is shipped is compiled without this.
 out=$top/build/threads
 RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$out MPICC=$cc RUSTFLAGS=-Zsanitizer=thread \
-    CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=1 \
+    CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=0 \
     CARGO_PROFILE_RELEASE_STRIP=none CARGO_PROFILE_RELEASE_DEBUG=line-tables-only \
     scripts/with-env.sh "$host" cargo rustc --quiet --release --lib --crate-type cdylib \
     -Zbuild-std=std,panic_abort --target "$target"
