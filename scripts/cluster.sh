@@ -114,36 +114,35 @@ write_page() {
     cat <<END
 # Exchanges between neighbors on a cluster
 
-On four nodes with slow links, exchanges take $ratios times as long under Open MPI alone as with processes where
-Cartograph puts them: what counts is the bytes that the worst node sends, the last two columns.
+On four nodes with slow links, exchanges take $ratios times as long under Open MPI alone as where Cartograph places the
+processes. What decides is the bytes that the worst node sends: the last two columns of the second table.
 
 ![Time of an exchange: Open MPI alone, Cartograph that moves no process, Cartograph](cluster.svg)
 
-What \`reorder = 1\` brings to a program that is not changed: processes exchange $bytes bytes with each of
-their neighbors, once with the ranks where the launcher put them, once where Cartograph put them.
+This is what \`reorder = 1\` gains in an unchanged program: processes exchange $bytes bytes with each of their neighbors,
+once where the launcher placed the ranks, once where Cartograph placed them.
 
 END
     cat /dev/shm/tables
     cat <<END
 
-A time is the median over $repetitions runs, of which each is the median of $exchanges exchanges; an exchange
-takes as long as on its slowest rank. The ways take turns, so that what else the machine does meets all of
-them. Every word received is checked. Bytes are those that the nodes' network interfaces count from
-the start of a run to its end, for one exchange; MB is 10^6 bytes, edges are directed.
+A time is the median over $repetitions runs, of which each is the median of $exchanges exchanges; an exchange takes as
+long as on its slowest rank. The three ways to run take turns, so that other work on the machine affects all of them.
+Every word received is checked. The nodes' network interfaces count the bytes of a whole run, which are divided by its
+exchanges; MB is 10^6 bytes, and edges are directed.
 
-Open MPI accepts \`reorder = 1\` and moves no process of a grid; "off" is \`CARTOGRAPH_REORDER=off\`. Cartograph is
-told that all faces are alike, by \`CARTOGRAPH_WEIGHTS=$weights\`: where nobody says so, it leaves grids on so few nodes as
-they are, because they would lose if some faces were much larger ([quality.md](quality.md#weights-that-nobody-knows)).
-That the graph's processes may be moved is said by \`CARTOGRAPH_REORDER=all\`.
-Processes are dealt to nodes by blocks of $ppn but for the round-robin launch, which is
-\`mpiexec --map-by node\`. The graph has the $processes processes at random in a square, each joined to the $degree
-nearest, and numbered at random.
+Open MPI accepts \`reorder = 1\` and moves no process of a grid; "off" is \`CARTOGRAPH_REORDER=off\`. Cartograph is told
+that all faces are alike, by \`CARTOGRAPH_WEIGHTS=$weights\`: otherwise it leaves grids on so few nodes as they are,
+because they would lose if some faces were much larger ([quality.md](quality.md#weights-that-nobody-knows)).
+\`CARTOGRAPH_REORDER=all\` says that the graph's processes may be moved. The launcher fills nodes with blocks of $ppn
+processes, except for the round-robin launch, which is \`mpiexec --map-by node\`. The graph puts the $processes
+processes at random points of a square, joins each to the $degree nearest, and numbers them at random.
 
-Measured $(date -u +%Y-%m-%d) on $nodes nodes of $ppn processes, which are network namespaces of one machine (${cpu:-unknown processor},
-$(nproc) processors, Linux $(uname -r), load $(cut -d' ' -f1 /proc/loadavg) at the end) under Open MPI $version. Each node has a link
-to one switch, where what it sends is limited to $rate by \`tc\`'s token bucket; within a node Open MPI uses
-shared memory. What the few processors add to all times, the more so where they have other work, makes
-the ratios smaller: links alone would give that of the worst node's bytes.
+Measured $(date -u +%Y-%m-%d) on $nodes nodes of $ppn processes, which are network namespaces of one machine
+(${cpu:-unknown processor}, $(nproc) processors, Linux $(uname -r), load $(cut -d' ' -f1 /proc/loadavg) at the end)
+under Open MPI $version. Each node has a link to one switch, on which \`tc\`'s token bucket limits what it sends to
+$rate; within a node Open MPI uses shared memory. The few processors add to all times, the more so when they have other
+work, which makes the ratios smaller: links alone would give the ratio of the worst node's bytes.
 
 \`make cluster\` writes this page; the programs are those of \`c_tests/cluster\`.
 END
@@ -180,10 +179,10 @@ END
 ## Two switches
 
 The grid of 4 x 4 where n0 and n3 are on one switch, n1 and n2 on another, and a link of $thin joins the two. "Nodes" is
-told which processes share a node (\`CARTOGRAPH_LAYOUT=${nodes}x$ppn\`); "levels" finds the switches by itself, in what Slurm would tell each
-process of its node (\`SLURM_TOPOLOGY_ADDR=s0.n0\`, [levels.md](levels.md)). Edges between switches: $edges. One run each, of which the time is the
-median of $exchanges exchanges, with a load of $(cut -d' ' -f1 /proc/loadavg) on $(nproc) processors; bytes are those that the link's ends count from the
-start of the run to its end.
+told which processes share a node (\`CARTOGRAPH_LAYOUT=${nodes}x$ppn\`); "levels" finds the switches itself, in the
+variables that Slurm sets for each process (\`SLURM_TOPOLOGY_ADDR=s0.n0\`, [levels.md](levels.md)). Edges between
+switches: $edges. Each is one run, whose time is the median of $exchanges exchanges, with a load of
+$(cut -d' ' -f1 /proc/loadavg) on $(nproc) processors; the interfaces at the link's ends count the bytes of the whole run.
 
 | | alone | nodes | levels |
 |---|---|---|---|
@@ -215,8 +214,9 @@ combining() {
     cat <<END
 ## On four nodes
 
-Microseconds of \`MPI_Neighbor_alltoall\` on a torus of 4 x 2 x 2 processes, four on each of $nodes nodes: with the 26 neighbors around
-each, with the six beside it, and with six others in a sparse graph. "Alone" is Open MPI's own, "off" Cartograph without combining.
+Microseconds of \`MPI_Neighbor_alltoall\` on a torus of 4 x 2 x 2 processes, four on each of $nodes nodes: with the 26
+neighbors around each, with the six neighbors along the dimensions, and with six others in a sparse graph. "Alone" is
+Open MPI's own, "off" is Cartograph without combining.
 
 | neighbors | bytes | alone | off | on | always | alone / on | off / on |
 |---|---:|---:|---:|---:|---:|---:|---:|
@@ -232,9 +232,10 @@ $(awk "$medians"'
             }
         }' /dev/shm/combined)
 
-The median of $repetitions runs, of which each is the median of $exchanges exchanges of the rank for which each takes longest; the ways take turns. Written by
-\`make cluster SECTION=combining\` on $(date -u +%Y-%m-%d), on the nodes of [cluster.md](cluster.md), under Open MPI
-$(mpiexec.openmpi --version | sed -n '1s/.* //p'), with a load of $(cut -d' ' -f1 /proc/loadavg) on $(nproc) processors at the end. Messages between nodes go over TCP.
+The median of $repetitions runs, of which each is the median of $exchanges exchanges on the rank for which it takes
+longest; the ways take turns. Written by \`make cluster SECTION=combining\` on $(date -u +%Y-%m-%d), on the nodes of
+[cluster.md](cluster.md), under Open MPI $(mpiexec.openmpi --version | sed -n '1s/.* //p'), with a load of
+$(cut -d' ' -f1 /proc/loadavg) on $(nproc) processors at the end. Messages between nodes go over TCP.
 END
 }
 

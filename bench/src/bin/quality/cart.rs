@@ -31,11 +31,11 @@ fn plan(instance: &Instance, seconds: Option<f64>) -> Plan {
 fn listed(text: &mut String) -> bool {
     text.push_str(
         "\n### Instances of the literature\n\n\
-         J_sum/J_max: directed edges between nodes, and those that leave the worst node. The columns from \
-         \"blocked\" to \"annealing\" are as published: by the papers' own programs, by their best result \
-         with a pass of exchanges, and by simulated annealing for seconds. They are figures here and were \
-         not measured again. \"Cartograph\" is with the default budget, \"2 s\" with \
-         `cartograph_reorder_seconds` 2.\n\n\
+         A cell is J_sum/J_max: the directed edges between nodes, and those that leave the worst node. \"Blocked\" \
+         fills nodes in rank order. Hyperplane, k-d and strips are the methods of Hunold and others (CLUSTER 2020), \
+         nodecart is that of Gropp (EuroMPI 2018); then come the best of these after a pass of exchanges, and \
+         simulated annealing for seconds. These columns are constants of the program and were not measured again. \
+         \"Cartograph\" is with the default budget, \"2 s\" with `cartograph_reorder_seconds` 2.\n\n\
          | instance | bound | blocked | hyperplane | k-d | strips | nodecart | best, exchanges | annealing | Cartograph | 2 s |\n\
          |---|---|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -63,8 +63,8 @@ fn listed(text: &mut String) -> bool {
     }
     let _ = writeln!(
         text,
-        "\nJ_sum of annealing for seconds is reached on {reached} of {count} by default, and on {near} \
-         within 1 %."
+        "\nBy default Cartograph reaches the J_sum of annealing on {reached} of {count}, and comes within \
+         1 % of it on {near}."
     );
     reached >= 9 && near == count
 }
@@ -135,9 +135,9 @@ fn many(text: &mut String) -> bool {
         text,
         "\n### {} more\n\n\
          15 node counts from 4 to 100, 12 node sizes from 16 to 128, two and three dimensions from \
-         `MPI_Dims_create`, grid and torus, nearest neighbors. The published methods are made again here \
-         from their papers' descriptions (`bench/src/bin/quality/published.rs`). Geometric means of J_sum \
-         over the lower bound; nodecart's is over the {} instances on which it has an answer.\n",
+         `MPI_Dims_create`, grid and torus, nearest neighbors. The published methods are implemented here as their papers describe them \
+         (`bench/src/bin/quality/published.rs`). Geometric means of J_sum over the lower bound; nodecart's is over \
+         the {} instances on which it has an answer.\n",
         found.count, found.nodecart
     );
     found.table(text);
@@ -150,9 +150,9 @@ fn held_out(text: &mut String) {
     let _ = writeln!(
         text,
         "\n### {} held out\n\n\
-         Nothing was tuned on these, and they are no aim: sides that are primes or nearly, so that hardly \
-         any node's cells tile the grid; the last node has what is left. Columns as above; nodecart's is \
-         over {}.\n",
+         Nothing was tuned on these, and they are not among the aims. Their sides are primes or nearly primes, so \
+         that boxes of the size of a node hardly ever tile the grid; the last node has fewer processes. Columns are \
+         as above; nodecart has an answer on {}.\n",
         found.count, found.nodecart
     );
     found.table(text);

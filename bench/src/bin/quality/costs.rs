@@ -19,15 +19,16 @@ const LARGEST: f64 = 16.0;
 pub(crate) fn section() -> (String, bool) {
     let mut text = String::from(
         "## Time and memory of grids\n\n\
-         One core, default budget, nearest neighbors; even: nodes of 64; uneven: half of them 48, half 80, \
-         and one with what is left. A mapping at the bound ends the search. What the dimensions weigh is known to be \
-         equal, or [not known](#weights-that-nobody-knows): then several mappings may be tried, of which none may be a \
-         loss, and J_sum is what the rule allows. Processor time where the system \
-         tells it, else by the clock; the least of three. Aims where weights are known: 0.1 s up to 65,536 ranks and \
-         3 s for a million; noise is granted 80 % on top before `make quality` fails.\n\n\
-         Memory where weights are known: what `plan_cart` allocates beyond its arguments, its answer included, in \
-         bytes a rank: at the peak, and the largest single allocation, for which the aim is 16 from 100,000 ranks \
-         on.\n\n\
+         On one core, with the default budget and nearest neighbors. Even nodes have 64 processes; of uneven ones \
+         half have 48, half 80, and one has the rest. The search ends at a mapping that reaches the bound. The \
+         dimensions are known to weigh the same, or it is [not known](#weights-that-nobody-knows) what they weigh: \
+         then several mappings may be tried, of which none may be a loss, and J_sum is that of the one applied. \
+         Times are processor time where the system tells it, else by the clock; the least of three. The aims where \
+         weights are known are 0.1 s up to 65,536 ranks and 3 s for a million; `make quality` fails at 80 % more, \
+         to allow for noise.\n\n\
+         Memory, where weights are known, is what `plan_cart` allocates beyond its arguments, including its answer, \
+         in bytes per rank: at the peak, and the largest single allocation, for which the aim is 16 from 100,000 \
+         ranks on.\n\n\
          | ranks | dims | nodes | known, ms | J_sum / bound | not known, ms | J_sum / bound | peak, bytes | largest, bytes |\n\
          |---|---|---|---|---|---|---|---|---|\n",
     );

@@ -69,9 +69,9 @@ fn instances() -> Vec<Instance> {
 pub(crate) fn section() -> (String, bool) {
     let mut text = String::from(
         "## Graphs\n\n\
-         Generated graphs (`bench/src/bin/quality/generate.rs`); J_sum/J_max. METIS: its recursive \
-         bisection, the best of three seeds, of which one is timed, repaired to the exact sizes of the \
-         nodes. \"Max first\": with the objective J_max. Times by the clock, default budget.\n\n\
+         Generated graphs (`bench/src/bin/quality/generate.rs`); J_sum/J_max. METIS is its recursive bisection, repaired to the exact sizes of the nodes: the best of three seeds, of \
+         which one is timed. \"Max first\" is with the objective J_max (`cartograph_objective = max`). Times are \
+         wall-clock times with the default budget.\n\n\
          | graph | vertices, edges | nodes | before | METIS | its time | Cartograph | its time | J_sum to METIS | max first |\n\
          |---|---|---|---|---|---|---|---|---|---|\n",
     );

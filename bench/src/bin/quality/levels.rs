@@ -34,14 +34,16 @@ pub(crate) fn section() -> (String, bool) {
     let mut rival = SharedMap::start();
     let mut text = format!(
         "## Switches above the nodes\n\n\
-         J is the sum over all edges of 1 within a node, 10 between nodes of one switch and 100 between switches. \
-         Every {step}th of the 720 grids above, with about as many switches as nodes on each, three times: nodes \
-         on switches one after the other; which node is on which switch drawn; switches of different sizes, drawn too. Geometric \
-         means of J over its bound. \"Nodes only\" knows no switches. \"METIS twice\": its parts for the nodes, the best of three \
-         seeds, placed on switches by another METIS, both repaired to exact sizes. SharedMap (chszlablib 0.5.27, \
-         `bench/sharedmap.py`) is asked for nodes and switches at imbalance 0; it knows equal switches alone and does not see who \
-         is where, so its figures of the first line are those of the second. Processor time of one thread, in the mean of instances. \
-         Aims: 1.03 contiguous and 1.06 else; no worse than SharedMap's eco on 95 %; never more edges between switches than in \
+         J is the sum over all edges, each of which counts 1 within a node, 10 between nodes of one switch and 100 \
+         between switches. The grids are every {step}th of the 720 above, with about as many switches as nodes on \
+         each, in three allocations: nodes on one switch after the other; nodes on switches at random; and the same \
+         on switches of different sizes. Geometric \
+         means of J over its bound. \"Nodes only\" is Cartograph that knows no switches. \"METIS twice\" is one METIS for the nodes, the best \
+         of three seeds, and another that places these parts on switches, both repaired to exact sizes. SharedMap (chszlablib 0.5.27, \
+         `bench/sharedmap.py`) is asked for nodes and switches at imbalance 0; it supports switches of equal size only and is not told \
+         which node is on which, so its figures are the same in the first two lines. Times are processor time of \
+         one thread, the mean over the instances. Aims: 1.03 if contiguous and 1.06 otherwise; no worse than \
+         SharedMap's eco on 95 %; never more edges between switches than in \
          rank order.\n\n\
          | switches | instances | rank order | nodes only | METIS twice | SharedMap fast | eco | Cartograph | its most | \
          no worse than eco | in 10 ms | no worse than eco | time: Cartograph, in 10 ms, METIS, fast, eco | more between \
@@ -151,8 +153,8 @@ fn times(text: &mut String, rows: &[Row]) {
     if ours > 0.1 {
         let _ = writeln!(
             text,
-            "\nA tenth of eco's time was the aim too: by default {ours:.2} of it is taken. \"In 10 ms\" is what \
-             `cartograph_reorder_seconds` 0.01 brings, in {brief:.2} of eco's time."
+            "\nAnother aim was a tenth of eco's time: by default Cartograph takes {ours:.2} of it. \"In 10 ms\" is with \
+         `cartograph_reorder_seconds` 0.01, which takes {brief:.2} of eco's time."
         );
     }
 }
@@ -168,7 +170,7 @@ fn graphs(text: &mut String, mut rival: Option<&mut SharedMap>) {
         ("communities 6k", communities(6144, 48, 8, 12), 128),
     ];
     text.push_str(
-        "\nGraphs, vertices in the order of their numbers, switches contiguous: J.\n\n\
+        "\nJ of graphs on contiguous switches; in rank order, vertices come in the order of their numbers.\n\n\
          | graph | nodes, switches | rank order | nodes only | METIS twice | SharedMap fast | eco | Cartograph | time: \
          Cartograph, METIS, fast, eco |\n|---|---|---|---|---|---|---|---|---|\n",
     );
@@ -207,10 +209,12 @@ fn graphs(text: &mut String, mut rival: Option<&mut SharedMap>) {
 /// What switches add to time and memory.
 fn costs(text: &mut String) {
     text.push_str(
-        "\nWhat they cost: grids on nodes of 64 (uneven: half of 48, half of 80), with switches of 16 nodes, one after the other or drawn. Processor \
-         time, the least of three; memory as below. The aims are 1 s for a million ranks even and 3 s uneven, and half as much \
-         again as without, in time and memory. Where a mapping to nodes alone is at its bound at once, that is next to nothing, \
-         and switches take several times as long.\n\n\
+        "\nWhat switches cost: the processor time (the least of three runs) and memory (as \
+         [below](#time-and-memory-of-grids)) of mapping grids without and with switches. Nodes have 64 processes \
+         (uneven: half of them 48, half 80), and each switch has 16 nodes, in order or drawn at random. The aims \
+         for a million ranks are 1 s on even nodes and 3 s on uneven ones, and at most half as much again as \
+         without switches, in time and memory. Where a mapping to nodes alone reaches its bound at once, it takes \
+         hardly any time, and switches take several times as long.\n\n\
          | ranks | dims | nodes | switches | J / bound | ms without, with | bytes a rank at the peak without, with |\n\
          |---|---|---|---|---|---|---|\n",
     );

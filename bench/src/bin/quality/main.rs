@@ -48,12 +48,12 @@ fn main() -> ExitCode {
     let sections = SECTIONS.map(|(_, measure)| measure());
     let mut text = String::from(
         "# Quality of mappings\n\n\
-         How near mappings come to the lower bound, below which none can go: grids of the literature, 720 more, and \
-         some on which nothing was tuned, beside what published methods find; grids whose dimensions weigh \
-         unequally, known or not; graphs, beside METIS; and what finding a mapping takes in time and memory. A ratio \
-         of 1 is the bound, and smaller is better.\n\n\
-         Written by `make quality`; every figure of Cartograph is measured there, and answers are the \
-         same on every machine. Times are those of the machine that it ran on.\n\n\
+         How close mappings come to the lower bound, which no mapping can beat. Grids of the literature, 720 more, \
+         and some on which nothing was tuned stand beside published methods. Then come grids whose dimensions weigh \
+         unequally, switches above the nodes, what finding a mapping takes in time and memory, and graphs beside \
+         METIS. A ratio of 1 is the bound; smaller is better.\n\n\
+         Written by `make quality`, which measures every figure of Cartograph. Mappings are the same on every \
+         machine; times are those of the machine that it ran on.\n\n\
          Pictures: [50x48 on 50 of 48](plan-50x48.svg), [12x8x8 on 16 of 48](plan-12x8x8.svg), made by \
          `make tool` and `build/bin/cartograph plan --dims SIDES --nodes COUNT --ppn SIZE --svg FILE`.\n",
     );

@@ -25,10 +25,9 @@ const DISTANCES: [i64; 3] = [1, 10, 100];
 pub(crate) fn table(text: &mut String, mut rival: Option<&mut SharedMap>) {
     let directory = PathBuf::from(std::env::var("CARTOGRAPH_GRAPHS").unwrap_or_default());
     text.push_str(
-        "\nGraphs of the literature, in parts that are placed on three levels, as VieM and IntMap do: J counts 1, 10 and 100 for an \
-         edge between two parts by the level that it crosses, in both directions, and nothing within a part. Published is VieM's \
-         own example. Cartograph's parts are of exact sizes, SharedMap's no larger than the \
-         largest of these. `CARTOGRAPH_GRAPHS` names a directory with `3elt.graph` (Walshaw's archive) and \
+        "\nGraphs of the literature, in parts that are placed on three levels, as VieM and IntMap do: an edge between two parts counts 1, 10 or 100 in J, by the level that it crosses and in both directions; \
+         an edge within a part counts nothing. \"Published\" is the result of VieM's own example. Cartograph's \
+         parts have exact sizes, SharedMap's are no larger than the largest of these. `CARTOGRAPH_GRAPHS` names a directory with `3elt.graph` (Walshaw's archive) and \
          `rgg_n_2_15_s0.graph` (KaHIP's examples), in METIS' format.\n\n\
          | graph | hierarchy | parts | published | SharedMap fast | eco | Cartograph | time: Cartograph, fast, eco |\n\
          |---|---|---|---|---|---|---|---|\n",

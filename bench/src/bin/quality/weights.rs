@@ -47,7 +47,7 @@ fn known(text: &mut String) -> bool {
         text,
         "\nThe {count} instances above, each dimension weighing 1, 2, 4 or 16 at random. Geometric means of the \
          weighted J_sum over the weighted lower bound: block order {before:.3}, Cartograph {after:.4} (the aim is \
-         1.03); at most {worst:.3}. Worse than block order on {worse}."
+         1.03); {worst:.3} on the worst instance. Worse than block order on {worse}."
     );
     worse == 0 && after <= 1.03
 }
@@ -132,13 +132,16 @@ fn assumed(text: &mut String) -> bool {
     let _ = writeln!(
         text,
         "\n### Weights that nobody knows\n\n\
-         A mapping that is best where all dimensions weigh the same may be a loss where they do not: on four nodes of four \
-         processes, ranks in blocks have a whole row of a 4x4 grid on each, and 24 edges between nodes, all across the rows; \
-         squares have 16, of which 8 are along them, and are a loss if these weigh more than twice as much. {count} instances \
-         on which something gains at equal weights (of those above, and of small grids on few nodes), with all combinations \
-         of 1, 2 and 4 as the weights of the dimensions, and of 1, 2, 4 and 16: what is left of block order's J_sum and \
-         J_max in the geometric mean if mappings are applied by a rule and ranks kept where it says no, how often it is a loss, \
-         and by how much at most. The first rules choose from mappings that are best at equal weights.\n\n\
+         A mapping that is best where all dimensions weigh the same may be a loss where they do not. On four nodes \
+         of four processes, ranks in blocks put a whole row of a 4x4 grid on each node: 24 edges run between nodes, \
+         all of them across the rows. Squares have 16, of which 8 run along the rows, and are a loss if these weigh \
+         more than twice as much as the others.\n\n\
+         The table is of {count} instances on which a mapping gains at equal weights (of those above, and of small \
+         grids on few nodes), each with all combinations of 1, 2 and 4 as the weights of the dimensions, and of 1, \
+         2, 4 and 16. A rule decides whether the mapping is applied or ranks are kept. For each rule it shows how \
+         often a mapping is applied, the geometric mean of J_sum and of J_max relative to block order, how often \
+         the result is a loss, and the largest loss. All rules but the last choose from mappings that are best at \
+         equal weights.\n\n\
          | rule | applied | J_sum, up to 4 | loses | at most | J_max, up to 4 | loses | at most | J_sum, up to 16 | loses | at most | J_max, up to 16 | loses | at most |\n\
          |---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
     );
@@ -183,11 +186,11 @@ fn assumed(text: &mut String) -> bool {
     let worst = row(own, &|trial| Some(&trial.applied));
     let _ = writeln!(
         text,
-        "\nThe rule: a mapping is applied if neither the weighted J_sum nor J_max can become more than those of the order of the \
-         ranks, whatever the dimensions weigh, as long as none weighs more than four times as much as another. If the best \
-         mapping at equal weights is not such a one, up to three others are tried, made for weights that spare the dimensions \
-         which the order of the ranks has inside of nodes. Where weights are known (`CARTOGRAPH_WEIGHTS`, `plan \
-         --weights`) whatever gains is applied."
+        "\nSo a mapping is applied if neither its weighted J_sum nor its weighted J_max can exceed that of rank \
+         order, as long as no dimension weighs more than four times as much as another. If the best mapping at \
+         equal weights fails this, up to three others are tried, which keep those dimensions inside nodes that rank \
+         order keeps there. Where weights are known (`CARTOGRAPH_WEIGHTS`, `plan --weights`), every mapping that \
+         gains is applied."
     );
     worst <= 1.0
 }

@@ -53,17 +53,17 @@ pub(crate) fn markdown(date: &str, exchanges: &[Exchange], creations: &[Creation
     let [cyclic, block] = [0, 1].map(times);
     let mut text = format!(
         "# On simulated machines\n\n\
-         Exchanges of six faces take {cyclic} times as long with cyclic ranks, and {block} times as long with\n\
-         ranks in blocks, as where Cartograph places the processes. What it keeps of a grid or a distributed\n\
-         graph does not grow with the number of ranks.\n\n\
-         Written by `make simulate` on {date}, which runs two programs of `c_tests/simulate` on SimGrid SMPI 3.32: a\n\
-         switch with a link of 100 Gbit/s and 1 us to each node, 50 GB/s within a node, one core a process.\n\
-         Times are simulated and the same in each run; computing takes none. No send ends before it is\n\
-         received.\n\n\
+         Exchanges of six faces take {cyclic} times as long with cyclic ranks as where Cartograph places the\n\
+         processes, and {block} times as long with ranks in blocks. The memory that it keeps for a grid or a\n\
+         distributed graph does not grow with the number of ranks.\n\n\
+         Written on {date} by `make simulate`, which runs two programs of `c_tests/simulate` on SimGrid SMPI\n\
+         3.32. The simulated machine has one switch with a link of 100 Gbit/s and 1 us to each node, 50 GB/s\n\
+         within a node, and one core per process. Times are simulated and the same in each run; computation takes\n\
+         no time. Every send is synchronous: it ends when it is received.\n\n\
          ## Exchange of six faces\n\n\
-         `halo.c` passes `reorder = 1` to `MPI_Cart_create` and does not know of Cartograph, which is\n\
-         preloaded over cyclic ranks. Milliseconds an exchange, and how many times as long as under\n\
-         Cartograph.\n\n\
+         `halo.c` passes `reorder = 1` to `MPI_Cart_create`. In the last column the same program runs with\n\
+         Cartograph preloaded, started with cyclic ranks. A cell is the milliseconds of an exchange, and how many\n\
+         times as long that is as under Cartograph.\n\n\
          ![Time of an exchange](simulate.svg)\n\n\
          | grid | nodes | a face | cyclic ranks | block ranks | Cartograph |\n\
          |---|---|---|---|---|---|\n",
@@ -87,8 +87,8 @@ pub(crate) fn markdown(date: &str, exchanges: &[Exchange], creations: &[Creation
         }
     }
     text.push_str(
-        "\nWhat the runs took on the machine that simulated, in wall time, one run after the other. SMPI\n\
-         lets buffers of 64 KiB and more be the same memory on all ranks; peak memory is without these.\n\n",
+        "\nThe wall time of the runs on the machine that simulates, one run after the other. In SMPI all ranks\n\
+         share the memory of buffers of 64 KiB and more; peak memory is without these.\n\n",
     );
     let sizes = SIZES.map(bytes).join(" | ");
     let lines = "|---".repeat(SIZES.len() + 3);
@@ -104,18 +104,18 @@ pub(crate) fn markdown(date: &str, exchanges: &[Exchange], creations: &[Creation
     text.push_str(
         "\n## Making communicators\n\n\
          `create.c` makes a periodic grid of three dimensions, a ring by `MPI_Graph_create`, and a ring by\n\
-         `MPI_Dist_graph_create_adjacent`. All are built on `MPI_Comm_split`, whose groups SMPI keeps at each\n\
-         rank: that grows with the ranks whoever asks. What Cartograph adds is in parentheses: what a grid\n\
-         and a distributed graph keep does not grow with the ranks, and their reductions take log2(ranks)\n\
-         steps. `MPI_Graph_create` passes the whole graph on every rank, and each has to answer for all of\n\
-         it: 12 bytes for each rank of the whole are the interface's own here.\n\n\
-         Bytes a rank that stay allocated:\n\n",
+         `MPI_Dist_graph_create_adjacent`. All are built on `MPI_Comm_split`, for which SMPI keeps the group at each rank; that grows with the\n\
+         number of ranks. In parentheses is what Cartograph adds: for a grid and a distributed graph it does not\n\
+         grow with the ranks, and their reductions take log2(ranks) steps. `MPI_Graph_create` gets the whole\n\
+         graph on every rank, and every rank must be able to answer for all of it: for this ring that is 12 bytes\n\
+         for each rank.\n\n\
+         Bytes per rank that stay allocated:\n\n",
     );
     table(&mut text, creations, |creation| creation.bytes, |bytes| format!("{bytes:.0}"));
     text.push_str("\nSimulated microseconds:\n\n");
     table(&mut text, creations, |creation| creation.seconds * 1e6, |time| format!("{time:.1}"));
     text.push_str(
-        "\nWhat the runs took, each with all four kinds, twice:\n\n\
+        "\nWall time and memory of the runs, each of which makes all four kinds twice:\n\n\
          | ranks | wall time | peak memory |\n|---|---|---|\n",
     );
     for row in creations.chunk_by(|a, b| a.ranks == b.ranks) {

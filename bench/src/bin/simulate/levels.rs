@@ -176,15 +176,16 @@ pub(crate) fn section(launch: &Launch, halo: &Path) -> Result<String, Box<dyn Er
 fn markdown(rows: &[Row]) -> String {
     let mut text = String::from(
         "## Switches above the nodes\n\n\
-         The same exchange with faces of 1 MiB on networks of which the job has half of the nodes, drawn, with 32\n\
-         processes each and 64 in the last row. Its nodes are in the order in which they were drawn, as where their\n\
-         names say nothing of switches, or switch after switch. Fat trees have 16 nodes on each switch and four links\n\
+         The same exchange with faces of 1 MiB on larger networks. The job has half of the nodes, drawn at\n\
+         random, with 32 processes each (64 in the last row). Its nodes come in the order in which they were\n\
+         drawn, as on machines whose host names do not follow the switches, or switch after switch. Fat trees have 16 nodes on each switch and four links\n\
          from there to the level above, a quarter of what is below; the dragonfly has four groups of eight routers\n\
          with two nodes each. All links are of 100 Gbit/s, routes are SimGrid's.\n\
-         \"Nodes\" is Cartograph where `CARTOGRAPH_LAYOUT` names the nodes alone, \"all levels\" where it has paths,\n\
-         both over block ranks, with `CARTOGRAPH_WEIGHTS=1,1,1`. Milliseconds an exchange, and how many times as long\n\
-         as with all levels. Switch after switch there is little to gain: ranks in blocks cross switches hardly more\n\
-         often than they must, and a node that has more edges for it may make the exchange longer.\n\n\
+         \"Nodes\" is Cartograph where `CARTOGRAPH_LAYOUT` names the nodes alone, \"all levels\" where it names\n\
+         the switches too; both start from block ranks, with `CARTOGRAPH_WEIGHTS=1,1,1`. A cell is the\n\
+         milliseconds of an exchange, and how many times as long that is as with all levels. Where nodes come\n\
+         switch after switch there is little to gain: in block order hardly more edges cross switches than must,\n\
+         and fewer crossings may cost one node more edges, which makes the exchange longer.\n\n\
          | network | nodes | grid | cyclic ranks | block ranks | nodes | all levels |\n\
          |---|---|---|---|---|---|---|\n",
     );
