@@ -82,22 +82,21 @@ tested-intel: | $(filter tested-mpich5 tested-abi,$(TESTED:%=tested-%))
 $(patsubst %,tested-%,$(wordlist 2,$(words $(TESTED)),$(TESTED))): | tested-$(firstword $(TESTED))
 
 ## make check                       format, lints, tests of the pure layers, links of the pages; needs no MPI
-# One profile and one set of features for all of it: what it needs is compiled once.
+# One profile, and in one command all that has to do with each other: features of crates that they share are the same
+# then, and each is compiled once.
 CHECKED := --profile unwind --no-default-features --features cli
+PACKAGES := -p mpi-cartograph -p cartograph-core -p cartograph-traffic
 check:
 	scripts/setup.sh
 	cargo fmt --all --check
 	tests/scripts/test-rust-version.sh
 	$(if $(shell command -v python3),packaging/try.sh static)
-	$(PURE) cargo clippy $(CHECKED) -p cartograph-core -p mpi-cartograph --all-targets -- -D warnings
-	$(PURE) cargo clippy --profile unwind -p cartograph-traffic --all-targets -- -D warnings
+	$(PURE) cargo clippy $(CHECKED) $(PACKAGES) -p cartograph-bench --all-targets -- -D warnings
 	$(PURE) cargo clippy -p cartograph-preload -- -D warnings
-	$(PURE) cargo test $(CHECKED) -p cartograph-core --lib
-	$(PURE) cargo test $(CHECKED) --lib --bins --test cli --test docs --test figures --test headers --test hosts
+	$(PURE) cargo test $(CHECKED) $(PACKAGES) -p cartograph-bench --lib --bins \
+	    --test cli --test docs --test figures --test headers --test hosts
 	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
-	$(PURE) cargo test --profile unwind --no-default-features -p cartograph-bench --bin bench
-	$(PURE) cargo test --profile unwind -p cartograph-traffic
-	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED) -p cartograph-core -p mpi-cartograph
+	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED) $(PACKAGES)
 
 ## make book                        the pages of docs/ as a book, book/index.html; needs mdbook
 .PHONY: book
