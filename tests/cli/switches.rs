@@ -1,11 +1,13 @@
 //! `cartograph plan` where there are switches, or a file says where processes run.
 
 use std::fs;
+use std::path::PathBuf;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::plan::numbers;
 use crate::run::{Directory, cartograph};
+use crate::traffic::record_on;
 
 #[test]
 fn switches_are_planned_for_and_told_of() {
@@ -136,4 +138,81 @@ fn a_file_of_the_network_tells_which_hosts_share_a_switch() {
     ] {
         cartograph(&format!("plan --dims 8 --layout {arguments}")).fails(2, words);
     }
+}
+
+#[test]
+fn the_hosts_of_a_recording_are_looked_up_in_a_file_of_the_network() {
+    let directory = Directory::new("plan-recorded-network");
+    let file = |name: &str, text: &str| {
+        fs::write(directory.join(name), text).unwrap();
+        directory.join(name)
+    };
+    let conf = file(
+        "topology.conf",
+        "SwitchName=left Nodes=n[0,2,7-9]\nSwitchName=right Nodes=n[1,3]\nSwitchName=top Switches=left,right\n",
+    );
+    let yaml = file(
+        "topology.yaml",
+        "---\n- topology: t\n  cluster_default: true\n  tree:\n    switches:\n\
+         \x20     - switch: top\n        children: left,right\n\
+         \x20     - switch: left\n        nodes: n[0,2,7-9]\n      - switch: right\n        nodes: n[1,3]\n",
+    );
+    // A row of processes that send 1000 bytes to each of their neighbors. Nodes that follow each other are never on
+    // the same switch.
+    let hosts = ["n1", "n1", "n0.cluster", "n0.cluster", "n3", "n3", "n2", "n2"];
+    let traffic = record_on(directory.path(), &hosts, |rank| {
+        let neighbors = [rank.checked_sub(1), Some(rank + 1).filter(|right| *right < hosts.len())];
+        let sent = |to| json!({"sent": {"to": to, "messages": 1, "bytes": 1000}});
+        neighbors.into_iter().flatten().map(sent).collect()
+    });
+    let plan = |layout: &PathBuf, arguments: &str| {
+        let run = cartograph(&format!("plan {arguments} --traffic")).arg(&traffic);
+        run.arg("--layout").arg(layout)
+    };
+    let bytes = |level: &Value| ["before", "after"].map(|when| level[when]["edges"].clone());
+    for layout in [&conf, &yaml] {
+        // Where it ran, and elsewhere: then the file knows other hosts.
+        for arguments in ["", "--hosts n[0-3] --ppn 2", "--hosts n0:1,n[1-2]:2,n3:3"] {
+            let answer = plan(layout, &format!("--json {arguments}")).stdout();
+            let answer: Value = serde_json::from_str(&answer).unwrap();
+            let level = &answer["levels"][0];
+            assert_eq!((&level["name"], &level["groups"]), (&"switches".into(), &2.into()));
+            assert_eq!(bytes(level), [6000, 2000], "{layout:?} {arguments}");
+            assert_eq!(bytes(&answer["levels"][1]), [6000, 6000], "{layout:?} {arguments}");
+        }
+        // Two of four nodes have room for all, and these two share a switch.
+        let answer = plan(layout, "--json --hosts n7,n1,n8 --ppn 4").stdout();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(bytes(&answer["levels"][0]), [2000, 0]);
+        // On one switch there is nothing above the nodes.
+        let answer = plan(layout, "--json --hosts n[7-9] --ppn 4").stdout();
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["levels"].as_array().unwrap().len(), 1, "{answer}");
+    }
+    let told = plan(&conf, "").stdout();
+    let begin = "the traffic of ./app -x, 8 processes on 4 nodes of 2, 2 switches\n";
+    assert!(told.starts_with(begin) && told.contains("bytes between switches"), "{told}");
+
+    // Each half of the row has the hosts of one switch, by the names that were recorded.
+    let ranks = directory.join("ranks");
+    plan(&conf, "").arg("--rankfile").arg("slurm").arg(&ranks).stdout();
+    let text = fs::read_to_string(&ranks).unwrap();
+    let hosts: Vec<&str> = text.lines().collect();
+    let on = |half: &[&str], host| half.iter().filter(|on| **on == host).count();
+    for (half, other) in [(&hosts[..4], &hosts[4..]), (&hosts[4..], &hosts[..4])] {
+        assert_eq!(on(half, "n0.cluster"), on(half, "n2"), "{text}");
+        assert_eq!(on(half, "n1"), on(half, "n3"), "{text}");
+        assert_eq!(on(half, "n1") + on(other, "n1"), 2, "{text}");
+    }
+
+    let few = file("few", "SwitchName=left Nodes=n[0,2]\nSwitchName=right Nodes=n1\n");
+    plan(&few, "").fails(2, "the host n3 is not in it");
+    let twice = file("twice", "SwitchName=left Nodes=n[0-2]\nSwitchName=right Nodes=n[2-3]\n");
+    plan(&twice, "").fails(2, "n2 ");
+    plan(&conf, "--nodes 4 --ppn 2").fails(2, "which nodes these are by --hosts");
+    plan(&conf, "--hosts n[0-3] --ppn 1").fails(2, "needs 8 processes");
+    // Nobody knows where a process ran whose part is missing.
+    fs::remove_file(traffic.join("5.jsonl")).unwrap();
+    plan(&conf, "").fails(1, "parts of the recording are missing");
+    plan(&conf, "--hosts n[0-3] --ppn 2").stdout();
 }

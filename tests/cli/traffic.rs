@@ -8,32 +8,45 @@ use serde_json::{Value, json};
 use crate::run::{Directory, cartograph};
 
 /// A job of 8 processes, dealt out to two nodes, in which each process sends to the one four above or below
-/// it, 1000 bytes in 10 messages, and 1 byte to itself; written as the recorder writes it.
+/// it, 1000 bytes in 10 messages, and 1 byte to itself.
 fn record(directory: &Path) -> PathBuf {
-    let traffic = directory.join("run.traffic");
-    fs::create_dir_all(&traffic).unwrap();
-    for rank in 0..8 {
-        let grid = json!({"grid": {
-            "function": "MPI_Cart_create", "dims": [2, 4], "periodic": [false, false],
-            "reorder": false, "rank": rank, "first": 0
-        }});
-        let lines = [
+    let hosts = ["alpha", "alpha", "alpha", "alpha", "beta", "beta", "beta", "beta"];
+    let traffic = record_on(directory, &hosts, |rank| {
+        vec![
             json!({"sent": {"to": (rank + 4) % 8, "messages": 10, "bytes": 1000}}),
             json!({"sent": {"to": rank, "messages": 1, "bytes": 1}}),
-            grid,
+            json!({"grid": {
+                "function": "MPI_Cart_create", "dims": [2, 4], "periodic": [false, false],
+                "reorder": false, "rank": rank, "first": 0
+            }}),
             json!({"collective": {"function": "MPI_Bcast", "calls": 3}}),
-        ];
+        ]
+    });
+    // What a process was writing when it was killed.
+    fs::write(traffic.join("3.new"), "{\"process\":").unwrap();
+    traffic
+}
+
+/// A job with a process for each of these hosts, and what is recorded of each, as the recorder writes it.
+pub(crate) fn record_on(
+    directory: &Path,
+    hosts: &[&str],
+    lines: impl Fn(usize) -> Vec<Value>,
+) -> PathBuf {
+    let traffic = directory.join("run.traffic");
+    fs::create_dir_all(&traffic).unwrap();
+    for (rank, host) in hosts.iter().enumerate() {
+        let lines = lines(rank);
         // The line of the process comes first in its object as well.
         let mut text = format!(
-            "{{\"process\":{{\"schema\":1,\"rank\":{rank},\"size\":8,\"host\":\"{}\",\
-             \"program\":\"./app -x\",\"mpi\":\"some MPI\",\"complete\":true,\"lines\":4}}}}\n",
-            ["alpha", "beta"][usize::from(rank >= 4)]
+            "{{\"process\":{{\"schema\":1,\"rank\":{rank},\"size\":{},\"host\":\"{host}\",\
+             \"program\":\"./app -x\",\"mpi\":\"some MPI\",\"complete\":true,\"lines\":{}}}}}\n",
+            hosts.len(),
+            lines.len()
         );
         lines.iter().for_each(|line| text += &format!("{line}\n"));
         fs::write(traffic.join(format!("{rank}.jsonl")), text).unwrap();
     }
-    // What a process was writing when it was killed.
-    fs::write(traffic.join("3.new"), "{\"process\":").unwrap();
     traffic
 }
 
