@@ -2,23 +2,24 @@
 
 use goblin::elf::Elf;
 
-/// A program or library in the format ELF.
+/// What is needed of a program or library in ELF format.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
-    /// Whether it is of 64 bits, and for which machine: files of another are passed over.
+    /// Whether it is 64-bit, and ELF's number of the machine: files for another machine are skipped.
     pub machine: (bool, u16),
-    /// The names of the libraries that it needs.
+    /// The names of the libraries that it needs (`DT_NEEDED`).
     pub needed: Vec<String>,
-    /// Directories as written, searched before LD_LIBRARY_PATH, also for what needed libraries need.
+    /// `DT_RPATH`: directories as written, searched before LD_LIBRARY_PATH, also for the libraries that needed
+    /// ones need.
     pub rpath: Vec<String>,
-    /// Directories as written, searched after it.
+    /// `DT_RUNPATH`: directories as written, searched after LD_LIBRARY_PATH.
     pub runpath: Vec<String>,
-    /// Whether it is loaded at all: what is linked statically is not.
+    /// Whether it names a dynamic loader: a statically linked program does not.
     pub has_interpreter: bool,
 }
 
 impl Object {
-    /// Reads a file's bytes; `None` if they are no ELF file.
+    /// Reads a file's bytes; `None` if it is not an ELF file.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let elf = Elf::parse(bytes).ok()?;
         let directories = |lists: &[&str]| -> Vec<String> {

@@ -73,6 +73,8 @@ query! {
     ) = cart_shift, ByTopology;
 }
 
+/// The body of `MPI_Cart_create`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: arrays of `ndims` ints, and a handle that can be written.
@@ -102,6 +104,8 @@ pub(crate) unsafe fn cart_create(
     })
 }
 
+/// The body of `MPI_Cart_sub`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: an array of as many ints as the grid has dimensions, and a handle that can be
@@ -125,6 +129,8 @@ pub(crate) unsafe fn cart_sub(
     publish(create::cart_sub(&HostComm(comm), combine, arguments)?, newcomm)
 }
 
+/// The body of `MPI_Cartdim_get`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: `ndims` can be written.
@@ -136,6 +142,8 @@ pub(crate) unsafe fn cartdim_get(found: CachedTopology, ndims: *mut c_int) -> Ch
     Ok(())
 }
 
+/// The body of `MPI_Cart_get`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: arrays with room for `maxdims` ints.
@@ -166,6 +174,8 @@ pub(crate) unsafe fn cart_get(
     Ok(room)
 }
 
+/// The body of `MPI_Cart_rank`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: as many coordinates as the grid has dimensions, and `rank` can be written.
@@ -183,6 +193,8 @@ pub(crate) unsafe fn cart_rank(
     Ok(())
 }
 
+/// The body of `MPI_Cart_coords`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: an array with room for `maxdims` ints.
@@ -200,6 +212,8 @@ pub(crate) unsafe fn cart_coords(
     Ok(())
 }
 
+/// The body of `MPI_Cart_shift`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: both results can be written.
@@ -221,6 +235,8 @@ pub(crate) unsafe fn cart_shift(
     Ok(())
 }
 
+/// The body of `MPI_Cart_map`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: arrays of `ndims` ints, and `newrank` can be written.

@@ -66,6 +66,8 @@ query! {
     ) = dist_graph_neighbors, ByTopology;
 }
 
+/// The body of `MPI_Dist_graph_create_adjacent`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: arrays of `indegree` and `outdegree` ints, or sentinels for the weights, and a
@@ -105,6 +107,8 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
     })
 }
 
+/// The body of `MPI_Dist_graph_create`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: arrays of `n` ints, of as many as `degrees` add up to, or a sentinel for the
@@ -154,6 +158,8 @@ fn total(degrees: &[c_int]) -> Result<usize, Error> {
     }
 }
 
+/// The body of `MPI_Dist_graph_neighbors_count`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: the results can be written.
@@ -195,12 +201,12 @@ unsafe fn dist_graph_neighbors(
     unsafe { give_neighbors(found, into, away, &sentinel::OF_C) }
 }
 
-/// Where a caller wants the edges of one direction.
+/// Where `MPI_Dist_graph_neighbors` writes the edges of one direction.
 pub(crate) struct Places {
-    /// How many there is room for.
+    /// The length of both arrays.
     pub(crate) room: c_int,
     pub(crate) ranks: *mut c_int,
-    /// A sentinel where none are wanted.
+    /// The array of weights; a sentinel where none are wanted.
     pub(crate) weights: *mut c_int,
 }
 

@@ -19,6 +19,8 @@ query! {
     fn MPI_Topo_test(comm: MPI_Comm, status: *mut c_int) = topo_test, ByKind;
 }
 
+/// The body of `MPI_Topo_test`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: `status` can be written.
@@ -29,6 +31,8 @@ pub(crate) unsafe fn topo_test(kind: c_int, status: *mut c_int) -> CheckedResult
     Ok(())
 }
 
+/// The body of `MPI_Dims_create`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: `dims` has `ndims` ints.

@@ -80,6 +80,8 @@ unsafe fn arrays<'a>(
     }
 }
 
+/// The body of `MPI_Graph_create`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: `index` has `nnodes` ints, `edges` as many as its last one says, and the handle
@@ -104,6 +106,8 @@ pub(crate) unsafe fn graph_create(
     })
 }
 
+/// The body of `MPI_Graphdims_get`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: both results can be written.
@@ -121,6 +125,8 @@ pub(crate) unsafe fn graphdims_get(
     Ok(())
 }
 
+/// The body of `MPI_Graph_get`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: arrays with room for `maxindex` and `maxedges` ints.
@@ -142,6 +148,8 @@ pub(crate) unsafe fn graph_get(
     Ok(())
 }
 
+/// The body of `MPI_Graph_neighbors_count`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: `nneighbors` can be written.
@@ -157,6 +165,8 @@ pub(crate) unsafe fn graph_neighbors_count(
     Ok(())
 }
 
+/// The body of `MPI_Graph_neighbors`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: an array with room for `maxneighbors` ints.
@@ -174,6 +184,8 @@ pub(crate) unsafe fn graph_neighbors(
     Ok(())
 }
 
+/// The body of `MPI_Graph_map`, in C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: as [`graph_create`], and `newrank` can be written.

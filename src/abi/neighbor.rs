@@ -178,6 +178,9 @@ fn indexed<C: Count>(
     Ok(Side { buffer, block })
 }
 
+/// The body of `MPI_Neighbor_allgather`, its nonblocking and persistent forms and those with large counts: `run` says
+/// which. In C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: buffers as large as the arguments say.
@@ -198,6 +201,9 @@ pub(crate) unsafe fn allgather<C: Count>(
     neighborhood.run(Operation::Allgather, send, regular(recvbuf, recvcount, recvtype)?, run)
 }
 
+/// The body of `MPI_Neighbor_allgatherv`, its nonblocking and persistent forms and those with large counts: `run` says
+/// which. In C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: arrays with an entry for each source, and buffers as large as the arguments say.
@@ -228,6 +234,9 @@ pub(crate) unsafe fn allgatherv<C: Count>(
     )
 }
 
+/// The body of `MPI_Neighbor_alltoall`, its nonblocking and persistent forms and those with large counts: `run` says
+/// which. In C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: buffers as large as the arguments say.
@@ -247,6 +256,9 @@ pub(crate) unsafe fn alltoall<C: Count>(
     neighborhood.run(Operation::Alltoall, send, regular(recvbuf, recvcount, recvtype)?, run)
 }
 
+/// The body of `MPI_Neighbor_alltoallv`, its nonblocking and persistent forms and those with large counts: `run` says
+/// which. In C and Fortran.
+///
 /// # Safety
 ///
 /// The standard's: arrays with an entry for each destination and for each source, and buffers as
@@ -285,6 +297,9 @@ pub(crate) unsafe fn alltoallv<C: Count>(
     )
 }
 
+/// The body of `MPI_Neighbor_alltoallw`, its nonblocking and persistent forms and those with large counts: `run` says
+/// which. In C and Fortran.
+///
 /// # Safety
 ///
 /// As [`alltoallv`].

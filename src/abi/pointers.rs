@@ -16,16 +16,16 @@ use crate::topology::{Error, Topology};
 
 pub(crate) type CheckedResult<T = ()> = core::result::Result<T, Error>;
 
-/// What a communicator carries, if anything.
+/// The topology of a communicator as its attribute; `None` if it has none.
 pub(crate) type CachedTopology<'a> = Option<&'a TopologyAttribute>;
 
-/// A length that a caller passed.
+/// A length that a caller passed, which must not be negative.
 #[inline]
 pub(super) fn length(argument: &'static str, value: c_int) -> CheckedResult<usize> {
     usize::try_from(value).map_err(|_| Error::Negative { argument, value })
 }
 
-/// An array that a caller passed. Where nothing is to be read the pointer does not matter.
+/// An array that a caller passed. The pointer is not looked at if the length is 0.
 ///
 /// # Safety
 ///
@@ -59,7 +59,7 @@ pub(super) unsafe fn flags(
     Ok(unsafe { input(argument, pointer, length)? }.iter().map(|flag| *flag != 0).collect())
 }
 
-/// An array that a caller wants filled. Where nothing is to be written the pointer does not matter.
+/// An array that a caller wants filled. The pointer is not looked at if the length is 0.
 ///
 /// # Safety
 ///
@@ -78,7 +78,7 @@ pub(super) unsafe fn output<'a>(
     }
 }
 
-/// Copies numbers to a place of the same length.
+/// Copies numbers to an array of the same length.
 #[inline(always)]
 pub(super) fn copy(to: &mut [c_int], from: &[c_int]) {
     /// The first and the last `N`, which overlap where there are fewer than twice as many.
@@ -157,7 +157,7 @@ pub(super) unsafe fn weights_output<'a, const N: usize>(
     unsafe { output(argument, pointer, length) }.map(Some)
 }
 
-/// The topology that was found, as the kind that `pick` picks.
+/// The topology of a communicator, if it is of the kind that `pick` returns.
 #[inline(always)]
 pub(super) fn as_kind<'a, T>(
     found: CachedTopology<'a>,

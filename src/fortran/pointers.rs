@@ -6,9 +6,9 @@ use crate::host::Result;
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::topology::Error;
 
-/// INTEGER, and the handles that are INTEGERs in Fortran.
+/// Fortran's INTEGER, also as a handle.
 pub(crate) type Fint = c_int;
-/// LOGICAL.
+/// Fortran's LOGICAL.
 pub(crate) type Logical = c_int;
 
 /// The communicator that a handle stands for.

@@ -10,14 +10,15 @@ use super::settings::{Settings, WrittenNetworkMap, set};
 use crate::mapping::Layout;
 use crate::mapping::layout::address::{self, ReportedAddress, host_number, slingshot_number};
 
-/// How many words the address of a process takes: by Slurm, by Slingshot, and the number of its host's name.
+/// The length in words of what a process sends about its node's address: that by Slurm, that by Slingshot, and
+/// a hash of the host's name.
 pub(super) const WORDS: usize = address::WORDS + 3;
 
 /// More devices of one kind no node has.
 const MOST_DEVICES: usize = 16;
 
-/// What this process knows of the place of its node, as words. The environment is read for it, and a file of the
-/// kernel, once a process.
+/// What this process knows of its node's address, as words. Reads the environment and a file of the kernel,
+/// once per process.
 pub(super) fn of_this_process() -> [c_int; WORDS] {
     static WORDS_OF_THIS: OnceLock<[c_int; WORDS]> = OnceLock::new();
     *WORDS_OF_THIS.get_or_init(|| {
@@ -43,8 +44,8 @@ fn host_name() -> String {
     name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// Adds the groups of nodes that the first source tells of which holds together. Of each rank there are the
-/// words and the rank in `MPI_COMM_WORLD`. What does not hold together is added to `notes`.
+/// Adds the groups of nodes from the first source that is consistent. `words` has for each rank its words and
+/// its rank in `MPI_COMM_WORLD`. Contradictions are added to `notes`.
 pub(super) fn add<'a>(
     layout: Layout,
     words: impl Iterator<Item = (&'a [c_int], c_int)> + Clone,

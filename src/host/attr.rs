@@ -22,15 +22,16 @@ use crate::topology::{self, Topology};
 /// The key of our attribute, made with the first topology of the process.
 static KEY: Key = Key::new(copy, delete);
 
-/// What a communicator carries.
+/// The attribute by which a communicator carries its topology.
 pub(crate) struct TopologyAttribute {
-    /// Its topology, shared with its duplicates.
+    /// The topology, shared with the communicator's duplicates.
     pub(crate) topology: Arc<Topology>,
     /// How many processes the communicator has that the topology was made for.
     size: c_int,
-    /// Whether the host was told the neighbors, of this communicator or of the one that it is a copy of.
+    /// Whether the communicator, or the one that it is a duplicate of, was created as a distributed graph of
+    /// the host.
     pub(super) given_to_host: bool,
-    /// Which small blocks of neighborhood collectives travel together; on all processes some or none.
+    /// Which small blocks of neighborhood collectives are combined; off on all processes or on none.
     pub(crate) combine: Combine,
     /// The rank of this process, [`UNKNOWN`] or [`ELSEWHERE`].
     rank: AtomicI32,
@@ -96,7 +97,8 @@ impl TopologyAttribute {
         }
     }
 
-    /// The private communicator. Collective over `comm` when it is first asked for.
+    /// The private communicator, on which blocking neighborhood collectives send. Creates it at the first call,
+    /// which is collective over `comm`.
     pub(crate) fn private(&self, comm: MPI_Comm) -> Result<HostComm> {
         if let Some(private) = self.private.get() {
             return Ok(HostComm(*private));
@@ -107,7 +109,7 @@ impl TopologyAttribute {
         Ok(HostComm(*self.private.get_or_init(|| made.0)))
     }
 
-    /// What is worked out of the topology and kept for as long, by the one module that asks for it.
+    /// A value that the one module which uses it derives from the topology, kept as long as the topology.
     ///
     /// # Panics
     ///
@@ -141,7 +143,7 @@ impl TopologyAttribute {
     }
 }
 
-/// What a communicator carries, or `None` if it has no topology of ours.
+/// The attribute of a communicator, or `None` if it has no topology of ours. Local.
 ///
 /// # Errors
 ///
@@ -173,7 +175,7 @@ unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a TopologyAttribute>> {
         .map(|carried| unsafe { carried.address().cast::<TopologyAttribute>().as_ref() })
 }
 
-/// How a query comes to what it needs: the topology.
+/// A query that needs the topology.
 pub(crate) struct ByTopology;
 
 impl ByTopology {
@@ -197,7 +199,7 @@ impl ByTopology {
     }
 }
 
-/// How a query comes to what it needs: the host's number for the kind of topology.
+/// A query that needs only the host's constant for the kind of topology.
 pub(crate) struct ByKind;
 
 impl ByKind {
@@ -220,7 +222,7 @@ impl ByKind {
         cache::find(comm).map(|carried| Self::NUMBERS[carried.kind()])
     }
 
-    /// What the host says, which is kept: callers ask for the kind again, topology or not.
+    /// The kind by the host's attribute, which is inserted into the cache also where there is no topology.
     ///
     /// # Safety
     ///

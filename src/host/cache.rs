@@ -40,10 +40,10 @@ pub(super) struct TaggedAttribute(*const ());
 pub(super) const KIND: usize = 7;
 
 impl TaggedAttribute {
-    /// No topology, and so no address either.
+    /// Stands for a communicator without a topology.
     pub(super) const NOTHING: Self = Self(ptr::without_provenance(1));
 
-    /// What is at this address, of a kind that is not 0 and not that of nothing.
+    /// The attribute at this address, of a kind that is neither 0 nor that of [`Self::NOTHING`].
     pub(super) fn new(attached: *const (), kind: usize) -> Self {
         debug_assert!((2..=KIND).contains(&kind));
         Self(attached.map_addr(|address| address | kind))
@@ -54,7 +54,7 @@ impl TaggedAttribute {
         self.0.addr() & KIND
     }
 
-    /// Null for nothing.
+    /// The address of the attribute; null without a topology.
     #[inline(always)]
     pub(super) fn address(self) -> *const () {
         self.0.map_addr(|address| address & !KIND)
@@ -85,7 +85,7 @@ fn entries(bits: u64) -> &'static [Entry; WAYS] {
     &ENTRIES[(bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - SETS.ilog2())) as usize].0
 }
 
-/// What was inserted for a communicator.
+/// The cached attribute of a communicator, if it is in the cache.
 #[inline(always)]
 pub(super) fn find(comm: MPI_Comm) -> Option<TaggedAttribute> {
     let bits = bits(comm);
@@ -104,8 +104,8 @@ pub(super) fn find(comm: MPI_Comm) -> Option<TaggedAttribute> {
 #[cold]
 fn other_entry() {}
 
-/// Inserts what the attribute of a communicator holds. Only in a call on that communicator, so
-/// that it is not freed meanwhile.
+/// Inserts the attribute of a communicator. Only in a call on that communicator, so that it is not freed
+/// meanwhile.
 pub(super) fn insert(comm: MPI_Comm, carried: TaggedAttribute) {
     let bits = bits(comm);
     for entry in entries(bits) {

@@ -17,8 +17,8 @@ use crate::engine::misuse::Misuse;
 /// More calls than these are not looked at.
 const MOST: usize = 64;
 
-/// The program that is calling, if it is one of the table. Takes some microseconds, but for the first
-/// time, when the program's symbols are read.
+/// The entry of [`Misuse`] for the calling program, if it has one, by the functions on the stack. Takes some
+/// microseconds, and longer the first time, when the program's symbols are read.
 pub(super) fn misuse() -> Option<&'static Misuse> {
     let mut addresses = [std::ptr::null_mut(); MOST];
     // SAFETY: room for so many addresses.

@@ -9,7 +9,7 @@ use crate::engine::misuse::Misuse;
 use crate::engine::{Comm, LayoutKnowledge};
 use crate::mapping::{Csr, Layout};
 
-/// A communicator of the host. It is the program's; nothing is freed when this is dropped.
+/// A communicator of the host, by its handle; dropping this does not free it.
 pub(crate) struct HostComm(pub(crate) MPI_Comm);
 
 /// The tag of our messages, on communicators that only we know.
@@ -31,8 +31,8 @@ impl HostComm {
         Self(unsafe { sys::cg_comm_self() })
     }
 
-    /// A communicator of the same processes that only we know, for our own messages. Errors on it
-    /// come back as codes; the program's handler is called where they are concluded.
+    /// A new communicator of the same processes for our own messages. Its errors come back as codes; the
+    /// program's handler is called by [`conclude`](super::errors::conclude). Collective.
     pub(super) fn private(&self) -> Result<Self> {
         let made = self.split(Some(0), self.rank()?)?.expect("a color was given");
         // SAFETY: a communicator that no other code has seen, and a handler that every host has.
@@ -58,7 +58,7 @@ impl HostComm {
         Ok(())
     }
 
-    /// As many words of every process, one process' after the other's, on rank 0; nothing elsewhere.
+    /// On rank 0 the words of all processes, in the order of ranks, the same number of each; nothing elsewhere.
     /// Collective.
     pub(super) fn gather_alike(&self, words: &[c_int]) -> Result<Vec<c_int>> {
         let processes = if self.rank()? == 0 { self.size()? as usize } else { 0 };
@@ -259,7 +259,7 @@ impl Comm for HostComm {
     }
 }
 
-/// Checks a communicator that a program passed, before anything is asked of it.
+/// Checks a communicator that a program passed, before any other use.
 ///
 /// # Errors
 ///

@@ -8,14 +8,14 @@ use std::sync::OnceLock;
 use crate::mapping::Layout;
 use crate::mapping::layout::cpus::{self, KINDS};
 
-/// How many words the domains of a process take.
+/// The length in words of the domains of a process.
 pub(super) const WORDS: usize = 2;
 
 /// An unknown domain.
 const UNKNOWN: u16 = u16::MAX;
 
-/// The package, NUMA domain and cache that this process is bound to, as words. Some files of the kernel are
-/// read for it, once a process.
+/// The package, NUMA domain and cache that this process is bound to, as words. Reads some files of the kernel,
+/// once per process.
 pub(super) fn of_this_process() -> [c_int; WORDS] {
     static DOMAINS: OnceLock<[c_int; WORDS]> = OnceLock::new();
     *DOMAINS.get_or_init(|| {
@@ -26,8 +26,7 @@ pub(super) fn of_this_process() -> [c_int; WORDS] {
     })
 }
 
-/// Adds a level to a layout for each kind of domain that all processes know, of each of which there are the
-/// words.
+/// Adds a level to a layout for each kind of domain that all processes know. `words` has those of each rank.
 pub(super) fn add<'a>(
     mut layout: Layout,
     words: impl Iterator<Item = &'a [c_int]> + Clone,

@@ -34,27 +34,27 @@ type Retire = fn(Way);
 /// Those of the modules that have keys: of topologies and of datatypes.
 static OWNERS: Mutex<[Option<Retire>; 2]> = Mutex::new([None; 2]);
 
-/// Has `retire` called whenever keys are to go. To say it again changes nothing.
+/// Registers `retire`, which is called whenever keys must be freed; a second registration has no effect.
 pub(super) fn retires_with_the_last(retire: Retire) {
     let mut owners = OWNERS.lock().unwrap_or_else(PoisonError::into_inner);
     let is_it = |owner: &Option<Retire>| owner.is_none_or(|owner| ptr::fn_addr_eq(owner, retire));
     *owners.iter_mut().find(|owner| is_it(owner)).expect("a place for each module") = Some(retire);
 }
 
-/// A communicator is to carry an attribute. Before it does: a thread that frees the last communicator of all
-/// would take the key away in between.
+/// Counts one more communicator with an attribute. Called before the attribute is set: otherwise a thread that
+/// frees the last such communicator could free the key in between.
 pub(super) fn count_up() {
     LIVE.fetch_add(1, Ordering::Relaxed);
 }
 
-/// A communicator carries its attribute no more.
+/// Counts one communicator with an attribute less.
 pub(super) fn count_down() {
     if LIVE.fetch_sub(1, Ordering::Relaxed) == 1 {
         nothing_is_live();
     }
 }
 
-/// Has the end of the world seen, if there is one. At the first topology and at later ones.
+/// Makes sure that the end of `MPI_COMM_WORLD` is noticed, if there is one. Called for each new topology.
 pub(super) fn watch() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     // SAFETY: asks the host for its state, which is allowed at any time.

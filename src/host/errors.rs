@@ -138,7 +138,7 @@ static IN_USE: Mutex<(Option<Codes>, usize)> = Mutex::new((None, 0));
 /// their classes as codes, and the host's texts. A host has room for some thousand codes.
 const MOST_STARTS: usize = 64;
 
-/// The host may be gone, and its codes with it.
+/// Forgets the error codes that the host gave us, which end with it.
 pub(super) fn forget_codes() {
     IN_USE.lock().unwrap_or_else(PoisonError::into_inner).0 = None;
 }

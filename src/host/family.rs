@@ -54,7 +54,7 @@ fn library_version() -> Option<(String, *const c_void)> {
     Some((version.to_string_lossy().into_owned(), address))
 }
 
-/// What the MPI that answers calls itself, in a line; empty if it does not say.
+/// `MPI_Get_library_version` of the MPI that is loaded, in one line; empty if it gives none.
 pub(super) fn version() -> String {
     let version = library_version().map_or(String::new(), |(version, _)| version);
     let line = version.lines().next().unwrap_or_default();

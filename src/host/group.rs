@@ -15,14 +15,14 @@ unsafe impl Send for Group {}
 unsafe impl Sync for Group {}
 
 impl Group {
-    /// Those of a communicator. O(1) where the host shares groups between communicators.
+    /// The group of a communicator. O(1) where the host shares groups between communicators.
     pub(super) fn of(comm: MPI_Comm) -> Self {
         // SAFETY: a communicator on which the host is in a call of its own.
         Self(unsafe { sys::cg_group_of(comm) })
     }
 
-    /// Whether a communicator of as many processes, `size`, has the same in the same order: so for all of
-    /// them or for none. O(1) for a duplicate, else O(processes). Local.
+    /// Whether a communicator of `size` processes has the same processes in the same order; if so, on all of
+    /// them. O(1) for a duplicate, otherwise O(processes). Local.
     pub(super) fn is_of(&self, comm: MPI_Comm, size: c_int) -> bool {
         // SAFETY: the group was not freed yet, and the caller is in a call on the communicator.
         unsafe { sys::cg_is_group_of(self.0, comm, size) != 0 }

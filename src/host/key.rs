@@ -9,9 +9,9 @@ use std::thread;
 use super::sys::{self, MPI_Comm};
 use super::{Result, errors::check};
 
-/// Called by the host when an attribute goes: communicator, key, value, extra state.
+/// A delete callback (`MPI_Comm_delete_attr_function`): communicator, key, value, extra state.
 pub(super) type Delete = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
-/// Called by the host when a communicator is duplicated.
+/// A copy callback (`MPI_Comm_copy_attr_function`), called when a communicator is duplicated.
 pub(super) type Copy = unsafe extern "C" fn(
     MPI_Comm,
     c_int,
@@ -21,7 +21,7 @@ pub(super) type Copy = unsafe extern "C" fn(
     *mut c_int,
 ) -> c_int;
 
-/// How a key goes.
+/// How a key is given up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Way {
     /// Back to the host, which is there.
@@ -30,7 +30,7 @@ pub(super) enum Way {
     Forgotten,
 }
 
-/// A key of attributes of communicators.
+/// A key of communicator attributes, created when it is first needed.
 pub(super) struct Key {
     number: AtomicI32,
     /// A thread is at [`put_if_absent`](Self::put_if_absent).
@@ -45,7 +45,7 @@ impl Key {
         Self { number, taken: AtomicBool::new(false), copy, delete }
     }
 
-    /// The key's number, if it was made already.
+    /// The key's number (`keyval`), if the key exists.
     #[inline]
     pub(super) fn made(&self) -> Option<c_int> {
         let number = self.number.load(Ordering::Acquire);
@@ -86,8 +86,8 @@ impl Key {
         check(unsafe { sys::PMPI_Comm_set_attr(comm, number, value) })
     }
 
-    /// Caches a value unless there is one, which another thread may be looking at: to put a second is to
-    /// delete the first. Whether it did; else the value is still the caller's.
+    /// Caches a value unless the communicator has one, which another thread may be using: a second would delete
+    /// the first. Returns whether it did; if not, the value is still the caller's.
     ///
     /// Of two threads one waits for the other, but not for ever: a host may call back a program that calls
     /// us, with a lock held for which the other waits.
@@ -119,7 +119,7 @@ impl Key {
         Ok((found != 0).then_some(value))
     }
 
-    /// Gives the key up; the next function that needs one makes another.
+    /// Gives the key up; the next function that needs one creates another.
     pub(super) fn retire(&self, way: Way) {
         let mut number = self.number.swap(sys::CG_KEYVAL_INVALID, Ordering::AcqRel);
         if number != sys::CG_KEYVAL_INVALID && way == Way::GivenBack {
@@ -129,7 +129,7 @@ impl Key {
     }
 }
 
-/// A copy callback for what belongs to one communicator alone.
+/// A copy callback for attributes that duplicates do not get.
 pub(super) unsafe extern "C" fn no_copy(
     _comm: MPI_Comm,
     _keyval: c_int,

@@ -20,7 +20,7 @@ use crate::mapping::{Layout, Runs};
 /// The [`Runs`] of a communicator.
 static LAYOUT: Key = Key::new(no_copy, drop_arc::<Runs>);
 
-/// What is known of a communicator without asking others. Local.
+/// The layout of a communicator, if it is known without communication. Local.
 pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     if comm.size()? == 1 {
         return Ok(Some(Arc::new((&Layout::one_node(1)).into())));
@@ -48,7 +48,7 @@ pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     Ok(ranks_in_world(comm)?.map(|ranks| keep(comm, (&part(ranks)).into())))
 }
 
-/// [`known`], for an agreement: there it must not fail on one rank alone.
+/// [`known`] for an agreement, where it must not fail on one process alone.
 pub(super) fn knowledge(comm: &HostComm) -> LayoutKnowledge {
     // Where there is a world its rank 0 does.
     if !is_active() {
@@ -61,8 +61,8 @@ pub(super) fn knowledge(comm: &HostComm) -> LayoutKnowledge {
     }
 }
 
-/// Asks all processes of a communicator where they run, keeps the answer, and gives it to rank 0; `None`
-/// elsewhere, and where the host cannot tell. Collective.
+/// The layout of a communicator, asked of all its processes and kept, on rank 0; `None` elsewhere, and where
+/// the host cannot tell. Collective.
 pub(super) fn gather(comm: &HostComm) -> Result<Option<Layout>> {
     let Some(place) = Place::of_this_process(comm)? else { return Ok(None) };
     let places = comm.gather_alike(&place.words())?;
@@ -86,7 +86,7 @@ pub(super) fn gather(comm: &HostComm) -> Result<Option<Layout>> {
 /// What did not hold together where it was gathered, until the report [takes](take_notes) it.
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// What users should know of the layouts that were gathered since this was last asked.
+/// Warnings about the layouts that were gathered since the last call.
 pub(super) fn take_notes() -> Vec<String> {
     mem::take(&mut NOTES.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -272,7 +272,8 @@ fn is_active() -> bool {
 /// Open MPI compares each with each. Beyond it is faster to ask the processes themselves.
 const MOST_STEPS: i64 = 1 << 30;
 
-/// The rank in `MPI_COMM_WORLD` of every process, or `None` if one is not there or the host cannot tell.
+/// The rank in `MPI_COMM_WORLD` of every process of a communicator, or `None` if a process is not in it or the
+/// host cannot tell.
 pub(super) fn ranks_in_world(comm: &HostComm) -> Result<Option<Vec<c_int>>> {
     let size = comm.size()?;
     if i64::from(size) * i64::from(HostComm::world().size()?) > MOST_STEPS {

@@ -12,7 +12,7 @@ use super::say::say;
 use super::settings::Target;
 use crate::report::Report;
 
-/// Writes the report of one process. Any thread may.
+/// The place where one process writes its report. Any thread may use it.
 pub(super) struct Output(Mutex<Place>);
 
 enum Place {
@@ -30,7 +30,8 @@ enum Place {
 }
 
 impl Output {
-    /// For the process of this rank in `MPI_COMM_WORLD`: each but rank 0 adds its rank to a file's name.
+    /// The output of the process of this rank in `MPI_COMM_WORLD`: all but rank 0 append their rank to the name
+    /// of a file.
     pub(super) fn new(target: &Target, rank: i32) -> Self {
         let Target::File(path) = target else { return Self(Mutex::new(Place::Stderr)) };
         let is_json = path.extension().is_some_and(|extension| extension == "json");
@@ -42,7 +43,7 @@ impl Output {
         }))
     }
 
-    /// Writes what is new. Where a file cannot be written it is said, and everything goes to stderr.
+    /// Writes what is new. If the file cannot be written, a message says so, and everything goes to stderr.
     pub(super) fn write(&self, report: &Report, is_last: bool) {
         let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Place::Json { path, written } = &mut *place {

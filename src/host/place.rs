@@ -14,14 +14,14 @@ use crate::engine::decision::{CallSettings, ReorderOutcome};
 use crate::engine::policy::Reorder;
 use crate::mapping::{Distances, Layout, Objective, Options, Plan, Weights};
 
-/// Of a constructor without an info object.
+/// The settings for a constructor without an info object.
 pub(crate) fn call_settings(function: Function) -> CallSettings {
     let settings = Settings::get();
     settings.complain_in_world();
     settings.call_settings(function)
 }
 
-/// Of a constructor with an info object, of which five keys are ours: `cartograph_reorder` is `true` or
+/// The settings for a constructor with an info object, of which five keys are ours: `cartograph_reorder` is `true` or
 /// `false`, `cartograph_objective` `sum` or `max`, `cartograph_reorder_seconds` a number,
 /// `cartograph_level_weights` as `CARTOGRAPH_LEVEL_WEIGHTS`, `cartograph_combine` as `CARTOGRAPH_COMBINE`. Other keys, and other values, are ignored, as the
 /// standard has it.
@@ -70,8 +70,9 @@ fn value(read: impl FnOnce(*const c_char, *mut c_char) -> c_int, key: &CStr) -> 
     Some(unsafe { CStr::from_ptr(value.as_ptr()) }.to_string_lossy().trim().to_ascii_lowercase())
 }
 
-/// The rank that this constructor with `reorder = 1` would give the caller: `MPI_UNDEFINED` if it is
-/// left out. Local: where no constructor has asked yet where processes run, all stay.
+/// The rank that this constructor would give the calling process with `reorder = 1` (`MPI_Cart_map`,
+/// `MPI_Graph_map`: MPI 4.1, 8.5.9); `MPI_UNDEFINED` if it is left out. Local: while no constructor has asked
+/// where processes run, all keep their ranks.
 pub(crate) fn new_rank(
     comm: &HostComm,
     function: Function,
@@ -97,7 +98,7 @@ pub(crate) fn new_rank(
     Ok(found.map_or(sys::CG_UNDEFINED, |(new, _)| new))
 }
 
-/// Says once, on rank 0 of a communicator, that processes were moved although the program passed 0.
+/// Says once, on rank 0 of a communicator, that processes were moved although the program passed `reorder = 0`.
 pub(super) fn say_if_forced(function: &str, outcome: ReorderOutcome) {
     static SAID: Once = Once::new();
     if outcome == (ReorderOutcome::Applied { forced: true }) {

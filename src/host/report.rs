@@ -89,7 +89,7 @@ fn collector<'a>() -> Option<&'a Collector> {
     value.map(|value| unsafe { &*value.cast::<Collector>() })
 }
 
-/// Adds what a constructor has made. `started` is when the constructor was called.
+/// Adds the result of a constructor to the report. `started` is when the constructor was called.
 pub(crate) fn add(
     function: &'static str,
     comm: &HostComm,

@@ -8,7 +8,7 @@ macro_rules! say {
 }
 pub(super) use say;
 
-/// Writes a line at once. If that fails, it cannot be told any more.
+/// Writes a line to stderr in one call; a failure is ignored.
 pub(super) fn line(words: &str) {
     let _ = io::stderr().write_all(format!("{words}\n").as_bytes());
 }

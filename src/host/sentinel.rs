@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::sys;
 
-/// Those of one language.
+/// The addresses of one language that stand for `MPI_UNWEIGHTED` and `MPI_WEIGHTS_EMPTY`.
 pub(crate) struct Sentinels<const N: usize> {
     /// All lie from here to the highest. Most addresses that programs pass do not.
     lowest: AtomicUsize,
@@ -32,7 +32,7 @@ impl<const N: usize> Sentinels<N> {
         }
     }
 
-    /// Whether an address is one of these. Only where there is a topology: they are not known before.
+    /// Whether an address is one of these. Only where there is a topology: before, they are not known.
     #[inline(always)]
     pub(crate) fn has(&self, address: *const c_int) -> bool {
         let address = address.addr();

@@ -34,7 +34,7 @@ struct WrittenLayout {
     file: PathBuf,
 }
 
-/// What the file of `CARTOGRAPH_LAYOUT` tells of the network.
+/// The addresses of nodes in the file of `CARTOGRAPH_LAYOUT`.
 #[derive(Debug)]
 pub(super) struct WrittenNetworkMap {
     /// `None` if nothing of it can be used.
@@ -55,7 +55,7 @@ pub(crate) enum Neighbor {
     AllToAll,
 }
 
-/// What the environment says. It is the process', not a rank's: rank 0's counts where ranks differ.
+/// The settings by the environment of this process. Where processes differ, those of rank 0 count.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
     /// `CARTOGRAPH_REORDER`.
@@ -82,7 +82,7 @@ pub(crate) struct Settings {
 }
 
 impl Settings {
-    /// Read once: a program that changes its environment later is not followed.
+    /// The settings, read at the first call: later changes of the environment have no effect.
     pub(crate) fn get() -> &'static Self {
         static SETTINGS: OnceLock<Settings> = OnceLock::new();
         SETTINGS.get_or_init(Self::read)
@@ -180,7 +180,7 @@ impl Settings {
         }
     }
 
-    /// What a constructor is told.
+    /// The settings for a constructor.
     pub(crate) fn call_settings(&self, function: Function) -> CallSettings {
         let may_move = self.policy.by.has(function);
         CallSettings {
@@ -197,7 +197,7 @@ impl Settings {
         }
     }
 
-    /// Says on stderr what was not understood or cannot be done, once.
+    /// Says on stderr, once, which settings were not understood or cannot be followed.
     pub(super) fn complain(&self) {
         static SAID: Once = Once::new();
         SAID.call_once(|| self.complaints.iter().for_each(|line| say!("{line}")));
@@ -212,7 +212,7 @@ impl Settings {
         }
     }
 
-    /// What the file of `CARTOGRAPH_LAYOUT` tells of the network, if it is of that kind.
+    /// The addresses in the file of `CARTOGRAPH_LAYOUT`, if it is of that kind.
     pub(super) fn network_map(&self) -> Option<&WrittenNetworkMap> {
         let read = || {
             let WrittenLayout { text, file } = self.layout.as_ref()?;
@@ -253,7 +253,11 @@ impl Settings {
     }
 }
 
-/// `CARTOGRAPH_COMBINE`, or the info key; gives back what is not known.
+/// Reads `CARTOGRAPH_COMBINE`, or the info key.
+///
+/// # Errors
+///
+/// The text, if it is not a known value.
 pub(super) fn combine_of(text: &str) -> Result<Combine, &str> {
     match text {
         "off" => Ok(Combine::Off),
@@ -263,8 +267,8 @@ pub(super) fn combine_of(text: &str) -> Result<Combine, &str> {
     }
 }
 
-/// A variable that is set and not empty. A program that runs with more rights than its user has none,
-/// by the rule of `secure_getenv`.
+/// The value of a variable that is set and not empty. `None` in a program that runs with more rights than its
+/// user, as by `secure_getenv`.
 pub(super) fn set(name: &str) -> Option<OsString> {
     // SAFETY: reads a number that the kernel has given to the process.
     let is_privileged = unsafe { libc::getauxval(libc::AT_SECURE) } != 0;

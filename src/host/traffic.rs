@@ -49,16 +49,17 @@ fn recording(comm: &HostComm) -> Option<&'static Recording> {
     read.as_ref().inspect_err(|error| complain(error)).ok()
 }
 
-/// What edges weigh along each dimension of a grid of these sides.
+/// The weight of an edge along each dimension of a grid of these sides, by the recording of
+/// `CARTOGRAPH_TRAFFIC`.
 pub(super) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
     let sides: Vec<u32> = dims.iter().map(|side| *side as u32).collect();
     let cells = sides.iter().map(|side| *side as usize).product();
     recording(comm)?.weights(&sides, weights::MOST.min(Grid::most_weight(cells)))
 }
 
-/// A graph with the weights of what was sent along its edges; as it is where that is not known or nothing, or where
-/// the ranks of `comm` are not in the order of `MPI_COMM_WORLD`: they may have been moved, which none was in the run
-/// that was recorded.
+/// A graph with the bytes that were sent along its edges as weights. It is unchanged where these are not known
+/// or 0, or where the ranks of `comm` are not in the order of `MPI_COMM_WORLD`: processes may have been moved,
+/// unlike in the recorded run.
 pub(super) fn weighed(comm: &HostComm, graph: Csr) -> Csr {
     let Some(recording) = recording(comm) else { return graph };
     let Ok(Some(ranks)) = layout::ranks_in_world(comm) else { return graph };

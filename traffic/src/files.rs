@@ -8,7 +8,7 @@ use crate::{ReadError, Recording};
 /// Parts of recordings end so; files that are being written do not.
 const PART: &str = "jsonl";
 
-/// Why there is no recording.
+/// Why a recording cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The system does not give it.
@@ -24,7 +24,7 @@ impl Recording {
     ///
     /// # Errors
     ///
-    /// [`OpenError`], to be read after the name.
+    /// [`OpenError`], as text that follows the name of the file.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
         let files = if path.is_dir() { parts(path)? } else { vec![path.to_owned()] };
         let texts: Vec<String> = files.iter().map(fs::read_to_string).collect::<io::Result<_>>()?;

@@ -2,10 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-/// The version of the form. It grows when a field changes its meaning or goes; fields may be added.
+/// The version of the format. It grows when a field changes its meaning or is removed; fields may be added.
 pub const SCHEMA: u32 = 1;
 
-/// One line.
+/// One line of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Line {
@@ -38,7 +38,7 @@ pub enum Line {
     },
 }
 
-/// The process of a part.
+/// The first line of a part: the process that wrote it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
     /// [`SCHEMA`].
@@ -47,11 +47,11 @@ pub struct Process {
     pub rank: u32,
     /// The size of `MPI_COMM_WORLD`.
     pub size: u32,
-    /// The name of its processor: processes with the same one share a node.
+    /// The name that `MPI_Get_processor_name` gave: processes with the same name share a node.
     pub host: String,
-    /// The program, as it was called.
+    /// The program's name as it was started.
     pub program: String,
-    /// What the MPI calls itself.
+    /// The MPI library's name and version, by itself.
     pub mpi: String,
     /// Whether the process came to its end.
     pub complete: bool,
@@ -59,16 +59,16 @@ pub struct Process {
     pub lines: usize,
 }
 
-/// Messages.
+/// A number of messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
     /// How many there were.
     pub messages: u64,
-    /// What they carried, in bytes.
+    /// Their total size in bytes.
     pub bytes: u64,
 }
 
-/// A grid as one of its processes knows it.
+/// A grid that the program created, as one of its processes knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Grid {
     /// The MPI function that made it.

@@ -8,7 +8,7 @@ use crate::line::{Count, SCHEMA};
 /// Larger jobs are errors in a file.
 pub(crate) const MOST_PROCESSES: u32 = 1 << 25;
 
-/// Why something is no recording.
+/// Why a text is not a recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
     /// There is nothing in it.
@@ -55,14 +55,14 @@ pub enum ReadError {
     },
 }
 
-/// What went from one process to another.
+/// The messages from one process to another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
     /// The rank that sent, in `MPI_COMM_WORLD`.
     pub from: u32,
     /// The rank that received.
     pub to: u32,
-    /// How much.
+    /// The messages and their bytes.
     pub count: Count,
 }
 
@@ -79,15 +79,14 @@ pub struct Topology {
     pub reorder: bool,
     /// How many grids of different processes there were.
     pub grids: usize,
-    /// What processes that are next to each other along each dimension sent each other, by whatever
-    /// communicator. In a dimension of two processes, or where they are neighbors more than once,
-    /// along the first that makes them so.
+    /// For each dimension the messages between neighbors along it, on any communicator. Processes that are
+    /// neighbors along several dimensions count for the first of them.
     pub along: Vec<Count>,
-    /// What processes of the grid sent to others of it that are no neighbors.
+    /// The messages between processes of the grid that are not neighbors.
     pub elsewhere: Count,
 }
 
-/// A job's parts, joined.
+/// What a whole job sent: the parts of all its processes, joined.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recording {
     /// The size of `MPI_COMM_WORLD`.
@@ -96,11 +95,11 @@ pub struct Recording {
     pub program: String,
     /// What the MPI calls itself.
     pub mpi: String,
-    /// The node's name of each rank; `None` where its part is missing.
+    /// The name of each rank's node; `None` where its part is missing.
     pub hosts: Vec<Option<String>>,
     /// Processes whose part says that they did not come to their end.
     pub cut_short: usize,
-    /// Which rank sent to which, in ascending order; also what processes sent to themselves.
+    /// The messages between ranks, ascending by sender and receiver, including those of a process to itself.
     pub edges: Vec<Edge>,
     /// The grids, in the order of their names and sizes.
     pub topologies: Vec<Topology>,
@@ -109,7 +108,7 @@ pub struct Recording {
 }
 
 impl Count {
-    /// Adds others.
+    /// Adds another count to this one.
     pub fn add(&mut self, other: Self) {
         self.messages = self.messages.saturating_add(other.messages);
         self.bytes = self.bytes.saturating_add(other.bytes);

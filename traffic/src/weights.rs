@@ -9,9 +9,10 @@ const TOLERANCE: f64 = 0.005;
 const DENOMINATORS: std::ops::RangeInclusive<u32> = 1..=64;
 
 impl Recording {
-    /// What an edge along each dimension weighs, by what processes of `MPI_Cart_create`'s grids of these sides sent
-    /// each other: bytes or, where all messages are empty, messages. None weighs more than `most`, and the
-    /// lightest are small numbers where that is exact enough. `None` where there was no such grid or nothing was sent.
+    /// The weight of an edge along each dimension of a grid of these sides, by the bytes that neighbors in such
+    /// grids of `MPI_Cart_create` sent each other, or by the number of messages if all were empty. No weight
+    /// exceeds `most`, and they are scaled down to small numbers where that is exact enough. `None` if there
+    /// was no such grid or nothing was sent.
     pub fn weights(&self, dims: &[u32], most: i64) -> Option<Vec<i64>> {
         let same =
             |known: &&crate::Topology| known.function == "MPI_Cart_create" && known.dims == dims;
@@ -42,7 +43,7 @@ impl Recording {
         Some(scaled(unit).map(|weight| weight.round() as i64).collect())
     }
 
-    /// What one rank of `MPI_COMM_WORLD` sent to another.
+    /// The messages from one rank of `MPI_COMM_WORLD` to another.
     pub fn sent(&self, from: u32, to: u32) -> Count {
         let found = self.edges.binary_search_by_key(&(from, to), |edge| (edge.from, edge.to));
         found.map_or(Count::default(), |at| self.edges[at].count)

@@ -24,49 +24,50 @@ use crate::topology::{self, Class};
 /// "No rank", in a minimum over ranks.
 const NO_RANK: i64 = i64::MAX;
 
-/// What one rank brings to the agreement.
+/// What one process contributes to the agreement of all.
 pub struct Contribution<'a> {
-    /// The first fault in this rank's own arguments.
+    /// The first fault in this process' own arguments, if there is one.
     pub fault: Option<topology::Error>,
-    /// What all ranks must pass alike; not looked at where there is a fault.
+    /// The arguments that all processes must pass alike; ignored where there is a fault.
     pub shared: Shared<'a>,
-    /// How many processes get a place. `None` in `MPI_Cart_sub`, where all parts together have one for each.
+    /// How many processes the new topology has. `None` in `MPI_Cart_sub`, whose sub-grids together have all.
     pub vertices: Option<i32>,
-    /// What this rank asks of the reordering; `None` in functions that reorder no ranks.
+    /// What this process asks of the reordering; `None` in functions that do not reorder.
     pub request: Option<ReorderRequest>,
-    /// Two ways to call of which all ranks must choose one, if the call has such.
+    /// Where a function may be called in two ways, which of them this process chose.
     pub choice: Option<Choice>,
-    /// Whether this rank would have the host know the neighbors: what [`Comm::may_host_graph`] says.
+    /// Whether this process allows a distributed graph of the host: what [`Comm::may_host_graph`] says.
     pub host_graph: bool,
 }
 
-/// A choice between two ways to call, which all ranks must make alike.
+/// A choice between two ways to call a function, such as with weights or without, which all processes must make
+/// alike.
 pub struct Choice {
     /// The argument that makes the choice.
     pub argument: &'static str,
     /// The two ways, in words.
     pub ways: [&'static str; 2],
-    /// Which of them this rank chose; `None` if what it passed fits both.
+    /// Which of them this process chose, 0 or 1; `None` if its arguments fit both.
     pub chosen: Option<usize>,
-    /// Programs run on every host though ranks choose differently: each goes its way, unless
-    /// [`Rule::Weights`] is checked.
+    /// Whether different choices are accepted, because every host accepts them, unless [`Rule::Weights`] is
+    /// checked.
     pub tolerated: bool,
 }
 
-/// What all ranks know once they agree.
+/// What all processes know once they agree.
 pub struct Agreement {
-    /// Which of the choice's ways was taken; `None` if every rank's arguments fit both, or there was
-    /// no choice. Where different ways are tolerated it is this rank's own.
+    /// Which of the two ways was chosen; `None` if the arguments of all processes fit both, or there was no
+    /// choice. Where different choices are accepted it is this process' own.
     pub way: Option<usize>,
-    /// How processes will be placed.
+    /// Whether processes will be moved.
     pub decision: ReorderDecision,
     /// The rules that are checked.
     pub check: Check,
-    /// The rules that were broken and are not checked.
+    /// Rules that were broken, but are not checked.
     pub broken: Vec<Rule>,
-    /// Whether the host is to know the neighbors: if every rank would have it so.
+    /// Whether a distributed graph of the host is created: if all processes allow it.
     pub host_graph: bool,
-    /// Whether blocks are combined: what this rank says, if no rank says that they are not.
+    /// Whether small blocks are combined: this process' own setting, or off if it is off on any process.
     pub combine: Combine,
 }
 
@@ -76,13 +77,13 @@ const DIGEST_BITS: u32 = 24;
 /// Digests are colors from here on; below are those of functions that split into several parts.
 const DIGESTS: i32 = 1 << 30;
 
-/// The color of a rank that has a fault. It must not be that of a rank without: ranks that are not at
-/// fault must notice.
+/// The color in `MPI_Comm_split` of a process that has a fault. It differs from all others, so that processes
+/// without a fault notice.
 pub const AT_FAULT: i32 = DIGESTS - 1;
 
-/// Returns, on every rank alike, what was agreed on, or the fault of the lowest rank that has one.
-/// With it comes a new communicator of all processes in the order of their ranks. In 2^24 cases of
-/// arguments that differ, one passes; which ranks take part in what is agreed on without exception.
+/// Returns, on all processes alike, what was agreed on, or the fault of the lowest rank that has one. With it
+/// comes a new communicator of all processes in the order of their ranks. Arguments that differ pass unnoticed
+/// in one of 2^24 cases; which processes take part in which function is always agreed on. Collective.
 ///
 /// # Errors
 ///
@@ -109,7 +110,7 @@ pub fn agree<C: Comm>(
     Ok((all_of(0)?, agreed))
 }
 
-/// A communicator with what came out on it, or given back if that is an error.
+/// A communicator together with a result on it. If that is an error, the communicator is freed.
 pub fn keep<C: Comm, T>(comm: C, result: Result<T, C::Error>) -> Result<(C, T), C::Error> {
     match result {
         Ok(value) => Ok((comm, value)),
@@ -220,7 +221,7 @@ impl Choice {
     }
 }
 
-/// Gives every rank the words that `root` has for the fault that it found.
+/// Gives all processes the class and the text of the fault that `root` found. Collective.
 pub fn tell<C: Comm>(comm: &C, root: i32, own: Option<(Class, String)>) -> Result<Error, C::Error> {
     let is_root = comm.rank()? == root;
     let (class, text) = own.filter(|_| is_root).unwrap_or((Class::Arg, String::new()));
@@ -232,7 +233,7 @@ pub fn tell<C: Comm>(comm: &C, root: i32, own: Option<(Class, String)>) -> Resul
     Ok(Error::OnRank { rank: root, class, text })
 }
 
-/// The lowest rank whose `fault` is something says what it is; `None` if no rank has one.
+/// The `fault` of the lowest rank that has one, on all processes; `None` if no rank has one. Collective.
 pub fn first_fault<C: Comm>(comm: &C, fault: Option<String>) -> Result<Option<Error>, C::Error> {
     let mut lowest = [if fault.is_some() { i64::from(comm.rank()?) } else { NO_RANK }];
     comm.min(&mut lowest)?;

@@ -2,7 +2,7 @@
 
 use super::digest::Digest;
 
-/// A collective function of ours. Ranks may meet in different ones, which is an error.
+/// A collective function of the chapter. That processes call different ones on one communicator is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Function {
     /// `MPI_Cart_create`.
@@ -29,37 +29,37 @@ impl Function {
         }
     }
 
-    /// The same without its prefix in small letters, as people write it: `cart_create`.
+    /// Its name without the prefix, in small letters, as in settings: `cart_create`.
     pub fn word(self) -> String {
         self.name()["MPI_".len()..].to_ascii_lowercase()
     }
 }
 
-/// An argument that all ranks must pass alike.
+/// An argument that all processes must pass alike.
 #[derive(Debug, Clone, Copy)]
 pub struct Argument<'a> {
     /// Its name in the standard.
     pub name: &'static str,
     /// Its values; a scalar is a slice of one.
     pub values: &'a [i32],
-    /// Programs run on every host though ranks differ in it: each keeps what it passed, unless
-    /// [`Rule::Arguments`](super::check::Rule::Arguments) is checked.
+    /// Whether different values are accepted, because every host accepts them: each process keeps its own,
+    /// unless [`Rule::Arguments`](super::check::Rule::Arguments) is checked.
     pub tolerated: bool,
 }
 
 impl<'a> Argument<'a> {
-    /// One that must be the same everywhere.
+    /// An argument that must be the same on all processes.
     pub const fn exact(name: &'static str, values: &'a [i32]) -> Self {
         Self { name, values, tolerated: false }
     }
 
-    /// One in which ranks may differ.
+    /// An argument in which processes may differ.
     pub const fn tolerated(name: &'static str, values: &'a [i32]) -> Self {
         Self { name, values, tolerated: true }
     }
 }
 
-/// What a rank passed to a function, in the order of the call.
+/// The arguments that a process passed to a function, in the order of the call.
 #[derive(Debug, Clone, Copy)]
 pub struct Shared<'a> {
     /// The function.

@@ -1,8 +1,8 @@
 //! Rules of the standard that programs break unharmed on every host. Such programs run here too;
 //! `CARTOGRAPH_CHECK` names the rules whose breach is to be an error instead.
 
-/// A rule that all ranks together may break. Which argument of which rank breaks it is only found out
-/// where that is an error.
+/// A rule of the standard that the arguments of all processes together may break. Which process breaks it is
+/// found out only where that is an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rule {
     /// Each edge of `MPI_Dist_graph_create_adjacent` is given at both ends, with one weight.
@@ -26,7 +26,7 @@ impl Rule {
         }
     }
 
-    /// That it was broken, for people.
+    /// A sentence that it was broken, for reports.
     pub fn broken(self, function: &str) -> String {
         let what = match self {
             Self::Edges => "not every edge is given alike at both ends",
@@ -40,7 +40,7 @@ impl Rule {
     }
 }
 
-/// A set of rules.
+/// A set of rules: `CARTOGRAPH_CHECK`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Check(u8);
 
@@ -52,7 +52,7 @@ impl Check {
     ///
     /// # Errors
     ///
-    /// The first word that is none.
+    /// The first word that names no rule.
     pub fn parse(text: &str) -> Result<Self, &str> {
         let mut check = Self::default();
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
@@ -65,7 +65,7 @@ impl Check {
         Ok(check)
     }
 
-    /// This set and one rule more.
+    /// This set with one more rule.
     #[must_use]
     pub const fn with(self, rule: Rule) -> Self {
         Self(self.0 | 1 << rule as u8)

@@ -14,19 +14,19 @@ use crate::report::Shape;
 use crate::topology::cart::SubGrid;
 use crate::topology::{self, Cart, Class, Graph, Topology};
 
-/// What a constructor has made.
+/// The result of a constructor.
 pub struct Created<C> {
-    /// A communicator with its topology; `None` where this process has no place in it.
+    /// The new communicator and its topology; `None` on a process that gets `MPI_COMM_NULL`.
     pub member: Option<(C, Topology)>,
     /// How ranks were reordered, where a report is asked for.
     pub placement: Option<Placement>,
-    /// Whether all processes would have the host know the neighbors.
+    /// Whether all processes allow a distributed graph of the host.
     pub host_graph: bool,
-    /// Which small blocks of neighborhood collectives travel together; on all processes some or none.
+    /// Which small blocks of neighborhood collectives are combined; off on all processes or on none.
     pub combine: Combine,
 }
 
-/// What a rank passed to `MPI_Cart_create`. Arrays have one entry a dimension.
+/// The arguments of one process in `MPI_Cart_create`. Arrays have one entry per dimension.
 pub struct CartArguments<'a> {
     /// Processes along each dimension.
     pub dims: &'a [i32],
@@ -36,11 +36,11 @@ pub struct CartArguments<'a> {
     pub reorder: bool,
 }
 
-/// What a rank passed to `MPI_Graph_create`. `edges` has as many entries as `index` speaks of.
+/// The arguments of one process in `MPI_Graph_create`. `edges` has as many entries as the last of `index` says.
 pub struct GraphArguments<'a> {
-    /// For each node the number of edges that leave it and the nodes before it.
+    /// For each node the number of edges that leave it or a node before it.
     pub index: &'a [i32],
-    /// Where the edges lead.
+    /// The node that each edge leads to.
     pub edges: &'a [i32],
     /// Whether ranks may be reordered.
     pub reorder: bool,
@@ -63,7 +63,7 @@ fn parted<T>(result: Result<T, topology::Error>) -> (Option<T>, Option<topology:
 ///
 /// # Errors
 ///
-/// The same on every rank: [`OnRank`](super::Error::OnRank) for a fault in anyone's arguments or for arguments
+/// The same on every rank: [`OnRank`](super::Error::OnRank) for a fault in the arguments of any rank or for arguments
 /// that differ, or what the communicator's own methods return.
 pub fn cart_create<C: Comm>(
     comm: &C,

@@ -8,32 +8,32 @@ use super::policy::Reorder;
 use super::{Comm, LayoutKnowledge};
 use crate::mapping::Options;
 
-/// What a process brings along to every constructor. Where it differs from rank to rank the most
-/// cautious [`Reorder`] counts, and rank 0's other settings.
+/// The settings of one process for a constructor. Where they differ between ranks, the most cautious
+/// [`Reorder`] counts, and otherwise those of rank 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CallSettings {
     /// In which constructors processes may be moved.
     pub reorder: Reorder,
-    /// What the info of the call says of it, if anything.
+    /// `cartograph_reorder` in the info of the call, if it is there.
     pub info: Option<bool>,
-    /// Whether a report is asked for, also where no process is moved.
+    /// Whether a report is asked for, so that rank 0 makes a plan even if no process may be moved.
     pub reporting: bool,
     /// Rules whose breach is an error.
     pub check: Check,
-    /// Which small blocks of neighborhood collectives on what is created travel together.
+    /// Which small blocks of neighborhood collectives on the new communicator are combined.
     pub combine: Combine,
-    /// How to search.
+    /// How mappings are searched for.
     pub options: Options,
 }
 
-/// What a process asks of the reordering in a call.
+/// What one process passes to a constructor about reordering.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ReorderRequest {
-    /// The argument of the constructor.
+    /// The argument `reorder`.
     pub reorder: bool,
-    /// Whether it is one of distributed graphs.
+    /// Whether the constructor is one of distributed graphs.
     pub distributed: bool,
-    /// What the user and the info say.
+    /// The settings by the environment and the info.
     pub settings: CallSettings,
 }
 
@@ -149,12 +149,12 @@ impl ReorderRequest {
     }
 }
 
-/// What is going to happen in a constructor; the same on every rank.
+/// What a constructor is going to do; the same on all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReorderDecision {
-    /// Processes may be moved.
+    /// Whether processes may be moved.
     pub moving: bool,
-    /// Rank 0 makes a plan, to move processes by or to report what it would bring.
+    /// Whether rank 0 makes a plan, to move processes by it or to report what it would gain.
     pub planning: bool,
     pub(super) reporting: bool,
     /// Processes are moved at random.

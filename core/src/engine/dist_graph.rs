@@ -16,7 +16,7 @@ use crate::mapping::Csr;
 use crate::report::Shape;
 use crate::topology::{self, DistGraph, Edges, Topology};
 
-/// Weights as a rank passed them.
+/// The weights argument of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Weights<'a> {
     /// `MPI_UNWEIGHTED`.
@@ -45,13 +45,13 @@ impl Weights<'_> {
     }
 }
 
-/// What a rank passed to `MPI_Dist_graph_create_adjacent`.
+/// The arguments of one process in `MPI_Dist_graph_create_adjacent`.
 pub struct AdjacentArguments<'a> {
-    /// Where edges into this process come from.
+    /// The rank that each edge into this process comes from.
     pub sources: &'a [i32],
     /// Their weights.
     pub source_weights: Weights<'a>,
-    /// Where edges out of this process lead.
+    /// The rank that each edge out of this process leads to.
     pub destinations: &'a [i32],
     /// Their weights.
     pub dest_weights: Weights<'a>,
@@ -59,13 +59,13 @@ pub struct AdjacentArguments<'a> {
     pub reorder: bool,
 }
 
-/// What a rank passed to `MPI_Dist_graph_create`: any edges of the graph, not only its own.
+/// The arguments of one process in `MPI_Dist_graph_create`: any edges of the graph, not only its own.
 pub struct EdgeArguments<'a> {
-    /// Where the edges start.
+    /// The rank that edges start from.
     pub sources: &'a [i32],
     /// How many entries of `destinations` belong to each of the `sources`.
     pub degrees: &'a [i32],
-    /// Where the edges lead.
+    /// The rank that each edge leads to.
     pub destinations: &'a [i32],
     /// A weight for each of the `destinations`.
     pub weights: Weights<'a>,
@@ -73,7 +73,8 @@ pub struct EdgeArguments<'a> {
     pub reorder: bool,
 }
 
-/// How many edges rank 0 gathers to plan a mapping: 12 bytes each on the way, 40 while it plans.
+/// The largest number of edges that rank 0 gathers to plan a mapping: 12 bytes each in messages, 40 while it
+/// plans.
 pub const MOST_EDGES: i64 = 1 << 24;
 
 /// Agrees that all ranks are in `function`, reorder alike, and have weights or have none. Returns a
@@ -110,12 +111,12 @@ fn agree_on<C: Comm>(
     Ok((all, agreed, weighted))
 }
 
-/// `MPI_Dist_graph_create_adjacent`. Collective. Each rank's lists keep their order. Edges that their
-/// two ends do not give alike are an error only where [`Rule::Edges`] is checked.
+/// `MPI_Dist_graph_create_adjacent`: MPI 4.1, 8.5.4. Collective. Each rank's lists keep their order. Edges that
+/// their two ends do not give alike are an error only where [`Rule::Edges`] is checked.
 ///
 /// # Errors
 ///
-/// The same on every rank: [`OnRank`](super::Error::OnRank) for a fault in anyone's arguments; or what the
+/// The same on every rank: [`OnRank`](super::Error::OnRank) for a fault in the arguments of any rank; or what the
 /// communicator's own methods return.
 pub fn dist_graph_create_adjacent<C: Comm>(
     comm: &C,
@@ -153,9 +154,9 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     Ok(Created { member, placement, host_graph, combine })
 }
 
-/// `MPI_Dist_graph_create`. Collective. Every edge goes to its two ends, where lists are ordered
-/// by the rank that gave an edge, and for one rank in the order given; so the k-th of several
-/// edges between two processes is the same edge at both ends.
+/// `MPI_Dist_graph_create`: MPI 4.1, 8.5.4. Collective. Every edge goes to its two ends, where lists are
+/// ordered by the rank that gave an edge, and for one rank in the order given; so the k-th of several edges
+/// between two processes is the same edge at both ends.
 ///
 /// # Errors
 ///

@@ -7,14 +7,14 @@
 
 use super::Comm;
 
-/// Something to be carried to another rank.
+/// A message of `N` words to another rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Item<const N: usize> {
     /// The rank it goes to.
     pub to: i32,
     /// The rank that sent it.
     pub from: i32,
-    /// What it says.
+    /// Its words.
     pub words: [i32; N],
 }
 
@@ -32,7 +32,8 @@ impl<const N: usize> Item<N> {
     }
 }
 
-/// Delivers every rank's items. What arrives is ordered by sender, and for one sender in the order sent.
+/// Delivers the items of all ranks. Returns those for this rank, ordered by sender, and for one sender in the
+/// order sent. Collective.
 ///
 /// # Errors
 ///

@@ -3,16 +3,16 @@
 
 use std::fmt;
 
-/// One such program.
+/// A program that passes `reorder = 1` but does not work when its processes are moved.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Misuse {
     program: &'static str,
-    /// How the symbol begins of the function that calls the constructor, however indirectly.
+    /// The beginning of the symbol of a function that calls the constructor, directly or not.
     symbol: &'static str,
     fault: &'static str,
 }
 
-/// All of them.
+/// All known ones.
 static TABLE: [Misuse; 1] = [
     // `processors * * * map cart/reorder`: src/procmap.cpp of every release so far. Seen to hang.
     Misuse {
@@ -23,8 +23,8 @@ static TABLE: [Misuse; 1] = [
 ];
 
 impl Misuse {
-    /// The program that a constructor was called by, if it is one of the table: `symbols` are the names of
-    /// the functions that are being called, as linkers see them.
+    /// The entry of the program that calls a constructor, if it has one: `symbols` are the linker's names of
+    /// the functions on the call stack.
     pub fn by_callers<'a>(mut symbols: impl Iterator<Item = &'a str>) -> Option<&'static Self> {
         symbols.find_map(Self::of_symbol)
     }

@@ -12,21 +12,21 @@ use super::decision::{ReorderDecision, ReorderOutcome};
 use crate::mapping::{Csr, Layout, Options, Plan, recall_graph};
 use crate::report::{Shape, Traffic};
 
-/// What rank 0 can tell of a reordering, where a report is asked for or the program had passed `reorder = 0`.
-/// On other ranks there is none.
+/// How ranks were reordered, for the report. Only on rank 0, and only where a report is asked for or the
+/// program passed `reorder = 0`.
 #[derive(Debug, Clone)]
 pub struct Placement {
-    /// Where the processes of the old communicator run, if that is known.
+    /// The nodes of the old communicator's ranks, if they are known.
     pub layout: Option<Arc<Layout>>,
-    /// What was planned, applied or not.
+    /// The plan, whether it was applied or not.
     pub plan: Option<Plan>,
-    /// Whether it was applied.
+    /// Whether it was applied, and if not, why.
     pub outcome: ReorderOutcome,
-    /// What the graph sends from node to node, for graphs on not too many nodes.
+    /// The weights of the graph's edges from node to node, if there are not too many nodes.
     pub traffic: Option<Traffic>,
     /// What was created, also where rank 0 itself is left out.
     pub shape: Shape,
-    /// How long the planning took.
+    /// Seconds that planning took.
     pub seconds: f64,
     /// Rules that the arguments broke.
     pub broken: Vec<Rule>,

@@ -19,26 +19,26 @@ pub enum Reorder {
     Always,
 }
 
-/// `CARTOGRAPH_REORDER`.
+/// The value of `CARTOGRAPH_REORDER`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Policy {
     /// In which constructors processes may be moved.
     pub reorder: Reorder,
-    /// The seed, if processes are moved at random to find out whether the program stands it: then those of
-    /// known programs as well.
+    /// The seed, if processes are moved at random to test the program: then also in programs that are known not
+    /// to work so.
     pub scramble: Option<u64>,
-    /// By which constructors.
+    /// The constructors that move processes.
     pub by: Constructors,
 }
 
-/// The words that [`Policy`] is read from.
+/// The values that [`Policy`] is read from, for messages.
 pub const WORDS: &str = "off, on, all, always and scramble:SEED[:CONSTRUCTOR+...]";
 
-/// Some of the constructors that may move processes.
+/// A set of the [`CONSTRUCTORS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Constructors(u8);
 
-/// All of them.
+/// The constructors that may move processes.
 pub const CONSTRUCTORS: [Function; 4] = [
     Function::CartCreate,
     Function::GraphCreate,
@@ -54,7 +54,7 @@ impl Default for Constructors {
 }
 
 impl Constructors {
-    /// Whether a constructor is one of these.
+    /// Whether a constructor is in the set.
     pub fn has(self, function: Function) -> bool {
         self.0 & Self::bit(function) != 0
     }

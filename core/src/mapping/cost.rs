@@ -2,13 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Edges that lead from one node to another. An edge counts as often as its weight says; both
-/// directions count.
+/// What a mapping costs: the weights of the edges between different nodes. Both directions count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cost {
-    /// All of them: J_sum.
+    /// The sum over all nodes, J_sum in the literature.
     pub inter_node_edges: i64,
-    /// Those that leave the worst node: J_max.
+    /// The largest sum of edges that leave one node, J_max.
     pub max_node_edges: i64,
 }
 
@@ -23,7 +22,7 @@ pub enum Objective {
 }
 
 impl Cost {
-    /// Smaller is better.
+    /// The figures in the order in which they are compared; smaller is better.
     pub fn key(self, objective: Objective) -> (i64, i64) {
         match objective {
             Objective::Sum => (self.inter_node_edges, self.max_node_edges),
@@ -32,7 +31,7 @@ impl Cost {
     }
 }
 
-/// The edges that leave each vertex, however a topology keeps them.
+/// The weighted edges that leave each vertex, however a topology keeps them.
 pub trait Adjacency {
     /// How many vertices there are: `0..vertices()`.
     fn vertices(&self) -> usize;

@@ -150,7 +150,7 @@ impl Csr {
         (&self.targets[row.clone()], &self.weights[row])
     }
 
-    /// The neighbors of a vertex, in ascending order, with weights.
+    /// The edges that leave a vertex: the neighbors in ascending order, with the weights.
     pub fn edges(&self, vertex: usize) -> impl Iterator<Item = (usize, i64)> + '_ {
         let row = self.offsets[vertex]..self.offsets[vertex + 1];
         let targets = self.targets[row.clone()].iter().map(|to| *to as usize);

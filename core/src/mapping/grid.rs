@@ -4,12 +4,12 @@ use super::cost::{Adjacency, Cost};
 use super::lattice::Lattice;
 use crate::topology::Cart;
 
-/// One vector of a stencil: where a cell sends to, and how much it weighs.
+/// One vector of a stencil: the offset of the cell that each cell sends to, and the weight of that edge.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offset {
-    /// One entry a dimension.
+    /// The difference of the coordinates, one entry per dimension.
     pub by: Vec<i32>,
-    /// What an edge along it weighs.
+    /// The weight of such an edge.
     pub weight: i64,
 }
 
@@ -31,8 +31,8 @@ impl Grid {
         Self { dims, periodic, stencil, assumed: false }
     }
 
-    /// The nearest neighbors of a Cartesian topology, with the weight of each dimension; without any they are
-    /// assumed to be equal.
+    /// A Cartesian topology with edges between nearest neighbors, and the weight of each dimension; without
+    /// weights all are [assumed](Self::assumed) to be 1.
     pub fn of_cart(cart: &Cart, weights: Option<&[i64]>) -> Self {
         // A program may pass any number of dimensions of one process, which have no edges between
         // processes; a stencil is as long as the square of the dimensions.
@@ -47,14 +47,14 @@ impl Grid {
         if weights.is_none() { grid.assumed() } else { grid }
     }
 
-    /// The same, of which it is not known whether edges weigh what the stencil says: a mapping must be no loss
-    /// where they do not.
+    /// The same grid with weights that are an assumption: a mapping must lose nothing if dimensions weigh
+    /// differently.
     #[must_use]
     pub fn assumed(self) -> Self {
         Self { assumed: true, ..self }
     }
 
-    /// Whether weights are not known.
+    /// Whether the weights are an assumption.
     pub fn is_assumed(&self) -> bool {
         self.assumed
     }
@@ -79,12 +79,12 @@ impl Grid {
         Self { stencil, assumed: false, ..self.clone() }
     }
 
-    /// The sides, in cells.
+    /// How many cells lie along each dimension.
     pub fn dims(&self) -> &[usize] {
         &self.dims
     }
 
-    /// Whether the ends of each dimension are neighbors.
+    /// Whether each dimension is periodic.
     pub fn periodic(&self) -> &[bool] {
         &self.periodic
     }
@@ -94,12 +94,12 @@ impl Grid {
         &self.stencil
     }
 
-    /// The most that a vector of a grid of so many cells may weigh, so that no sum overflows.
+    /// The largest weight of a stencil vector on a grid of so many cells with which no sum overflows.
     pub fn most_weight(cells: usize) -> i64 {
         (1 << 47) / cells.max(1) as i64
     }
 
-    /// A step of one, forth and back, along each dimension: what MPI's own neighbors are.
+    /// The stencil of MPI's neighborhood collectives: a step of one in both directions along each dimension.
     pub fn nearest_neighbors(weights: &[i64]) -> Vec<Offset> {
         let ndims = weights.len();
         let step = |i: usize, by: i32| Offset {

@@ -27,7 +27,7 @@ fn last() -> MutexGuard<'static, Option<Last>> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// [`plan_cart`], by memory if it was the last question.
+/// [`plan_cart`], which returns the last plan again if the arguments are the same.
 pub fn recall_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
     let same = |subject: &Subject| matches!(subject, Subject::Cart(last) if last == grid);
     recall((layout, options), same).unwrap_or_else(|| {
@@ -36,7 +36,7 @@ pub fn recall_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
     })
 }
 
-/// [`plan_graph`], by memory if it was the last question.
+/// [`plan_graph`], which returns the last plan again if the arguments are the same.
 pub fn recall_graph(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
     let same = |subject: &Subject| matches!(subject, Subject::Graph(last) if last == graph);
     recall((layout, options), same).unwrap_or_else(|| {

@@ -19,17 +19,17 @@ pub(super) fn worth(cells: usize) -> f64 {
     (2e-4 * cells).min(0.15).min(8e2 / cells).max(3e-7 * cells)
 }
 
-/// What a caller may ask of a mapping.
+/// How a mapping is searched for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// Which figure comes first.
+    /// Which cost is minimized first.
     pub objective: Objective,
-    /// How many seconds the search may take, on a machine of today. It is counted in steps, not by
-    /// a clock, so that the same question always has the same answer. `None`: what is worth it.
+    /// Seconds that the search may take on a machine of today, counted in steps and not by a clock, so that the
+    /// same arguments always give the same plan. `None`: a default that depends on the size.
     pub seconds: Option<f64>,
-    /// A seed, if processes are to be moved at random, to find out whether a program stands it.
+    /// The seed if processes are to be moved at random, to test whether a program works then.
     pub scramble: Option<u64>,
-    /// What an edge costs by how far apart its ends are, where there are levels above the nodes.
+    /// The cost of an edge by the outermost level that it crosses; used where there are levels above the nodes.
     pub distances: Distances,
 }
 
@@ -67,24 +67,24 @@ impl Options {
     }
 }
 
-/// What a mapping brings at one level of a layout.
+/// The cost of a mapping at one level of a layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LevelCost {
-    /// No mapping has fewer edges between groups of the level.
+    /// A lower bound for the edges between groups of the level, in any mapping.
     pub lower_bound: i64,
-    /// With every process keeping its rank: edges between different groups of the level, whether or not of one
-    /// group of the level above, and those that leave the worst group.
+    /// The cost if every process keeps its rank: all edges between different groups of the level, and those
+    /// that leave the worst group.
     pub before: Cost,
-    /// The same as planned.
+    /// The cost of the plan.
     pub after: Cost,
 }
 
-/// The sum over all edges of the distance of their ends.
+/// The sum over all edges of the distance between their ends: all levels together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Weighted {
-    /// What an edge counts inside a node, between two nodes of the same group, and so on outward.
+    /// The distance inside a node, between two nodes of the same group, and so on outward.
     pub distances: Vec<i64>,
-    /// No mapping has less.
+    /// A lower bound for any mapping.
     pub lower_bound: i128,
     /// With every process keeping its rank.
     pub before: i128,
@@ -98,22 +98,22 @@ pub struct Plan {
     /// `old_rank[v]` is the rank of the old communicator whose process takes vertex `v`, which
     /// becomes rank `v`; `None` where every process keeps its rank, because nothing else is better.
     pub old_rank: Option<Box<[i32]>>,
-    /// How many vertices there are; processes of the old communicator may be more.
+    /// The number of vertices; the old communicator may have more processes.
     pub vertices: i32,
-    /// No mapping has fewer edges between nodes.
+    /// A lower bound for the edges between nodes, in any mapping.
     pub lower_bound: i64,
     /// With every process keeping its rank.
     pub before: Cost,
     /// As planned.
     pub after: Cost,
-    /// Each level of the layout, the outermost first; that of the nodes is told above as well.
+    /// The cost at each level of the layout, the outermost first, including the nodes.
     pub levels: Vec<LevelCost>,
     /// All levels together, where there are some above the nodes.
     pub weighted: Option<Weighted>,
-    /// What found it, in a word or two.
+    /// The name of the algorithm that found it, for reports.
     pub algorithm: &'static str,
-    /// What a mapping costs that gains where all dimensions weigh the same, and was not taken because that is
-    /// not known and it could be a loss.
+    /// The cost of a mapping that gains if all dimensions weigh the same, and was not taken because that is not
+    /// known and it could be a loss otherwise.
     pub withheld: Option<Cost>,
 }
 
@@ -276,16 +276,16 @@ impl Plan {
         Self { old_rank: Some(old_rank), after, levels, weighted, algorithm, ..self }
     }
 
-    /// The rank of the old communicator whose process takes each vertex.
+    /// For each vertex the rank in the old communicator of the process that takes it.
     pub fn old_ranks(&self) -> impl Iterator<Item = i32> + '_ {
         (0..self.vertices).map(|v| self.old_rank.as_ref().map_or(v, |old| old[v as usize]))
     }
 }
 
-/// Plans a grid. What `MPI_Cart_map` answers and `MPI_Cart_create` does. Deterministic.
+/// Maps a grid, for `MPI_Cart_create` (MPI 4.1, 8.5.1) and `MPI_Cart_map` (8.5.9). Deterministic.
 ///
-/// `layout` has at least as many ranks as the grid has cells. Of more ranks, those take part that need
-/// few nodes. Time: under half a second for a million cells, unless [`Options::seconds`] says otherwise,
+/// `layout` must have at least as many ranks as the grid has cells. If it has more, those ranks take part that
+/// need few nodes. Time: under half a second for a million cells, unless [`Options::seconds`] says otherwise,
 /// nearly all of it for constructions; grids of some hundred cells are searched for up to 0.15 s. Memory: 17
 /// bytes a cell beyond the layout from 100,000 cells on, up to about 120 where smaller grids are annealed
 /// (docs/quality.md).
@@ -348,9 +348,10 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> P
     plan.or_better(grid, &lattice, layout, (options, &seconds), found)
 }
 
-/// Plans a graph. What `MPI_Graph_map` answers and the constructors of graphs do. Deterministic.
+/// Maps a graph, for the constructors of graphs (MPI 4.1, 8.5.3 and 8.5.4) and `MPI_Graph_map` (8.5.9).
+/// Deterministic.
 ///
-/// `layout` has at least as many ranks as the graph has vertices.
+/// `layout` must have at least as many ranks as the graph has vertices.
 pub fn plan_graph(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
     match options.scramble {
         Some(seed) => scramble(graph, layout, seed),

@@ -7,7 +7,7 @@
 use super::Layout;
 use super::layout::{Kind, Level, MOST_LEVELS};
 
-/// The places of all ranks, as runs of neighbors that are at the same one.
+/// A [`Layout`] in compressed form: runs of consecutive ranks that are at the same place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runs {
     /// The number of ranks, the number of levels, the kind of each, and the runs: how many ranks, and their
@@ -40,12 +40,12 @@ impl From<&Layout> for Runs {
 }
 
 impl Runs {
-    /// The words, for another process.
+    /// The words to send to another process.
     pub fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// What [`words`](Self::words) gave; `None` if these are no such words.
+    /// The runs that [`words`](Self::words) describes; `None` if the words are malformed.
     pub fn from_words(words: Box<[u32]>) -> Option<Self> {
         let (ranks, levels) = (*words.first()?, *words.get(1)? as usize);
         let kinds = words.get(HEAD..HEAD.checked_add(levels)?)?;
@@ -78,7 +78,7 @@ impl Runs {
         self.runs().all(|run| run[1..].iter().all(|group| *group == 0))
     }
 
-    /// The layout with a word a rank and level.
+    /// The layout itself, with a word for each rank and level.
     pub fn layout(&self) -> Layout {
         let level = |level: usize| {
             let groups = self

@@ -2,14 +2,14 @@
 
 use super::grid::Grid;
 
-/// The largest weight: sums over any grid fit.
+/// The largest weight, with which sums over any grid fit.
 pub const MOST: i64 = 1 << 31;
 
 /// Reads the weights of so many dimensions, such as "16,1,1".
 ///
 /// # Errors
 ///
-/// What is wrong, to be read after the name of where it was written.
+/// What is wrong, as text that follows the name of the setting.
 pub fn parse(text: &str, ndims: usize) -> Result<Vec<i64>, String> {
     let weights = numbers(text)?;
     if weights.len() != ndims {
@@ -61,8 +61,8 @@ impl Weights {
         Ok(Self { entries: text.split(';').map(entry).collect::<Result<_, String>>()? })
     }
 
-    /// The weights for a grid of these sides, if there are any and sums of them fit; those for it alone come
-    /// first.
+    /// The weights for a grid of these sides, if there are any and sums of them fit; those for just these sides
+    /// are preferred.
     pub fn of(&self, dims: &[usize]) -> Option<&[i64]> {
         let own = |(sides, _): &&(Option<Vec<usize>>, _)| sides.as_deref() == Some(dims);
         let any = |(sides, weights): &&(Option<_>, Vec<i64>)| {
@@ -74,7 +74,7 @@ impl Weights {
         found.map(|(_, weights)| &weights[..]).filter(fits)
     }
 
-    /// Whether all weights are for grids of any sides, so that one without was perhaps meant as well.
+    /// Whether no weights are for particular sides, so that a grid without weights was probably meant as well.
     pub fn are_general(&self) -> bool {
         self.entries.iter().all(|(sides, _)| sides.is_none())
     }

@@ -30,13 +30,13 @@ impl Room {
 /// The job that is reported on.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Job {
-    /// What the MPI calls itself.
+    /// The MPI library's name and version, by itself.
     pub mpi: String,
     /// How many processes `MPI_COMM_WORLD` has.
     pub processes: i32,
-    /// The rank in it of the process that tells this.
+    /// The rank of the reporting process in it.
     pub rank: i32,
-    /// The nodes of `MPI_COMM_WORLD`, where they were asked for.
+    /// The sizes of the nodes of `MPI_COMM_WORLD`, if they are known.
     pub nodes: Option<NodeSizes>,
 }
 
@@ -77,7 +77,7 @@ impl Default for Report {
 }
 
 impl Report {
-    /// Nothing so far.
+    /// An empty report.
     pub fn new() -> Self {
         Self::default()
     }
@@ -87,7 +87,7 @@ impl Report {
         self.collected.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Says what job this is.
+    /// Sets the job that is reported on.
     pub fn job(&self, job: Job) {
         self.collected().document.job = Some(job);
     }
@@ -107,24 +107,24 @@ impl Report {
         collected.is_due(is_new)
     }
 
-    /// What is new since the last time, for people.
+    /// The text of what is new since the last call.
     pub fn news(&self) -> String {
         self.collected().news(false)
     }
 
-    /// The same at the end: also how often there was what has been told.
+    /// The same at the end of the job: also how many topologies there were of each kind that was reported.
     pub fn last_news(&self) -> String {
         self.collected().news(true)
     }
 
-    /// What there is to tell, for programs; `docs/report-schema.md` describes it.
+    /// The report in JSON, as `docs/report-schema.md` describes it.
     pub fn json(&self) -> String {
         self.collected().document.json()
     }
 }
 
 impl Document {
-    /// What several processes have written, as one report. What they tell alike is one record with a count.
+    /// The reports of several processes as one. Records that are alike become one with a count.
     pub fn merged(parts: impl IntoIterator<Item = Self>) -> Self {
         let mut merged = Collected::new(Room::ENDLESS);
         for part in parts {

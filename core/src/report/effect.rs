@@ -71,12 +71,12 @@ impl fmt::Display for NodeSizes {
     }
 }
 
-/// Edges that join two groups of a level, by their weights; both directions count.
+/// The weights of the edges between different groups of a level. Both directions count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Crossing {
-    /// All of them.
+    /// The sum over all groups.
     pub edges: i64,
-    /// Those that leave the worst group.
+    /// The largest sum of edges that leave one group.
     pub worst_group: i64,
 }
 
@@ -86,10 +86,10 @@ impl From<Cost> for Crossing {
     }
 }
 
-/// What a mapping brings at one level of the machine.
+/// The effect of a mapping at one level of the machine.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct LevelEffect {
-    /// What its groups are: "switches", "nodes", "packages".
+    /// The name of its groups: "switches", "nodes", "packages".
     pub name: Cow<'static, str>,
     /// How many groups there are.
     pub groups: usize,
@@ -102,7 +102,7 @@ pub struct LevelEffect {
 }
 
 impl LevelEffect {
-    /// Of each level of a layout, the outermost first.
+    /// The effect of a plan at each level of a layout, the outermost first.
     pub fn of(layout: &Layout, plan: &Plan) -> Vec<Self> {
         let levels = layout.levels().iter().zip(layout.names()).zip(&plan.levels);
         let level = |((level, name), costs): ((&Level, String), &LevelCost)| Self {
@@ -116,10 +116,10 @@ impl LevelEffect {
     }
 }
 
-/// The sum over all edges of the distance of their ends.
+/// The sum over all edges of the distance between their ends.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WeightedEffect {
-    /// What an edge counts inside a node, between nodes of one group, and so on outward.
+    /// The distance inside a node, between nodes of one group, and so on outward.
     pub distances: Vec<i64>,
     /// No mapping has less.
     pub lower_bound: i64,
@@ -141,7 +141,7 @@ impl From<&Weighted> for WeightedEffect {
     }
 }
 
-/// What a mapping brings, whether it was applied or not.
+/// The effect of a mapping, whether it was applied or not.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Effect {
     /// No mapping has fewer edges between nodes.
@@ -150,10 +150,10 @@ pub struct Effect {
     pub before: Cost,
     /// As it is now.
     pub after: Cost,
-    /// What found it, in a word or two.
+    /// The name of the algorithm that found it.
     pub algorithm: Cow<'static, str>,
-    /// What a mapping would have that was not taken because it could be a loss where dimensions weigh
-    /// unequally, if they do not.
+    /// The cost, with equal weights, of a mapping that was not taken because it could be a loss with unequal
+    /// ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Cost>,
     /// The same at each level of the machine, the outermost first; the nodes are one of them.
@@ -165,7 +165,7 @@ pub struct Effect {
 }
 
 impl Effect {
-    /// What a plan for a layout brings.
+    /// The effect of a plan for a layout.
     pub fn of(layout: &Layout, plan: &Plan) -> Self {
         Self {
             lower_bound: plan.lower_bound,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::collect::Job;
 use super::record::Record;
 
-/// The version of the form. It grows when a field changes its meaning or goes; fields may be added.
+/// The version of the format. It grows when a field changes its meaning or is removed; fields may be added.
 pub const SCHEMA: u32 = 1;
 
 /// A report as `docs/report-schema.md` describes it.
@@ -17,24 +17,24 @@ pub struct Document {
     pub cartograph: String,
     /// The job, where it is known.
     pub job: Option<Job>,
-    /// What was created, in the order of first times.
+    /// The topologies that were created, in the order in which each kind came first.
     pub topologies: Vec<Record>,
-    /// How many more topologies there were, of too many kinds to keep them all.
+    /// The number of further topologies, which were of too many kinds to be recorded.
     pub not_recorded: u64,
-    /// What the user should know.
+    /// The warnings.
     pub warnings: Vec<Warning>,
 }
 
-/// Something that the user should know.
+/// A warning to the user.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Warning {
-    /// One line.
+    /// Its text, one line.
     pub text: String,
     /// How often it was given.
     pub count: u64,
 }
 
-/// Why something is no report.
+/// Why a text is not a report.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// Not JSON, or not of this form.

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::mapping::{Adjacency, Layout, Level, Plan};
 
-/// Where processes are: what a picture needs.
+/// Where processes run, as much as a picture needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Places {
     /// The node of every rank of the old communicator.
@@ -68,13 +68,14 @@ impl Places {
         (groups(&written) == counts.collect::<Vec<_>>()).then_some(text)
     }
 
-    /// For each level the group of each of the first `vertices` new ranks, had every process kept its rank.
-    /// `None` if there are not so many.
+    /// The places of the first `vertices` new ranks if every process kept its rank. `None` if there are not so
+    /// many ranks.
     pub fn before(&self, vertices: usize) -> Option<VertexPlaces> {
         self.vertex_places(|groups| Some(groups.get(..vertices)?.to_vec()))
     }
 
-    /// The same as it is now. `None` if there are not so many, or an old rank is none.
+    /// The places of the first `vertices` new ranks as they are. `None` if there are not so many ranks, or an
+    /// old rank is invalid.
     pub fn after(&self, vertices: usize) -> Option<VertexPlaces> {
         let Some(old_rank) = &self.old_rank else { return self.before(vertices) };
         self.vertex_places(|groups| {
@@ -118,7 +119,7 @@ fn numbers(nodes: Range<usize>, above: &[Vec<u32>], sizes: &[usize]) -> Option<V
     Some(all)
 }
 
-/// Where the vertices of a topology are, level by level: what a picture shows.
+/// Where the vertices of a topology are at each level, for a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VertexPlaces {
     /// The node of each vertex.
@@ -130,7 +131,7 @@ pub struct VertexPlaces {
 }
 
 impl VertexPlaces {
-    /// Of vertices that are taken by these ranks of a layout.
+    /// The places of vertices that these ranks of a layout take.
     pub fn new(layout: &Layout, ranks: impl Iterator<Item = i32> + Clone) -> Self {
         let groups = |group_of: &[u32]| ranks.clone().map(|rank| group_of[rank as usize]).collect();
         let levels =
@@ -143,7 +144,7 @@ impl VertexPlaces {
     }
 }
 
-/// How much goes from each node to each: weights of edges, a row a node that sends.
+/// The weights of the edges from each node to each node: one row for each sending node.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
     /// With every process keeping its rank.
@@ -153,7 +154,7 @@ pub struct Traffic {
 }
 
 impl Traffic {
-    /// What the edges of a graph make of a layout and a plan for it. O(edges + nodes^2).
+    /// The traffic of a graph on a layout, before and after a plan. O(edges + nodes^2).
     pub fn new(graph: &impl Adjacency, layout: &Layout, plan: &Plan) -> Self {
         let nodes = layout.nodes();
         let after: Vec<u32> = plan.old_ranks().map(|old| nodes[old as usize]).collect();

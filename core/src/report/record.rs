@@ -83,15 +83,15 @@ pub enum Reorder {
 pub struct Reason(Cow<'static, str>);
 
 impl Reason {
-    /// No mapping that was found is better than the order there is.
+    /// No mapping that was found is better than rank order.
     pub const NOTHING_TO_GAIN: Self = Self(Cow::Borrowed("nothing to gain"));
-    /// The program passed 0.
+    /// The program passed `reorder = 0`.
     pub const NOT_ASKED: Self = Self(Cow::Borrowed("reorder = 0"));
-    /// The user said so, by `off` or by naming other constructors.
+    /// `CARTOGRAPH_REORDER` is `off`, or names other constructors.
     pub const OFF: Self = Self(Cow::Borrowed("CARTOGRAPH_REORDER moves nobody here"));
     /// All processes share a node.
     pub const ONE_NODE: Self = Self(Cow::Borrowed("one node"));
-    /// Ranks have different ideas of the topology.
+    /// The ranks passed different arguments.
     pub const DIFFERING: Self = Self(Cow::Borrowed("arguments differ between ranks"));
     /// The host cannot tell which processes share a node.
     pub const NO_LAYOUT: Self =
@@ -102,20 +102,19 @@ impl Reason {
     /// A mapping gains where all dimensions weigh the same, which is not known, and could be a loss where not.
     pub const WITHHELD: Self =
         Self(Cow::Borrowed("what gains if all dimensions weigh the same could be a loss if not"));
-    /// A distributed graph is moved only if the info or the user says so.
+    /// Processes of distributed graphs are moved only if the info or the user says so.
     pub const NOT_TOLD: Self = Self(Cow::Borrowed(
         "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info",
     ));
     /// The program said so in the info of the call.
     pub const REFUSED: Self = Self(Cow::Borrowed("cartograph_reorder = false in the info"));
 
-    /// The program is known not to stand it; `what` says what it does and how it is moved all the same.
+    /// The program is known not to work when it is moved; `what` says why, and how to move it all the same.
     pub fn misused(what: impl fmt::Display) -> Self {
         Self(Cow::Owned(what.to_string()))
     }
 
-    /// Mapping would take more time or memory than is allowed; `what` says of what there is too
-    /// much, and how much is allowed.
+    /// Mapping would take too much time or memory; `what` says what is too large, and the limit.
     pub fn too_large(what: impl fmt::Display) -> Self {
         Self(Cow::Owned(format!("too large: {what}")))
     }
@@ -127,7 +126,7 @@ impl fmt::Display for Reason {
     }
 }
 
-/// What is told about one topology communicator, or about several that are told alike.
+/// One topology communicator in a report, or several that are alike.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// The MPI function that created it.
@@ -140,19 +139,19 @@ pub struct Record {
     pub comm_size: i32,
     /// What asked for ranks to be reordered.
     pub reorder: Reorder,
-    /// The nodes of the old communicator, where they are known.
+    /// The sizes of the nodes of the old communicator, if they are known.
     pub nodes: Option<NodeSizes>,
     /// Why every process kept its rank; `None`: a mapping was applied.
     pub kept: Option<Reason>,
-    /// What the mapping brings, where there is one.
+    /// The effect of the mapping, if there is one.
     pub effect: Option<Effect>,
-    /// Seconds for the mappings, of all there were.
+    /// Seconds for mapping, the sum over all of them.
     pub mapping_seconds: f64,
-    /// Seconds for the whole of the functions, of all there were.
+    /// Seconds in the constructor, the sum over all of them.
     pub seconds: f64,
-    /// Where the processes of the first of them are, if they are not too many.
+    /// Where the processes of the first of them run, if they are not too many.
     pub places: Option<Places>,
-    /// What goes between nodes in the first of them, for graphs on not too many nodes.
+    /// The traffic between nodes in the first of them, for graphs on not too many nodes.
     pub traffic: Option<Traffic>,
     /// Whether nonblocking and persistent neighborhood collectives are the host's own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
@@ -185,7 +184,7 @@ impl Record {
         }
     }
 
-    /// A communicator whose processes were moved from and to unknown nodes.
+    /// A communicator whose processes were moved while their nodes are unknown.
     pub fn moved(
         function: &'static str,
         topology: impl Into<Shape>,
@@ -195,7 +194,7 @@ impl Record {
         Self { kept: None, ..Self::new(function, topology, comm_size, reorder, Reason::NO_LAYOUT) }
     }
 
-    /// A communicator as a plan for `layout` made it. Every process kept its rank if the plan says so.
+    /// A communicator that was created by a plan for `layout`, which may have kept all ranks.
     pub fn planned(
         function: &'static str,
         topology: impl Into<Shape>,
@@ -216,14 +215,14 @@ impl Record {
         }
     }
 
-    /// Every process kept its rank for this reason. The effect stays what the plan would bring.
+    /// The same, but every process kept its rank for this reason. The effect remains what the plan would gain.
     #[must_use]
     pub fn kept(mut self, why: Reason) -> Self {
         self.kept = Some(why);
         self
     }
 
-    /// What goes between nodes; for graphs, which cannot be drawn otherwise.
+    /// The same with the traffic between nodes; for graphs, which cannot be drawn otherwise.
     #[must_use]
     pub fn traffic(mut self, traffic: Traffic) -> Self {
         self.traffic = Some(traffic);
@@ -237,7 +236,7 @@ impl Record {
         self
     }
 
-    /// Seconds that the mapping took, and the whole function with it.
+    /// The same with the seconds that mapping took, and that the whole constructor took.
     #[must_use]
     pub fn took(mut self, mapping_seconds: f64, seconds: f64) -> Self {
         (self.mapping_seconds, self.seconds) = (mapping_seconds, seconds);

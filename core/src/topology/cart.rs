@@ -7,7 +7,7 @@ use super::Error;
 pub struct Dimension {
     /// How many processes lie along it, at least 1.
     pub size: i32,
-    /// Whether its ends are neighbors.
+    /// Whether it is periodic: its first and last process are neighbors.
     pub periodic: bool,
     /// How far apart the ranks of two neighbors along it are.
     stride: i32,
@@ -18,7 +18,7 @@ pub struct Dimension {
 }
 
 impl Dimension {
-    /// The coordinate of the process that the grid belongs to, see [`Cart::seen_from`].
+    /// The coordinate along this dimension of the process that the grid belongs to, see [`Cart::seen_from`].
     #[inline]
     pub fn own(&self) -> i32 {
         self.own
@@ -62,19 +62,20 @@ pub struct Cart {
     own: i32,
 }
 
-/// The part of a grid that a process keeps in `MPI_Cart_sub`.
+/// The sub-grid that a process is in after `MPI_Cart_sub`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SubGrid {
     /// The kept dimensions, in order.
     pub grid: Cart,
-    /// Which of the sub-grids the process lies in: the row-major number of its dropped coordinates.
+    /// Which of the sub-grids that is: the row-major number of the dropped coordinates, from 0.
     pub color: i32,
     /// The rank of the process in its sub-grid.
     pub rank: i32,
 }
 
 impl Cart {
-    /// A grid of `dims[i]` processes along dimension `i`, for a communicator of `comm_size` processes.
+    /// A grid of `dims[i]` processes along dimension `i`, periodic if `periods[i]`, for a communicator of
+    /// `comm_size` processes (`MPI_Cart_create`: MPI 4.1, 8.5.1). It belongs to rank 0.
     ///
     /// No dimensions at all make a grid of one process.
     ///
@@ -109,8 +110,8 @@ impl Cart {
         Self { dimensions, size: stride, own: 0 }
     }
 
-    /// The grid as it belongs to process `rank`: a process asks most often where it lies itself.
-    /// Until this is said a grid belongs to rank 0.
+    /// The same grid as process `rank` of it has it, whose coordinates are then at hand: a process mostly asks
+    /// about itself.
     ///
     /// # Errors
     ///
@@ -145,12 +146,12 @@ impl Cart {
         self.size
     }
 
-    /// The rank at `coords`, one coordinate a dimension. Coordinates of a periodic dimension wrap
-    /// from any distance.
+    /// `MPI_Cart_rank` (MPI 4.1, 8.5.5): the rank at `coords`, one coordinate per dimension. Those of periodic
+    /// dimensions wrap around, whatever their value.
     ///
     /// # Errors
     ///
-    /// [`Error::Coordinate`] for one outside a dimension that is not periodic.
+    /// [`Error::Coordinate`] for a coordinate outside of a dimension that is not periodic.
     #[inline(always)]
     pub fn rank(&self, coords: &[i32]) -> Result<i32, Error> {
         debug_assert_eq!(coords.len(), self.ndims());
@@ -164,7 +165,8 @@ impl Cart {
         Ok(rank)
     }
 
-    /// Writes the coordinates of `rank`, as many as `coords` has room for.
+    /// `MPI_Cart_coords` (MPI 4.1, 8.5.5): writes the coordinates of `rank` along the first `coords.len()`
+    /// dimensions.
     ///
     /// # Errors
     ///
@@ -183,8 +185,9 @@ impl Cart {
         Ok(())
     }
 
-    /// Where `rank` receives from and sends to in a shift by `disp` along `direction`:
-    /// (source, destination). `None` is beyond the end of a dimension that is not periodic.
+    /// `MPI_Cart_shift` (MPI 4.1, 8.5.7): the ranks that `rank` receives from and sends to in a shift by `disp`
+    /// processes along dimension `direction`. `None` is `MPI_PROC_NULL`, beyond the end of a dimension that is
+    /// not periodic.
     ///
     /// A `disp` of 0 is the process itself, twice.
     ///
@@ -211,7 +214,8 @@ impl Cart {
         Ok((neighbor(-i64::from(disp)), neighbor(i64::from(disp))))
     }
 
-    /// The sub-grid that `rank` lies in when only the dimensions with `remain[i]` are kept.
+    /// `MPI_Cart_sub` (MPI 4.1, 8.5.8): the sub-grid that `rank` is in when only the dimensions with
+    /// `remain[i]` are kept.
     ///
     /// # Errors
     ///

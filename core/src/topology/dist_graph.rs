@@ -5,9 +5,10 @@ use super::Error;
 /// The edges of one process in one direction.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Edges {
-    /// The ranks at the other ends. Loops and multiple edges count.
+    /// The rank at the other end of each edge. A process may be its own neighbor, and several edges may lead to
+    /// one.
     pub ranks: Box<[i32]>,
-    /// A weight an edge; empty where the graph is not weighted.
+    /// The weight of each edge; empty where the graph is not weighted.
     pub weights: Box<[i32]>,
 }
 
@@ -18,18 +19,18 @@ impl Edges {
     }
 }
 
-/// What one process knows of a distributed graph: O(its own degree).
+/// A distributed graph as one process knows it (MPI 4.1, 8.5.4): its own edges. Memory is O(its degree).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DistGraph {
     /// Edges into this process.
     pub sources: Edges,
     /// Edges out of this process.
     pub destinations: Edges,
-    /// Whether the graph has weights. An isolated process has none of its own and knows it all the same.
+    /// Whether the graph is weighted; also known to a process without edges.
     pub weighted: bool,
 }
 
-/// Checks that every entry is one of the nodes `0..nodes`.
+/// Checks that every entry of an array is a node, `0..nodes`.
 ///
 /// # Errors
 ///
@@ -43,7 +44,7 @@ pub fn check_nodes(argument: &'static str, entries: &[i32], nodes: i32) -> Resul
     }
 }
 
-/// Checks that no entry is negative.
+/// Checks that no entry of an array is negative.
 ///
 /// # Errors
 ///

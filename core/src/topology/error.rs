@@ -19,17 +19,17 @@ pub enum Class {
 }
 
 impl Class {
-    /// All classes, in the order of [`Class::index`].
+    /// All classes.
     pub const ALL: [Self; 6] =
         [Self::Comm, Self::Rank, Self::Topology, Self::Dims, Self::Arg, Self::Unsupported];
 
-    /// A small number that stands for the class, in messages between ranks and in tables.
+    /// The place of the class in [`Class::ALL`], for messages between ranks and for tables.
     pub const fn index(self) -> usize {
         self as usize
     }
 }
 
-/// A fault in the arguments of a call.
+/// A fault in the arguments that one process passed to a function.
 #[allow(missing_docs, reason = "each message says what its fields are")]
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]

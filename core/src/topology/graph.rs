@@ -2,8 +2,8 @@
 
 use super::Error;
 
-/// A directed graph in the form of `MPI_Graph_create`: O(nodes + edges) on every process, as that
-/// interface itself is.
+/// A directed graph as `MPI_Graph_create` takes it (MPI 4.1, 8.5.3). Every process has the whole graph, as that
+/// interface requires: O(nodes + edges) of memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Graph {
     /// `index[i]` is how many edges leave nodes 0 to i.
@@ -13,7 +13,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// How many entries of `edges` an `index` speaks of.
+    /// How many entries `edges` must have for this `index`: its last entry, 0 without nodes.
     ///
     /// # Errors
     ///
@@ -32,7 +32,8 @@ impl Graph {
         Ok(previous as usize)
     }
 
-    /// A graph of `index.len()` nodes.
+    /// A graph of `index.len()` nodes: node `i` has the edges from `index[i - 1]` (0 for the first node) up to
+    /// `index[i]`.
     ///
     /// # Errors
     ///
@@ -48,17 +49,17 @@ impl Graph {
         self.index.len() as i32
     }
 
-    /// `index` as it was given.
+    /// `index` as the program passed it.
     pub fn index(&self) -> &[i32] {
         &self.index
     }
 
-    /// `edges` as they were given.
+    /// `edges` as the program passed it.
     pub fn edges(&self) -> &[i32] {
         &self.edges
     }
 
-    /// All neighbors of `rank`, in the order in which they were given.
+    /// `MPI_Graph_neighbors` (MPI 4.1, 8.5.5): all neighbors of `rank`, in the order of `edges`.
     ///
     /// # Errors
     ///

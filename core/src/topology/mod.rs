@@ -16,16 +16,16 @@ pub use error::{Class, Error};
 pub use graph::Graph;
 pub use neighbors::Direction;
 
-/// What a communicator carries.
+/// The topology of a communicator.
 #[derive(Debug, Clone, PartialEq, Eq)]
 // Which one it is costs one load: every query begins with it.
 #[repr(u8)]
 pub enum Topology {
     /// A grid (`MPI_CART`).
     Cart(Cart),
-    /// A graph that every process knows whole (`MPI_GRAPH`).
+    /// A graph, all of which is known to every process (`MPI_GRAPH`).
     Graph(Graph),
-    /// A graph of which a process knows its own edges (`MPI_DIST_GRAPH`).
+    /// A distributed graph, of which a process knows its own edges (`MPI_DIST_GRAPH`).
     DistGraph(DistGraph),
 }
 
@@ -68,14 +68,26 @@ macro_rules! picker {
 }
 
 picker! {
-    /// The grid, or [`Error::NoTopology`] or [`Error::OtherTopology`].
+    /// The grid that a communicator has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoTopology`] if it has no topology, [`Error::OtherTopology`] if it has one of another kind.
     as_cart, Cart, CART
 }
 picker! {
-    /// The graph, or [`Error::NoTopology`] or [`Error::OtherTopology`].
+    /// The graph that a communicator has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoTopology`] if it has no topology, [`Error::OtherTopology`] if it has one of another kind.
     as_graph, Graph, GRAPH
 }
 picker! {
-    /// The distributed graph, or [`Error::NoTopology`] or [`Error::OtherTopology`].
+    /// The distributed graph that a communicator has.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoTopology`] if it has no topology, [`Error::OtherTopology`] if it has one of another kind.
     as_dist_graph, DistGraph, DIST_GRAPH
 }

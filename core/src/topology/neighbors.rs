@@ -3,14 +3,14 @@
 
 use super::{Cart, Topology};
 
-/// The other end of one block.
+/// The process that one block of a neighborhood collective goes to or comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Neighbor {
     /// Its rank; `None` beyond the end of a dimension that is not periodic. The block of such a
     /// neighbor has its place in the buffer and is not touched.
     pub rank: Option<i32>,
-    /// What tells blocks between the same two processes apart: a block that is sent arrives where
-    /// sender and pairing are the same, and among those in order.
+    /// Tells apart the blocks between the same two processes: a block arrives in one with the same sender and
+    /// pairing, and several of these arrive in order.
     pub pairing: i32,
 }
 
@@ -24,7 +24,8 @@ pub enum Direction {
 }
 
 impl Topology {
-    /// How many blocks process `rank` receives or sends. A rank outside the topology has none.
+    /// How many blocks process `rank` receives or sends in a neighborhood collective (MPI 4.1, 8.6); 0 for a
+    /// rank outside of the topology.
     pub fn degree(&self, rank: i32, direction: Direction) -> usize {
         match self {
             Self::Cart(grid) => 2 * grid.ndims(),
@@ -36,7 +37,8 @@ impl Topology {
         }
     }
 
-    /// The other end of a block of process `rank`, one of its [`Topology::degree`].
+    /// The neighbor that block `block` of process `rank` goes to or comes from; blocks are numbered from 0 up
+    /// to its [`Topology::degree`].
     ///
     /// On a grid, blocks go dimension by dimension, in each first the negative and then the
     /// positive direction. What is sent in one direction is received from the other, also where
@@ -73,10 +75,10 @@ fn grid_neighbor(grid: &Cart, rank: i32, direction: Direction, block: usize) -> 
     Neighbor { rank, pairing: pairing as i32 }
 }
 
-/// The blocks that go to or come from one process.
+/// All blocks that go to or come from one process.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Peer {
-    /// The process.
+    /// Its rank.
     pub rank: i32,
     /// Its blocks, in the order in which both ends have them.
     pub blocks: Vec<usize>,

@@ -18,7 +18,7 @@ use crate::topology::Direction;
 /// So many messages need no memory from the heap.
 const FEW: usize = 64;
 
-/// Receives and sends all blocks. Collective.
+/// Carries out a blocking neighborhood collective (MPI 4.1, 8.6): receives and sends all blocks. Collective.
 pub(super) fn exchange(
     of: &Neighborhood<'_>,
     operation: Operation,

@@ -5,9 +5,9 @@ use crate::topology::{Direction, Topology};
 /// The other end of one block that is really exchanged: neighbors beyond the end of a dimension
 /// are left out.
 pub(super) struct End {
-    /// The block.
+    /// The number of the block.
     pub(super) number: usize,
-    /// The process.
+    /// Its rank.
     pub(super) rank: i32,
     /// What tells blocks between the same two processes apart.
     pub(super) pairing: i32,

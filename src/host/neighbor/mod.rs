@@ -41,7 +41,7 @@ use crate::engine::Comm;
 use crate::engine::combine::{Combine, Payload};
 use crate::topology::{Direction, Error, Topology};
 
-/// One neighbor's part of a buffer.
+/// The block of one neighbor in a buffer.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Block {
     /// Bytes from the start of the buffer.
@@ -166,7 +166,7 @@ pub(crate) fn put(
 }
 
 impl Neighborhood<'_> {
-    /// That of the calling process on a communicator.
+    /// The neighborhood of the calling process on a communicator.
     ///
     /// # Errors
     ///
@@ -255,7 +255,7 @@ impl Neighborhood<'_> {
     }
 }
 
-/// How far apart two elements of a type are, in bytes.
+/// The extent of a datatype in bytes.
 pub(crate) fn extent(datatype: MPI_Datatype) -> Result<isize> {
     let (mut lower, mut extent) = (0, 0);
     // SAFETY: the program's datatype, which the host checks, and two places for the answer.

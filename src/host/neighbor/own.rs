@@ -15,7 +15,7 @@ fn gathers() -> bool {
     unsafe { sys::cg_family_built == sys::CG_FAMILY_OPEN_MPI }
 }
 
-/// Moves them, by a communicator of the process alone. Local.
+/// Copies the blocks that a process sends to itself, by a communicator of this process alone. Local.
 pub(super) fn copy(
     of: &Neighborhood<'_>,
     alone: &HostComm,

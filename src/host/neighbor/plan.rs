@@ -33,7 +33,8 @@ unsafe impl Send for Plan {}
 // SAFETY: as above; nothing in it changes.
 unsafe impl Sync for Plan {}
 
-/// The arrays of one side, one entry a process: nothing for those that are no neighbors.
+/// The arrays of one side of an all-to-all, one entry per process: counts of 0 for those that are not
+/// neighbors.
 pub(super) struct Table {
     pub(super) counts: Vec<c_int>,
     pub(super) displs: Vec<c_int>,

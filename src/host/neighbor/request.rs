@@ -21,12 +21,12 @@ use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::host::{Error, HostComm, Result};
 
-/// What becomes of a collective.
+/// Whether a collective is nonblocking or persistent.
 #[derive(Clone, Copy)]
 pub(crate) enum Start {
-    /// It is under way when the call returns.
+    /// Nonblocking: it is under way when the call returns.
     Now,
-    /// It waits for `MPI_Start`.
+    /// Persistent, with the info of the call: it waits for `MPI_Start`.
     Later(MPI_Info),
 }
 

@@ -23,45 +23,45 @@ impl Payload {
     }
 }
 
-/// A message of several parts.
+/// A message that consists of the parts of several slots.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// The other process.
+    /// The rank of the other process.
     pub peer: i32,
-    /// The slots whose parts are in it, in the order that both ends have.
+    /// The slots whose parts it carries, in the same order at both ends.
     pub slots: Vec<usize>,
 }
 
-/// Messages that wait for no other of the same stage.
+/// Messages that do not depend on others of the same stage.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stage {
-    /// What is sent, when all of the stages before has arrived.
+    /// The messages to send, once those of the earlier stages have arrived.
     pub sends: Vec<Message>,
-    /// What is received.
+    /// The messages to receive.
     pub receives: Vec<Message>,
 }
 
-/// Blocks of this process that are one part.
+/// Blocks of this process that share one part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Own {
-    /// The part.
+    /// The slot of the part.
     pub slot: usize,
     /// The blocks, as places in the list of the ends.
     pub ends: Vec<usize>,
 }
 
-/// What one process does. Parts of messages go from slot to slot: a slot is filled by the process' own block or
-/// by one message, and sent on from there.
+/// What one process does in a combined collective. Parts are stored in slots: a slot is filled by the process'
+/// own block or from one message, and sent on from there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// How many slots there are.
     pub slots: usize,
-    /// What this process sends of its own.
+    /// The process' own blocks that fill slots.
     pub filled: Vec<Own>,
-    /// To and from the processes of the node that gather, from node to node, and to and from those that
-    /// hand out.
+    /// The messages to the processes of the node that gather, those from node to node, and those from the
+    /// processes that distribute.
     pub stages: [Stage; 3],
-    /// What this process receives.
+    /// The blocks of this process that slots are written to at the end.
     pub emptied: Vec<Own>,
     /// Blocks that are sent as always, as places in the list of the ends.
     pub direct_sends: Vec<usize>,

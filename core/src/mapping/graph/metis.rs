@@ -2,13 +2,13 @@
 
 use super::Csr;
 
-/// Why a text is no graph.
+/// Why a text is not a graph in METIS' format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {what}")]
 pub struct FormatError {
-    /// Counted from 1; comments count.
+    /// The number of the line, from 1; comments count.
     pub line: usize,
-    /// What is wrong there.
+    /// What is wrong in it.
     pub what: String,
 }
 

@@ -5,10 +5,10 @@ use std::collections::HashMap;
 
 use super::{Kind, Layout};
 
-/// So many levels above the nodes are told apart; of more the outermost count as one.
+/// The largest number of levels above the nodes; if there are more, the outermost count as one.
 pub const MOST_ABOVE: usize = 5;
 
-/// How many words what is [`ReportedAddress`] takes.
+/// The length in words of a [`ReportedAddress`] as it is sent.
 pub const WORDS: usize = 3 + MOST_ABOVE;
 
 /// The longest address that is looked at, in bytes.
@@ -27,7 +27,7 @@ pub struct Address {
     names: [u32; MOST_ABOVE],
 }
 
-/// What a process knows of the address of its node.
+/// What a process knows of its node's address in the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportedAddress {
     /// Nothing.
@@ -39,8 +39,8 @@ pub enum ReportedAddress {
 }
 
 impl Address {
-    /// Of a node in groups of these kinds and names, the outermost first. An empty name is no group: the node is
-    /// then in a group of its own with those that share the next group inward.
+    /// The address of a node in groups of these kinds and names, the outermost first. An empty name is no
+    /// group: the node is then in a group of its own with those that share the next group inward.
     pub fn new(groups: &[(Kind, &str)], node: &str) -> Self {
         let mut whole = Number::new();
         let mut kinds = 0;
@@ -73,8 +73,8 @@ impl Address {
 }
 
 impl ReportedAddress {
-    /// What Slurm tells its tasks: "s0.s4.tux1" by the pattern "switch.switch.node". A part of several words, as
-    /// "r8:2" by "ring:position", names the group first and then a place in it.
+    /// The address by what Slurm tells its tasks: "s0.s4.tux1" by the pattern "switch.switch.node". A part of
+    /// several words, as "r8:2" by "ring:position", names the group first and then a place in it.
     pub fn slurm(address: Option<&str>, pattern: Option<&str>) -> Self {
         match (address, pattern) {
             (None, _) => Self::Nothing,
@@ -85,8 +85,8 @@ impl ReportedAddress {
         }
     }
 
-    /// By the [number](slingshot_number) that HPE's Slingshot gives to a device: the group of a dragonfly in 9
-    /// bits, the switch in 5 and the port in 6.
+    /// The address by the [number](slingshot_number) of a device of HPE's Slingshot: the group of a dragonfly
+    /// in 9 bits, the switch in 5 and the port in 6.
     pub fn slingshot(number: u32) -> Self {
         const BITS: u32 = 20;
         match number {
@@ -100,7 +100,7 @@ impl ReportedAddress {
         }
     }
 
-    /// As words to send.
+    /// The address as words, to be sent to another process.
     pub fn words(&self) -> [u32; WORDS] {
         let mut words = [0; WORDS];
         match self {
@@ -115,7 +115,7 @@ impl ReportedAddress {
         words
     }
 
-    /// What the words say, which come from other processes of the job.
+    /// The address that another process sent as [`words`](Self::words).
     pub fn from_words(words: &[u32; WORDS]) -> Self {
         let [head, low, high, names @ ..] = words;
         let levels = (head & 255).wrapping_sub(1);
@@ -135,8 +135,8 @@ impl ReportedAddress {
     }
 }
 
-/// The number of a Slingshot device as the kernel writes it; 0, which a device has that nobody has configured,
-/// where there is none, and one that none can have where it is no number.
+/// The number of a Slingshot device, from the kernel's text. 0, which a device has that is not configured, if
+/// there is no device; a number that no device can have if the text is not a number.
 pub fn slingshot_number(text: Option<&str>) -> u32 {
     let Some(text) = text.map(str::trim) else { return 0 };
     let number = match text.strip_prefix("0x") {
@@ -198,13 +198,13 @@ impl Number {
     }
 }
 
-/// A number for the name of a host: its first part, by which a launcher's and a kernel's name are the same.
+/// A hash of a host's name up to the first dot: launchers and the kernel agree on that part.
 pub fn host_number(name: &str) -> u64 {
     let short = name.split('.').next().unwrap_or_default();
     Number::new().add(short.as_bytes()).0
 }
 
-/// Why addresses are not used, to be read after the name of where they are from.
+/// Why addresses are not used, as text that follows the name of their source.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Contradiction {
     /// Some processes have an address.
@@ -225,7 +225,7 @@ pub enum Contradiction {
 }
 
 impl Contradiction {
-    /// The same where ranks have other numbers.
+    /// The same with other numbers for the ranks.
     #[must_use]
     pub fn renumbered(self, number: impl Fn(usize) -> usize) -> Self {
         match self {
@@ -244,7 +244,7 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`Contradiction`]: addresses of which one is wrong may all be.
+    /// [`Contradiction`]: if one address is wrong, all of them may be.
     pub fn addressed(
         &self,
         addresses: impl Iterator<Item = ReportedAddress>,

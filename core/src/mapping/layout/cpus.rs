@@ -3,7 +3,7 @@
 
 use super::Kind;
 
-/// The kinds of levels that are looked at below the node, from the outermost on.
+/// The kinds of levels below the node, the outermost first.
 pub const KINDS: [Kind; 3] = [Kind::Package, Kind::Numa, Kind::Cache];
 
 /// The first and last of ranges of CPUs, as in "0-3,8,10-11". `None` if it is no such list.

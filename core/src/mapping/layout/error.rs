@@ -2,7 +2,7 @@
 
 use super::MOST_LEVELS;
 
-/// Why a layout cannot be what was written.
+/// Why the text of a layout is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LayoutError {
     /// Neither "4x16" nor "16,16,8".

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What the groups of a level are, in the order of their size.
+/// What the groups of a level are, from the largest to the smallest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Groups of nodes of an unknown kind.
@@ -26,7 +26,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, in their order.
+    /// All kinds, the outermost first.
     pub const ALL: [Self; 9] = [
         Self::Group,
         Self::Torus,
@@ -60,9 +60,9 @@ impl fmt::Display for Kind {
 /// One level of a [`Layout`](super::Layout).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Level {
-    /// What its groups are.
+    /// The kind of its groups.
     pub kind: Kind,
-    /// The group of each rank.
+    /// The group of each rank, numbered from 0.
     pub group_of: Box<[u32]>,
 }
 

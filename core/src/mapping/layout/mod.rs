@@ -26,12 +26,12 @@ pub fn host_names(list: &str) -> Result<Vec<String>, String> {
     hostlist::names(list, hostlist::MOST_NAMES)
 }
 
-/// No layout has more levels, the nodes counted: no machine has, and what is kept of each process grows with
-/// them.
+/// The largest number of levels of a layout, including the nodes: no machine has more, and the memory for each
+/// process grows with them.
 pub const MOST_LEVELS: usize = 12;
 
-/// The place of every rank of a communicator: a tree of levels, the outermost first. One of them are the
-/// nodes.
+/// Where each rank of a communicator runs: a tree of levels, the outermost first. One of the levels is that of
+/// the nodes.
 ///
 /// A level gives every rank the number of the group it is in. Groups of a level are numbered
 /// `0..groups` by the lowest rank in each, and never reach over two groups of the level above.
@@ -44,7 +44,7 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// A layout by the node of each rank. Any numbers do: ranks with the same one share a node.
+    /// A layout by a number for the node of each rank: ranks with the same number share a node.
     pub fn from_ids(ids: &[u64]) -> Self {
         let group_of = numbered(ids.iter().map(|id| (0, *id)));
         Self { levels: vec![Level { kind: Kind::Node, group_of }], nodes: 0 }
@@ -61,7 +61,7 @@ impl Layout {
         in_order.then_some(Self { levels, nodes })
     }
 
-    /// Nodes of given sizes, in ranks, filled one after the other.
+    /// Nodes with `sizes[i]` ranks each, filled one after the other.
     pub fn blocks(sizes: &[usize]) -> Self {
         Self::stacked(sizes, &[])
     }
@@ -168,7 +168,7 @@ impl Layout {
         Some(self)
     }
 
-    /// The same without levels that divide nothing: above the nodes those of one group, and those whose
+    /// The same layout without levels that divide nothing: above the nodes those of one group, and those whose
     /// groups are the same as of the level below; below the nodes those whose groups are the same as of the
     /// level above, or one rank each.
     #[must_use]
@@ -245,7 +245,7 @@ impl Layout {
         Self { levels, nodes: self.nodes }.without_idle_levels()
     }
 
-    /// Whether there is nothing to gain: one group at every level.
+    /// Whether every level has one group, so that no mapping can gain anything.
     pub fn is_flat(&self) -> bool {
         self.levels.iter().all(|level| level.group_of.iter().all(|group| *group == 0))
     }

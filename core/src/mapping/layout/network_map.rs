@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use super::LayoutError;
 use super::address::{Address, ReportedAddress};
 
-/// Where nodes are in the network.
+/// The addresses of nodes in the network, as a file gives them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NetworkMap {
     /// By the [numbers](super::address::host_number) of their hosts' names.
@@ -20,12 +20,12 @@ pub enum NetworkMap {
     Ranks(HashMap<usize, Address>),
 }
 
-/// What of a [`NetworkMap`]'s file is right, and what is wrong with the rest.
+/// The usable part of a [`NetworkMap`]'s file, and what is wrong with the rest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NetworkMapFile {
-    /// What holds.
+    /// The usable part.
     pub network_map: NetworkMap,
-    /// What does not, and was left out: lines and sentences.
+    /// What was left out, with its line and the reason.
     pub faults: Vec<LayoutError>,
 }
 
@@ -33,7 +33,7 @@ pub struct NetworkMapFile {
 const MOST_FAULTS: usize = 8;
 
 impl NetworkMapFile {
-    /// Reads a file's text; `None` if it is none of these files but a place for each rank.
+    /// Reads a file's text; `None` if it is not such a file but has a word for each rank.
     ///
     /// # Errors
     ///
@@ -56,7 +56,8 @@ impl NetworkMapFile {
 }
 
 impl NetworkMap {
-    /// Where the node of a process is.
+    /// The address of a process' node, by the number of its host (`host_number`) or its rank in
+    /// `MPI_COMM_WORLD`.
     pub fn at(&self, host: u64, rank_in_world: Option<usize>) -> ReportedAddress {
         let address = match self {
             Self::Hosts(hosts) => hosts.get(&host),
@@ -70,7 +71,7 @@ impl NetworkMap {
         matches!(self, Self::Hosts(_))
     }
 
-    /// Whether it tells of no node at all.
+    /// Whether it has no address of any node.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Hosts(hosts) => hosts.is_empty(),

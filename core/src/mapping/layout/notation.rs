@@ -17,8 +17,7 @@ fn parts(text: &str) -> Option<Vec<Vec<usize>>> {
     text.split(',').map(numbers).collect()
 }
 
-/// Whether the text of a layout is taken for the name of a file: what is of the form of sizes is not,
-/// whatever files there are.
+/// Whether the text of a layout is taken as the name of a file: any text that does not have the form of sizes.
 pub fn names_a_file(text: &str) -> bool {
     parts(text).is_none()
 }
@@ -33,8 +32,8 @@ pub fn parse_sizes(text: &str, ranks: usize) -> Option<Vec<usize>> {
     Some(nodes(&parts, ranks).0)
 }
 
-/// How many processes the nodes of a text have together, which takes no memory; `usize::MAX` if they are more.
-/// `None` if it is malformed.
+/// The number of processes on all nodes of a text, at most `usize::MAX`, found without building a layout.
+/// `None` if the text is malformed.
 pub fn places(text: &str) -> Option<usize> {
     Some(count(&parts(text)?))
 }

@@ -8,7 +8,7 @@ const STEPS_PER_SECOND: f64 = 3e8;
 /// Whether everything is to end with what it has.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// Ends all searches of this process, those to come as well: each answers the best that it has found.
+/// Ends all searches of this process, also future ones: each returns the best mapping that it has found.
 pub fn stop_searches() {
     STOPPED.store(true, Ordering::Relaxed);
 }

@@ -29,7 +29,7 @@ const STYLE: &str = "\
 .paper{fill:#fff}.ink{fill:#000}.ticks{fill:#666}\
 @media(prefers-color-scheme:dark){.paper{fill:#0d1117}.ink{fill:#e6edf3}.ticks{fill:#9aa4af}}";
 
-/// Something to be placed on a sheet.
+/// A figure on a [`sheet`].
 #[derive(Debug, Clone)]
 pub struct Figure {
     group: Group,
@@ -103,8 +103,8 @@ impl Figure {
         Self::compose(caption, panels, legend, None)
     }
 
-    /// What goes from each node, a row, to each, a column, before and after. `None` if there is nothing
-    /// to draw, or too much, or the matrices are not square and alike.
+    /// The traffic from each node (row) to each node (column), before and after. `None` if there is nothing to
+    /// draw, or too much, or the matrices are not square or differ in size.
     pub fn matrices(caption: &Caption, before: &[Vec<i64>], after: &[Vec<i64>]) -> Option<Self> {
         let nodes = before.len();
         let square = |matrix: &[Vec<i64>]| {
@@ -126,8 +126,7 @@ impl Figure {
         Some(Self::compose(caption, panels, vec![legend], Some(&scale)))
     }
 
-    /// What goes from each of several, a row, to each, a column. `None` as in
-    /// [`matrices`](Self::matrices).
+    /// The traffic from each row to each column of one matrix. `None` as in [`matrices`](Self::matrices).
     pub fn matrix(title: &str, legend: &str, matrix: &[Vec<i64>]) -> Option<Self> {
         let count = matrix.len();
         let square = matrix.iter().all(|row| row.len() == count);

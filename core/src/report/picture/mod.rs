@@ -16,26 +16,26 @@ use crate::mapping::Cost;
 /// Cells of a matrix beyond which a picture shows nothing any more.
 const MOST_CELLS: usize = 1 << 18;
 
-/// What two pictures side by side compare.
+/// The caption of two pictures side by side.
 #[derive(Debug, Clone)]
 pub struct Caption {
-    /// What edges count: "edges", or "bytes".
+    /// The unit of the costs: "edges" or "bytes".
     pub weighs: &'static str,
-    /// What the pictures show: a grid or graph and its nodes.
+    /// What the pictures show, in words: a grid or graph and its nodes.
     pub subject: String,
-    /// What found the right one.
+    /// The algorithm that found the mapping on the right.
     pub algorithm: String,
-    /// The left one.
+    /// The cost of the left one.
     pub before: Cost,
-    /// The right one.
+    /// The cost of the right one.
     pub after: Cost,
     /// No mapping has fewer edges between nodes.
     pub lower_bound: i64,
-    /// What there is to tell of the levels above and below the nodes.
+    /// The effect at the levels above and below the nodes.
     pub levels: Vec<LevelEffect>,
 }
 
-/// Draws what a report tells of a topology. `None` if it keeps too little for a picture.
+/// The figure of a topology in a report. `None` if the report has too little for a picture.
 pub fn of_record(record: &Record) -> Option<Figure> {
     let effect = record.effect.as_ref()?;
     let nodes = record.nodes.as_ref()?;

@@ -7,7 +7,7 @@ use anstyle::{Color, RgbColor, Style};
 use super::colors::{self, Rgb};
 use super::slices::{Slice, axes, slices_of};
 
-/// A grid of more cells is not drawn as text.
+/// The largest number of cells of a grid that is drawn as text.
 pub const MOST_CELLS: usize = 8192;
 
 /// Columns between pictures side by side, and between slices.
@@ -16,10 +16,10 @@ const BETWEEN: usize = 2;
 
 const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/// The node of each cell of a grid, and what it is called.
+/// One placement of a grid to be drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
-    /// Above the picture.
+    /// The title above the picture.
     pub title: &'a str,
     /// The node of each cell.
     pub node_of: &'a [u32],
