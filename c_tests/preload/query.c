@@ -13,10 +13,12 @@ __attribute__((noinline)) void query(MPI_Comm grid)
 
 int main(int argc, char **argv)
 {
-    int dims[3] = { 1, 1, 1 }, periods[3] = { 1, 1, 1 };
+    int dims[3] = { 1, 1, 1 }, periods[3] = { 1, 1, 1 }, coords[3] = { 0, 0, 0 }, rank;
     MPI_Comm grid;
     MPI_Init(&argc, &argv);
     MPI_Cart_create(MPI_COMM_SELF, 3, dims, periods, 0, &grid);
+    /* The first call asks where the name leads. */
+    MPI_Cart_rank(grid, coords, &rank);
     query(grid);
     MPI_Comm_free(&grid);
     MPI_Finalize();
