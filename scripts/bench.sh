@@ -88,12 +88,8 @@ neighbor_size() {
         awk -v host="$host" '{ printf "| %s |", host; for (i = 1; i <= NF; i++) printf " %s |", $i; print "" }'
 }
 
-# Instructions to start a nonblocking collective by either way, and bytes of its communicator; prints its own table.
-neighbor_count() {
-    printf '\n| host | processes | all-to-all | the host'"'"'s own | all-to-all, bytes | the host'"'"'s own, bytes |\n'
-    printf '|---|---:|---:|---:|---:|---:|\n'
-    "$top/scripts/bench-neighbor-count.sh" "$host"
-}
+# Instructions of nonblocking and persistent collectives by either way, and beside the host; prints its own tables.
+neighbor_count() { "$top/scripts/bench-neighbor-count.sh" "$host"; }
 
 # Several blocks to one process as messages of their own and as one, by the host alone; prints its own table.
 neighbor_merge() {

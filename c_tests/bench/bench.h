@@ -46,7 +46,9 @@ struct chapter {
     int (*neighbor_alltoall)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
     int (*ineighbor_alltoall)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm,
                               MPI_Request *);
-    /* Null where the host has none. */
+    int (*ineighbor_allgather)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm,
+                               MPI_Request *);
+    /* Null where the host has none; Open MPI 4 calls it by the name of before there was MPI 4. */
     int (*neighbor_alltoall_init)(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm,
                                   MPI_Info, MPI_Request *);
 };
@@ -80,7 +82,10 @@ static inline struct chapter bench_chapter(void *library)
     *(void **)&c.dist_graph_neighbors = dlsym(library, "PMPI_Dist_graph_neighbors");
     *(void **)&c.neighbor_alltoall = dlsym(library, "PMPI_Neighbor_alltoall");
     *(void **)&c.ineighbor_alltoall = dlsym(library, "PMPI_Ineighbor_alltoall");
+    *(void **)&c.ineighbor_allgather = dlsym(library, "PMPI_Ineighbor_allgather");
     *(void **)&c.neighbor_alltoall_init = dlsym(library, "PMPI_Neighbor_alltoall_init");
+    if (!c.neighbor_alltoall_init)
+        *(void **)&c.neighbor_alltoall_init = dlsym(library, "PMPIX_Neighbor_alltoall_init");
     return c;
 }
 

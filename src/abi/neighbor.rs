@@ -7,7 +7,9 @@ use std::ffi::{c_int, c_void};
 
 use super::pointers::input;
 use crate::host::Result;
-use crate::host::neighbor::{self, Block, Neighborhood, Operation, Run, Side, bytes, extent};
+use crate::host::neighbor::{
+    self, Block, Neighborhood, Operation, Regular, Run, Side, bytes, extent, extents,
+};
 use crate::host::sys::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::topology::Direction;
 
@@ -155,11 +157,22 @@ fn regular<C: Count>(
     buffer: *mut c_void,
     count: C,
     datatype: MPI_Datatype,
-) -> Result<Side<impl Fn(usize) -> Block>> {
+    extent: isize,
+) -> Side<impl Fn(usize) -> Block> {
     let count = count.wide();
-    let stride = count as isize * extent(datatype)?;
-    let block = move |i: usize| Block { offset: i as isize * stride, count, datatype };
-    Ok(Side { buffer, block })
+    let stride = count as isize * extent;
+    let first = Block { offset: 0, count, datatype };
+    neighbor::regular(buffer, Regular { first, stride })
+}
+
+/// One block for all.
+fn same<C: Count>(
+    buffer: *const c_void,
+    count: C,
+    datatype: MPI_Datatype,
+) -> Side<impl Fn(usize) -> Block> {
+    let first = Block { offset: 0, count: count.wide(), datatype };
+    neighbor::regular(buffer.cast_mut(), Regular { first, stride: 0 })
 }
 
 /// Blocks of given sizes at given distances, both in elements.
@@ -168,14 +181,14 @@ fn indexed<C: Count>(
     counts: &[C],
     displs: &[C::Displacement],
     datatype: MPI_Datatype,
-) -> Result<Side<impl Fn(usize) -> Block>> {
-    let extent = extent(datatype)?;
+    extent: isize,
+) -> Side<impl Fn(usize) -> Block> {
     let block = move |i: usize| Block {
         offset: C::distance(displs[i]) * extent,
         count: counts[i].wide(),
         datatype,
     };
-    Ok(Side { buffer, block })
+    Side::new(buffer, block)
 }
 
 /// The body of `MPI_Neighbor_allgather`, its nonblocking and persistent forms and those with large counts: `run` says
@@ -196,9 +209,8 @@ pub(crate) unsafe fn allgather<C: Count>(
 ) -> Result {
     // SAFETY: the communicator is the caller's for the time of the call.
     let neighborhood = unsafe { Neighborhood::of(comm)? };
-    let all = Block { offset: 0, count: sendcount.wide(), datatype: sendtype };
-    let send = Side { buffer: sendbuf.cast_mut(), block: move |_| all };
-    neighborhood.run(Operation::Allgather, send, regular(recvbuf, recvcount, recvtype)?, run)
+    let receive = regular(recvbuf, recvcount, recvtype, extent(recvtype)?);
+    neighborhood.run(Operation::Allgather, same(sendbuf, sendcount, sendtype), receive, run)
 }
 
 /// The body of `MPI_Neighbor_allgatherv`, its nonblocking and persistent forms and those with large counts: `run` says
@@ -224,14 +236,8 @@ pub(crate) unsafe fn allgatherv<C: Count>(
     // SAFETY: the caller's arrays.
     let (recvcounts, displs) =
         unsafe { (input("recvcounts", recvcounts, sources)?, input("displs", displs, sources)?) };
-    let all = Block { offset: 0, count: sendcount.wide(), datatype: sendtype };
-    let send = Side { buffer: sendbuf.cast_mut(), block: move |_| all };
-    neighborhood.run(
-        Operation::Allgatherv,
-        send,
-        indexed(recvbuf, recvcounts, displs, recvtype)?,
-        run,
-    )
+    let receive = indexed(recvbuf, recvcounts, displs, recvtype, extent(recvtype)?);
+    neighborhood.run(Operation::Allgatherv, same(sendbuf, sendcount, sendtype), receive, run)
 }
 
 /// The body of `MPI_Neighbor_alltoall`, its nonblocking and persistent forms and those with large counts: `run` says
@@ -252,8 +258,10 @@ pub(crate) unsafe fn alltoall<C: Count>(
 ) -> Result {
     // SAFETY: the communicator is the caller's for the time of the call.
     let neighborhood = unsafe { Neighborhood::of(comm)? };
-    let send = regular(sendbuf.cast_mut(), sendcount, sendtype)?;
-    neighborhood.run(Operation::Alltoall, send, regular(recvbuf, recvcount, recvtype)?, run)
+    let [send_extent, receive_extent] = extents(sendtype, recvtype)?;
+    let send = regular(sendbuf.cast_mut(), sendcount, sendtype, send_extent);
+    let receive = regular(recvbuf, recvcount, recvtype, receive_extent);
+    neighborhood.run(Operation::Alltoall, send, receive, run)
 }
 
 /// The body of `MPI_Neighbor_alltoallv`, its nonblocking and persistent forms and those with large counts: `run` says
@@ -288,13 +296,10 @@ pub(crate) unsafe fn alltoallv<C: Count>(
             input("rdispls", rdispls, sources)?,
         )
     };
-    let send = indexed(sendbuf.cast_mut(), sendcounts, sdispls, sendtype)?;
-    neighborhood.run(
-        Operation::AlltoallVaried,
-        send,
-        indexed(recvbuf, recvcounts, rdispls, recvtype)?,
-        run,
-    )
+    let [send_extent, receive_extent] = extents(sendtype, recvtype)?;
+    let send = indexed(sendbuf.cast_mut(), sendcounts, sdispls, sendtype, send_extent);
+    let receive = indexed(recvbuf, recvcounts, rdispls, recvtype, receive_extent);
+    neighborhood.run(Operation::AlltoallVaried, send, receive, run)
 }
 
 /// The body of `MPI_Neighbor_alltoallw`, its nonblocking and persistent forms and those with large counts: `run` says
@@ -335,11 +340,11 @@ pub(crate) unsafe fn alltoallw<C: Count>(
         count: sendcounts[i].wide(),
         datatype: sendtypes[i],
     };
-    let send = Side { buffer: sendbuf.cast_mut(), block };
+    let send = Side::new(sendbuf.cast_mut(), block);
     let block = |i: usize| Block {
         offset: bytes(rdispls[i]),
         count: recvcounts[i].wide(),
         datatype: recvtypes[i],
     };
-    neighborhood.run(Operation::AlltoallVaried, send, Side { buffer: recvbuf, block }, run)
+    neighborhood.run(Operation::AlltoallVaried, send, Side::new(recvbuf, block), run)
 }

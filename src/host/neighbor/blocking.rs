@@ -29,9 +29,8 @@ pub(super) fn exchange(
     if of.attached.combine != Combine::Off
         && let Some(combined) = Combined::of(of, &private)?
     {
-        let send = Side { buffer: send.buffer, block: &send.block as &dyn Fn(usize) -> Block };
-        let receive =
-            Side { buffer: receive.buffer, block: &receive.block as &dyn Fn(usize) -> Block };
+        let send = Side::new(send.buffer, &send.block as &dyn Fn(usize) -> Block);
+        let receive = Side::new(receive.buffer, &receive.block as &dyn Fn(usize) -> Block);
         if combined.takes(of, operation, &send, &receive) {
             return combined.exchange(of, &private, operation, &send, &receive);
         }

@@ -83,6 +83,12 @@ impl Ends {
         &self.own
     }
 
+    /// How many ends there are, with or without the process' own.
+    #[inline]
+    pub(super) fn count(&self, with_own: bool) -> usize {
+        self.of(Direction::Receive, with_own).len() + self.of(Direction::Send, with_own).len()
+    }
+
     /// The ends of one side, with or without the process' own.
     pub(super) fn of(&self, direction: Direction, with_own: bool) -> &[End] {
         let side = self.side(direction);

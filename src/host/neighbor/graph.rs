@@ -17,7 +17,7 @@ use super::ends::{End, Ends};
 use super::keep::Kept;
 use super::request::Start;
 use super::types::{Described, Temporary};
-use super::{Block, Neighborhood, Side, persistent};
+use super::{Block, Neighborhood, Regular, Side, both_regular, persistent};
 use crate::host::comm::HostComm;
 use crate::host::errors::check;
 use crate::host::settings::{Neighbor, Settings};
@@ -175,7 +175,7 @@ impl Arrays {
 
     /// Whether some datatype is not a named one.
     fn any_derived(&self) -> bool {
-        let mut runs = self.datatypes.chunk_by(|one, other| one == other);
+        let mut runs = self.datatypes[NOBODY..].chunk_by(|one, other| one == other);
         // SAFETY: asks the host about datatypes of the program, or of ours.
         runs.any(|run| unsafe { sys::cg_type_is_derived(run[0]) } != 0)
     }
@@ -192,27 +192,33 @@ impl Arrays {
     }
 }
 
-/// Arrays of a communicator's last call, to be filled again.
+/// The arguments of a communicator's last call, for the next: as they are if that is alike, or to be filled again.
 #[derive(Default)]
-pub(super) struct Spare(Mutex<[Arrays; 2]>);
+pub(super) struct Spare(Mutex<Option<Box<Arguments>>>);
 
 impl Spare {
-    fn take(&self) -> [Arrays; 2] {
-        self.0.try_lock().map_or_else(|_| Default::default(), |mut arrays| mem::take(&mut *arrays))
+    fn take(&self) -> Box<Arguments> {
+        self.0.try_lock().ok().and_then(|mut arguments| arguments.take()).unwrap_or_default()
     }
 
     /// The host is done with them.
-    fn put(&self, arguments: Arguments) {
-        if let Ok(mut arrays) = self.0.try_lock() {
-            *arrays = [arguments.send, arguments.receive];
+    fn put(&self, arguments: Box<Arguments>) {
+        // Datatypes that were made for one call end with it.
+        if arguments.temporary.is_empty()
+            && let Ok(mut spare) = self.0.try_lock()
+        {
+            *spare = Some(arguments);
         }
     }
 }
 
 /// The arguments of both sides.
+#[derive(Default)]
 struct Arguments {
     send: Arrays,
     receive: Arrays,
+    /// What they are, where both sides are regular.
+    regular: Option<[Regular; 2]>,
     /// The datatypes in them that were made for them.
     temporary: Temporary,
 }
@@ -233,40 +239,34 @@ pub(super) fn start(
     let host = Host::get().ok_or(Error::Absent("MPI_Ineighbor_alltoallw"))?;
     let ((send_base, send_distance), (receive_base, receive_distance)) =
         (send.base(1), receive.base(2));
-    let mut temporary = Temporary::default();
-    let [mut sends, mut receives] = of.cache.spare.take();
-    sends.fill(
-        of.ends.of(Direction::Send, true),
-        |number| (send.block)(number).moved(send_distance),
-        &mut temporary,
-    )?;
-    receives.fill(
-        of.ends.of(Direction::Receive, true),
-        |number| (receive.block)(number).moved(receive_distance),
-        &mut temporary,
-    )?;
-    let mut arguments = Arguments { send: sends, receive: receives, temporary };
+    let mut arguments = of.cache.spare.take();
+    let regular = both_regular((send, send_distance), (receive, receive_distance));
+    let known = regular.is_some() && arguments.regular == regular;
+    if !known {
+        arguments.fill(
+            of.ends,
+            |number| (send.block)(number).moved(send_distance),
+            |number| (receive.block)(number).moved(receive_distance),
+        )?;
+        arguments.regular = regular;
+    }
     let call = Call { host, comm: of.comm, send: send_base, receive: receive_base, start };
     // SAFETY: asks the host which it is.
-    if unsafe { sys::cg_requests_keep_datatypes() } != 0 {
-        let made = call.make(&arguments, arguments.datatypes());
-        of.cache.spare.put(arguments);
-        return made;
-    }
-    if let Start::Later(_) = start {
-        arguments.send.hold(&mut arguments.temporary)?;
-        arguments.receive.hold(&mut arguments.temporary)?;
+    let host_keeps = unsafe { sys::cg_requests_keep_datatypes() } != 0;
+    if !host_keeps && matches!(start, Start::Later(_)) {
+        arguments.hold()?;
         let request = call.make(&arguments, arguments.datatypes())?;
-        persistent::keep(request, Arc::new(arguments));
+        persistent::keep(request, Arc::<Arguments>::from(arguments));
         return Ok(request);
     }
-    if !arguments.send.any_derived() && !arguments.receive.any_derived() {
+    // Arguments with derived datatypes are not put back where the host does not keep these.
+    if host_keeps || known || !arguments.any_derived() {
         let made = call.make(&arguments, arguments.datatypes());
         of.cache.spare.put(arguments);
         return made;
     }
     let datatypes = arguments.datatypes().map(<[MPI_Datatype]>::to_vec);
-    let arguments = Arc::new(arguments);
+    let arguments = Arc::<Arguments>::from(arguments);
     let kept = Kept::new(of.comm, datatypes, Arc::clone(&arguments) as Arc<_>)?;
     let made = call.make(&arguments, kept.datatypes());
     kept.release();
@@ -274,6 +274,28 @@ pub(super) fn start(
 }
 
 impl Arguments {
+    fn fill(
+        &mut self,
+        ends: &Ends,
+        send: impl Fn(usize) -> Block,
+        receive: impl Fn(usize) -> Block,
+    ) -> Result {
+        let temporary = &mut self.temporary;
+        self.send.fill(ends.of(Direction::Send, true), send, temporary)?;
+        self.receive.fill(ends.of(Direction::Receive, true), receive, temporary)
+    }
+
+    /// Takes duplicates of the datatypes that are not named ones.
+    fn hold(&mut self) -> Result {
+        self.send.hold(&mut self.temporary)?;
+        self.receive.hold(&mut self.temporary)
+    }
+
+    /// Whether some datatype is not a named one.
+    fn any_derived(&self) -> bool {
+        self.send.any_derived() || self.receive.any_derived()
+    }
+
     /// The datatypes of the sends and of the receives.
     fn datatypes(&self) -> [&[MPI_Datatype]; 2] {
         [&self.send.datatypes, &self.receive.datatypes]

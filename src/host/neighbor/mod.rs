@@ -59,15 +59,55 @@ impl Block {
     }
 }
 
+/// Blocks of one size at equal distances: what there is to compare is not more with more neighbors.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) struct Regular {
+    /// The first neighbor's.
+    pub(crate) first: Block,
+    /// Bytes from one to the next.
+    pub(crate) stride: isize,
+}
+
+impl Regular {
+    fn block(self, number: usize) -> Block {
+        self.first.moved(number as isize * self.stride)
+    }
+
+    /// The same, so many bytes further on.
+    fn moved(self, distance: isize) -> Self {
+        Self { first: self.first.moved(distance), ..self }
+    }
+}
+
 /// One side of a collective.
 pub(crate) struct Side<F: Fn(usize) -> Block> {
     /// The start of the buffer, which may be `MPI_BOTTOM`.
-    pub(crate) buffer: *mut c_void,
+    buffer: *mut c_void,
     /// The block of each neighbor.
-    pub(crate) block: F,
+    block: F,
+    /// All blocks, where the collective says that they are so.
+    regular: Option<Regular>,
+}
+
+/// Blocks of one size at equal distances.
+pub(crate) fn regular(buffer: *mut c_void, regular: Regular) -> Side<impl Fn(usize) -> Block> {
+    Side { buffer, block: move |number| regular.block(number), regular: Some(regular) }
+}
+
+/// The blocks of both sides, where both are regular, so many bytes further on.
+fn both_regular(
+    (send, send_distance): (&Side<impl Fn(usize) -> Block>, isize),
+    (receive, receive_distance): (&Side<impl Fn(usize) -> Block>, isize),
+) -> Option<[Regular; 2]> {
+    Some([send.regular?.moved(send_distance), receive.regular?.moved(receive_distance)])
 }
 
 impl<F: Fn(usize) -> Block> Side<F> {
+    /// Blocks of which each may be another.
+    pub(crate) fn new(buffer: *mut c_void, block: F) -> Self {
+        Self { buffer, block, regular: None }
+    }
+
     /// An address, and the distance from there of what is said to be at no distance from the buffer.
     /// `MPI_BOTTOM` need not be address zero, and a null pointer is no buffer to some hosts: `mark`
     /// stands for it.
@@ -202,9 +242,10 @@ impl Neighborhood<'_> {
     /// if they must go as all others do.
     #[inline]
     fn alone(&self) -> Result<Option<HostComm>> {
-        if self.ends.own().is_empty() {
-            return Ok(None);
-        }
+        if self.ends.own().is_empty() { Ok(None) } else { self.alone_with_own() }
+    }
+
+    fn alone_with_own(&self) -> Result<Option<HostComm>> {
         if self.attached.size() == 1 {
             return self.attached.private(self.comm).map(Some);
         }
@@ -261,6 +302,12 @@ pub(crate) fn extent(datatype: MPI_Datatype) -> Result<isize> {
     // SAFETY: the program's datatype, which the host checks, and two places for the answer.
     check(unsafe { sys::PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent) })?;
     Ok(bytes(extent))
+}
+
+/// Those of two types, which are one type as a rule.
+pub(crate) fn extents(one: MPI_Datatype, other: MPI_Datatype) -> Result<[isize; 2]> {
+    let known = extent(one)?;
+    Ok([known, if other == one { known } else { extent(other)? }])
 }
 
 /// A distance in bytes.

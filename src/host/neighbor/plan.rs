@@ -6,15 +6,44 @@ use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::types::{Described, Temporary};
-use super::{Block, Neighborhood};
+use super::{Block, Neighborhood, Regular};
 use crate::host::Result;
 use crate::host::sys::{self, MPI_Datatype};
 use crate::topology::{Direction, neighbors::Peer};
 
+/// The blocks of a collective.
+pub(super) struct Layout<'a> {
+    pub(super) send: &'a dyn Fn(usize) -> Block,
+    pub(super) receive: &'a dyn Fn(usize) -> Block,
+    /// The same, where both sides are regular.
+    pub(super) regular: Option<[Regular; 2]>,
+    /// Whether what the process sends to itself is among them.
+    pub(super) with_own: bool,
+}
+
+impl Layout<'_> {
+    /// Those that are sent, and those that are received.
+    fn blocks(&self, of: &Neighborhood<'_>) -> impl Iterator<Item = Block> {
+        let sends = of.ends.of(Direction::Send, self.with_own).iter();
+        let receives = of.ends.of(Direction::Receive, self.with_own).iter();
+        sends
+            .map(|end| (self.send)(end.number))
+            .chain(receives.map(|end| (self.receive)(end.number)))
+    }
+}
+
+/// What a plan was made for.
+#[derive(PartialEq)]
+enum Known {
+    /// So many blocks on both sides, each of them regular. They are more with what the process sends to itself.
+    Regular(usize, [Regular; 2]),
+    /// The blocks that are sent, and those that are received.
+    Each(Vec<Block>),
+}
+
 /// An all-to-all among all processes, for one layout of blocks.
 pub(super) struct Plan {
-    /// The blocks that are sent, and those that are received.
-    layout: Vec<Block>,
+    of: Known,
     /// The arguments for each side.
     pub(super) send: Table,
     pub(super) receive: Table,
@@ -42,28 +71,25 @@ pub(super) struct Table {
 }
 
 impl Plan {
-    fn new(
-        of: &Neighborhood<'_>,
-        layout: Vec<Block>,
-        send: &dyn Fn(usize) -> Block,
-        receive: &dyn Fn(usize) -> Block,
-        with_own: bool,
-        hold: bool,
-    ) -> Result<Self> {
+    fn new(of: &Neighborhood<'_>, layout: &Layout<'_>, hold: bool) -> Result<Self> {
         let mut temporary = Temporary::default();
         let size = of.attached.size() as usize;
         let mut table = |direction, block| -> Result<Table> {
             let mut table = Table::empty(size);
             let peers = of.attached.topology.peers(of.ends.rank, direction);
-            for peer in peers.iter().filter(|peer| with_own || peer.rank != of.ends.rank) {
+            for peer in peers.iter().filter(|peer| layout.with_own || peer.rank != of.ends.rank) {
                 let described = describe(&mut temporary, peer, block)?;
                 table.set(peer.rank as usize, described, &mut temporary)?;
             }
             Ok(table)
         };
-        let mut send = table(Direction::Send, send)?;
-        let mut receive = table(Direction::Receive, receive)?;
-        let given_derived = any_derived(&layout);
+        let mut send = table(Direction::Send, layout.send)?;
+        let mut receive = table(Direction::Receive, layout.receive)?;
+        let known = match layout.regular {
+            Some(regular) => Known::Regular(of.ends.count(layout.with_own), regular),
+            None => Known::Each(layout.blocks(of).collect()),
+        };
+        let given_derived = known.has_derived();
         let derived = given_derived || !temporary.is_empty();
         // The program may free its types, and their handles may come again for others. So nothing is
         // kept that was made of such a type or worked out from its extent, only the handle itself.
@@ -73,15 +99,24 @@ impl Plan {
             receive.hold(&mut temporary)?;
         }
         let lent = given_derived && !hold;
-        Ok(Self { layout, send, receive, derived, lent, lasts, _temporary: temporary })
+        Ok(Self { of: known, send, receive, derived, lent, lasts, _temporary: temporary })
     }
 }
 
-/// Whether some block has a type that is not a named one.
-fn any_derived(layout: &[Block]) -> bool {
-    let mut runs = layout.chunk_by(|one, other| one.datatype == other.datatype);
-    // SAFETY: asks the host about the program's datatypes.
-    runs.any(|run| unsafe { sys::cg_type_is_derived(run[0].datatype) } != 0)
+impl Known {
+    /// Whether some block has a type that is not a named one.
+    fn has_derived(&self) -> bool {
+        // SAFETY: asks the host about a datatype of the program.
+        let is_derived = |block: &Block| unsafe { sys::cg_type_is_derived(block.datatype) } != 0;
+        match self {
+            Self::Regular(0, _) => false,
+            Self::Regular(_, sides) => sides.iter().any(|side| is_derived(&side.first)),
+            Self::Each(blocks) => {
+                let mut runs = blocks.chunk_by(|one, other| one.datatype == other.datatype);
+                runs.any(|run| is_derived(&run[0]))
+            }
+        }
+    }
 }
 
 /// All blocks of a peer as one.
@@ -142,37 +177,49 @@ const MOST: usize = 8;
 const MOST_ENTRIES: usize = 1 << 16;
 
 impl Plans {
-    /// The plan for a collective, known or new, with or without what the process sends to itself: if
-    /// there is such, layouts with it are longer. With `hold`, its datatypes stay as long as it does.
+    /// The plan for a collective with regular blocks on both sides, with or without what the process sends to itself,
+    /// if it is known. With `hold`, its datatypes stay as long as it does.
+    pub(super) fn known(
+        &self,
+        of: &Neighborhood<'_>,
+        regular: [Regular; 2],
+        with_own: bool,
+        hold: bool,
+    ) -> Option<Arc<Plan>> {
+        let sought = Known::Regular(of.ends.count(with_own), regular);
+        self.find(hold, |known| *known == sought)
+    }
+
+    /// The plan for a collective that is not [known](Self::known). With `hold`, its datatypes stay as long as it does.
     pub(super) fn get(
         &self,
         of: &Neighborhood<'_>,
-        send: &dyn Fn(usize) -> Block,
-        receive: &dyn Fn(usize) -> Block,
-        with_own: bool,
+        layout: &Layout<'_>,
         hold: bool,
     ) -> Result<Arc<Plan>> {
-        let blocks = || {
-            let sends = of.ends.of(Direction::Send, with_own).iter().map(|end| send(end.number));
-            let receives = of.ends.of(Direction::Receive, with_own).iter();
-            sends.chain(receives.map(|end| receive(end.number)))
+        let alike = |known: &Known| match known {
+            Known::Each(blocks) => blocks.iter().copied().eq(layout.blocks(of)),
+            Known::Regular(..) => false,
         };
-        let fits = |plan: &Plan| !(hold && plan.lent) && plan.layout.iter().copied().eq(blocks());
-        if let Some(plan) = self.find(fits) {
+        if layout.regular.is_none()
+            && let Some(plan) = self.find(hold, alike)
+        {
             return Ok(plan);
         }
-        let layout = blocks().collect();
-        let plan = Arc::new(Plan::new(of, layout, send, receive, with_own, hold)?);
+        let plan = Arc::new(Plan::new(of, layout, hold)?);
         if plan.lasts {
             self.put(&plan);
         }
         Ok(plan)
     }
 
-    fn find(&self, fits: impl Fn(&Plan) -> bool) -> Option<Arc<Plan>> {
+    #[inline]
+    fn find(&self, hold: bool, fits: impl Fn(&Known) -> bool) -> Option<Arc<Plan>> {
         let mut plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let place = plans.iter().position(|plan| fits(plan))?;
-        plans[..=place].rotate_right(1);
+        let place = plans.iter().position(|plan| !(hold && plan.lent) && fits(&plan.of))?;
+        if place != 0 {
+            plans[..=place].rotate_right(1);
+        }
         Some(Arc::clone(&plans[0]))
     }
 

@@ -15,8 +15,8 @@ use std::ptr;
 use std::sync::Arc;
 
 use super::keep::Kept;
-use super::plan::Plan;
-use super::{Block, Neighborhood, Side, graph, own, persistent};
+use super::plan::{Layout, Plan};
+use super::{Block, Neighborhood, Side, both_regular, graph, own, persistent};
 use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::host::{Error, HostComm, Result};
@@ -72,9 +72,18 @@ fn all_to_all(
     // SMPI copies nothing from a process to itself where both addresses are the same.
     let ((send_base, send_distance), (receive_base, receive_distance)) =
         (send.base(1), receive.base(2));
-    let sent = |number| (send.block)(number).moved(send_distance);
-    let received = |number| (receive.block)(number).moved(receive_distance);
-    let plan = of.cache.plans.get(of, &sent, &received, with_own, lasting)?;
+    let plans = &of.cache.plans;
+    let regular = both_regular((send, send_distance), (receive, receive_distance));
+    let known = regular.and_then(|regular| plans.known(of, regular, with_own, lasting));
+    let plan = match known {
+        Some(plan) => plan,
+        None => {
+            let sent = |number| (send.block)(number).moved(send_distance);
+            let received = |number| (receive.block)(number).moved(receive_distance);
+            let layout = Layout { send: &sent, receive: &received, regular, with_own };
+            plans.get(of, &layout, lasting)?
+        }
+    };
     let call = Call { comm: of.comm, send: send_base, receive: receive_base, start };
     let datatypes = [&plan.send.datatypes[..], &plan.receive.datatypes];
     if lasting {

@@ -7,7 +7,7 @@ use super::{Blocks, Buffers, DIRECT, LENGTH, MOST_BYTES, Part, Placed, Sizes};
 use crate::engine::combine::{Message, Own};
 use crate::host::errors::quiet;
 use crate::host::neighbor::types::Temporary;
-use crate::host::neighbor::{Neighborhood, Side, own};
+use crate::host::neighbor::{Neighborhood, own};
 use crate::host::sys;
 use crate::host::{Error, HostComm, Result};
 use crate::topology::Direction;
@@ -63,11 +63,7 @@ impl Call<'_> {
         // What is wrong with a block of this process alone does not keep others waiting.
         let mut wrong = Ok(());
         if let Some(alone) = &alone {
-            let block = |number| (self.send.block)(number);
-            let send = Side { buffer: self.send.buffer, block };
-            let block = |number| (self.receive.block)(number);
-            let receive = Side { buffer: self.receive.buffer, block };
-            wrong = own::copy(self.of, alone, &send, &receive);
+            wrong = own::copy(self.of, alone, self.send, self.receive);
         }
         for (stage, arriving) in arriving.into_iter().enumerate() {
             self.wait_parts(stage, arriving)?;
