@@ -61,10 +61,7 @@ measure() {
     sent >/dev/shm/after
     time=$(sed -n 's/^median \([0-9.]*\) ms, .*, 0 words wrong$/\1/p' <<<"$said")
     [ -n "$time" ] || refuse "$case ($way) printed '$said'"
-    paste /dev/shm/before /dev/shm/after | awk -v case="$case" -v way="$way" -v time="$time" \
-        -v exchanges="$exchanges" -v OFS='|' '
-        { bytes = ($2 - $1) / exchanges; all += bytes; if (bytes > most) most = bytes }
-        END { print case, way, time, all, most }' >>/dev/shm/results
+    result "$case" "$way" "$time" "$exchanges" >>/dev/shm/results
     echo "$case, $way: $time ms" >&2
     if [ "$way" = cartograph ]; then
         edges "$case" </dev/shm/report.json >>/dev/shm/edges
@@ -81,12 +78,7 @@ edges() {
 tables() {
     awk -F '|' "$medians"'
     FILENAME ~ /edges$/ { edges[$1] = $2 " -> " $4; worst[$1] = $3 " -> " $5; next }
-    {
-        if (!($1 in seen)) { seen[$1] = 1; order[++cases] = $1 }
-        time[$1, $2] = time[$1, $2] " " $3
-        all[$1, $2] = all[$1, $2] " " $4
-        most[$1, $2] = most[$1, $2] " " $5
-    }
+    '"$results"'
     END {
         print "| exchange | Open MPI alone, ms | Cartograph, reorder off, ms | Cartograph, ms | alone / Cartograph | off / Cartograph |"
         print "|---|---|---|---|---|---|"

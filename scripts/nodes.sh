@@ -99,6 +99,24 @@ crossed() { cat /sys/class/net/thin1/statistics/[rt]x_bytes | awk '{ sum += $1 }
 # Bytes that each node has sent.
 sent() { cat /sys/class/net/link[0-9]*/statistics/rx_bytes; }
 
+# result CASE WAY TIME [RUNS]: a line of results: the case, the way, the time, and the bytes on all wires and from the node
+# that sends most, by what `sent` wrote to /dev/shm/before and /dev/shm/after, of one of so many runs.
+result() {
+    paste /dev/shm/before /dev/shm/after | awk -v case="$1" -v way="$2" -v time="$3" -v runs="${4:-1}" -v OFS='|' '
+        { bytes = ($2 - $1) / runs; all += bytes; if (bytes > most) most = bytes }
+        END { print case, way, time, all, most }'
+}
+
+# For awk: gathers lines of results by case and way, the cases in their order.
+results='
+    !($1 in seen) { seen[$1] = 1; order[++cases] = $1 }
+    NF == 5 {
+        time[$1, $2] = time[$1, $2] " " $3
+        all[$1, $2] = all[$1, $2] " " $4
+        most[$1, $2] = most[$1, $2] " " $5
+    }
+'
+
 # For awk: the numbers of a list in their order, and the one in the middle.
 medians='
     function ascending(list, values,   n, i, j, t) {

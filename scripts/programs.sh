@@ -142,9 +142,7 @@ measure() {
         echo "$title|$way|differs" >>/dev/shm/results
         diff "$at.expected" "$at.found" | head -n 5 >&2
     fi
-    paste /dev/shm/before /dev/shm/after | awk -v title="$title" -v way="$way" -v time="$time" -v OFS='|' '
-        { bytes = $2 - $1; all += bytes; if (bytes > most) most = bytes }
-        END { print title, way, time, all, most }' | tee -a /dev/shm/results >&2
+    result "$title" "$way" "$time" | tee -a /dev/shm/results >&2
 }
 
 # learn TITLE NUMBER PROGRAM ARGUMENTS: records a run, and makes a rank file of it.
@@ -167,18 +165,13 @@ table() {
     }
     function bytes(key) { return key in most ? sprintf("%.1f", median(most[key]) / 1e6) : "-" }
     function all_bytes(key) { return key in all ? sprintf("%.1f", median(all[key]) / 1e6) : "-" }
-    !($1 in seen) { seen[$1] = 1; title[++cases] = $1 }
-    NF == 3 { bad[$1, $2] = $3; next }
-    {
-        time[$1, $2] = time[$1, $2] " " $3
-        all[$1, $2] = all[$1, $2] " " $4
-        most[$1, $2] = most[$1, $2] " " $5
-    }
+    NF == 3 { bad[$1, $2] = $3 }
+    '"$results"'
     END {
         print "| program | alone, s | by default, s | with learned weights, s | by the rank file, s |"
         print "|---|---|---|---|---|"
         for (i = 1; i <= cases; i++) {
-            t = title[i]
+            t = order[i]
             print "| " t " | " seconds(t SUBSEP "alone") " | " seconds(t SUBSEP "default") " | " \
                 seconds(t SUBSEP "learned") " | " seconds(t SUBSEP "ranks") " |"
         }
@@ -186,7 +179,7 @@ table() {
         print "| program | MB of the worst node: alone | by default | learned weights | rank file | MB on all wires: alone | by default | learned weights | rank file |"
         print "|---|---|---|---|---|---|---|---|---|"
         for (i = 1; i <= cases; i++) {
-            t = title[i]
+            t = order[i]
             print "| " t " | " bytes(t SUBSEP "alone") " | " bytes(t SUBSEP "default") " | " bytes(t SUBSEP "learned") \
                 " | " bytes(t SUBSEP "ranks") " | " all_bytes(t SUBSEP "alone") " | " all_bytes(t SUBSEP "default") \
                 " | " all_bytes(t SUBSEP "learned") " | " all_bytes(t SUBSEP "ranks") " |"

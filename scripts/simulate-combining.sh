@@ -4,20 +4,14 @@
 # its own to compare with.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/scripts/smpi-nodes.sh"
 library=$top/build/smpi/lib/libcartograph.so
 work=$top/build/smpi/simulate
 [ -e "$library" ] || { echo "There is no $library: make lib HOST=smpi" >&2; exit 1; }
 mkdir -p "$work"
 smpicc -O2 -o "$work/neighbors" "$top/c_tests/simulate/neighbors.c"
-cat >"$work/four.xml" <<'END'
-<?xml version='1.0'?>
-<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
-<platform version="4.1">
-  <cluster id="c" prefix="n" suffix="" radical="0-3" speed="1Gf" core="4" bw="12.5GBps" lat="1us"
-           loopback_bw="50GBps" loopback_lat="200ns"/>
-</platform>
-END
-for rank in {0..15}; do echo "n$((rank / 4))"; done >"$work/four.hosts"
+print_platform 4 4 >"$work/four.xml"
+print_hosts 4 4 >"$work/four.hosts"
 # Each message takes half a microsecond of its sender and of its receiver.
 overhead=(--cfg=smpi/ois:0:5e-7:0 --cfg=smpi/or:0:5e-7:0)
 for pattern in box faces sparse; do

@@ -2,29 +2,12 @@
  * or without a topology. What is said of it must be true of the new one, whatever was kept of the old:
  * after a free, after a dup and a free of the original, after a free inside of an attribute's callback,
  * and with several threads that do this at once. */
-#define _GNU_SOURCE
-#include "../check.h"
-#include <pthread.h>
+#include "worker.h"
 
 enum { THREADS = 6, ROUNDS = 300, LIVE = 40, KINDS = 5 };
 
-/* What a thread checks it counts by itself; check.h counts for one thread. */
-struct worker {
-    pthread_t thread;
-    int index, passed, failed, reused;
-    MPI_Comm base; /* Of one process, and its own. */
-};
-
-#define HOLDS(condition) holds_at(me, (condition), #condition, __LINE__)
-
-static void holds_at(struct worker *me, int holds, const char *condition, int line)
-{
-    if (holds)
-        me->passed++;
-    else if (me->failed++ < 3)
-        fprintf(stderr, "rank %d, thread %d: %s:%d: failed: %s\n", world_rank, me->index, __FILE__,
-                line, condition);
-}
+/* How often each thread got the handle of a communicator that it had just freed. */
+static int reused[THREADS];
 
 /* A communicator that can be told from others by its kind and its number. */
 struct made {
@@ -39,22 +22,22 @@ static void make(struct worker *me, struct made *made, int kind, int number)
     made->kind = kind, made->number = number;
     switch (kind) {
     case 0:
-        HOLDS(MPI_Cart_create(me->base, number, ones, zeros, 0, &made->comm) == MPI_SUCCESS);
+        HOLDS(MPI_Cart_create(me->comm, number, ones, zeros, 0, &made->comm) == MPI_SUCCESS);
         break;
     case 1:
-        HOLDS(MPI_Graph_create(me->base, 1, index, zeros, 0, &made->comm) == MPI_SUCCESS);
+        HOLDS(MPI_Graph_create(me->comm, 1, index, zeros, 0, &made->comm) == MPI_SUCCESS);
         break;
     case 2:
-        HOLDS(MPI_Dist_graph_create_adjacent(me->base, number, zeros, zeros, number, zeros,
+        HOLDS(MPI_Dist_graph_create_adjacent(me->comm, number, zeros, zeros, number, zeros,
                                              zeros, MPI_INFO_NULL, 0, &made->comm)
               == MPI_SUCCESS);
         break;
     case 3:
-        HOLDS(MPI_Comm_dup(me->base, &made->comm) == MPI_SUCCESS);
+        HOLDS(MPI_Comm_dup(me->comm, &made->comm) == MPI_SUCCESS);
         break;
     default:
         /* A dup whose original is gone. */
-        HOLDS(MPI_Cart_create(me->base, number, ones, zeros, 0, &whole) == MPI_SUCCESS);
+        HOLDS(MPI_Cart_create(me->comm, number, ones, zeros, 0, &whole) == MPI_SUCCESS);
         HOLDS(MPI_Comm_dup(whole, &made->comm) == MPI_SUCCESS);
         HOLDS(MPI_Comm_free(&whole) == MPI_SUCCESS);
     }
@@ -97,7 +80,7 @@ static void *come_and_go(void *argument)
     for (int round = 0; round < ROUNDS; round++) {
         struct made one;
         make(me, &one, (round + me->index) % KINDS, 1 + round % 7);
-        me->reused += one.comm == last;
+        reused[me->index] += one.comm == last;
         /* Twice: what is said a second time may come from elsewhere. */
         look(me, &one);
         look(me, &one);
@@ -112,7 +95,7 @@ static void *come_and_go(void *argument)
         last = one->comm;
         HOLDS(MPI_Comm_free(&one->comm) == MPI_SUCCESS);
         make(me, one, (round + one->kind + 1) % KINDS, 1 + (round + me->index) % 7);
-        me->reused += one->comm == last;
+        reused[me->index] += one->comm == last;
         look(me, one);
         look(me, &all[round * 3 % LIVE]);
     }
@@ -197,32 +180,26 @@ static void own_place(struct worker *me)
 int main(int argc, char **argv)
 {
     static struct worker workers[THREADS];
-    int provided, threads, reused = 0;
+    int provided, threads, reuses = 0;
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &world_size);
     threads = provided < MPI_THREAD_MULTIPLE ? 1 : THREADS;
     for (int i = 0; i < threads; i++) {
         workers[i].index = i;
-        MPI_Comm_dup(MPI_COMM_SELF, &workers[i].base);
-        MPI_Comm_set_errhandler(workers[i].base, MPI_ERRORS_RETURN);
+        MPI_Comm_dup(MPI_COMM_SELF, &workers[i].comm);
+        MPI_Comm_set_errhandler(workers[i].comm, MPI_ERRORS_RETURN);
     }
     come_and_go(&workers[0]);
     inside_of_callbacks(&workers[0]);
     own_place(&workers[0]);
+    run(come_and_go, workers, threads);
+    collect(workers, threads);
     for (int i = 0; i < threads; i++)
-        if (pthread_create(&workers[i].thread, NULL, come_and_go, &workers[i]))
-            MPI_Abort(MPI_COMM_WORLD, 1);
-    for (int i = 0; i < threads; i++) {
-        pthread_join(workers[i].thread, NULL);
-        checks_passed += workers[i].passed;
-        checks_failed += workers[i].failed;
-        reused += workers[i].reused;
-        MPI_Comm_free(&workers[i].base);
-    }
+        reuses += reused[i];
     say("handles: %d threads; communicators got the handle of one just freed %s\n", threads,
-        reused > ROUNDS ? "often" : reused > 0 ? "at times" : "never");
+        reuses > ROUNDS ? "often" : reuses > 0 ? "at times" : "never");
     /* Else nothing was tried here. */
-    CHECK(reused > 0);
+    CHECK(reuses > 0);
     return finish();
 }

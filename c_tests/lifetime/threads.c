@@ -1,30 +1,11 @@
 /* Many threads at once, with MPI_THREAD_MULTIPLE: the first topology calls of the process, queries of
  * shared communicators, communicators that come and go, and errors with their texts. */
 #define _GNU_SOURCE
-#include "../check.h"
+#include "worker.h"
 #include <dlfcn.h>
-#include <pthread.h>
 #include <unistd.h>
 
 enum { CREATORS = 2, QUERIERS = 8, FAULTS = 5, FIRST = 8, THREADS = CREATORS + QUERIERS + FAULTS };
-
-/* What a thread checks it counts by itself; check.h counts for one thread. */
-struct worker {
-    pthread_t thread;
-    int index, passed, failed;
-    MPI_Comm comm; /* Its own, for collective calls. */
-};
-
-#define HOLDS(condition) holds_at(me, (condition), #condition, __LINE__)
-
-static void holds_at(struct worker *me, int holds, const char *condition, int line)
-{
-    if (holds)
-        me->passed++;
-    else if (me->failed++ < 3)
-        fprintf(stderr, "rank %d, thread %d: %s:%d: failed: %s\n", world_rank, me->index, __FILE__,
-                line, condition);
-}
 
 static MPI_Comm grid, graph, adjacent; /* Shared by all that query. */
 static pthread_barrier_t start, lockstep;
@@ -198,26 +179,6 @@ static void *fault(void *argument)
 }
 
 /* ---- */
-
-static void run(void *(*body)(void *), struct worker *workers, int count)
-{
-    for (int i = 0; i < count; i++) {
-        workers[i].index = i;
-        if (pthread_create(&workers[i].thread, NULL, body, &workers[i]))
-            MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-}
-
-static void collect(struct worker *workers, int count)
-{
-    for (int i = 0; i < count; i++) {
-        pthread_join(workers[i].thread, NULL);
-        checks_passed += workers[i].passed;
-        checks_failed += workers[i].failed;
-        if (workers[i].comm != MPI_COMM_NULL)
-            MPI_Comm_free(&workers[i].comm);
-    }
-}
 
 /* The shared communicators: a ring of all, a node with two loops, and a loop of each process. */
 static void share(void)

@@ -17,25 +17,28 @@ build=(buildah --storage-driver vfs --root "$work/storage" --runroot "$work/run"
 # In no container, and with nothing left behind.
 export BUILDAH_ISOLATION=chroot
 rm -rf "$work/storage" "$work/run"
-# image NAME ROOT PATH
+# image NAME ROOT VARIABLE=VALUE...
 image() {
-    local from
+    local from settings
     from=$("${build[@]}" from scratch)
     quietly "$work/log" "${build[@]}" add "$from" "$2" /
-    "${build[@]}" config --env "PATH=$3" "$from"
+    settings=("${@:3}")
+    "${build[@]}" config "${settings[@]/#/--env=}" "$from"
     quietly "$work/log" "${build[@]}" commit --rm "$from" "$1"
 }
 places=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 debian_root "$work/root"
-image docker.io/library/debian:bookworm-slim "$work/root" "$places"
+image docker.io/library/debian:bookworm-slim "$work/root" "PATH=$places"
 # What the image of Rust has beside it.
 within "$work/root" apt-get update -q >/dev/null
 within "$work/root" apt-get install -y -q --no-install-recommends gcc libc6-dev >/dev/null
-image docker.io/library/rust:1-bookworm "$work/root" "/usr/local/cargo/bin:$places"
+# Where that image has Rust.
+rustup=/usr/local/rustup cargo=/usr/local/cargo
+image docker.io/library/rust:1-bookworm "$work/root" "PATH=$cargo/bin:$places" "RUSTUP_HOME=$rustup" "CARGO_HOME=$cargo"
 lighter=()
 for setting in "${lightly[@]}"; do lighter+=(--env "$setting"); done
-quietly "$work/log" "${build[@]}" bud --pull-never "${lighter[@]}" --volume "${RUSTUP_HOME:-$HOME/.rustup}:/root/.rustup:ro" \
-    --volume "${CARGO_HOME:-$HOME/.cargo}/bin:/usr/local/cargo/bin:ro" -t cartograph "$work/source"
+quietly "$work/log" "${build[@]}" bud --pull-never "${lighter[@]}" --volume "${RUSTUP_HOME:-$HOME/.rustup}:$rustup:ro" \
+    --volume "${CARGO_HOME:-$HOME/.cargo}/bin:$cargo/bin:ro" -t cartograph "$work/source"
 
 # In what came out: it has no compiler, so the program is this machine's.
 made=$("${build[@]}" from --pull-never cartograph)

@@ -33,6 +33,15 @@ impl Block {
     fn to(rank: c_int, bytes: u64) -> Self {
         Self { rank, bytes, fetched: false }
     }
+
+    /// `count` items for a rank; MPI_PROC_NULL is sent nothing, whatever the datatype.
+    fn of(rank: c_int, count: impl Into<i64>, datatype: MPI_Datatype) -> Self {
+        Self::to(rank, if rank < 0 { 0 } else { bytes(count, datatype) })
+    }
+
+    fn fetched(self) -> Self {
+        Self { fetched: true, ..self }
+    }
 }
 
 /// What `count` items are, in bytes. Where there are none the datatype may be none.
@@ -53,9 +62,7 @@ pub(crate) fn to(
     count: impl Into<i64>,
     datatype: MPI_Datatype,
 ) -> Sent {
-    // MPI_PROC_NULL is sent nothing, whatever the datatype.
-    let bytes = if dest < 0 { 0 } else { bytes(count, datatype) };
-    Sent::One(Peers::Comm(comm), Block::to(dest, bytes))
+    Sent::One(Peers::Comm(comm), Block::of(dest, count, datatype))
 }
 
 /// An access to a window that takes data there.
@@ -65,8 +72,7 @@ pub(crate) fn put(
     count: impl Into<i64>,
     datatype: MPI_Datatype,
 ) -> Sent {
-    let bytes = if target < 0 { 0 } else { bytes(count, datatype) };
-    Sent::One(Peers::Win(win), Block::to(target, bytes))
+    Sent::One(Peers::Win(win), Block::of(target, count, datatype))
 }
 
 /// An access to a window that fetches data from there.
@@ -76,8 +82,7 @@ pub(crate) fn get(
     count: impl Into<i64>,
     datatype: MPI_Datatype,
 ) -> Sent {
-    let bytes = if target < 0 { 0 } else { bytes(count, datatype) };
-    Sent::One(Peers::Win(win), Block { fetched: true, ..Block::to(target, bytes) })
+    Sent::One(Peers::Win(win), Block::of(target, count, datatype).fetched())
 }
 
 /// An access to a window that takes data there, but for an `op` that takes none, and fetches as much.
@@ -88,13 +93,12 @@ pub(crate) fn exchange(
     datatype: MPI_Datatype,
     op: Option<MPI_Op>,
 ) -> Sent {
-    let bytes = if target < 0 { 0 } else { bytes(count, datatype) };
-    let fetched = Block { fetched: true, ..Block::to(target, bytes) };
+    let taken = Block::of(target, count, datatype);
     // SAFETY: compares handles.
     if op.is_some_and(|op| unsafe { sys::cr_is_no_op(op) } != 0) {
-        return Sent::One(Peers::Win(win), fetched);
+        return Sent::One(Peers::Win(win), taken.fetched());
     }
-    Sent::Many(Peers::Win(win), vec![Block::to(target, bytes), fetched])
+    Sent::Many(Peers::Win(win), vec![taken, taken.fetched()])
 }
 
 /// The same block to each neighbor.
@@ -119,7 +123,7 @@ unsafe fn neighbor_blocks<C: Copy + Into<i64>>(
     let block = |(at, rank): (usize, &c_int)| {
         // SAFETY: as the caller promises.
         let (count, datatype) = unsafe { (*counts.add(at), *datatypes.add(at * stride)) };
-        Block::to(*rank, if *rank < 0 { 0 } else { bytes(count, datatype) })
+        Block::of(*rank, count, datatype)
     };
     Sent::Many(Peers::Comm(comm), ranks.iter().enumerate().map(block).collect())
 }
