@@ -4,27 +4,10 @@
  * MPICH 4.0 and Open MPI 5.0 crash at the second one by themselves. With the argument "world" there is an
  * MPI_COMM_WORLD with topologies before, and of some communicators topologies from then on. Hosts without
  * sessions have nothing to check. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "../check.h"
 
 /* Open MPI 5 has sessions and calls itself MPI 3.1. */
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
-
-static int rank, passed, failed;
-
-#define CHECK(condition) check_at((condition), #condition, __LINE__)
-
-static void check_at(int holds, const char *condition, int line)
-{
-    if (holds)
-        passed++;
-    else {
-        failed++;
-        fprintf(stderr, "rank %d: %s:%d: failed: %s\n", rank, __FILE__, line, condition);
-    }
-}
 
 static int wrong_copy, wrong_delete;
 
@@ -32,7 +15,7 @@ static int wrong_copy, wrong_delete;
 static int copy(MPI_Comm comm, int keyval, void *state, void *value, void *copied, int *flag)
 {
     (void)comm, (void)keyval;
-    if (state != &wrong_copy || value != &passed)
+    if (state != &wrong_copy || value != &checks_passed)
         wrong_copy++;
     *(void **)copied = value;
     *flag = 1;
@@ -42,7 +25,7 @@ static int copy(MPI_Comm comm, int keyval, void *state, void *value, void *copie
 static int delete(MPI_Comm comm, int keyval, void *value, void *state)
 {
     (void)comm, (void)keyval;
-    if (state != &wrong_copy || value != &passed)
+    if (state != &wrong_copy || value != &checks_passed)
         wrong_delete++;
     return MPI_SUCCESS;
 }
@@ -54,7 +37,7 @@ static void topologies(MPI_Comm comm, int round)
     MPI_Comm cart, dup, ring;
 
     MPI_Comm_size(comm, &size);
-    MPI_Comm_rank(comm, &rank);
+    MPI_Comm_rank(comm, &world_rank);
     CHECK(MPI_Topo_test(comm, &kind) == MPI_SUCCESS && kind == MPI_UNDEFINED);
     dims[0] = size, dims[1] = 1;
     CHECK(MPI_Cart_create(comm, 2, dims, periods, 0, &cart) == MPI_SUCCESS);
@@ -62,13 +45,13 @@ static void topologies(MPI_Comm comm, int round)
     CHECK(MPI_Comm_dup(cart, &dup) == MPI_SUCCESS);
     CHECK(MPI_Comm_free(&cart) == MPI_SUCCESS);
     CHECK(MPI_Cart_get(dup, 2, got_dims, got_periods, coords) == MPI_SUCCESS);
-    CHECK(got_dims[0] == size && got_periods[0] == 1 && coords[0] == rank && coords[1] == 0);
+    CHECK(got_dims[0] == size && got_periods[0] == 1 && coords[0] == world_rank && coords[1] == 0);
     coords[0] += 2 * size;
-    CHECK(MPI_Cart_rank(dup, coords, &found) == MPI_SUCCESS && found == rank);
-    CHECK(MPI_Cart_shift(dup, 0, 1, &source, &dest) == MPI_SUCCESS && dest == (rank + 1) % size);
+    CHECK(MPI_Cart_rank(dup, coords, &found) == MPI_SUCCESS && found == world_rank);
+    CHECK(MPI_Cart_shift(dup, 0, 1, &source, &dest) == MPI_SUCCESS && dest == (world_rank + 1) % size);
     CHECK(MPI_Comm_free(&dup) == MPI_SUCCESS);
 
-    from = (rank + size - 1) % size, to = (rank + 1) % size;
+    from = (world_rank + size - 1) % size, to = (world_rank + 1) % size;
     CHECK(MPI_Dist_graph_create_adjacent(comm, 1, &from, &weight, 1, &to, &weight, MPI_INFO_NULL, 0,
                                          &ring)
           == MPI_SUCCESS);
@@ -77,7 +60,7 @@ static void topologies(MPI_Comm comm, int round)
     CHECK(MPI_Comm_free(&ring) == MPI_SUCCESS);
 
     /* In the second dimension every process is its own neighbor. */
-    int sent[4] = { rank, rank, 10, 11 }, arrived[4] = { -1, -1, -1, -1 };
+    int sent[4] = { world_rank, world_rank, 10, 11 }, arrived[4] = { -1, -1, -1, -1 };
     MPI_Request request;
     periods[1] = 1;
     CHECK(MPI_Cart_create(comm, 2, dims, periods, 0, &cart) == MPI_SUCCESS);
@@ -93,7 +76,7 @@ static void topologies(MPI_Comm comm, int round)
         CHECK(arrived[0] == from && arrived[1] == to && arrived[2] == 11 && arrived[3] == 10);
     }
     CHECK(MPI_Comm_free(&cart) == MPI_SUCCESS);
-    printf("rank %d session %d: topologies are made, queried and freed\n", rank, round);
+    printf("rank %d session %d: topologies are made, queried and freed\n", world_rank, round);
 }
 
 /* An error goes to the handler of the communicator, which is there without MPI_Init. */
@@ -106,7 +89,7 @@ static void error(MPI_Comm comm, int round)
     CHECK(MPI_Error_class(code, &class) == MPI_SUCCESS && class == MPI_ERR_ARG);
     CHECK(MPI_Error_string(code, text, &length) == MPI_SUCCESS && strstr(text, "1048576"));
     CHECK(cart == MPI_COMM_NULL);
-    printf("rank %d session %d: an error is returned\n", rank, round);
+    printf("rank %d session %d: an error is returned\n", world_rank, round);
 }
 
 static void session(int round)
@@ -125,11 +108,12 @@ static void session(int round)
 
     /* In the second session this may get the number that our key had in the first. */
     CHECK(MPI_Comm_create_keyval(copy, delete, &keyval, &wrong_copy) == MPI_SUCCESS);
-    CHECK(MPI_Comm_set_attr(comm, keyval, &passed) == MPI_SUCCESS);
+    CHECK(MPI_Comm_set_attr(comm, keyval, &checks_passed) == MPI_SUCCESS);
     topologies(comm, round);
     error(comm, round);
     CHECK(MPI_Comm_dup(comm, &dup) == MPI_SUCCESS);
-    CHECK(MPI_Comm_get_attr(dup, keyval, &value, &found) == MPI_SUCCESS && found && value == &passed);
+    CHECK(MPI_Comm_get_attr(dup, keyval, &value, &found) == MPI_SUCCESS && found);
+    CHECK(value == &checks_passed);
     CHECK(MPI_Topo_test(dup, &found) == MPI_SUCCESS && found == MPI_UNDEFINED);
     CHECK(MPI_Comm_free(&dup) == MPI_SUCCESS);
     CHECK(MPI_Comm_free_keyval(&keyval) == MPI_SUCCESS);
@@ -198,8 +182,8 @@ int main(int argc, char **argv)
         session(round);
     if (!again)
         CHECK(MPI_Session_finalize(&outer) == MPI_SUCCESS);
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed != 0;
+    printf("%d passed, %d failed\n", checks_passed, checks_failed);
+    return checks_failed != 0;
 }
 
 #else

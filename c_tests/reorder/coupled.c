@@ -3,28 +3,11 @@
  * and each program must have its own grid. The other may be fortran/reorder/coupled.f90.
  *
  * coupled.c NUMBER [pmpi]: the number of the program, and whether it starts by PMPI_Init. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-static int passed, failed;
-
-#define CHECK(condition) check_at((condition), #condition, __LINE__)
-
-static void check_at(int holds, const char *condition, int line)
-{
-    if (holds)
-        passed++;
-    else {
-        failed++;
-        fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, line, condition);
-    }
-}
+#include "../check.h"
 
 int main(int argc, char **argv)
 {
-    int number = argc > 1 ? atoi(argv[1]) : 0, rank, size, value, sum;
+    int number = argc > 1 ? atoi(argv[1]) : 0, value, sum;
     int dims[2] = { 0, 0 }, periods[2] = { 1, 0 }, kind, own, own_size, source, dest, got = -1;
     MPI_Comm part, grid;
 
@@ -32,16 +15,16 @@ int main(int argc, char **argv)
         PMPI_Init(&argc, &argv);
     else
         MPI_Init(&argc, &argv);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world_size);
 
-    value = rank == 0 ? 77 : 0;
+    value = world_rank == 0 ? 77 : 0;
     MPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD);
     CHECK(value == 77);
-    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-    CHECK(sum == size * (size - 1) / 2);
+    MPI_Allreduce(&world_rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    CHECK(sum == world_size * (world_size - 1) / 2);
 
-    MPI_Comm_split(MPI_COMM_WORLD, number, rank, &part);
+    MPI_Comm_split(MPI_COMM_WORLD, number, world_rank, &part);
     MPI_Comm_size(part, &own_size);
     MPI_Dims_create(own_size, 2, dims);
     CHECK(MPI_Cart_create(part, 2, dims, periods, 1, &grid) == MPI_SUCCESS);
@@ -53,10 +36,10 @@ int main(int argc, char **argv)
     MPI_Comm_free(&grid);
     MPI_Comm_free(&part);
 
-    value = rank == size - 1 ? 78 : 0;
-    MPI_Bcast(&value, 1, MPI_INT, size - 1, MPI_COMM_WORLD);
+    value = world_rank == world_size - 1 ? 78 : 0;
+    MPI_Bcast(&value, 1, MPI_INT, world_size - 1, MPI_COMM_WORLD);
     CHECK(value == 78);
     MPI_Finalize();
-    printf("program %d: %d passed, %d failed\n", number, passed, failed);
-    return failed != 0;
+    printf("program %d: %d passed, %d failed\n", number, checks_passed, checks_failed);
+    return checks_failed != 0;
 }

@@ -48,7 +48,7 @@ pub(crate) fn bits<H: Copy>(handle: H) -> usize {
     }
 }
 
-/// Whose ranks are meant.
+/// The communicator or window that ranks belong to.
 #[derive(Clone, Copy)]
 pub(crate) enum Peers {
     Comm(MPI_Comm),

@@ -8,7 +8,7 @@ macro_rules! say {
 }
 pub(crate) use say;
 
-/// Writes a line at once. Nobody is left to tell if it fails.
+/// Writes a line to stderr in one call; a failure is ignored.
 pub(crate) fn line(words: &str) {
     let _ = io::stderr().write_all(format!("{words}\n").as_bytes());
 }

@@ -1,4 +1,4 @@
-//! Whose attributes a communicator has. Open MPI copies them in `MPI_Comm_create_group` as well, to
+//! Which communicator an attribute was made for. Open MPI copies attributes in `MPI_Comm_create_group` as well, to
 //! communicators of other processes or of the same in another order.
 
 use std::ffi::{c_int, c_void};

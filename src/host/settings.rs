@@ -73,7 +73,7 @@ pub(crate) struct Settings {
     /// `CARTOGRAPH_TRAFFIC`, as an absolute path.
     pub(super) traffic: Option<PathBuf>,
     layout: Option<WrittenLayout>,
-    /// The file of `CARTOGRAPH_LAYOUT`, if it is one that tells of the network. Read by who needs it.
+    /// The file of `CARTOGRAPH_LAYOUT`, if it is one with addresses in the network; read when it is needed.
     network_map: OnceLock<Option<WrittenNetworkMap>>,
     /// `CARTOGRAPH_REPORT`.
     pub(super) report: Option<Target>,

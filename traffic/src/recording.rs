@@ -25,7 +25,7 @@ pub enum ReadError {
     /// Lines of a part are missing.
     #[error("the part of rank {rank} is cut off: {found} lines of {lines} are there")]
     Truncated {
-        /// Whose part.
+        /// The rank in `MPI_COMM_WORLD` of the process whose part it is.
         rank: u32,
         /// Lines that are there.
         found: usize,

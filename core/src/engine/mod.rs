@@ -93,7 +93,7 @@ pub trait Comm: Sized {
 /// A fault that the engine found.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// In this process' own arguments, found without asking anyone.
+    /// In this process' own arguments, found without communication.
     #[error(transparent)]
     Here(#[from] topology::Error),
     /// In the arguments of one rank, agreed on by all.

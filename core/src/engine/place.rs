@@ -39,7 +39,7 @@ pub(super) struct Assignment {
     pub(super) new_rank: Option<i32>,
     /// The new rank of the process whose old rank is this one's new rank. It has this vertex' edges.
     pub(super) edges_from: i32,
-    /// Whether anyone at all has another rank than before.
+    /// Whether any process has another rank than before.
     pub(super) moved: bool,
 }
 

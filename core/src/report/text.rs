@@ -69,7 +69,7 @@ impl fmt::Display for Change {
     }
 }
 
-/// ", at least 24"; nothing where no more is known than that nobody sends less than nothing.
+/// ", at least 24"; nothing for the trivial bound 0.
 pub(super) struct AtLeast(pub(super) i64);
 
 impl fmt::Display for AtLeast {

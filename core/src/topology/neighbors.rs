@@ -111,7 +111,7 @@ mod tests {
     use super::super::{DistGraph, Edges, Graph};
     use super::*;
 
-    /// Every block that anyone sends, as (sender, block), by where it must arrive: (receiver,
+    /// Every block that is sent, as (sender, block), by where it must arrive: (receiver,
     /// block). Blocks between two processes are matched by pairing, and then in order.
     fn arrivals(topologies: &[Topology]) -> BTreeMap<(i32, usize), (i32, usize)> {
         let mut waiting: BTreeMap<(i32, i32, i32), Vec<usize>> = BTreeMap::new();

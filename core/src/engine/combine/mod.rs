@@ -1,9 +1,9 @@
 //! Neighborhood collectives in which small blocks from node to node travel in one message.
 //!
 //! The edges that lead from the processes of one node to those of another are a `Bundle`. One of the
-//! processes that they start at gathers what they carry, sends it in one message to one of those that
-//! they lead to, and that one hands it out. Who does so is spread over the processes of a node. All
-//! other blocks go as they always do.
+//! processes that they start at gathers their blocks and sends them in one message to one of the processes that
+//! they lead to, which distributes them. The bundles of a node are spread over its processes. All other blocks are
+//! sent as always.
 //!
 //! Processes know the edges of their own node alone, and learn the rest here, once a communicator:
 //! [`agree`]. What each has to do in a collective is its [`Schedule`].
@@ -105,7 +105,7 @@ const PAYING: usize = 4;
 /// The most edges from and to one node of which some are combined: then all parts of it fit one message.
 const MOST_EDGES: usize = 1 << 20;
 
-/// Works out who gathers for whom. `node` is a number that the processes of one node share and no others have,
+/// Determines which processes gather and distribute which bundles. `node` is a number that the processes of one node share and no others have,
 /// or none where this process is not able to combine; `sends` and `receives` are the ends of its blocks.
 /// Collective; `None` on all processes or on none, where nothing is combined, or edges are not given alike at
 /// both ends.

@@ -35,7 +35,7 @@ pub struct Figure {
     group: Group,
     width: f64,
     height: f64,
-    /// What it is of, and what is to be seen, for those who see it in words.
+    /// Its title and its description in words, for readers who cannot see it.
     words: [String; 2],
 }
 

@@ -54,7 +54,7 @@ fn key(text: &str) -> Option<(&str, &str)> {
     Some((key.trim(), quoted('"').or_else(|| quoted('\'')).unwrap_or(value)))
 }
 
-/// The topology that Slurm takes where nobody names one: the first that says so, else the first of all.
+/// The topology that Slurm takes by default: the first that is marked as such, else the first of all.
 pub(super) fn read(text: &str) -> Result<Network, LayoutError> {
     let mut found: Vec<(Network, bool)> = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
