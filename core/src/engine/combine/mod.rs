@@ -98,8 +98,9 @@ pub struct Schedules {
     pub combine: Combine,
 }
 
-/// How many edges a process has in a bundle that pays. With two each, a sparse graph takes longer combined on simulated
-/// nodes; with nine, the 26 neighbors in a torus take less (docs/combining.md).
+/// How many edges a process has in a bundle that pays: so it takes less than half of the messages. With two each, a
+/// sparse graph takes longer combined on simulated nodes; with nine, the 26 neighbors in a torus take less
+/// (docs/combining.md).
 const PAYING: usize = 4;
 
 /// The most edges from and to one node of which some are combined: then all parts of it fit one message.

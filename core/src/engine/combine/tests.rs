@@ -218,6 +218,25 @@ fn faces_alone_are_not_combined_where_it_must_pay() {
     assert_ne!(agreed(&nodes, &[Combine::Paying; 16], &ends_of_box([4, 2, 2])), None);
 }
 
+/// The table in docs/combining.md.
+#[test]
+fn what_pays_takes_less_than_half_of_the_messages() {
+    const MATES: i32 = 4;
+    let nodes: Vec<i64> = (0..2 * MATES).map(|rank| i64::from(rank / MATES)).collect();
+    for (degree, combined) in [(1, 7), (2, 7), (3, 7), (4, 7), (9, 7)] {
+        let edges: Vec<(i32, i32)> = (0..MATES)
+            .flat_map(|from| (0..degree).map(move |step| (from, MATES + (from + step) % MATES)))
+            .collect();
+        let ends = ends_of_graph(nodes.len(), &edges);
+        let all = agreed(&nodes, &[Combine::All; 2 * MATES as usize], &ends).unwrap();
+        let each: Vec<Schedule> = all.into_iter().map(|schedules| schedules.each).collect();
+        let messages: usize = carry_out(&each, Payload::Each, &ends).values().sum();
+        assert_eq!(messages, combined, "{degree} edges a process");
+        let paying = agreed(&nodes, &[Combine::Paying; 2 * MATES as usize], &ends);
+        assert_eq!(paying.is_some(), 2 * messages < edges.len(), "{degree} edges a process");
+    }
+}
+
 #[test]
 fn nothing_is_combined_where_a_process_would_not_or_edges_have_one_end() {
     let nodes: Vec<i64> = (0..16).map(|rank| rank / 4).collect();
