@@ -11,7 +11,7 @@ use super::grid::Grid;
 use super::lattice::Lattice;
 use super::layout::{Layout, Level};
 use super::levels::Tree;
-use super::plan::{Options, Plan, plan_weighed, worth};
+use super::plan::{Options, Plan, plan_weighed, worth, worth_through};
 
 /// How many times as much as another any dimension may weigh.
 const INEQUALITY: i64 = 4;
@@ -54,7 +54,8 @@ pub(super) fn plan(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
     }
     let tree = Tree::new(layout, &options.distances);
     let key = |plan: &Plan| tree.key(grid, &node_of(plan), options.objective);
-    let seconds = options.seconds.unwrap_or_else(|| worth(cells)) / 3.0;
+    let worth = if tree.is_trivial() { worth(cells) } else { worth_through(cells) };
+    let seconds = options.seconds.unwrap_or(worth) / 3.0;
     let options = Options { seconds: Some(seconds), ..*options };
     let tried = if cells < LARGE { 0..3 } else { 1..2 };
     for weights in &sparing(&before[0].sums, &after[0].sums)[tried] {

@@ -16,7 +16,22 @@ use super::scramble::scramble;
 /// thousand cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
 pub(super) fn worth(cells: usize) -> f64 {
     let cells = cells as f64;
-    (2e-4 * cells).min(0.15).min(8e2 / cells).max(3e-7 * cells)
+    (2e-4 * cells).min(0.15).min(8e2 / cells).max(LEAST_WORTH * cells)
+}
+
+/// What a cell of a large grid is worth, in seconds.
+const LEAST_WORTH: f64 = 3e-7;
+
+/// The same where levels above the nodes count as well. It is less on all but large grids: what a long search for nodes
+/// alone finds is hardly ever what the search through levels ends with, and that one gains next to nothing by more
+/// time. Measured in docs/quality.md.
+pub(super) fn worth_through(cells: usize) -> f64 {
+    (0.16 * worth(cells)).max(1.5 * LEAST_WORTH * cells as f64)
+}
+
+/// What of it the search for nodes alone needs at most, from which the one through levels begins.
+fn worth_to_begin(cells: usize) -> f64 {
+    2.0 * LEAST_WORTH * cells as f64
 }
 
 /// How a mapping is searched for.
@@ -44,6 +59,16 @@ impl Default for Options {
     }
 }
 
+/// How many seconds a search is worth.
+pub(super) struct Worth {
+    /// For nodes alone.
+    pub(super) nodes: f64,
+    /// For nodes and levels above them, of which nodes alone get two thirds.
+    pub(super) all: f64,
+    /// But nodes alone no more than this.
+    pub(super) begin: f64,
+}
+
 /// How long each part of a search may take.
 pub(super) struct Seconds {
     /// To find which node each vertex is on, as if all were equally far from each other.
@@ -55,15 +80,16 @@ pub(super) struct Seconds {
 }
 
 impl Options {
-    /// The time for a search that is worth so many seconds where none are given. Levels above the nodes get half
-    /// as much as the nodes alone, and so do those below.
-    pub(super) fn seconds_for(&self, tree: &Tree, worth: f64) -> Seconds {
-        let (all, below) = (self.seconds.unwrap_or(worth), self.seconds.unwrap_or(worth / 2.0));
-        match self.seconds {
-            _ if tree.is_trivial() => Seconds { nodes: all, above: 0.0, below },
-            Some(_) => Seconds { nodes: all / 1.5, above: all / 3.0, below },
-            None => Seconds { nodes: all, above: all / 2.0, below },
+    /// The time for a search, as it is worth where none is given. Levels below the nodes get half as much as nodes alone
+    /// are worth.
+    pub(super) fn seconds_for(&self, tree: &Tree, worth: Worth) -> Seconds {
+        let below = self.seconds.unwrap_or(worth.nodes / 2.0);
+        if tree.is_trivial() {
+            return Seconds { nodes: self.seconds.unwrap_or(worth.nodes), above: 0.0, below };
         }
+        let all = self.seconds.unwrap_or(worth.all);
+        let nodes = (all / 1.5).min(worth.begin);
+        Seconds { nodes, above: all - nodes, below }
     }
 }
 
@@ -308,7 +334,9 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> P
         return plan;
     }
     let tree = Tree::new(layout, &options.distances);
-    let seconds = options.seconds_for(&tree, worth(cells));
+    let worth =
+        Worth { nodes: worth(cells), all: worth_through(cells), begin: worth_to_begin(cells) };
+    let seconds = options.seconds_for(&tree, worth);
     let mut budget = Budget::seconds(seconds.nodes);
     let lattice = Lattice::symmetric(grid);
     let choices = cart::participants(layout, cells);
@@ -329,7 +357,7 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> P
     if !tree.is_trivial() {
         let taken = Budget::seconds(seconds.nodes).left() - budget.left();
         let mut budget = Budget::seconds(seconds.above);
-        if options.seconds.is_none() {
+        if options.seconds.is_none() && cells > cart::LARGE {
             // Half as much as the nodes alone took; but that may have been next to nothing.
             let least = budget.split(2);
             budget = budget.no_more_than(taken / 2 - least.left());

@@ -97,7 +97,7 @@ const FIRST_CONSTRUCTIONS: i64 = 15;
 const REFINED: usize = 4;
 
 /// From so many cells on a sum at the bound is good enough.
-const LARGE: usize = 20_000;
+pub(super) const LARGE: usize = 20_000;
 
 /// Annealing pays only with so many steps for each cell.
 const ANNEALING_STEPS: i64 = 300;

@@ -29,7 +29,7 @@ use super::cost::{Adjacency, Objective};
 use super::csr::Csr;
 use super::layout::Layout;
 use super::levels::{Divide, Question, Tree, place, through};
-use super::plan::{Options, Plan};
+use super::plan::{Options, Plan, Worth};
 use super::refine::{Budget, Partition, swap_pairs};
 use super::rng::Rng;
 
@@ -45,7 +45,9 @@ pub(super) fn plan(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
         return kept;
     }
     let tree = Tree::new(layout, &options.distances);
-    let seconds = options.seconds_for(&tree, worth(graph));
+    let nodes = worth(graph);
+    let worth = Worth { nodes, all: 1.5 * nodes, begin: nodes };
+    let seconds = options.seconds_for(&tree, worth);
     let mut budget = Budget::seconds(seconds.nodes * STEP);
     if budget.left() < Net::steps(graph) as i64 {
         return kept;
