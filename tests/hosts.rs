@@ -3,9 +3,9 @@
 //! `CARTOGRAPH_TEST_HOST` names the hosts, which `make test` has built the library for; without it
 //! there is nothing to run, as in `cargo test` on a machine without MPI. One trial is one program with
 //! one way of using it, on all the numbers of processes that the list gives, or one script. Of several hosts
-//! at once one of each family runs all numbers, the others the least and the largest: what depends on the
-//! number is in the pure layers, which are the same for all. Trials run side by side, three for two processors (`--test-threads`): much of a run is waiting, for launchers and
-//! for other processes.
+//! at once one of each family runs all of it, the others what may be another there (the list says which), on
+//! the least and the largest number: what depends on that is in the pure layers. Trials run side by side, two
+//! for each processor (`--test-threads`): much of a run is waiting, for launchers and for other processes.
 
 #[path = "hosts/differences.rs"]
 mod differences;
@@ -35,7 +35,7 @@ const SHORTENED: [&str; 3] = ["mpich", "abi", "openmpi5"];
 fn main() -> ExitCode {
     let mut arguments = Arguments::from_args();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    arguments.test_threads.get_or_insert(processors + processors / 2);
+    arguments.test_threads.get_or_insert(2 * processors);
     let names = std::env::var("CARTOGRAPH_TEST_HOST").unwrap_or_default();
     if names.is_empty() {
         println!("CARTOGRAPH_TEST_HOST is not set: use `make test HOST=...`");
@@ -49,7 +49,8 @@ fn main() -> ExitCode {
             if in_short {
                 test.keep_least_and_largest();
             }
-            let ignored = !test.is_for(name) || !host.can_build(&test);
+            let elsewhere = in_short && test.once;
+            let ignored = elsewhere || !test.is_for(name) || !host.can_build(&test);
             let title = format!("{name}/{}", test.name());
             let size = (test.way == Way::Script, test.processes.iter().sum::<u32>());
             let line = title.clone();

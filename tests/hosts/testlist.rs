@@ -30,6 +30,8 @@ pub(crate) struct Test {
     pub(crate) settings: Vec<String>,
     /// The only hosts that it is for; empty: all but the minimal ones.
     hosts: Vec<String>,
+    /// Whether one host of each family will do where several run at once.
+    pub(crate) once: bool,
 }
 
 impl Test {
@@ -120,8 +122,10 @@ fn parse(line: &str) -> Option<Test> {
         processes.extend(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?);
     }
     let (hosts, arguments): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('@'));
-    let hosts = hosts.iter().flat_map(|hosts| hosts[1..].split(',')).map(str::to_owned).collect();
+    let (once, hosts): (Vec<&str>, Vec<&str>) =
+        hosts.iter().flat_map(|hosts| hosts[1..].split(',')).partition(|host| *host == "once");
+    let (once, hosts) = (!once.is_empty(), hosts.into_iter().map(str::to_owned).collect());
     let (settings, arguments) =
         arguments.into_iter().map(str::to_owned).partition(|word| word.starts_with("CARTOGRAPH_"));
-    Some(Test { source, way, processes, arguments, settings, hosts })
+    Some(Test { source, way, processes, arguments, settings, hosts, once })
 }

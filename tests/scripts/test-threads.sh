@@ -19,13 +19,17 @@ if [ ! -e "$sysroot/lib/rustlib/src/rust/library/Cargo.lock" ] && ! rustup compo
 fi
 runtime=$(ls "$sysroot/lib/rustlib/$target/lib/"librustc-*_rt.tsan.a)
 
-# The sanitizer is no part of the stable language yet; what is shipped is compiled without this.
+# The sanitizer is no part of the stable language yet; what is shipped is compiled without this. What runs at build
+# time is there from the host's own library.
 out=$top/build/threads
+if [ ! -e "$out" ]; then
+    mkdir -p "$out/release"
+    for part in .fingerprint build deps; do cp -a --reflink=auto "build/$host/release/$part" "$out/release"; done
+fi
 RUSTC_BOOTSTRAP=1 CARGO_TARGET_DIR=$out MPICC=$cc RUSTFLAGS=-Zsanitizer=thread \
     CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 CARGO_PROFILE_RELEASE_OPT_LEVEL=0 \
-    CARGO_PROFILE_RELEASE_STRIP=none CARGO_PROFILE_RELEASE_DEBUG=line-tables-only \
     scripts/with-env.sh "$host" cargo rustc --quiet --release --lib --crate-type cdylib \
-    -Zbuild-std=std,panic_abort --target "$target"
+    -Zbuild-std=std,panic_abort -Zbuild-std-features= --target "$target"
 lib=$out/$target/release
 ln -sf libcartograph.so "$lib/libcartograph.so.0"
 
