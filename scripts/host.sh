@@ -41,7 +41,7 @@ abi)
     # The same packages, by the standard ABI.
     pypi='mpich==5.0.2'
     cc=$hosts/mpich/bin/mpicc_abi cxx=$hosts/mpich/bin/mpicxx_abi exec="$hosts/mpich/bin/mpiexec -n"
-    tests=$as_mpich5
+    tests="$as_mpich5 $ucx"
     header="-include $top/include/compat/mpi5abi.h"
     env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=-DMPI_ABI $header" ;;
 openmpi5)
