@@ -122,7 +122,7 @@ impl Settings {
             Some(Ok(combine)) => combine,
             Some(Err(other)) => {
                 complaints.push(format!(
-                    "cartograph: CARTOGRAPH_COMBINE is '{other}', but on, always and off are known; taken as off"
+                    "cartograph: CARTOGRAPH_COMBINE is '{other}', but on, always, nodes, dimensions and off are known; taken as off"
                 ));
                 Combine::Off
             }
@@ -263,6 +263,8 @@ pub(super) fn combine_of(text: &str) -> Result<Combine, &str> {
         "off" => Ok(Combine::Off),
         "on" => Ok(Combine::Paying),
         "always" => Ok(Combine::All),
+        "nodes" => Ok(Combine::Nodes),
+        "dimensions" => Ok(Combine::Dimensions),
         other => Err(other),
     }
 }

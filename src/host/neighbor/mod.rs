@@ -5,7 +5,7 @@
 //!
 //! - [`own`]: what a process sends to itself, except in persistent collectives.
 //! - [`blocking`]: messages on a private communicator.
-//! - [`combine`]: blocking ones whose small blocks go from node to node in one message.
+//! - [`combine`]: blocking ones whose small blocks travel together.
 //! - [`request`]: nonblocking and persistent, by one request of the host on the communicator itself.
 //! - [`graph`]: these by the host's neighborhood collectives.
 
@@ -175,7 +175,7 @@ struct NeighborCache {
     /// Memory for the arguments of the host's own.
     spare: graph::Spare,
     plans: Plans,
-    /// Who gathers for whom; `None` inside if nothing is combined.
+    /// Which small blocks travel together; `None` inside if nothing is combined.
     combined: OnceLock<Option<Box<Combined>>>,
 }
 

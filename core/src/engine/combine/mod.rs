@@ -1,13 +1,11 @@
-//! Neighborhood collectives in which small blocks from node to node travel in one message.
+//! Neighborhood collectives in which small blocks travel together: those from node to node in one message
+//! (`bundles`), or those that go equally far along a dimension (`dimensions`).
 //!
-//! The edges that lead from the processes of one node to those of another are a `Bundle`. One of the
-//! processes that they start at gathers their blocks and sends them in one message to one of the processes that
-//! they lead to, which distributes them. The bundles of a node are spread over its processes. All other blocks are
-//! sent as always.
-//!
-//! Processes know the edges of their own node alone, and learn the rest here, once a communicator:
-//! [`agree`]. What each has to do in a collective is its [`Schedule`].
+//! Processes know their own edges alone, and learn the rest here, once a communicator: [`agree`]. What each has to
+//! do in a collective is its [`Schedule`].
 
+mod bundles;
+mod dimensions;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -16,32 +14,54 @@ use std::collections::BTreeMap;
 
 pub use schedule::{Message, Own, Payload, Schedule, Stage};
 
+use self::bundles::{Bundles, MOST_EDGES};
+use self::dimensions::Offer;
 use super::Comm;
 use super::agree::keep;
 use super::digest::Digest;
 
-/// Which bundles travel in one message. The least of all processes counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+/// Which blocks travel together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Combine {
     /// None.
     #[default]
     Off,
-    /// Those of which it makes messages fewer for the processes themselves.
+    /// Those of which it makes messages so much fewer that it pays.
     Paying,
-    /// All of more than one edge.
+    /// All of which it makes messages fewer.
     All,
+    /// All from one node to another.
+    Nodes,
+    /// All that go equally far along a dimension.
+    Dimensions,
 }
 
 impl Combine {
-    const ALL: [Self; 3] = [Self::Off, Self::Paying, Self::All];
-
-    fn has(self, bundle: &Bundle) -> bool {
+    /// Which bundles are combined, and which messages along dimensions.
+    fn ways(self) -> [Which; 2] {
         match self {
-            Self::Off => false,
-            Self::Paying => bundle.pays(),
-            Self::All => bundle.edges.len() > 1,
+            Self::Off => [Which::None; 2],
+            Self::Paying => [Which::Paying; 2],
+            Self::All => [Which::All; 2],
+            Self::Nodes => [Which::All, Which::None],
+            Self::Dimensions => [Which::None, Which::All],
         }
     }
+}
+
+/// What is combined in one of the two ways. The least of all processes counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Which {
+    /// Nothing.
+    None,
+    /// What pays.
+    Paying,
+    /// All.
+    All,
+}
+
+impl Which {
+    const ALL: [Self; 3] = [Self::None, Self::Paying, Self::All];
 }
 
 /// The other end of a block.
@@ -63,30 +83,6 @@ struct Edge {
     copy: i32,
 }
 
-/// All edges from one node to another, in order.
-#[derive(Debug, Clone)]
-struct Bundle {
-    edges: Vec<Edge>,
-    /// The process that they start at which sends what they carry.
-    gatherer: i32,
-    /// The process that they lead to which receives it.
-    distributor: i32,
-}
-
-impl Bundle {
-    /// Whether processes have so much fewer messages that the way over two more of them pays: [`PAYING`] edges
-    /// a process and more.
-    fn pays(&self) -> bool {
-        let different = |end: fn(&Edge) -> i32| {
-            let mut ranks: Vec<i32> = self.edges.iter().map(end).collect();
-            ranks.sort_unstable();
-            ranks.dedup();
-            ranks.len()
-        };
-        self.edges.len() >= PAYING * different(|edge| edge.from).max(different(|edge| edge.to))
-    }
-}
-
 /// What this process does where blocks are combined, by what they are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedules {
@@ -94,21 +90,17 @@ pub struct Schedules {
     pub each: Schedule,
     /// A process sends the same block to all.
     pub same: Schedule,
-    /// Which bundles they combine, the same on all processes.
-    pub combine: Combine,
+    /// What is combined in the way that was chosen, the same on all processes.
+    pub which: Which,
 }
 
-/// How many edges a process has in a bundle that pays: so it takes less than half of the messages. With two each, a
-/// sparse graph takes longer combined on simulated nodes; with nine, the 26 neighbors in a torus take less
-/// (docs/combining.md).
-const PAYING: usize = 4;
+/// So many messages fewer for each dimension are messages along dimensions that pay: waiting for one more stage takes
+/// as long as four of them on simulated nodes, and blocks are sent more often (docs/combining.md).
+const PAYING: i64 = 6;
 
-/// The most edges from and to one node of which some are combined: then all parts of it fit one message.
-const MOST_EDGES: usize = 1 << 20;
-
-/// Determines which processes gather and distribute which bundles. `node` is a number that the processes of one node share and no others have,
-/// or none where this process is not able to combine; `sends` and `receives` are the ends of its blocks.
-/// Collective; `None` on all processes or on none, where nothing is combined, or edges are not given alike at
+/// Determines how the blocks of all processes travel. `node` is a number that the processes of one node share and
+/// no others have, or none where this process is not able to combine; `sends` and `receives` are the ends of its
+/// blocks. Collective; `None` on all processes or on none, where nothing is combined, or edges are not given alike at
 /// both ends.
 ///
 /// # Errors
@@ -125,67 +117,71 @@ pub fn agree<C: Comm>(
     let leaving = edges(sends, |end, copy| edge(rank, end, copy));
     let arriving =
         edges(receives, |end, copy| Edge { from: end.rank, to: rank, pairing: end.pairing, copy });
-    let combine = if node.is_some() { combine } else { Combine::Off };
-    let mut sums = imbalance(&leaving, &arriving);
+    let ends = [&leaving[..], &arriving[..]];
+    let ways = if node.is_some() { combine } else { Combine::Off }.ways();
+    let offer = match ways[1] {
+        Which::Paying | Which::All if rank == 0 => Offer::new(comm.size()?, ends).to_words(),
+        _ => Vec::new(),
+    };
+    let [low, high] = imbalance(&leaving, &arriving);
+    let mut sums = [low, high, offer.len() as i64];
     comm.sum(&mut sums)?;
-    let mut least = [combine as i64];
-    comm.min(&mut least)?;
-    let combine = Combine::ALL[least[0].clamp(0, 2) as usize];
-    if sums != [0; 2] || combine == Combine::Off {
+    if sums[..2] != [0; 2] {
         return Ok(None);
     }
-    let node = node.unwrap_or_default();
-    let nodes = all(comm, &[node as i32, (node >> 32) as i32])?;
-    let nodes = first_ranks(nodes.as_chunks::<2>().0);
-    let own_node = nodes[rank as usize];
-    let far = |edge: &&Edge| nodes[edge.from as usize] != nodes[edge.to as usize];
+    let offer = Offer::from_words(&of_first(comm, &offer, sums[2] as usize)?);
 
-    let mates = comm.split(Some(own_node), rank)?.expect("a color was given");
-    let told = tell_mates(&mates, leaving.iter().filter(far), arriving.iter().filter(far));
-    let (mates, [out, into]) = keep(mates, told)?;
-    mates.free()?;
-    let by_node = |edges: Vec<Edge>, other: fn(&Edge) -> i32| {
-        let mut by_node: BTreeMap<i32, Vec<Edge>> = BTreeMap::new();
-        for edge in edges {
-            by_node.entry(nodes[other(&edge) as usize]).or_default().push(edge);
-        }
-        by_node.retain(|_, edges| edges.len() > 1);
-        by_node.values_mut().for_each(|edges| edges.sort_unstable());
-        by_node
-    };
-    let (out, into) = (by_node(out, |edge| edge.to), by_node(into, |edge| edge.from));
-
-    let mut load = BTreeMap::new();
-    let gatherers = carriers(&out, |edge| edge.from, &mut load);
-    let distributors = carriers(&into, |edge| edge.to, &mut load);
-    // One process of each node says for all.
-    let says = rank == own_node;
-    let gather = gatherers.iter().map(|(to, carrier)| [own_node, *to, *carrier, NOBODY]);
-    let distribute = distributors.iter().map(|(from, carrier)| [*from, own_node, NOBODY, *carrier]);
-    let words: Vec<i32> = gather.chain(distribute).filter(|_| says).flatten().collect();
-    let mut carriers: BTreeMap<[i32; 2], [i32; 2]> = BTreeMap::new();
-    for [from, to, gatherer, distributor] in all(comm, &words)?.as_chunks::<4>().0 {
-        let both = carriers.entry([*from, *to]).or_insert([NOBODY; 2]);
-        *both = [both[0].max(*gatherer), both[1].max(*distributor)];
+    // What the least of all processes combine, and on which tori all have their neighbors at the same offsets.
+    let mut words: Vec<i64> = ways.iter().map(|which| *which as i64).collect();
+    words.extend(offer.fits(rank, ends));
+    comm.min(&mut words)?;
+    let [nodes, dimensions] =
+        [words[0], words[1]].map(|which| Which::ALL[which.clamp(0, 2) as usize]);
+    let torus = words[2..].iter().position(|fits| *fits == 1);
+    let torus = torus.filter(|_| dimensions != Which::None);
+    if nodes == Which::None && torus.is_none() {
+        return Ok(None);
     }
-    let bundle = |from, to, edges| {
-        let [gatherer, distributor] = *carriers.get(&[from, to])?;
-        let bundle = Bundle { edges, gatherer, distributor };
-        combine.has(&bundle).then_some(bundle)
-    };
-    let out: Vec<Bundle> =
-        out.into_iter().filter_map(|(to, edges)| bundle(own_node, to, edges)).collect();
-    let into: Vec<Bundle> =
-        into.into_iter().filter_map(|(from, edges)| bundle(from, own_node, edges)).collect();
-    let make = |payload| Schedule::new(rank, payload, [&out, &into], [&leaving, &arriving]);
-    let schedules = Schedules { each: make(Payload::Each), same: make(Payload::Same), combine };
 
+    let make = |schedule: &dyn Fn(Payload) -> Schedule, which| {
+        let [each, same] = [Payload::Each, Payload::Same].map(schedule);
+        Schedules { each, same, which }
+    };
+    let bundles = match nodes {
+        Which::None => None,
+        _ => Some(Bundles::agree(comm, node.unwrap_or_default(), nodes, ends)?),
+    };
+    let by_node =
+        bundles.as_ref().map(|bundles| make(&|payload| bundles.schedule(payload, ends), nodes));
+    let by_dimension = torus.map(|torus| {
+        let along = offer.accept(rank, torus);
+        make(&|payload| along.schedule(payload, ends), dimensions)
+    });
+
+    // The most messages of a process between nodes; without nodes, all messages.
+    let far = |other: i32| bundles.as_ref().map_or(other != rank, |nodes| nodes.is_far(other));
+    let messages = |schedule: &Schedule| schedule.messages(ends, &far) as i64;
+    let of = |made: &Option<Schedules>| made.as_ref().map_or(0, |made| messages(&made.each));
+    let bundled = bundles.as_ref().map_or(0, Bundles::edges);
+    let mut least = [
+        -messages(&Schedule::direct(ends)),
+        -of(&by_node),
+        -of(&by_dimension),
+        -(bundled as i64),
+        -i64::from(bundled > MOST_EDGES),
+    ];
+    comm.min(&mut least)?;
+    let [direct, nodes_take, dimensions_take, bundled, too_many] = least.map(|least| -least);
     // Where nothing is combined anywhere nothing is kept.
-    let edges = |bundles: &[Bundle]| bundles.iter().map(|bundle| bundle.edges.len()).sum::<usize>();
-    let combined = edges(&out) + edges(&into);
-    let mut sums = [combined as i64, i64::from(combined > MOST_EDGES)];
-    comm.sum(&mut sums)?;
-    Ok((sums[0] != 0 && sums[1] == 0).then_some(schedules))
+    let by_node = by_node.filter(|_| bundled != 0 && too_many == 0);
+    let by_dimension = by_dimension.filter(|made| {
+        let saved = direct - dimensions_take;
+        let paying = PAYING * made.each.stages.len() as i64;
+        saved > 0 && (made.which == Which::All || saved >= paying)
+    });
+    // Of two ways that take as many messages, blocks are sent between nodes once on that by nodes.
+    let nodes_take_more = by_node.is_none() || dimensions_take < nodes_take;
+    Ok(by_dimension.filter(|_| nodes_take_more).or(by_node))
 }
 
 /// No process, beside ranks.
@@ -223,57 +219,19 @@ fn imbalance(leaving: &[Edge], arriving: &[Edge]) -> [i64; 2] {
 
 /// The words of all processes, in the order of their ranks, on all of them. Collective.
 fn all<C: Comm>(comm: &C, words: &[i32]) -> Result<Vec<i32>, C::Error> {
-    let mut all = comm.gather(words)?;
+    let all = comm.gather(words)?;
     let mut length = (all.len() as u64).to_le_bytes();
     comm.broadcast(0, &mut length)?;
-    let mut bytes: Vec<u8> = all.iter().flat_map(|word| word.to_le_bytes()).collect();
-    bytes.resize(4 * u64::from_le_bytes(length) as usize, 0);
-    comm.broadcast(0, &mut bytes)?;
-    all.clear();
-    all.extend(bytes.as_chunks::<4>().0.iter().map(|word| i32::from_le_bytes(*word)));
-    Ok(all)
+    of_first(comm, &all, u64::from_le_bytes(length) as usize)
 }
 
-/// For each process the first that is on the same node.
-fn first_ranks(nodes: &[[i32; 2]]) -> Vec<i32> {
-    let mut first = BTreeMap::new();
-    (0..).zip(nodes).map(|(rank, node)| *first.entry(*node).or_insert(rank)).collect()
-}
-
-/// The edges that leave the node, and those that arrive there, from and to any of its processes. Collective.
-fn tell_mates<'a, C: Comm>(
-    mates: &C,
-    leaving: impl Iterator<Item = &'a Edge>,
-    arriving: impl Iterator<Item = &'a Edge>,
-) -> Result<[Vec<Edge>; 2], C::Error> {
-    const LEAVING: i32 = 0;
-    const ARRIVING: i32 = 1;
-    let leaving = leaving.map(|edge| (LEAVING, edge));
-    let words: Vec<i32> = leaving
-        .chain(arriving.map(|edge| (ARRIVING, edge)))
-        .flat_map(|(way, edge)| [way, edge.from, edge.to, edge.pairing, edge.copy])
-        .collect();
-    let mut found = [Vec::new(), Vec::new()];
-    for [way, from, to, pairing, copy] in all(mates, &words)?.as_chunks::<5>().0 {
-        let edge = Edge { from: *from, to: *to, pairing: *pairing, copy: *copy };
-        found[usize::from(*way == ARRIVING)].push(edge);
+/// The words of process 0, of which all know how many there are, on all processes. Collective.
+fn of_first<C: Comm>(comm: &C, words: &[i32], length: usize) -> Result<Vec<i32>, C::Error> {
+    if length == 0 {
+        return Ok(Vec::new());
     }
-    Ok(found)
-}
-
-/// For each node at the other end the process of this one that gathers or hands out: of those that have an edge
-/// there, the one with the least to do so far. `load` is how many bundles each has.
-fn carriers(
-    bundles: &BTreeMap<i32, Vec<Edge>>,
-    end: fn(&Edge) -> i32,
-    load: &mut BTreeMap<i32, usize>,
-) -> Vec<(i32, i32)> {
-    let mut choose = |edges: &[Edge]| {
-        let ranks = edges.iter().map(end);
-        let carrier = ranks.min_by_key(|rank| (load.get(rank).copied().unwrap_or(0), *rank));
-        let carrier = carrier.expect("a bundle has edges");
-        *load.entry(carrier).or_default() += 1;
-        carrier
-    };
-    bundles.iter().map(|(node, edges)| (*node, choose(edges))).collect()
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.resize(4 * length, 0);
+    comm.broadcast(0, &mut bytes)?;
+    Ok(bytes.as_chunks::<4>().0.iter().map(|word| i32::from_le_bytes(*word)).collect())
 }

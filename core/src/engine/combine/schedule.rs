@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Bundle, Edge, NOBODY};
+use super::{Edge, NOBODY};
 
 /// What the blocks of a process are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,9 +58,8 @@ pub struct Schedule {
     pub slots: usize,
     /// The process' own blocks that fill slots.
     pub filled: Vec<Own>,
-    /// The messages to the processes of the node that gather, those from node to node, and those from the
-    /// processes that distribute.
-    pub stages: [Stage; 3],
+    /// The messages, one stage after the other.
+    pub stages: Vec<Stage>,
     /// The blocks of this process that slots are written to at the end.
     pub emptied: Vec<Own>,
     /// Blocks that are sent as always, as places in the list of the ends.
@@ -69,46 +68,50 @@ pub struct Schedule {
     pub direct_receives: Vec<usize>,
 }
 
-impl Schedule {
-    /// That of process `rank`, by the bundles that leave its node and those that arrive there, and its own edges
-    /// that leave and arrive.
-    pub(super) fn new(
-        rank: i32,
-        payload: Payload,
-        [out, into]: [&[Bundle]; 2],
-        [leaving, arriving]: [&[Edge]; 2],
-    ) -> Self {
+/// A schedule under construction: the parts of messages, and the process' own edges whose blocks are among them.
+pub(super) struct Draft {
+    rank: i32,
+    payload: Payload,
+    /// For each stage the parts that are sent, and those that are received.
+    stages: Vec<[Parts; 2]>,
+    /// Those that leave, and those that arrive.
+    combined: [BTreeSet<Edge>; 2],
+}
+
+/// Parts by the other process; both ends have the same, in the same order.
+type Parts = BTreeMap<i32, BTreeSet<Edge>>;
+
+impl Draft {
+    /// That of process `rank`, without any messages.
+    pub(super) fn new(rank: i32, payload: Payload, stages: usize) -> Self {
+        let stages = vec![Default::default(); stages];
+        Self { rank, payload, stages, combined: Default::default() }
+    }
+
+    /// Sends the block of an edge to a process, if it is another.
+    pub(super) fn send(&mut self, stage: usize, to: i32, edge: &Edge) {
+        if edge.from == self.rank {
+            self.combined[0].insert(*edge);
+        }
+        if to != self.rank {
+            self.stages[stage][0].entry(to).or_default().insert(self.payload.of(edge));
+        }
+    }
+
+    /// Receives the block of an edge from a process, if it is another.
+    pub(super) fn receive(&mut self, stage: usize, from: i32, edge: &Edge) {
+        if edge.to == self.rank {
+            self.combined[1].insert(*edge);
+        }
+        if from != self.rank {
+            self.stages[stage][1].entry(from).or_default().insert(self.payload.of(edge));
+        }
+    }
+
+    /// The schedule of the process whose edges leave and arrive.
+    pub(super) fn finish(self, [leaving, arriving]: [&[Edge]; 2]) -> Schedule {
+        let Self { payload, stages, combined, .. } = self;
         let mut slots = Slots::default();
-        // Parts by the other process; both ends have the same, in the same order.
-        let mut stages: [[Parts; 2]; 3] = Default::default();
-        let [gather, across, hand_out] = &mut stages;
-        let [mut combined_out, mut combined_into] = [BTreeSet::new(), BTreeSet::new()];
-        for Bundle { edges, gatherer, distributor } in out {
-            for edge in edges {
-                let part = payload.of(edge);
-                if edge.from == rank {
-                    combined_out.insert(*edge);
-                    add(&mut gather[0], *gatherer, part, *gatherer != rank);
-                }
-                if *gatherer == rank {
-                    add(&mut gather[1], edge.from, part, edge.from != rank);
-                    add(&mut across[0], *distributor, part, true);
-                }
-            }
-        }
-        for Bundle { edges, gatherer, distributor } in into {
-            for edge in edges {
-                let part = payload.of(edge);
-                if *distributor == rank {
-                    add(&mut across[1], *gatherer, part, true);
-                    add(&mut hand_out[0], edge.to, part, edge.to != rank);
-                }
-                if edge.to == rank {
-                    combined_into.insert(*edge);
-                    add(&mut hand_out[1], *distributor, part, *distributor != rank);
-                }
-            }
-        }
         let mut own = |edges: &[Edge], combined: &BTreeSet<Edge>| {
             let mut parts: BTreeMap<Edge, Vec<usize>> = BTreeMap::new();
             let mut direct = Vec::new();
@@ -121,8 +124,8 @@ impl Schedule {
             let own = |(part, ends)| Own { slot: slots.of(part), ends };
             (parts.into_iter().map(own).collect::<Vec<_>>(), direct)
         };
-        let (filled, direct_sends) = own(leaving, &combined_out);
-        let (emptied, direct_receives) = own(arriving, &combined_into);
+        let (filled, direct_sends) = own(leaving, &combined[0]);
+        let (emptied, direct_receives) = own(arriving, &combined[1]);
         let mut messages = |parts: Parts| {
             let message = |(peer, parts): (i32, BTreeSet<Edge>)| Message {
                 peer,
@@ -130,20 +133,38 @@ impl Schedule {
             };
             parts.into_iter().map(message).collect::<Vec<_>>()
         };
-        let stages = stages.map(|[sends, receives]| Stage {
+        let stage = |[sends, receives]: [Parts; 2]| Stage {
             sends: messages(sends),
             receives: messages(receives),
-        });
-        Self { slots: slots.0.len(), filled, stages, emptied, direct_sends, direct_receives }
+        };
+        let stages = stages.into_iter().map(stage).collect();
+        let slots = slots.0.len();
+        Schedule { slots, filled, stages, emptied, direct_sends, direct_receives }
     }
 }
 
-type Parts = BTreeMap<i32, BTreeSet<Edge>>;
+impl Schedule {
+    /// That in which all blocks go as always.
+    pub(super) fn direct([leaving, arriving]: [&[Edge]; 2]) -> Self {
+        let (direct_sends, direct_receives) =
+            ((0..leaving.len()).collect(), (0..arriving.len()).collect());
+        Self { direct_sends, direct_receives, ..Self::default() }
+    }
 
-/// Adds a part to the message with a process, if there is to be one.
-fn add(messages: &mut Parts, peer: i32, part: Edge, wanted: bool) {
-    if wanted {
-        messages.entry(peer).or_default().insert(part);
+    /// How many messages the process sends to processes that are `far`, or receives from there, whichever is more.
+    pub(super) fn messages(
+        &self,
+        [leaving, arriving]: [&[Edge]; 2],
+        far: &impl Fn(i32) -> bool,
+    ) -> usize {
+        let combined = |messages: fn(&Stage) -> &[Message]| {
+            let all = self.stages.iter().flat_map(messages);
+            all.filter(|message| far(message.peer)).count()
+        };
+        let sent = self.direct_sends.iter().filter(|place| far(leaving[**place].to)).count();
+        let received =
+            self.direct_receives.iter().filter(|place| far(arriving[**place].from)).count();
+        (sent + combined(|stage| &stage.sends)).max(received + combined(|stage| &stage.receives))
     }
 }
 

@@ -1,5 +1,7 @@
 //! Schedules of all processes, carried out one stage after the other, against what the edges say.
 
+mod dimensions;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
@@ -73,7 +75,7 @@ fn agreed(nodes: &[i64], combine: &[Combine], ends: &[Ends]) -> Option<Vec<Sched
 type Sent = BTreeMap<(usize, i32, i32), usize>;
 
 /// Carries the schedules out. What a process receives is compared with what the edges say, and how many messages
-/// went from where to where is returned; blocks that go as always are counted as stage 3.
+/// went from where to where is returned; blocks that go as always are counted as one more stage.
 fn carry_out(schedules: &[Schedule], payload: Payload, ends: &[Ends]) -> Sent {
     let value = |rank: usize, place: usize| match payload {
         Payload::Each => (rank, place),
@@ -89,7 +91,9 @@ fn carry_out(schedules: &[Schedule], payload: Payload, ends: &[Ends]) -> Sent {
         }
     }
     let mut sent = Sent::new();
-    for stage in 0..3 {
+    let stages = schedules[0].stages.len();
+    assert!(schedules.iter().all(|schedule| schedule.stages.len() == stages));
+    for stage in 0..stages {
         let mut under_way = BTreeMap::new();
         for (rank, schedule) in schedules.iter().enumerate() {
             for Message { peer, slots: parts } in &schedule.stages[stage].sends {
@@ -124,7 +128,7 @@ fn carry_out(schedules: &[Schedule], payload: Payload, ends: &[Ends]) -> Sent {
         for place in &schedule.direct_sends {
             let end = ends[rank as usize][0][*place];
             direct.entry((rank, end.rank, end.pairing)).or_default().push(*place);
-            *sent.entry((3, rank, end.rank)).or_default() += 1;
+            *sent.entry((stages, rank, end.rank)).or_default() += 1;
         }
     }
     for (rank, schedule) in schedules.iter().enumerate() {
@@ -164,7 +168,7 @@ fn most_between_nodes(sent: &Sent, nodes: &[i64]) -> usize {
 }
 
 fn check_all(nodes: &[i64], ends: &[Ends]) {
-    let Some(schedules) = agreed(nodes, &vec![Combine::All; nodes.len()], ends) else {
+    let Some(schedules) = agreed(nodes, &vec![Combine::Nodes; nodes.len()], ends) else {
         let carried = |node: usize, other: usize| {
             let [sends, _] = &ends[node];
             sends.iter().filter(|end| nodes[end.rank as usize] == nodes[other]).count()
@@ -204,7 +208,7 @@ fn one_message_goes_from_node_to_node() {
 fn the_work_is_spread_over_the_processes_of_a_node() {
     let nodes: Vec<i64> = (0..32).map(|rank| rank / 4).collect();
     let ends = ends_of_box([4, 4, 2]);
-    let schedules = agreed(&nodes, &[Combine::All; 32], &ends).unwrap();
+    let schedules = agreed(&nodes, &[Combine::Nodes; 32], &ends).unwrap();
     let sends =
         schedules.iter().map(|s| s.each.stages[1].sends.len() + s.each.stages[1].receives.len());
     let (least, most) = (sends.clone().min().unwrap(), sends.max().unwrap());
@@ -228,7 +232,7 @@ fn what_pays_takes_less_than_half_of_the_messages() {
             .flat_map(|from| (0..degree).map(move |step| (from, MATES + (from + step) % MATES)))
             .collect();
         let ends = ends_of_graph(nodes.len(), &edges);
-        let all = agreed(&nodes, &[Combine::All; 2 * MATES as usize], &ends).unwrap();
+        let all = agreed(&nodes, &[Combine::Nodes; 2 * MATES as usize], &ends).unwrap();
         let each: Vec<Schedule> = all.into_iter().map(|schedules| schedules.each).collect();
         let messages: usize = carry_out(&each, Payload::Each, &ends).values().sum();
         assert_eq!(messages, combined, "{degree} edges a process");
@@ -241,7 +245,7 @@ fn what_pays_takes_less_than_half_of_the_messages() {
 fn nothing_is_combined_where_a_process_would_not_or_edges_have_one_end() {
     let nodes: Vec<i64> = (0..16).map(|rank| rank / 4).collect();
     let mut ends = ends_of_box([4, 2, 2]);
-    let mut combine = [Combine::All; 16];
+    let mut combine = [Combine::Nodes; 16];
     assert_ne!(agreed(&nodes, &combine, &ends), None);
     combine[7] = Combine::Off;
     assert_eq!(agreed(&nodes, &combine, &ends), None);
@@ -260,7 +264,7 @@ fn what_one_node_says_of_no_node_counts_for_all() {
         let rank = crate::engine::Comm::rank(comm).unwrap();
         let [sends, receives] = &ends[rank as usize];
         let node = (rank != 5).then_some(i64::from(rank / 4));
-        agree(comm, node, Combine::All, sends, receives).unwrap()
+        agree(comm, node, Combine::Nodes, sends, receives).unwrap()
     });
     assert!(made.iter().all(Option::is_none));
 }

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::ptr;
 
 use super::{Blocks, Buffers, DIRECT, LENGTH, MOST_BYTES, Part, Placed, Sizes};
-use crate::engine::combine::{Message, Own};
+use crate::engine::combine::{Message, Own, Stage};
 use crate::host::errors::quiet;
 use crate::host::neighbor::types::Temporary;
 use crate::host::neighbor::{Neighborhood, own};
@@ -37,14 +37,10 @@ impl Call<'_> {
         let schedule = &placed.schedule;
         let alone = self.of.alone()?;
         // All receives first: then nothing comes unexpected that need not.
-        let mut arriving = [0..0, 0..0, 0..0];
-        for (stage, arriving) in arriving.iter_mut().enumerate() {
-            let first = self.buffers.requests.len();
-            let messages = &schedule.stages[stage].receives;
-            for (message, start) in messages.iter().zip(&placed.stages[stage][1]) {
+        for (stage, [_, starts]) in schedule.stages.iter().zip(&placed.stages) {
+            for (message, start) in stage.receives.iter().zip(starts) {
                 self.receive_parts(message, *start)?;
             }
-            *arriving = first..self.buffers.requests.len();
         }
         let with_own = alone.is_none();
         let [sends, receives] = [Direction::Send, Direction::Receive]
@@ -65,11 +61,12 @@ impl Call<'_> {
         if let Some(alone) = &alone {
             wrong = own::copy(self.of, alone, self.send, self.receive);
         }
-        for (stage, arriving) in arriving.into_iter().enumerate() {
+        let mut waited = 0;
+        for (stage, Stage { receives, .. }) in schedule.stages.iter().enumerate() {
+            let arriving = waited..waited + receives.len();
+            waited = arriving.end;
             self.wait_parts(stage, arriving)?;
-            if stage + 1 < schedule.stages.len() {
-                self.send_parts(stage + 1)?;
-            }
+            self.send_parts(stage + 1)?;
         }
         for own in &schedule.emptied {
             wrong = wrong.and(self.empty(own));
@@ -198,11 +195,12 @@ impl Call<'_> {
         })
     }
 
-    /// Sends the messages of a stage, whose parts are all here.
+    /// Sends the messages of a stage, if there is one more; their parts are all here.
     fn send_parts(&mut self, stage: usize) -> Result {
         let placed = self.placed;
-        let messages = &placed.schedule.stages[stage].sends;
-        for (Message { peer, slots }, start) in messages.iter().zip(&placed.stages[stage][0]) {
+        let stages = placed.schedule.stages.iter().zip(&placed.stages).nth(stage);
+        let Some((Stage { sends, .. }, [starts, _])) = stages else { return Ok(()) };
+        for (Message { peer, slots }, start) in sends.iter().zip(starts) {
             let Buffers { parts, requests, .. } = &mut self.buffers;
             // SAFETY: the message has its place in the buffer, with room for parts of any length.
             let place = unsafe { self.base.add(*start) };

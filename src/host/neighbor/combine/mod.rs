@@ -1,4 +1,4 @@
-//! Blocking neighborhood collectives whose small blocks go from node to node in one message: what
+//! Blocking neighborhood collectives whose small blocks travel together: what
 //! [`engine::combine`](crate::engine::combine) has worked out, carried out on the private communicator.
 //!
 //! A message of parts begins with the length of each, so nobody need know what others send: a block that is too
@@ -16,7 +16,7 @@ use super::ends::End as HostEnd;
 use super::pending::Requests;
 use super::{Block, Neighborhood, Operation, Side};
 use crate::engine::Comm;
-use crate::engine::combine::{Combine, End, Message, Payload, Schedule, Schedules, agree};
+use crate::engine::combine::{End, Message, Payload, Schedule, Schedules, Which, agree};
 use crate::host::sys::{self, MPI_Datatype};
 use crate::host::{HostComm, Result, layout};
 use crate::topology::Direction;
@@ -32,7 +32,7 @@ type Blocks<'a> = Side<&'a dyn Fn(usize) -> Block>;
 pub(super) struct Combined {
     each: Placed,
     same: Placed,
-    combine: Combine,
+    which: Which,
     /// What a call needs, kept for the next. A call takes it away while it is under way.
     buffers: Mutex<Buffers>,
 }
@@ -42,7 +42,7 @@ struct Placed {
     schedule: Schedule,
     filled: Vec<usize>,
     /// For each stage where the messages that are sent begin, and those that are received.
-    stages: [[Vec<usize>; 2]; 3],
+    stages: Vec<[Vec<usize>; 2]>,
     bytes: usize,
 }
 
@@ -69,7 +69,7 @@ const DIRECT: u32 = u32::MAX;
 const LENGTH: usize = size_of::<u32>();
 
 impl Combined {
-    /// Works out who gathers for whom, if anything is combined on a communicator. Collective when it is
+    /// Works out which blocks travel together, if anything is combined on a communicator. Collective when it is
     /// first asked for.
     pub(super) fn of<'a>(of: &Neighborhood<'a>, private: &HostComm) -> Result<Option<&'a Self>> {
         if let Some(known) = of.cache.combined.get() {
@@ -81,11 +81,11 @@ impl Combined {
         });
         let node = node(of, private)?;
         let made = agree(private, node, of.attached.combine, &sends, &receives)?;
-        let made = made.map(|Schedules { each, same, combine }| {
+        let made = made.map(|Schedules { each, same, which }| {
             Box::new(Self {
                 each: Placed::new(each),
                 same: Placed::new(same),
-                combine,
+                which,
                 buffers: Mutex::default(),
             })
         });
@@ -111,7 +111,7 @@ impl Combined {
             return first.all(|block| size(block).is_some_and(|bytes| bytes <= MOST_BYTES));
         }
         // Whatever is wrong, the host finds it where blocks go as always.
-        self.combine == Combine::All && sends.chain(receives).all(|block| size(block).is_some())
+        self.which == Which::All && sends.chain(receives).all(|block| size(block).is_some())
     }
 
     /// Carries a collective out. Collective.
@@ -205,8 +205,8 @@ impl Placed {
         let mut starts = |messages: &[Message]| {
             messages.iter().map(|message| take(message.slots.len(), LENGTH)).collect()
         };
-        let stages =
-            schedule.stages.each_ref().map(|stage| [starts(&stage.sends), starts(&stage.receives)]);
+        let stages = schedule.stages.iter();
+        let stages = stages.map(|stage| [starts(&stage.sends), starts(&stage.receives)]).collect();
         Self { schedule, filled, stages, bytes }
     }
 }

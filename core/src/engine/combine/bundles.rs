@@ -1,0 +1,204 @@
+//! One message from node to node: the edges between two nodes are a `Bundle`.
+//!
+//! One of the processes that they start at gathers their blocks and sends them in one message to one of the
+//! processes that they lead to, which distributes them. The bundles of a node are spread over its processes. All
+//! other blocks are sent as always.
+
+use std::collections::BTreeMap;
+
+use super::schedule::Draft;
+use super::{Comm, Edge, NOBODY, Payload, Schedule, Which, all, keep};
+
+/// All edges from one node to another, in order.
+#[derive(Debug, Clone)]
+struct Bundle {
+    edges: Vec<Edge>,
+    /// The process that they start at which sends what they carry.
+    gatherer: i32,
+    /// The process that they lead to which receives it.
+    distributor: i32,
+}
+
+impl Bundle {
+    /// Whether it travels in one message.
+    fn is_combined(&self, which: Which) -> bool {
+        match which {
+            Which::None => false,
+            Which::Paying => self.pays(),
+            Which::All => self.edges.len() > 1,
+        }
+    }
+
+    /// Whether processes have so much fewer messages that the way over two more of them pays: [`PAYING`] edges
+    /// a process and more.
+    fn pays(&self) -> bool {
+        let different = |end: fn(&Edge) -> i32| {
+            let mut ranks: Vec<i32> = self.edges.iter().map(end).collect();
+            ranks.sort_unstable();
+            ranks.dedup();
+            ranks.len()
+        };
+        self.edges.len() >= PAYING * different(|edge| edge.from).max(different(|edge| edge.to))
+    }
+}
+
+/// How many edges a process has in a bundle that pays: so it takes less than half of the messages. With two each, a
+/// sparse graph takes longer combined on simulated nodes; with nine, the 26 neighbors in a torus take less
+/// (docs/combining.md).
+const PAYING: usize = 4;
+
+/// The most edges from and to one node of which some are combined: then all parts of it fit one message.
+pub(super) const MOST_EDGES: usize = 1 << 20;
+
+/// The bundles of one node that travel in one message.
+pub(super) struct Bundles {
+    rank: i32,
+    /// For each process the first that is on the same node.
+    nodes: Vec<i32>,
+    /// Those that leave the node, and those that arrive there.
+    out: Vec<Bundle>,
+    into: Vec<Bundle>,
+}
+
+impl Bundles {
+    /// Determines which processes gather and distribute which bundles. `node` is a number that the processes of
+    /// one node share and no others have. Collective.
+    pub(super) fn agree<C: Comm>(
+        comm: &C,
+        node: i64,
+        which: Which,
+        [leaving, arriving]: [&[Edge]; 2],
+    ) -> Result<Self, C::Error> {
+        let rank = comm.rank()?;
+        let nodes = all(comm, &[node as i32, (node >> 32) as i32])?;
+        let nodes = first_ranks(nodes.as_chunks::<2>().0);
+        let own_node = nodes[rank as usize];
+        let far = |edge: &&Edge| nodes[edge.from as usize] != nodes[edge.to as usize];
+
+        let mates = comm.split(Some(own_node), rank)?.expect("a color was given");
+        let told = tell_mates(&mates, leaving.iter().filter(far), arriving.iter().filter(far));
+        let (mates, [out, into]) = keep(mates, told)?;
+        mates.free()?;
+        let by_node = |edges: Vec<Edge>, other: fn(&Edge) -> i32| {
+            let mut by_node: BTreeMap<i32, Vec<Edge>> = BTreeMap::new();
+            for edge in edges {
+                by_node.entry(nodes[other(&edge) as usize]).or_default().push(edge);
+            }
+            by_node.retain(|_, edges| edges.len() > 1);
+            by_node.values_mut().for_each(|edges| edges.sort_unstable());
+            by_node
+        };
+        let (out, into) = (by_node(out, |edge| edge.to), by_node(into, |edge| edge.from));
+
+        let mut load = BTreeMap::new();
+        let gatherers = carriers(&out, |edge| edge.from, &mut load);
+        let distributors = carriers(&into, |edge| edge.to, &mut load);
+        // One process of each node says for all.
+        let says = rank == own_node;
+        let gather = gatherers.iter().map(|(to, carrier)| [own_node, *to, *carrier, NOBODY]);
+        let distribute =
+            distributors.iter().map(|(from, carrier)| [*from, own_node, NOBODY, *carrier]);
+        let words: Vec<i32> = gather.chain(distribute).filter(|_| says).flatten().collect();
+        let mut carriers: BTreeMap<[i32; 2], [i32; 2]> = BTreeMap::new();
+        for [from, to, gatherer, distributor] in all(comm, &words)?.as_chunks::<4>().0 {
+            let both = carriers.entry([*from, *to]).or_insert([NOBODY; 2]);
+            *both = [both[0].max(*gatherer), both[1].max(*distributor)];
+        }
+        let bundle = |from, to, edges| {
+            let [gatherer, distributor] = *carriers.get(&[from, to])?;
+            let bundle = Bundle { edges, gatherer, distributor };
+            bundle.is_combined(which).then_some(bundle)
+        };
+        let out = out.into_iter().filter_map(|(to, edges)| bundle(own_node, to, edges)).collect();
+        let into =
+            into.into_iter().filter_map(|(from, edges)| bundle(from, own_node, edges)).collect();
+        Ok(Self { rank, nodes, out, into })
+    }
+
+    /// How many edges they have.
+    pub(super) fn edges(&self) -> usize {
+        self.out.iter().chain(&self.into).map(|bundle| bundle.edges.len()).sum()
+    }
+
+    /// Whether another process is on another node.
+    pub(super) fn is_far(&self, other: i32) -> bool {
+        self.nodes[other as usize] != self.nodes[self.rank as usize]
+    }
+
+    /// Messages to the processes of the node that gather, those from node to node, and those from the processes
+    /// that distribute.
+    pub(super) fn schedule(&self, payload: Payload, ends: [&[Edge]; 2]) -> Schedule {
+        const GATHER: usize = 0;
+        const ACROSS: usize = 1;
+        const DISTRIBUTE: usize = 2;
+        let rank = self.rank;
+        let mut draft = Draft::new(rank, payload, 3);
+        for Bundle { edges, gatherer, distributor } in &self.out {
+            for edge in edges {
+                if edge.from == rank {
+                    draft.send(GATHER, *gatherer, edge);
+                }
+                if *gatherer == rank {
+                    draft.receive(GATHER, edge.from, edge);
+                    draft.send(ACROSS, *distributor, edge);
+                }
+            }
+        }
+        for Bundle { edges, gatherer, distributor } in &self.into {
+            for edge in edges {
+                if *distributor == rank {
+                    draft.receive(ACROSS, *gatherer, edge);
+                    draft.send(DISTRIBUTE, edge.to, edge);
+                }
+                if edge.to == rank {
+                    draft.receive(DISTRIBUTE, *distributor, edge);
+                }
+            }
+        }
+        draft.finish(ends)
+    }
+}
+
+/// For each process the first that is on the same node.
+fn first_ranks(nodes: &[[i32; 2]]) -> Vec<i32> {
+    let mut first = BTreeMap::new();
+    (0..).zip(nodes).map(|(rank, node)| *first.entry(*node).or_insert(rank)).collect()
+}
+
+/// The edges that leave the node, and those that arrive there, from and to any of its processes. Collective.
+fn tell_mates<'a, C: Comm>(
+    mates: &C,
+    leaving: impl Iterator<Item = &'a Edge>,
+    arriving: impl Iterator<Item = &'a Edge>,
+) -> Result<[Vec<Edge>; 2], C::Error> {
+    const LEAVING: i32 = 0;
+    const ARRIVING: i32 = 1;
+    let leaving = leaving.map(|edge| (LEAVING, edge));
+    let words: Vec<i32> = leaving
+        .chain(arriving.map(|edge| (ARRIVING, edge)))
+        .flat_map(|(way, edge)| [way, edge.from, edge.to, edge.pairing, edge.copy])
+        .collect();
+    let mut found = [Vec::new(), Vec::new()];
+    for [way, from, to, pairing, copy] in all(mates, &words)?.as_chunks::<5>().0 {
+        let edge = Edge { from: *from, to: *to, pairing: *pairing, copy: *copy };
+        found[usize::from(*way == ARRIVING)].push(edge);
+    }
+    Ok(found)
+}
+
+/// For each node at the other end the process of this one that gathers or hands out: of those that have an edge
+/// there, the one with the least to do so far. `load` is how many bundles each has.
+fn carriers(
+    bundles: &BTreeMap<i32, Vec<Edge>>,
+    end: fn(&Edge) -> i32,
+    load: &mut BTreeMap<i32, usize>,
+) -> Vec<(i32, i32)> {
+    let mut choose = |edges: &[Edge]| {
+        let ranks = edges.iter().map(end);
+        let carrier = ranks.min_by_key(|rank| (load.get(rank).copied().unwrap_or(0), *rank));
+        let carrier = carrier.expect("a bundle has edges");
+        *load.entry(carrier).or_default() += 1;
+        carrier
+    };
+    bundles.iter().map(|(node, edges)| (*node, choose(edges))).collect()
+}
