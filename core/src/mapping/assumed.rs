@@ -98,11 +98,7 @@ impl Cut {
         let along = |dimension: usize| -> Vec<i64> {
             let edges = Lattice::directed(&grid.along(dimension));
             let mut leaving = vec![0; count];
-            for (vertex, node) in node_of.iter().enumerate() {
-                edges.for_each_edge(vertex, |to, weight| {
-                    leaving[*node as usize] += if node_of[to] == *node { 0 } else { weight };
-                });
-            }
+            edges.for_each_cut_edge(node_of, |from, _, weight| leaving[from as usize] += weight);
             leaving
         };
         let dimensions: Vec<Vec<i64>> = (0..grid.dims().len()).map(along).collect();

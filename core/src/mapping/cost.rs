@@ -39,23 +39,29 @@ pub trait Adjacency {
     /// Calls `visit(to, weight)` for every edge that leaves `vertex`. Loops may occur and never count.
     fn for_each_edge(&self, vertex: usize, visit: impl FnMut(usize, i64));
 
+    /// Calls `visit(from, to, weight)` for every edge between two nodes, with these nodes. O(vertices + edges).
+    fn for_each_cut_edge(&self, node_of: &[u32], mut visit: impl FnMut(u32, u32, i64)) {
+        for vertex in 0..self.vertices() {
+            let from = node_of[vertex];
+            self.for_each_edge(vertex, |to, weight| {
+                if node_of[to] != from {
+                    visit(from, node_of[to], weight);
+                }
+            });
+        }
+    }
+
     /// The cost of having each vertex on the node `node_of[vertex]`. O(vertices + edges).
     fn cost(&self, node_of: &[u32]) -> Cost {
         let nodes = node_of.iter().max().map_or(0, |most| *most as usize + 1);
         let mut leaving = vec![0i64; nodes];
-        for vertex in 0..self.vertices() {
-            let node = node_of[vertex];
-            let mut sum = 0;
-            self.for_each_edge(vertex, |to, weight| {
-                sum += if node_of[to] == node { 0 } else { weight };
-            });
-            leaving[node as usize] += sum;
-        }
+        self.for_each_cut_edge(node_of, |from, _, weight| leaving[from as usize] += weight);
         Cost {
             inter_node_edges: leaving.iter().sum(),
             max_node_edges: leaving.iter().copied().max().unwrap_or(0),
         }
     }
+
     /// The same at several levels at once: between the groups that `groups` has of each node, level by level, and
     /// between nodes at last. Hardly dearer than that of the nodes alone, since most edges lead from none to
     /// another.
@@ -64,19 +70,14 @@ pub trait Adjacency {
         let levels = groups.len() + 1;
         // What leaves each node, level by level.
         let mut leaving = vec![0i64; nodes * levels];
-        for vertex in 0..self.vertices() {
-            let node = node_of[vertex] as usize;
-            let sums = &mut leaving[node * levels..(node + 1) * levels];
-            self.for_each_edge(vertex, |to, weight| {
-                let other = node_of[to] as usize;
-                if other != node {
-                    sums[levels - 1] += weight;
-                    for (sum, groups) in sums.iter_mut().zip(groups) {
-                        *sum += if groups[other] == groups[node] { 0 } else { weight };
-                    }
-                }
-            });
-        }
+        self.for_each_cut_edge(node_of, |from, to, weight| {
+            let (from, to) = (from as usize, to as usize);
+            let sums = &mut leaving[from * levels..(from + 1) * levels];
+            sums[levels - 1] += weight;
+            for (sum, groups) in sums.iter_mut().zip(groups) {
+                *sum += if groups[to] == groups[from] { 0 } else { weight };
+            }
+        });
         let cost = |level: usize| {
             let of_node = |node: usize| leaving[node * levels + level];
             let mut of_group: Vec<i64> = Vec::new();

@@ -1,6 +1,6 @@
 //! Grids and their stencils, for mapping.
 
-use super::cost::{Adjacency, Cost};
+use super::cost::Adjacency;
 use super::lattice::Lattice;
 use crate::topology::Cart;
 
@@ -140,13 +140,9 @@ impl Adjacency for Grid {
         }
     }
 
-    fn cost(&self, node_of: &[u32]) -> Cost {
+    fn for_each_cut_edge(&self, node_of: &[u32], visit: impl FnMut(u32, u32, i64)) {
         // The same edges, read faster.
-        Lattice::directed(self).cost(node_of)
-    }
-
-    fn costs(&self, node_of: &[u32], groups: &[Vec<u32>]) -> Vec<Cost> {
-        Lattice::directed(self).costs(node_of, groups)
+        Lattice::directed(self).for_each_cut_edge(node_of, visit);
     }
 
     fn total(&self) -> i128 {

@@ -1,5 +1,10 @@
 //! Grids made ready for searching: no dimension of size 1, no edge that never counts.
 
+mod rows;
+
+#[cfg(test)]
+pub(super) use self::rows::READ;
+
 use super::cost::Adjacency;
 use super::grid::Grid;
 
@@ -333,6 +338,10 @@ impl Adjacency for Lattice {
             }
             visit(to as usize, vector.weight);
         }
+    }
+
+    fn for_each_cut_edge(&self, node_of: &[u32], visit: impl FnMut(u32, u32, i64)) {
+        rows::for_each_cut_edge(self, node_of, visit);
     }
 }
 

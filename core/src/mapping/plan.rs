@@ -7,7 +7,7 @@ use super::csr::Csr;
 use super::grid::Grid;
 use super::lattice::Lattice;
 use super::layout::{Layout, Level};
-use super::levels::{Distances, Question, Tree, through};
+use super::levels::{Distances, Found, Question, Tree, through};
 use super::rank_assignment::assign_ranks;
 use super::refine::Budget;
 use super::scramble::scramble;
@@ -199,8 +199,7 @@ impl Plan {
     /// This plan, or the mapping that was found where that is better: what decides are the nodes and the
     /// levels above them, and then the levels below, one after the other.
     ///
-    /// `node_of` is the node of each vertex, or `None` where none was found that is better than the
-    /// nodes they are on. `symmetric` has the edges of `graph` in both directions, each with what the
+    /// `symmetric` has the edges of `graph` in both directions, each with what the
     /// two weigh together.
     #[must_use]
     pub(super) fn or_better(
@@ -209,10 +208,9 @@ impl Plan {
         symmetric: &impl Adjacency,
         layout: &Layout,
         (options, seconds): (&Options, &Seconds),
-        found: Option<(Vec<u32>, &'static str)>,
+        (tree, found): (&Tree, Option<Found>),
     ) -> Self {
         let objective = options.objective;
-        let tree = Tree::new(layout, &options.distances);
         let nodes = &layout.nodes()[..graph.vertices()];
         // Of these levels, and of those below.
         let keys = |levels: &mut dyn Iterator<Item = Cost>| {
@@ -223,15 +221,14 @@ impl Plan {
             )
         };
         let before = keys(&mut self.levels.iter().map(|level| level.before));
-        let found =
-            found.map(|(node_of, algorithm)| (tree.costs(graph, &node_of), node_of, algorithm));
-        let better = |(costs, ..): &(Vec<Cost>, _, _)| tree.key_of(costs, objective) < before.0;
-        let (costs, node_of, algorithm) = match found.filter(better) {
+        let better = |found: &Found| tree.key_of(&found.costs, objective) < before.0;
+        let Found { node_of, costs, algorithm } = match found.filter(better) {
             Some(found) => found,
             None if layout.below().is_empty() => return self,
             None => {
                 let costs = self.levels.iter().map(|level| level.before).take(tree.depth() + 1);
-                (costs.collect(), nodes.to_vec(), Self::INSIDE_NODES)
+                let (node_of, algorithm) = (nodes.to_vec(), Self::INSIDE_NODES);
+                Found { node_of, costs: costs.collect(), algorithm }
             }
         };
         let mut budget = Budget::seconds(seconds.below);
@@ -344,8 +341,9 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> P
     for (i, nodes) in choices.iter().enumerate() {
         let mut share = budget.split((choices.len() - i) as i64);
         let sizes: Vec<u32> = nodes.iter().map(|(_, size)| *size).collect();
-        if let Some(mut found) =
-            cart::map(&lattice, &sizes, options.objective, 2 * plan.lower_bound, &mut share)
+        let goal =
+            cart::Goal { objective: options.objective, bound: 2 * plan.lower_bound, even: true };
+        if let Some(mut found) = cart::map(&lattice, &sizes, goal, &mut share)
             && best.as_ref().is_none_or(|best| found.key < best.key)
         {
             found.node_of.iter_mut().for_each(|node| *node = nodes[*node as usize].0);
@@ -353,8 +351,10 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> P
         }
         budget.put_back(share);
     }
-    let mut found = best.map(|found| (found.node_of, found.algorithm));
-    if !tree.is_trivial() {
+    let found = best.map(|found| (found.node_of, found.algorithm));
+    let found = if tree.is_trivial() {
+        found.map(|(node_of, algorithm)| Found::new(&tree, grid, node_of, algorithm))
+    } else {
         let taken = Budget::seconds(seconds.nodes).left() - budget.left();
         let mut budget = Budget::seconds(seconds.above);
         if options.seconds.is_none() && cells > cart::LARGE {
@@ -363,7 +363,7 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> P
             budget = budget.no_more_than(taken / 2 - least.left());
             budget.put_back(least);
         }
-        let mut ways = [false, true].map(|plain| cart::Regions::new(&lattice, plain));
+        let mut ways = [false, true].map(|plain| cart::Regions::new(&lattice, &directed, plain));
         let question = Question {
             graph: grid,
             symmetric: &lattice,
@@ -371,9 +371,9 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> P
             choices: &choices,
             bound: plan.beyond_edges(&tree),
         };
-        found = through(&question, layout, found, &mut ways, options.objective, &mut budget);
-    }
-    plan.or_better(grid, &lattice, layout, (options, &seconds), found)
+        through(&question, layout, found, &mut ways, options.objective, &mut budget)
+    };
+    plan.or_better(grid, &lattice, layout, (options, &seconds), (&tree, found))
 }
 
 /// Maps a graph, for the constructors of graphs (MPI 4.1, 8.5.3 and 8.5.4) and `MPI_Graph_map` (8.5.9).

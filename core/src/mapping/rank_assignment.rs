@@ -62,17 +62,22 @@ pub(super) fn assign_ranks(
 fn grouped(ids: &[u32]) -> (Vec<u32>, Vec<usize>) {
     let groups = ids.iter().max().map_or(0, |most| *most as usize + 1);
     let mut starts = vec![0usize; groups + 1];
-    for id in ids {
-        starts[*id as usize + 1] += 1;
+    // Neighbors mostly have the same id.
+    let runs = || ids.chunk_by(|a, b| a == b);
+    for run in runs() {
+        starts[run[0] as usize + 1] += run.len();
     }
     for group in 0..groups {
         starts[group + 1] += starts[group];
     }
     let mut next = starts.clone();
     let mut indices = vec![0; ids.len()];
-    for (index, id) in ids.iter().enumerate() {
-        indices[next[*id as usize]] = index as u32;
-        next[*id as usize] += 1;
+    let mut first = 0;
+    for run in runs() {
+        let place = &mut next[run[0] as usize];
+        indices[*place..][..run.len()].iter_mut().zip(first..).for_each(|(at, index)| *at = index);
+        *place += run.len();
+        first += run.len() as u32;
     }
     (indices, starts)
 }

@@ -112,31 +112,33 @@ fn pile(below: &[i64], axis: Axis, hops: &[i64], most: usize) -> Vec<i64> {
     let mut best = vec![NEVER; most + 1];
     best[0] = 0;
     let (largest, highest) = limits(below, axis, hops, most);
-    // least[s][c]: of s cells in t layers, none of them smaller than c. Rows are written from the last to the first,
-    // and read before them alone.
-    let width = largest + 2;
-    let mut least = vec![NEVER; (most + 1) * width];
-    least[..width].fill(0);
+    // least[c][s]: of s cells in t layers, none of them smaller than c. A row is read for itself alone, and read before
+    // it is written.
+    let width = most + 1;
+    let mut least = vec![NEVER; (largest + 1) * width];
+    least.iter_mut().step_by(width).for_each(|none| *none = 0);
+    // The same with another layer, none smaller than those that were looked at.
+    let mut lowest = vec![NEVER; width];
     for t in 0..layers.min(most).min(highest) {
         let hop = hops.get(t).copied().unwrap_or(0);
+        lowest.fill(NEVER);
         // A layer of c cells lies on t others that are no smaller, so that no entry is read that this
         // does not write.
-        let high = largest.min(most / (t + 1));
-        for s in (1..=most).rev() {
-            let row = s * width;
-            let top = high.min(s / (t + 1));
-            let mut lowest = NEVER;
-            for c in (1..=top).rev() {
-                let cost = least[(s - c) * width + c] + below[c] + hop * c as i64;
-                lowest = lowest.min(cost);
-                least[row + c] = lowest;
-                // A ring that is full has no ends.
-                if axis.periodic && t + 1 == layers {
-                    best[s] = best[s].min(cost - closed * c as i64);
-                }
+        for c in (1..=largest.min(most / (t + 1))).rev() {
+            let first = c * (t + 1);
+            let row = &mut least[c * width..(c + 1) * width];
+            let layer = below[c] + hop * c as i64;
+            let piles = row[first - c..].iter().map(|before| before + layer);
+            // A ring that is full has no ends.
+            if axis.periodic && t + 1 == layers {
+                let full = best[first..].iter_mut().zip(piles.clone());
+                full.for_each(|(best, cost)| *best = (*best).min(cost - closed * c as i64));
             }
-            best[s] = best[s].min(lowest);
+            let longer = lowest[first..].iter_mut().zip(piles);
+            longer.for_each(|(lowest, cost)| *lowest = (*lowest).min(cost));
+            row[first..].copy_from_slice(&lowest[first..]);
         }
+        best.iter_mut().zip(&lowest).for_each(|(best, lowest)| *best = (*best).min(*lowest));
     }
     best
 }

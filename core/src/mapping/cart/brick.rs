@@ -1,5 +1,6 @@
 //! Bricks: every node the same box, the boxes tiling the grid.
 
+use crate::mapping::cost::Adjacency;
 use crate::mapping::lattice::Lattice;
 
 /// More bricks than these are not looked at: grids of very many dimensions have too many.
@@ -46,13 +47,18 @@ fn extend(lattice: &Lattice, rest: u32, sides: &mut Vec<u32>, found: &mut Vec<(i
 
 /// Which of the nodes in `sequence` each cell is on, if they are bricks of these sides.
 pub(super) fn fill(lattice: &Lattice, sides: &[u32], sequence: &[u32]) -> Vec<u32> {
-    let cells = lattice.axes().iter().map(|axis| axis.size).product::<u32>();
-    (0..cells)
-        .map(|cell| {
-            let brick = lattice.axes().iter().zip(sides).fold(0, |brick, (axis, side)| {
-                brick * (axis.size / side) + axis.coordinate(cell) / side
-            });
-            sequence[brick as usize]
-        })
-        .collect()
+    let (Some((inner, outer)), Some(side)) = (lattice.axes().split_last(), sides.last()) else {
+        return vec![sequence[0]];
+    };
+    let mut node_of = Vec::with_capacity(lattice.vertices());
+    let bricks = (inner.size / side) as usize;
+    while node_of.len() < lattice.vertices() {
+        let row = node_of.len() as u32;
+        let across = outer.iter().zip(sides).fold(0, |brick, (axis, side)| {
+            brick * (axis.size / side) + axis.coordinate(row) / side
+        });
+        let nodes = &sequence[across as usize * bricks..][..bricks];
+        nodes.iter().for_each(|node| node_of.extend(std::iter::repeat_n(*node, *side as usize)));
+    }
+    node_of
 }

@@ -102,15 +102,23 @@ pub(super) const LARGE: usize = 20_000;
 /// Annealing pays only with so many steps for each cell.
 const ANNEALING_STEPS: i64 = 300;
 
+/// What a search is for.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Goal {
+    pub(super) objective: Objective,
+    /// Where the objective is the sum, a mapping that comes down to this, which counts as keys do, ends the search;
+    pub(super) bound: i64,
+    /// but if this is set, on grids that are not large only if no node has more than its share, for an exchange takes
+    /// as long as on the worst.
+    pub(super) even: bool,
+}
+
 /// Maps the cells of a grid to nodes of exactly these sizes, none of them 0, which are as many
-/// places as there are cells. The lattice is symmetric. Where the objective is the sum, a mapping
-/// that comes down to `bound`, which counts as keys do, ends the search; on grids that are not large
-/// only if no node has more than its share, for an exchange takes as long as on the worst.
+/// places as there are cells. The lattice is symmetric.
 pub(super) fn map(
     lattice: &Lattice,
     sizes: &[u32],
-    objective: Objective,
-    bound: i64,
+    Goal { objective, bound, even }: Goal,
     budget: &mut Budget,
 ) -> Option<FoundMapping> {
     let cells = lattice.vertices() as i64;
@@ -122,7 +130,9 @@ pub(super) fn map(
         let (sum, most) = found.key;
         // Keys count every edge from both of its ends: twice.
         let is_even = most * nodes < sum + 2 * nodes;
-        objective == Objective::Sum && sum <= bound && (is_even || lattice.vertices() > LARGE)
+        objective == Objective::Sum
+            && sum <= bound
+            && (!even || is_even || lattice.vertices() > LARGE)
     };
     let mut found = construct(lattice, sizes, objective, done, budget);
     if done(&found[0]) {

@@ -2,16 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::{Fill, LARGE, Shape, bisect, bound, brick, construct, map, strips};
+use super::{Fill, Goal, LARGE, Shape, bisect, bound, brick, construct, map, strips};
 use crate::mapping::cost::{Adjacency, Objective};
 use crate::mapping::csr::Csr;
 use crate::mapping::lattice::Lattice;
-use crate::mapping::levels::{Divide, Tree, multisect};
+use crate::mapping::levels::{Divide, Found, Key, Parts, Tree, multisect};
 use crate::mapping::refine::{Budget, Partition, anneal, swap_pairs};
 
 /// A grid whose cells are divided again and again.
 pub(in crate::mapping) struct Regions<'a> {
     lattice: &'a Lattice,
+    /// The same with edges as they are.
+    directed: &'a Lattice,
     /// Whether the whole grid is divided by a construction as it is: where its parts are boxes, they are
     /// divided better than what searching makes of them.
     plain: bool,
@@ -19,8 +21,8 @@ pub(in crate::mapping) struct Regions<'a> {
     known: HashMap<BoxShape, Vec<u32>>,
 }
 
-/// The sides of a box, which of them are rings, and the sizes of its parts.
-type BoxShape = (Vec<(u32, bool)>, Vec<usize>);
+/// The sides of a box, which of them are rings, and its parts with their sizes.
+type BoxShape = (Vec<(u32, bool)>, Parts, Vec<usize>);
 
 /// Bricks of fewer cells are no smaller problem than the cells are.
 const SMALLEST_BRICK: u32 = 8;
@@ -29,30 +31,39 @@ const SMALLEST_BRICK: u32 = 8;
 const MOST_KNOWN: usize = 64;
 
 impl<'a> Regions<'a> {
-    /// All of a grid; the lattice is symmetric.
-    pub(in crate::mapping) fn new(lattice: &'a Lattice, plain: bool) -> Self {
-        Self { lattice, plain, known: HashMap::new() }
+    /// All of a grid; the lattice is symmetric, and `directed` has its edges as they are.
+    pub(in crate::mapping) fn new(
+        lattice: &'a Lattice,
+        directed: &'a Lattice,
+        plain: bool,
+    ) -> Self {
+        Self { lattice, directed, plain, known: HashMap::new() }
     }
 }
 
 impl Divide for Regions<'_> {
-    fn divide(&mut self, cells: &[u32], sizes: &[usize], budget: &mut Budget) -> Vec<u32> {
+    fn divide(
+        &mut self,
+        cells: &[u32],
+        (parts, sizes): (Parts, &[usize]),
+        budget: &mut Budget,
+    ) -> Vec<u32> {
         let counts: Vec<u32> = sizes.iter().map(|size| *size as u32).collect();
         if cells.len() == self.lattice.vertices() {
             if self.plain && !self.lattice.axes().is_empty() {
                 let best = construct(self.lattice, &counts, Objective::Sum, |_| false, budget);
                 return best.into_iter().next().expect("one at least").node_of;
             }
-            return whole(self.lattice, &counts, budget);
+            return whole(self.lattice, parts, &counts, budget);
         }
         let (part, numbers) = self.lattice.around(cells);
         if part.vertices() == cells.len() {
             let sides = part.axes().iter().map(|axis| (axis.size, axis.periodic)).collect();
-            let question = (sides, sizes.to_vec());
+            let question = (sides, parts, sizes.to_vec());
             if let Some(answer) = self.known.get(&question) {
                 return answer.clone();
             }
-            let answer = whole(&part, &counts, budget);
+            let answer = whole(&part, parts, &counts, budget);
             if self.known.len() < MOST_KNOWN {
                 self.known.insert(question, answer.clone());
             }
@@ -61,20 +72,20 @@ impl Divide for Regions<'_> {
         irregular(&part, &numbers, &counts, budget)
     }
 
-    fn place_known(&mut self, tree: &Tree, takes: &[u32], budget: &mut Budget) -> Option<Vec<u32>> {
-        placed_bricks(self.lattice, tree, takes, budget)
+    fn place_known(&mut self, tree: &Tree, takes: &[u32], budget: &mut Budget) -> Option<Found> {
+        placed_bricks((self.lattice, self.directed), tree, takes, budget)
     }
 }
 
 /// The node of each cell where bricks that all nodes can be put together from tile the grid: each node gets whole
 /// ones. They are a grid themselves, a smaller one, which is divided among all levels; where nodes take the same, a
-/// brick is all of a node, and the levels above alone are left.
+/// brick is all of a node, and the levels above alone are left. What a mapping costs can be told from the bricks.
 fn placed_bricks(
-    lattice: &Lattice,
+    (lattice, directed): (&Lattice, &Lattice),
     tree: &Tree,
     takes: &[u32],
     budget: &mut Budget,
-) -> Option<Vec<u32>> {
+) -> Option<Found> {
     let size = takes.iter().fold(0, |common, take| greatest_common_divisor(common, *take));
     if takes.len() < 2 || size < SMALLEST_BRICK {
         return None;
@@ -84,20 +95,23 @@ fn placed_bricks(
         bricks.truncate(1);
     }
     let takes: Vec<u32> = takes.iter().map(|take| take / size).collect();
-    let mut best: Option<(i128, &[u32], Vec<u32>)> = None;
+    let mut best: Option<(Key, &[u32], Found)> = None;
     for (i, sides) in bricks.iter().enumerate() {
         let mut share = budget.split((bricks.len() - i) as i64);
-        let boxes = lattice.of_boxes(sides);
-        let mut regions = Regions::new(&boxes, false);
+        let (boxes, as_they_are) = (lattice.of_boxes(sides), directed.of_boxes(sides));
+        let mut regions = Regions::new(&boxes, &as_they_are, false);
         let node_of = multisect(boxes.vertices(), tree, &takes, &mut regions, &mut share);
         budget.put_back(share);
-        let crossing = tree.costs(&boxes, &node_of).into_iter().map(|cost| cost.inter_node_edges);
-        let sum = tree.weighted(0, crossing);
-        if best.as_ref().is_none_or(|(least, ..)| sum < *least) {
-            best = Some((sum, sides, node_of));
+        let found = Found::new(tree, &as_they_are, node_of, "bricks");
+        let key = tree.key_of(&found.costs, Objective::Sum);
+        if best.as_ref().is_none_or(|(least, ..)| key < *least) {
+            best = Some((key, sides, found));
         }
     }
-    best.map(|(_, sides, node_of)| brick::fill(lattice, sides, &node_of))
+    best.map(|(_, sides, found)| {
+        let node_of = brick::fill(lattice, sides, &found.node_of);
+        Found { node_of, ..found }
+    })
 }
 
 fn greatest_common_divisor(a: u32, b: u32) -> u32 {
@@ -105,7 +119,7 @@ fn greatest_common_divisor(a: u32, b: u32) -> u32 {
 }
 
 /// The part of each cell of a box.
-fn whole(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> Vec<u32> {
+fn whole(lattice: &Lattice, parts: Parts, sizes: &[u32], budget: &mut Budget) -> Vec<u32> {
     let bound = match lattice.vertices() {
         0..=MOST_BOUNDED => {
             let sizes: Vec<usize> = sizes.iter().map(|size| *size as usize).collect();
@@ -113,7 +127,8 @@ fn whole(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> Vec<u32> {
         }
         _ => 0,
     };
-    match map(lattice, sizes, Objective::Sum, bound, budget) {
+    let goal = Goal { objective: Objective::Sum, bound, even: parts == Parts::Nodes };
+    match map(lattice, sizes, goal, budget) {
         Some(found) => found.node_of,
         None => in_order(sizes),
     }

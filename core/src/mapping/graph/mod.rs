@@ -28,7 +28,7 @@ use super::cart::participants;
 use super::cost::{Adjacency, Objective};
 use super::csr::Csr;
 use super::layout::Layout;
-use super::levels::{Divide, Question, Tree, place, through};
+use super::levels::{self, Divide, Found, Question, Tree, place, through};
 use super::plan::{Options, Plan, Worth};
 use super::refine::{Budget, Partition, swap_pairs};
 use super::rng::Rng;
@@ -69,15 +69,17 @@ pub(super) fn plan(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
             budget.put_back(share);
         }
     }
-    let mut found = best.map(|(_, node_of)| (node_of, "multilevel"));
-    if !tree.is_trivial() {
+    let found = best.map(|(_, node_of)| (node_of, "multilevel"));
+    let found = if tree.is_trivial() {
+        found.map(|(node_of, algorithm)| Found::new(&tree, graph, node_of, algorithm))
+    } else {
         let mut budget = Budget::seconds(seconds.above * STEP);
         let mut nets = [Nets::new(&net)];
         let bound = kept.beyond_edges(&tree);
         let question = Question { graph, symmetric: &net, tree: &tree, choices: &choices, bound };
-        found = through(&question, layout, found, &mut nets, options.objective, &mut budget);
-    }
-    kept.or_better(graph, &net, layout, (options, &seconds), found)
+        through(&question, layout, found, &mut nets, options.objective, &mut budget)
+    };
+    kept.or_better(graph, &net, layout, (options, &seconds), (&tree, found))
 }
 
 /// A graph that is divided again and again.
@@ -108,7 +110,12 @@ pub(super) fn place_parts(
 }
 
 impl Divide for Nets<'_> {
-    fn divide(&mut self, vertices: &[u32], sizes: &[usize], budget: &mut Budget) -> Vec<u32> {
+    fn divide(
+        &mut self,
+        vertices: &[u32],
+        (_, sizes): (levels::Parts, &[usize]),
+        budget: &mut Budget,
+    ) -> Vec<u32> {
         let induced;
         let net = if vertices.len() == self.net.len() {
             self.net

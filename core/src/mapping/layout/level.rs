@@ -74,9 +74,12 @@ impl Level {
 
     /// How many ranks each group has, none of them 0.
     pub fn sizes(&self) -> Vec<usize> {
-        let mut sizes = vec![0; self.groups()];
-        for group in &self.group_of {
-            sizes[*group as usize] += 1;
+        let mut sizes = Vec::new();
+        // Neighbors in rank are mostly in the same group.
+        for run in self.group_of.chunk_by(|a, b| a == b) {
+            let group = run[0] as usize;
+            sizes.resize(sizes.len().max(group + 1), 0);
+            sizes[group] += run.len();
         }
         sizes
     }

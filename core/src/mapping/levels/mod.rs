@@ -7,86 +7,21 @@
 //! node where it is nearest to what it sends to). The better one is made better by moves that count the
 //! distance.
 
+mod distances;
 mod multisection;
 mod placing;
 #[cfg(test)]
 mod tests;
+mod through;
 
-pub(super) use self::multisection::{Divide, multisect};
+pub use self::distances::{Distances, MOST_DISTANCE};
+pub(super) use self::multisection::{Divide, Parts, multisect};
 pub(super) use self::placing::place;
+pub(super) use self::through::{Found, Key, Question, through};
 
 use super::cost::{Adjacency, Cost, Objective};
-use super::csr::Csr;
-use super::graph::place_parts;
-use super::layout::{Layout, MOST_LEVELS};
+use super::layout::Layout;
 use super::refine::{Budget, Partition, anneal_through, swap_pairs_where};
-
-/// What an edge costs by how far apart its ends are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Distances {
-    /// Inside a node, between nodes of one group of the innermost level above, between such groups of one
-    /// group of the next level, and so on; 0 where not given.
-    given: [i64; MOST_LEVELS + 1],
-}
-
-/// The largest distance that may be given.
-pub const MOST_DISTANCE: i64 = 1_000_000;
-
-/// How much larger each distance is than the one before, where not given: what the literature on mapping to
-/// such machines measures with.
-const GROWTH: i64 = 10;
-
-impl Distances {
-    /// Nothing is given.
-    pub const AS_ASSUMED: Self = Self { given: [0; MOST_LEVELS + 1] };
-
-    /// Reads distances from inside a node outward, such as "1,10,100". Those that are not given are 10 times
-    /// the one before, and the first is 1.
-    ///
-    /// # Errors
-    ///
-    /// What is wrong, to be read after the name of where it was written.
-    pub fn parse(text: &str) -> Result<Self, String> {
-        let mut distances = Self::default();
-        let mut before = 0;
-        for (at, word) in text.split([',', ':']).enumerate() {
-            let number = word.trim().parse().ok().filter(|n| (1..=MOST_DISTANCE).contains(n));
-            let number = number.ok_or_else(|| {
-                format!(
-                    "has '{}', but distances are whole numbers from 1 to {MOST_DISTANCE}",
-                    word.trim()
-                )
-            })?;
-            if number < before {
-                return Err(format!(
-                    "'{text}' has {number} after {before}; what is farther costs no less"
-                ));
-            }
-            before = number;
-            *distances
-                .given
-                .get_mut(at)
-                .ok_or_else(|| format!("'{text}' has more than {} distances", MOST_LEVELS + 1))? =
-                number;
-        }
-        Ok(distances)
-    }
-
-    /// The distances from inside a node outward, for so many levels above the nodes.
-    pub fn of(&self, above: usize) -> Vec<i64> {
-        let mut last = 0;
-        let given = self.given.iter().take(above + 2);
-        let distance = |given: &i64| {
-            last = match (*given, last) {
-                (0, 0) => 1,
-                (0, last) => (last * GROWTH).min(MOST_DISTANCE * MOST_DISTANCE),
-                (given, _) => given,
-            };
-            last
-        };
-        given.map(distance).collect()
-    }
-}
 
 /// The nodes of a layout and what is above them, for mapping.
 #[derive(Debug, Clone)]
@@ -105,8 +40,10 @@ impl Tree {
         let nodes = layout.node_sizes().len();
         let of_level = |level: &super::Level| {
             let mut groups = vec![0; nodes];
-            for (node, group) in layout.nodes().iter().zip(&level.group_of) {
-                groups[*node as usize] = *group;
+            let mut first = 0;
+            for run in layout.nodes().chunk_by(|a, b| a == b) {
+                groups[run[0] as usize] = level.group_of[first];
+                first += run.len();
             }
             groups
         };
@@ -212,144 +149,5 @@ impl Tree {
             swap_pairs_where(&mut partition, objective, siblings, &mut share);
         }
         partition.into_node_of()
-    }
-}
-
-/// What is to be mapped through all levels.
-pub(super) struct Question<'a, G, S> {
-    /// The edges as they are.
-    pub(super) graph: &'a G,
-    /// The same in both directions, each with what the two weigh together.
-    pub(super) symmetric: &'a S,
-    /// The nodes and what is above them.
-    pub(super) tree: &'a Tree,
-    /// Nodes that may take part, and how many vertices each takes then.
-    pub(super) choices: &'a [Vec<(u32, u32)>],
-    /// What no mapping costs less than, as keys of mappings count it.
-    pub(super) bound: i128,
-}
-
-/// Of more vertices there is time for one way to divide them.
-const MOST_SEARCHED: usize = 100_000;
-
-/// From so many vertices on a sum at the bound is good enough.
-const LARGE: usize = 20_000;
-
-/// The best mapping to nodes where their distance counts: what was found for nodes alone, its parts placed
-/// where they are near each other, and what comes of dividing the vertices from the top down in each way that
-/// `dividing` knows, the one that takes least first; the best of these is made better. `layout` is what the vertices are in without any
-/// mapping. `None` if nothing was found at all.
-pub(super) fn through<G: Adjacency, S: Adjacency>(
-    question: &Question<'_, G, S>,
-    layout: &Layout,
-    found: Option<(Vec<u32>, &'static str)>,
-    dividing: &mut [impl Divide],
-    objective: Objective,
-    budget: &mut Budget,
-) -> Option<(Vec<u32>, &'static str)> {
-    let Question { graph, symmetric, tree, choices, bound } = *question;
-    let nodes = layout.node_sizes().len();
-    // A sum at the bound ends the search, on small machines only if no node has more than its share.
-    let done = |best: &Option<(Key, Vec<u32>, _)>| {
-        let at_bound = |(Key(sum, most), node_of, _): &(Key, Vec<u32>, _)| {
-            let is_even = || most * nodes as i128 <= graph.cost(node_of).inter_node_edges.into();
-            objective == Objective::Sum && *sum <= bound && (graph.vertices() > LARGE || is_even())
-        };
-        best.as_ref().is_some_and(at_bound)
-    };
-    let mut best: Option<(Key, Vec<u32>, &'static str)> = None;
-    let offer = |best: &mut Option<(Key, Vec<u32>, &'static str)>, node_of: Vec<u32>, name| {
-        let key = tree.key(graph, &node_of, objective);
-        if best.as_ref().is_none_or(|(least, ..)| key < *least) {
-            *best = Some((key, node_of, name));
-        }
-    };
-    let (start, name) =
-        found.unwrap_or_else(|| (layout.nodes()[..graph.vertices()].to_vec(), "placing"));
-    offer(&mut best, start.clone(), name);
-    let mut is_placed = false;
-    for (i, nodes) in choices.iter().enumerate() {
-        if done(&best) {
-            return best.map(|(_, node_of, name)| (node_of, name));
-        }
-        let (ids, takes): (Vec<u32>, Vec<u32>) = nodes.iter().copied().unzip();
-        let tree = tree.select(&ids);
-        let mut share = budget.split(4 * (choices.len() - i) as i64);
-        if let Some(mut node_of) = dividing[0].place_known(&tree, &takes, &mut share) {
-            node_of.iter_mut().for_each(|node| *node = ids[*node as usize]);
-            offer(&mut best, node_of, "bricks");
-            is_placed = true;
-        }
-        budget.put_back(share);
-    }
-    // What is placed so is hardly made better where it is large, which takes longer than all that was done so far.
-    if done(&best) || is_placed && graph.vertices() > LARGE {
-        return best.map(|(_, node_of, name)| (node_of, name));
-    }
-    let mut share = budget.split(4);
-    offer(&mut best, placed(symmetric, &start, nodes, tree, &mut share), name);
-    budget.put_back(share);
-    drop(start);
-    let dividing = match graph.vertices() {
-        0..=MOST_SEARCHED => dividing,
-        _ => &mut dividing[..1],
-    };
-    let mut left = (choices.len() * dividing.len()) as i64;
-    let mut multisecting = budget.split(2);
-    for nodes in choices {
-        let (ids, takes): (Vec<u32>, Vec<u32>) = nodes.iter().copied().unzip();
-        let tree = tree.select(&ids);
-        for way in dividing.iter_mut() {
-            if done(&best) {
-                return best.map(|(_, node_of, name)| (node_of, name));
-            }
-            let mut share = multisecting.split(left);
-            left -= 1;
-            let mut node_of = multisect(graph.vertices(), &tree, &takes, way, &mut share);
-            multisecting.put_back(share);
-            node_of.iter_mut().for_each(|node| *node = ids[*node as usize]);
-            offer(&mut best, node_of, "multisection");
-        }
-    }
-    budget.put_back(multisecting);
-    if done(&best) {
-        return best.map(|(_, node_of, name)| (node_of, name));
-    }
-    let (key, node_of, name) = best?;
-    let better = tree.improve(symmetric, node_of.clone(), nodes, objective, budget);
-    let improved = tree.key(graph, &better, objective) < key;
-    Some((if improved { better } else { node_of }, name))
-}
-
-/// The same parts, each on the node where it is nearest to what it sends to.
-fn placed(
-    symmetric: &impl Adjacency,
-    node_of: &[u32],
-    nodes: usize,
-    tree: &Tree,
-    budget: &mut Budget,
-) -> Vec<u32> {
-    let mut takes = vec![0; nodes];
-    node_of.iter().for_each(|node| takes[*node as usize] += 1);
-    let used: Vec<u32> = (0..nodes as u32).filter(|node| takes[*node as usize] > 0).collect();
-    let mut part = vec![0; nodes];
-    used.iter().zip(0..).for_each(|(node, at)| part[*node as usize] = at);
-    let part_of: Vec<u32> = node_of.iter().map(|node| part[*node as usize]).collect();
-    let between = Csr::between(symmetric, &part_of, used.len());
-    let takes: Vec<u32> = used.iter().map(|node| takes[*node as usize]).collect();
-    let node_of_part = place_parts(&between, &tree.select(&used), &takes, budget);
-    part_of.into_iter().map(|part| used[node_of_part[part as usize] as usize]).collect()
-}
-
-/// What decides between two mappings; smaller is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key(i128, i128);
-
-impl Key {
-    fn new(sum: i128, nodes: Cost, objective: Objective) -> Self {
-        match objective {
-            Objective::Sum => Self(sum, nodes.max_node_edges.into()),
-            Objective::Max => Self(nodes.max_node_edges.into(), sum),
-        }
     }
 }

@@ -1,22 +1,31 @@
 //! From the top down: vertices are divided among the outermost groups, then those of each among its own.
 
-use super::Tree;
+use super::{Found, Tree};
 use crate::mapping::refine::Budget;
+
+/// What vertices are divided among.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(in crate::mapping) enum Parts {
+    /// Groups of nodes: it does not matter how many edges leave the worst of them.
+    Groups,
+    /// Nodes.
+    Nodes,
+}
 
 /// What can be divided.
 pub(in crate::mapping) trait Divide {
     /// The part of each of some vertices, which are given in ascending order; part `i` gets `sizes[i]` of
     /// them, none of the sizes is 0, and there are at least two.
-    fn divide(&mut self, vertices: &[u32], sizes: &[usize], budget: &mut Budget) -> Vec<u32>;
+    fn divide(
+        &mut self,
+        vertices: &[u32],
+        parts: (Parts, &[usize]),
+        budget: &mut Budget,
+    ) -> Vec<u32>;
 
     /// Which of the nodes each vertex is on, numbered as [`multisect`] does, where it is known what goes together on
     /// a node, and only which node that is must be found: if it is known.
-    fn place_known(
-        &mut self,
-        _tree: &Tree,
-        _takes: &[u32],
-        _budget: &mut Budget,
-    ) -> Option<Vec<u32>> {
+    fn place_known(&mut self, _tree: &Tree, _takes: &[u32], _budget: &mut Budget) -> Option<Found> {
         None
     }
 }
@@ -76,18 +85,20 @@ impl<D: Divide> Multisection<'_, D> {
             nodes.iter().map(|node| self.takes[*node as usize] as usize).sum::<usize>()
         };
         let sizes: Vec<usize> = children.iter().map(size).collect();
+        let parts = if innermost { Parts::Nodes } else { Parts::Groups };
         // What is above is decided once, what is below for every group anew.
         let levels = self.tree.depth() + 1 - level;
         let mut share = budget.split(levels as i64);
-        let part = self.dividing.divide(vertices, &sizes, &mut share);
+        let part = self.dividing.divide(vertices, (parts, &sizes), &mut share);
         budget.put_back(share);
-        let mut parts: Vec<Vec<u32>> = sizes.iter().map(|size| Vec::with_capacity(*size)).collect();
+        let mut divided: Vec<Vec<u32>> =
+            sizes.iter().map(|size| Vec::with_capacity(*size)).collect();
         for (vertex, part) in vertices.iter().zip(&part) {
-            parts[*part as usize].push(*vertex);
+            divided[*part as usize].push(*vertex);
         }
         drop(part);
         let mut left = vertices.len();
-        for (nodes, vertices) in children.iter().zip(parts) {
+        for (nodes, vertices) in children.iter().zip(divided) {
             let mut share = budget.portion(vertices.len(), left);
             left -= vertices.len();
             self.descend(&vertices, nodes, level + 1, &mut share);

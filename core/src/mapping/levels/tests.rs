@@ -194,6 +194,30 @@ fn on_large_grids_bricks_are_placed_and_nothing_else_is_searched() {
 }
 
 #[test]
+fn switches_of_regular_boxes_take_little_more_than_the_nodes_alone() {
+    use crate::mapping::lattice::READ;
+    use crate::mapping::refine::SPENT;
+    let grid = nearest(&[256, 128]);
+    let nodes = Layout::blocks(&[64; 512]);
+    let ids = |node: &u32| u64::from(node / 16);
+    let ids: Vec<u64> = nodes.nodes().iter().map(ids).collect();
+    let switches = nodes.clone().under(Kind::Switch, &ids).unwrap();
+    let plan = |layout: &Layout| {
+        READ.set(0);
+        SPENT.set(0);
+        let plan = plan_cart(&grid, layout, &Options::default());
+        (plan, READ.get() as f64, SPENT.get() as f64)
+    };
+    let (alone, read_alone, spent_alone) = plan(&nodes);
+    let (through, read, spent) = plan(&switches);
+    let weighted = through.weighted.unwrap();
+    assert_eq!((through.after, weighted.after), (alone.after, weighted.lower_bound));
+    // The boxes are placed on switches as cells of a smaller grid, and what that costs is told from them.
+    assert!(read <= 1.1 * read_alone, "{read} for {read_alone} edges");
+    assert!(spent <= 1.1 * spent_alone, "{spent} for {spent_alone} steps");
+}
+
+#[test]
 fn distances_are_read() {
     let of = |text, above| Distances::parse(text).unwrap().of(above);
     assert_eq!(Distances::default().of(2), [1, 10, 100, 1000]);

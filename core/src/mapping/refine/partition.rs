@@ -37,12 +37,8 @@ impl<'a, A: Adjacency> Partition<'a, A> {
             next[node as usize] += 1;
             members[place as usize] = vertex as u32;
             places[vertex] = place;
-            let mut sum = 0;
-            graph.for_each_edge(vertex, |to, weight| {
-                sum += if node_of[to] == node { 0 } else { weight };
-            });
-            leaving[node as usize] += sum;
         }
+        graph.for_each_cut_edge(&node_of, |from, _, weight| leaving[from as usize] += weight);
         Self { graph, node_of, members, starts, places, leaving }
     }
 

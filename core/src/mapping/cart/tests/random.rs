@@ -1,5 +1,7 @@
 //! The same of random grids on random machines.
 
+use std::collections::HashMap;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -49,6 +51,28 @@ proptest! {
         let options = Options { objective, seconds: Some(1e-3), ..Options::default() };
         let plan = check(&grid, &layout, &options);
         prop_assert_eq!(plan, plan_cart(&grid, &layout, &options));
+    }
+
+    #[test]
+    fn edges_between_nodes_are_the_same_row_by_row(
+        grid in grids(),
+        nodes in prop::collection::vec(0..3u32, 1024),
+    ) {
+        let node_of = &nodes[..grid.vertices()];
+        let mut expected = HashMap::new();
+        for cell in 0..grid.vertices() {
+            grid.for_each_edge(cell, |to, weight| {
+                if node_of[to] != node_of[cell] {
+                    *expected.entry((node_of[cell], node_of[to])).or_insert(0) += weight;
+                }
+            });
+        }
+        let mut found = HashMap::new();
+        grid.for_each_cut_edge(node_of, |from, to, weight| {
+            *found.entry((from, to)).or_insert(0) += weight;
+        });
+        expected.retain(|_, weight| *weight != 0);
+        prop_assert_eq!(found, expected);
     }
 
     #[test]

@@ -1,0 +1,78 @@
+//! The edges of a grid row by row: where an edge begins and where it leads are looked up once for a row of cells along
+//! the last dimension, not for each cell.
+
+use super::{Lattice, MAX_NDIMS, Vector};
+
+/// So many cells are compared at once with those that they send to: mostly both are on the same nodes.
+const TOGETHER: usize = 16;
+
+/// As [`Adjacency::for_each_cut_edge`](crate::mapping::Adjacency::for_each_cut_edge).
+pub(super) fn for_each_cut_edge(
+    lattice: &Lattice,
+    node_of: &[u32],
+    mut visit: impl FnMut(u32, u32, i64),
+) {
+    let Some((inner, outer)) = lattice.axes.split_last() else { return };
+    let size = inner.size as usize;
+    let mut coordinates = [0; MAX_NDIMS];
+    for (row, nodes) in node_of[..lattice.cells].chunks_exact(size).enumerate() {
+        let first = row * size;
+        for (coordinate, axis) in coordinates.iter_mut().zip(outer) {
+            *coordinate = axis.coordinate(first as u32) as i32;
+        }
+        for vector in &lattice.vectors {
+            let Some((to, step)) = leads(lattice, vector, &coordinates) else { continue };
+            let others = &node_of[(first as i64 + to) as usize..][..size];
+            let apart = step.unsigned_abs() as usize;
+            #[cfg(test)]
+            READ.set(READ.get() + size);
+            let mut compare = |from: &[u32], to: &[u32]| {
+                for (from, to) in from.chunks(TOGETHER).zip(to.chunks(TOGETHER)) {
+                    if from != to {
+                        let edges = from.iter().zip(to).filter(|(from, to)| from != to);
+                        edges.for_each(|(from, to)| visit(*from, *to, vector.weight));
+                    }
+                }
+            };
+            // What stays in the row, and what leads around the ring.
+            let (rest, ring) = (size - apart, inner.periodic && apart > 0);
+            if step >= 0 {
+                compare(&nodes[..rest], &others[apart..]);
+                compare(&nodes[rest..], if ring { &others[..apart] } else { &[] });
+            } else {
+                compare(&nodes[apart..], &others[..rest]);
+                compare(&nodes[..apart], if ring { &others[rest..] } else { &[] });
+            }
+        }
+    }
+}
+
+/// How much farther the row begins that a row with these coordinates sends to, and the step along it; `None` if it leads
+/// out of the grid.
+fn leads(lattice: &Lattice, vector: &Vector, coordinates: &[i32]) -> Option<(i64, i32)> {
+    let inner = lattice.axes.len() - 1;
+    let (mut to, mut along) = (0, 0);
+    for &(i, step) in &vector.steps {
+        if usize::from(i) == inner {
+            along = step;
+            continue;
+        }
+        let axis = &lattice.axes[usize::from(i)];
+        let size = axis.size as i32;
+        let mut there = coordinates[usize::from(i)] + step;
+        if !(0..size).contains(&there) {
+            if !axis.periodic {
+                return None;
+            }
+            there = there.rem_euclid(size);
+        }
+        to += i64::from(there - coordinates[usize::from(i)]) * i64::from(axis.stride);
+    }
+    Some((to, along))
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How many edges this thread has looked at, so that tests count what a search reads.
+    pub(in crate::mapping) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
