@@ -23,7 +23,7 @@ pub(crate) fn section() -> (String, bool) {
          half have 48, half 80, and one has the rest. The search ends at a mapping that reaches the bound. The \
          dimensions are known to weigh the same, or it is [not known](#weights-that-nobody-knows) what they weigh: \
          then several mappings may be tried, of which none may be a loss, and J_sum is that of the one applied. \
-         Times are processor time where the system tells it, else by the clock; the least of three. The aims where \
+         Times are processor time, the least of three. The aims where \
          weights are known are 0.1 s up to 65,536 ranks and 3 s for a million; `make quality` fails at 80 % more, \
          to allow for noise.\n\n\
          Memory, where weights are known, is what `plan_cart` allocates beyond its arguments, including its answer, \

@@ -12,9 +12,9 @@ use crate::sharedmap::SharedMap;
 use crate::switches::{Allocation, Figures, Row, graph_of, row, width};
 use crate::{clock, memory, named};
 
-/// Every so many-th of the 720 grids is taken, unless CARTOGRAPH_QUALITY_STEP says otherwise. It has no divisor with what
-/// they come in, so that all kinds of them are among them.
-const STEP: usize = 11;
+/// Every so many-th of the 720 grids is taken, if CARTOGRAPH_QUALITY_STEP says so: 11 has no divisor with what they come
+/// in, so that all kinds of them are among them.
+const STEP: usize = 1;
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {
     let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value.ln(), count + 1));
@@ -35,7 +35,7 @@ pub(crate) fn section() -> (String, bool) {
     let mut text = format!(
         "## Switches above the nodes\n\n\
          J is the sum over all edges, each of which counts 1 within a node, 10 between nodes of one switch and 100 \
-         between switches. The grids are every {step}th of the 720 above, with about as many switches as nodes on \
+         between switches. The grids are {} of the 720 above, with about as many switches as nodes on \
          each, in three allocations: nodes on one switch after the other; nodes on switches at random; and the same \
          on switches of different sizes. Geometric \
          means of J over its bound. \"Nodes only\" is Cartograph that knows no switches. \"METIS twice\" is one METIS for the nodes, the best \
@@ -48,10 +48,12 @@ pub(crate) fn section() -> (String, bool) {
          | switches | instances | rank order | nodes only | METIS twice | SharedMap fast | eco | Cartograph | its most | \
          no worse than eco | in 10 ms | no worse than eco | time: Cartograph, in 10 ms, METIS, fast, eco | more between \
          switches than rank order |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+        many().len().div_ceil(step)
     );
     let mut met = true;
     let mut contiguous = Vec::new();
+    let mut of_nodes = String::new();
     let mut random = Random::new(13);
     let mut shared: Vec<Vec<Option<Figures>>> = Vec::new();
     for allocation in Allocation::ALL {
@@ -79,11 +81,18 @@ pub(crate) fn section() -> (String, bool) {
             rows.push(row);
         }
         met &= summary(&mut text, allocation, &rows);
+        beside_nodes_only(&mut of_nodes, allocation, &rows);
         if allocation == Allocation::Contiguous {
             contiguous = rows;
         }
     }
     times(&mut text, &contiguous);
+    text.push_str(
+        "\nWhat nodes pay for switches: edges between nodes and those of the worst node, of those that \"nodes only\" \
+         has; the geometric mean, and the most.\n\n\
+         | switches | edges between nodes | at most | of the worst node | at most |\n|---|---|---|---|---|\n",
+    );
+    text.push_str(&of_nodes);
     graphs(&mut text, rival.as_mut());
     named::table(&mut text, rival.as_mut());
     costs(&mut text);
@@ -139,6 +148,17 @@ fn summary(text: &mut String, allocation: Allocation, rows: &[Row]) -> bool {
     );
     let often = no_worse * 20 >= eco.len() * 19;
     ours <= allocation.aim() && often && more == 0
+}
+
+/// A line on what nodes pay for switches.
+fn beside_nodes_only(text: &mut String, allocation: Allocation, rows: &[Row]) {
+    let of = |edges: fn(&Figures) -> i64| {
+        let ratio = |row: &Row| edges(&row.ours) as f64 / edges(&row.nodes_only) as f64;
+        let most = rows.iter().map(ratio).fold(0.0, f64::max);
+        format!("{:.3} | {most:.2}", mean(rows.iter().map(ratio)))
+    };
+    let (nodes, worst) = (of(|figures| figures.nodes), of(|figures| figures.worst));
+    let _ = writeln!(text, "| {} | {nodes} | {worst} |", allocation.name());
 }
 
 /// A sentence on the time that was aimed at, and is no condition.
@@ -207,12 +227,12 @@ fn graphs(text: &mut String, mut rival: Option<&mut SharedMap>) {
 /// What switches add to time and memory.
 fn costs(text: &mut String) {
     text.push_str(
-        "\nWhat switches cost: the processor time (the least of three runs) and memory (as \
+        "\nWhat switches cost: the processor time (the least of ten runs) and memory (as \
          [below](#time-and-memory-of-grids)) of mapping grids without and with switches. Nodes have 64 processes \
          (uneven: half of them 48, half 80), and each switch has 16 nodes, in order or drawn at random. The aims \
          for a million ranks are 1 s on even nodes and 3 s on uneven ones, and at most half as much again as \
          without switches, in time and memory. Where a mapping to nodes alone reaches its bound at once, it takes \
-         hardly any time, and switches take several times as long.\n\n\
+         hardly any time, and the lower bound for switches of 1024 processes alone about as long.\n\n\
          | ranks | dims | nodes | switches | J / bound | ms without, with | bytes a rank at the peak without, with |\n\
          |---|---|---|---|---|---|---|\n",
     );
@@ -231,7 +251,7 @@ fn costs(text: &mut String) {
                 (clock::now() - start, plan)
             };
             let least =
-                |layout: &Layout| (0..3).map(|_| run(layout).0).fold(f64::INFINITY, f64::min);
+                |layout: &Layout| (0..10).map(|_| run(layout).0).fold(f64::INFINITY, f64::min);
             let peak = |layout: &Layout| memory::measure(|| run(layout)).1 as f64 / ranks as f64;
             let alone = (least(&nodes), peak(&nodes));
             for allocation in [Allocation::Contiguous, Allocation::Dealt] {
@@ -243,7 +263,7 @@ fn costs(text: &mut String) {
                 let sides: Vec<String> = dims.iter().map(usize::to_string).collect();
                 let _ = writeln!(
                     text,
-                    "| {ranks} | {} | {} | {} | {:.3} | {:.0}, {:.0} | {:.0}, {:.0} |",
+                    "| {ranks} | {} | {} | {} | {:.3} | {:.1}, {:.1} | {:.0}, {:.0} |",
                     sides.join("x"),
                     if uneven { "uneven" } else { "even" },
                     if allocation == Allocation::Dealt { "drawn" } else { "in order" },

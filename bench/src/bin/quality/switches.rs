@@ -1,6 +1,6 @@
 //! Machines with switches, and what each method reaches on one of them.
 
-use cartograph_core::mapping::{Adjacency, Csr, Grid, Kind, Layout, Options, Plan};
+use cartograph_core::mapping::{Adjacency, Cost, Csr, Grid, Kind, Layout, Options, Plan};
 
 use crate::clock;
 use crate::generate::Random;
@@ -77,6 +77,10 @@ pub(crate) struct Figures {
     pub(crate) weighted: i64,
     /// Edges between switches.
     pub(crate) switches: i64,
+    /// Edges between nodes.
+    pub(crate) nodes: i64,
+    /// Those that leave the worst node.
+    pub(crate) worst: i64,
     pub(crate) seconds: f64,
 }
 
@@ -90,8 +94,8 @@ pub(crate) fn figures(
     let edges: i64 =
         (0..graph.vertices()).flat_map(|v| graph.edges(v)).map(|(_, weight)| weight).sum();
     let switches = graph.cost(&switch_of).inter_node_edges;
-    let nodes = graph.cost(node_of).inter_node_edges;
-    Figures { weighted: edges + 9 * nodes + 90 * switches, switches, seconds }
+    let Cost { inter_node_edges: nodes, max_node_edges: worst } = graph.cost(node_of);
+    Figures { weighted: edges + 9 * nodes + 90 * switches, switches, nodes, worst, seconds }
 }
 
 /// What all methods reach on one instance.
