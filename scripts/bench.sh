@@ -4,7 +4,7 @@
 # Two busy cores make single figures noisy; read the ratios.
 #
 # PROCESSES, PARTS and RUNS in the environment choose how many processes, what is measured, and how often
-# a program is started.
+# a program is started; PATTERNS and SIZES, which neighborhoods (of 2d, 3d, torus6, dist26) and bytes of a block.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 host=${1:?usage: bench.sh HOST}
@@ -79,13 +79,19 @@ neighbor() {
     done
 }
 
-# Cartograph's own part of a nonblocking collective, whatever the host does; prints its own table.
+# Cartograph's own part of a nonblocking collective, whatever the host does, by either way; prints its own table.
 neighbor_size() {
-    build bench_neighbor_size
-    printf '\n| host | processes | known layout, us | new layout, us | new and merged, us | bytes kept a layout |\n'
-    printf '|---|---|---|---|---|---|\n'
-    CARTOGRAPH_NEIGHBOR=alltoall preloaded 1 120 bench_neighbor_size |
-        awk -v host="$host" '{ printf "| %s |", host; for (i = 1; i <= NF; i++) printf " %s |", $i; print "" }'
+    local way
+    $cc -O2 -w -fPIC -shared -o "$out/libbench_neighbor_stub.so" "$top/c_tests/bench/bench_neighbor_stub.c" -ldl
+    $cc -O2 -w -o "$out/bench_neighbor_size" "$top/c_tests/bench/bench_neighbor_size.c" \
+        -L "$out" -lbench_neighbor_stub "-Wl,-rpath,$out"
+    printf '\n| host | processes | way | known layout, us | new layout, us | new, two blocks to a process, us'
+    printf ' | bytes a layout | bytes a communicator |\n|---|---:|---|---:|---:|---:|---:|---:|\n'
+    for way in alltoall graph; do
+        # What the allocator keeps for the next time counts as in use.
+        GLIBC_TUNABLES=glibc.malloc.tcache_count=0 CARTOGRAPH_NEIGHBOR=$way preloaded 1 120 bench_neighbor_size |
+            awk -v host="$host" -v way="$way" '{ print "| " host " | " $1 " | " way " | " $2 " | " $3 " | " $4 " | " $5 " | " $6 " |" }'
+    done
 }
 
 # Instructions of nonblocking and persistent collectives by either way, and beside the host; prints its own tables.
@@ -119,7 +125,7 @@ recorder() {
 own=
 for part in ${PARTS:-queries instructions dims creation memory load neighbor recorder}; do
     case $part in
-    queries | instructions | dims | creation | memory | load | neighbor_count | neighbor_merge | recorder) $part ;;
+    queries | instructions | dims | creation | memory | load | neighbor_count | neighbor_size | neighbor_merge | recorder) $part ;;
     neighbor) neighbor && own=neighbor_size ;;
     *) echo "bench.sh: there is no part '$part'" >&2 && exit 2 ;;
     esac

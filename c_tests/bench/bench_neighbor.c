@@ -1,10 +1,11 @@
-/* Neighborhood collectives of the host and of Cartograph, side by side in one run.
+/* Neighborhood collectives of the host and of Cartograph, side by side in one run. PATTERNS in the environment are
+ * those that are measured, of 2d, 3d, torus6 and dist26, and SIZES the bytes of a block.
  *
  * Both are timed in turn, in many short batches; a figure is the least over the batches of the slowest
  * rank, since whatever else the machine does only adds. */
 #include "bench.h"
 
-enum { BATCHES = 25, MOST_NEIGHBORS = 26, SIZES = 5 };
+enum { BATCHES = 25, MOST_NEIGHBORS = 26, MOST = 16 };
 
 enum way { BLOCKING, NONBLOCKING, PERSISTENT, WAYS };
 static const char *const ways[] = { "blocking", "nonblocking", "persistent" };
@@ -40,8 +41,8 @@ static double batch(const struct chapter *chapter, MPI_Comm comm, enum way way, 
     return slowest;
 }
 
-/* The neighbors of a process in a 3-D torus, corners and edges included. */
-static int moore(int neighbors[MOST_NEIGHBORS])
+/* The neighbors of a process in a 3-D torus, with those beyond corners and edges or without. */
+static int torus(int corners, int neighbors[MOST_NEIGHBORS])
 {
     int rank = bench_rank, dims[3] = { 0, 0, 0 }, count = 0;
     MPI_Dims_create(bench_size, 3, dims);
@@ -49,7 +50,7 @@ static int moore(int neighbors[MOST_NEIGHBORS])
     for (int i = -1; i <= 1; i++)
         for (int j = -1; j <= 1; j++)
             for (int k = -1; k <= 1; k++)
-                if (i || j || k)
+                if (corners ? i || j || k : abs(i) + abs(j) + abs(k) == 1)
                     neighbors[count++] = ((x + i + dims[0]) % dims[0] * dims[1]
                                           + (y + j + dims[1]) % dims[1]) * dims[2]
                         + (z + k + dims[2]) % dims[2];
@@ -59,8 +60,8 @@ static int moore(int neighbors[MOST_NEIGHBORS])
 static MPI_Comm topology(const struct chapter *chapter, const char *name)
 {
     MPI_Comm comm;
-    if (!strcmp(name, "dist26")) {
-        int neighbors[MOST_NEIGHBORS], count = moore(neighbors);
+    if (!strcmp(name, "dist26") || !strcmp(name, "torus6")) {
+        int neighbors[MOST_NEIGHBORS], count = torus(name[0] == 'd', neighbors);
         chapter->adjacent(MPI_COMM_WORLD, count, neighbors, MPI_UNWEIGHTED, count, neighbors,
                           MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &comm);
     } else {
@@ -96,22 +97,36 @@ static void time_one(const char *name, MPI_Comm comms[SIDES], enum way way, int 
     bench_line("neighbor", label, bytes, "us", 1e6 * least[HOST], 1e6 * least[OURS]);
 }
 
+/* The words of a list in the environment. */
+static int words(const char *variable, const char *otherwise, char *found[MOST])
+{
+    int count = 0;
+    const char *list = getenv(variable);
+    for (char *rest = strdup(list && *list ? list : otherwise), *word; count < MOST && (word = strsep(&rest, " "));)
+        if (*word)
+            found[count++] = word;
+    return count;
+}
+
 int main(int argc, char **argv)
 {
-    static const char *const names[] = { "2d", "3d", "dist26" };
-    static const int sizes[SIZES] = { 8, 512, 8192, 65536, 1048576 };
+    char *names[MOST], *sizes[MOST];
+    int nnames = words("PATTERNS", "2d 3d dist26", names), largest = 0;
+    int nsizes = words("SIZES", "8 512 8192 65536 1048576", sizes);
     bench_begin(&argc, &argv);
-    sendbuf = malloc((size_t)MOST_NEIGHBORS * sizes[SIZES - 1]);
+    for (int s = 0; s < nsizes; s++)
+        largest = atoi(sizes[s]) > largest ? atoi(sizes[s]) : largest;
+    sendbuf = malloc((size_t)MOST_NEIGHBORS * largest);
     /* Pages that were never written to are one page of zeros, which stays in the cache. */
-    memset(sendbuf, 1, (size_t)MOST_NEIGHBORS * sizes[SIZES - 1]);
-    recvbuf = calloc(MOST_NEIGHBORS, sizes[SIZES - 1]);
-    for (int n = 0; n < 3; n++) {
+    memset(sendbuf, 1, (size_t)MOST_NEIGHBORS * largest);
+    recvbuf = calloc(MOST_NEIGHBORS, largest);
+    for (int n = 0; n < nnames; n++) {
         MPI_Comm comms[SIDES];
         for (int of = HOST; of < SIDES; of++)
             comms[of] = topology(&sides[of], names[n]);
         for (enum way way = BLOCKING; way < WAYS; way++)
-            for (int s = 0; s < SIZES && (way != PERSISTENT || sides[HOST].neighbor_alltoall_init); s++)
-                time_one(names[n], comms, way, sizes[s]);
+            for (int s = 0; s < nsizes && (way != PERSISTENT || sides[HOST].neighbor_alltoall_init); s++)
+                time_one(names[n], comms, way, atoi(sizes[s]));
         for (int of = HOST; of < SIDES; of++)
             MPI_Comm_free(&comms[of]);
     }
