@@ -48,10 +48,17 @@ enum {
     /* How many edges from and to nobody stand before a process' own in the distributed graphs that the host is
      * told. Open MPI 5 never lets go of the datatypes of a collective that has derived ones for its first
      * edges only. */
-#if defined(OMPI_MAJOR_VERSION)
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
     CG_EDGES_TO_NOBODY = 2,
 #else
     CG_EDGES_TO_NOBODY = 0,
+#endif
+    /* Whether the host takes the degrees of a distributed graph for the number of datatypes that a nonblocking or
+     * persistent all-to-all on it has: Open MPI 4 (ompi #10515). */
+#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
+    CG_HOLDS_DATATYPES_BY_DEGREE = 1,
+#else
+    CG_HOLDS_DATATYPES_BY_DEGREE = 0,
 #endif
     CG_MAX_LIBRARY_VERSION_STRING = MPI_MAX_LIBRARY_VERSION_STRING,
     /* For the check that mpi-sys was made for this very host. */

@@ -4,12 +4,12 @@
  * growth of several windows counts, and a call may keep less than the smallest allocation has. Hosts
  * lose memory of their own (MPICH 4.0.2 a little with every datatype, Open MPI 5.0.11 with every
  * persistent collective): beside each case stand the calls of the host that it takes, and what those
- * lose is allowed. The argument is the number of calls in a window; with "graph" after it, the host is told the
- * neighbors. */
+ * lose is allowed. The argument is the number of calls in a window; with "graph" after it, all collectives that
+ * are not blocking are the host's own. */
 #define _GNU_SOURCE
 #include "neighbor_calls.h"
+#include "neighbor_told.h"
 
-#include <dlfcn.h>
 #include <malloc.h>
 
 enum { WINDOWS = 6, LEAST_ALLOCATION = 16, MOST_PROCESSES = 8 };
@@ -133,8 +133,8 @@ static void *host_function(const char *name)
     return library ? dlsym(library, name) : NULL;
 }
 
-/* Whether the host is told the neighbors, and loses memory with a collective among them. */
-static int told;
+/* Whether blocks of one size, too, go by the host's own, which loses memory of another amount. */
+static int all_by_host;
 
 /* The same neighbors by the host alone, on a communicator of its own. */
 static void persistent_neighbors(void)
@@ -163,12 +163,8 @@ static void persistent_neighbors(void)
     MPI_Request_free(&request);
 }
 
-static void persistent_all(MPI_Comm comm)
+static void persistent_processes(MPI_Comm comm)
 {
-    if (told && world_size > 1) {
-        persistent_neighbors();
-        return;
-    }
     int counts[MOST_PROCESSES], displs[MOST_PROCESSES] = { 0 };
     MPI_Datatype types[MOST_PROCESSES];
     MPI_Request request;
@@ -179,6 +175,14 @@ static void persistent_all(MPI_Comm comm)
     MPI_Start(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     MPI_Request_free(&request);
+}
+
+static void persistent_all(MPI_Comm comm)
+{
+    if (all_by_host && world_size > 1)
+        persistent_neighbors();
+    else
+        persistent_processes(comm);
 }
 
 /* Requests that need datatypes, of another layout each time. */
@@ -202,7 +206,10 @@ static void persistent_changing(MPI_Comm comm)
 /* What a process sends to itself is merged as well. */
 static void persistent_types(MPI_Comm comm)
 {
-    persistent_all(comm);
+    if (host_knows(comm) == 1)
+        persistent_neighbors();
+    else
+        persistent_processes(comm);
     types(4);
 }
 #endif
@@ -259,7 +266,7 @@ int main(int argc, char **argv)
     };
     begin(&argc, &argv);
     int calls = argc > 1 ? atoi(argv[1]) : 1000;
-    told = argc > 2 && !strcmp(argv[2], "graph");
+    all_by_host = argc > 2 && !strcmp(argv[2], "graph");
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         /* A live datatype, as MPICH 4.0.2 loses memory with others only then. */
         MPI_Datatype alive = strided();

@@ -15,8 +15,8 @@ use super::cache::{self, TaggedAttribute};
 use super::key::{Key, Way};
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, Result, end, group::Group, sentinel};
-use crate::engine::Comm;
 use crate::engine::combine::Combine;
+use crate::engine::{Comm, HostGraph};
 use crate::topology::{self, Topology};
 
 /// The key of our attribute, made with the first topology of the process.
@@ -28,9 +28,9 @@ pub(crate) struct TopologyAttribute {
     pub(crate) topology: Arc<Topology>,
     /// How many processes the communicator has that the topology was made for.
     size: c_int,
-    /// Whether the communicator, or the one that it is a duplicate of, was created as a distributed graph of
-    /// the host.
-    pub(super) given_to_host: bool,
+    /// What is the host's own if the communicator, or the one that it is a duplicate of, was created as a distributed
+    /// graph of the host.
+    pub(super) host_graph: HostGraph,
     /// Which small blocks of neighborhood collectives are combined; off on all processes or on none.
     pub(crate) combine: Combine,
     /// The rank of this process, [`UNKNOWN`] or [`ELSEWHERE`].
@@ -63,11 +63,11 @@ fn nothing() -> *mut TopologyAttribute {
 }
 
 impl TopologyAttribute {
-    fn new(topology: Arc<Topology>, size: c_int, rank: c_int, given_to_host: bool) -> Self {
+    fn new(topology: Arc<Topology>, size: c_int, rank: c_int, host_graph: HostGraph) -> Self {
         Self {
             topology,
             size,
-            given_to_host,
+            host_graph,
             combine: Combine::Off,
             rank: AtomicI32::new(rank),
             copied_from: None,
@@ -126,7 +126,7 @@ impl TopologyAttribute {
         if !self.fits(comm).unwrap_or(false) {
             return None;
         }
-        let copy = Self::new(Arc::clone(&self.topology), self.size, UNKNOWN, self.given_to_host);
+        let copy = Self::new(Arc::clone(&self.topology), self.size, UNKNOWN, self.host_graph);
         Some(Self { copied_from: Some(Group::of(comm)), combine: self.combine, ..copy })
     }
 
@@ -289,11 +289,11 @@ pub(super) fn put(
     comm: &HostComm,
     topology: Topology,
     rank: c_int,
-    given_to_host: bool,
+    host_graph: HostGraph,
     combine: Combine,
 ) -> Result {
     sentinel::learn();
-    let attached = TopologyAttribute::new(Arc::new(topology), comm.size()?, rank, given_to_host);
+    let attached = TopologyAttribute::new(Arc::new(topology), comm.size()?, rank, host_graph);
     let value = Box::into_raw(Box::new(TopologyAttribute { combine, ..attached }));
     end::count_up();
     end::retires_with_the_last(retire);

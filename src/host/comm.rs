@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::sys::{self, MPI_Comm};
 use super::{Error, Result, callers, errors::check, layout, neighbor, place, traffic};
 use crate::engine::misuse::Misuse;
-use crate::engine::{Comm, LayoutKnowledge};
+use crate::engine::{Comm, HostGraph, LayoutKnowledge};
 use crate::mapping::{Csr, Layout};
 
 /// A communicator of the host, by its handle; dropping this does not free it.
@@ -222,8 +222,8 @@ impl Comm for HostComm {
         traffic::weighed(self, graph)
     }
 
-    fn may_host_graph(&self, processes: i32) -> bool {
-        neighbor::graph::is_wanted(processes)
+    fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> HostGraph {
+        neighbor::choice::wanted(processes, repeated)
     }
 
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>> {

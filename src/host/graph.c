@@ -11,6 +11,7 @@
 #pragma weak PMPI_Errhandler_free
 #pragma weak PMPI_Group_free
 #pragma weak PMPI_Request_free
+#pragma weak PMPI_Type_size
 
 #if defined(SMPI_H)
 
@@ -48,7 +49,7 @@ int cg_find_graph_functions(struct cg_graph_functions *host)
     Dl_info known;
     memset(host, 0, sizeof *host);
     if (!is_known() || !PMPI_Comm_get_errhandler || !PMPI_Comm_group || !PMPI_Errhandler_free
-        || !PMPI_Group_free || !PMPI_Request_free)
+        || !PMPI_Group_free || !PMPI_Request_free || !PMPI_Type_size)
         return 0;
     if (!dladdr((void *)PMPI_Waitall, &known) || !known.dli_fname)
         return 0;

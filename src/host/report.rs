@@ -11,11 +11,11 @@ use super::key::{Key, no_copy};
 use super::output::Output;
 use super::settings::Settings;
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, family, layout, place};
-use crate::engine::Comm;
+use super::{HostComm, family, layout, neighbor, place};
 use crate::engine::create::Created;
 use crate::engine::decision::ReorderOutcome;
 use crate::engine::place::Placement;
+use crate::engine::{Comm, HostGraph};
 use crate::report::{
     Job, Reason, Record, Reorder, Report, Shape, foreign_launcher, short_periodic_sides,
 };
@@ -100,8 +100,9 @@ pub(crate) fn add(
     place::say_if_forced(function, placement.outcome);
     let (Some(collector), Ok(size)) = (collector(), comm.size()) else { return };
     let record = record(function, placement.shape.clone(), size, placement);
-    let record =
-        record.host_graph(made.host_graph).took(placement.seconds, started.elapsed().as_secs_f64());
+    let record = record
+        .host_graph(made.host_graph != HostGraph::None, neighbor::merged_up_to(made.host_graph))
+        .took(placement.seconds, started.elapsed().as_secs_f64());
     let broken = placement.broken.iter().map(|rule| rule.broken(function));
     let warnings = layout::take_notes().into_iter().chain(broken);
     collector.tell(|report| {

@@ -18,7 +18,7 @@ use super::check::{Check, Rule};
 use super::combine::Combine;
 use super::decision::{ReorderDecision, ReorderRequest};
 use super::digest::Digest;
-use super::{Comm, Error};
+use super::{Comm, Error, HostGraph};
 use crate::topology::{self, Class};
 
 /// "No rank", in a minimum over ranks.
@@ -36,8 +36,17 @@ pub struct Contribution<'a> {
     pub request: Option<ReorderRequest>,
     /// Where a function may be called in two ways, which of them this process chose.
     pub choice: Option<Choice>,
-    /// Whether this process allows a distributed graph of the host: what [`Comm::may_host_graph`] says.
-    pub host_graph: bool,
+    /// The neighbors in the new topology; `None` where there is a fault.
+    pub neighbors: Option<Neighbors<'a>>,
+}
+
+/// What a process knows of the neighbors in a new topology.
+#[derive(Clone, Copy)]
+pub struct Neighbors<'a> {
+    /// How many processes it has.
+    pub processes: i32,
+    /// Whether some process is a neighbor of a process more than once, as far as this process knows.
+    pub repeated: &'a dyn Fn() -> bool,
 }
 
 /// A choice between two ways to call a function, such as with weights or without, which all processes must make
@@ -65,8 +74,8 @@ pub struct Agreement {
     pub check: Check,
     /// Rules that were broken, but are not checked.
     pub broken: Vec<Rule>,
-    /// Whether a distributed graph of the host is created: if all processes allow it.
-    pub host_graph: bool,
+    /// Which neighborhood collectives are the host's own: the least that any process would have.
+    pub host_graph: HostGraph,
     /// Whether small blocks are combined: this process' own setting, or off if it is off on any process.
     pub combine: Combine,
 }
@@ -75,7 +84,11 @@ pub struct Agreement {
 const DIGEST_BITS: u32 = 24;
 
 /// Digests are colors from here on; below are those of functions that split into several parts.
-const DIGESTS: i32 = 1 << 30;
+const DIGESTS: i32 = 1 << 29;
+
+/// So many numbers there are for what decides which calls come next. All colors together are all that there are.
+const CALL_SEQUENCES: i32 = 96;
+const _: () = assert!(DIGESTS as i64 + ((CALL_SEQUENCES as i64) << DIGEST_BITS) == 1 << 31);
 
 /// The color in `MPI_Comm_split` of a process that has a fault. It differs from all others, so that processes
 /// without a fault notice.
@@ -94,13 +107,13 @@ pub fn agree<C: Comm>(
 ) -> Result<(C, Agreement), C::Error> {
     let (rank, size) = (comm.rank()?, comm.size()?);
     let all_of = |color| comm.split(Some(color), rank).map(|made| made.expect("a color was given"));
-    let all = all_of(contribution.color(size))?;
+    let host_graph = contribution.host_graph(comm);
+    let all = all_of(contribution.color(size, host_graph))?;
     if contribution.fault.is_none() && all.size()? == size {
         let request = contribution.request.unwrap_or_default();
         let decision = request.decide(comm);
         let (all, decision) = keep(all, decision)?;
-        let Contribution { choice, host_graph, .. } = contribution;
-        let way = choice.and_then(|choice| choice.chosen);
+        let way = contribution.choice.and_then(|choice| choice.chosen);
         let (check, broken) = (request.settings.check, Vec::new());
         let combine = request.settings.combine;
         return Ok((all, Agreement { way, decision, check, broken, host_graph, combine }));
@@ -133,6 +146,7 @@ pub fn agree_by_reduction<C: Comm>(
     let this_rank_if = |holds: bool| if holds { rank } else { NO_RANK };
     let own_way = contribution.choice.as_ref().and_then(|choice| choice.chosen);
     let request = contribution.request.unwrap_or_default();
+    let host_graph = contribution.host_graph(comm);
     let [exact, whole] = contribution.shared.digests().map(|digest| digest as i64);
     let scope =
         (contribution.shared.function as i64) << 32 | i64::from(contribution.vertices.unwrap_or(0));
@@ -151,13 +165,14 @@ pub fn agree_by_reduction<C: Comm>(
         request.caution(),
         if rank == 0 { request.root_word(comm) } else { NO_RANK },
         if rank == 0 { request.settings.check.bits() } else { NO_RANK },
-        this_rank_if(!contribution.host_graph),
+        this_rank_if(host_graph != HostGraph::None),
+        contribution.most_host_graph(comm, host_graph) as i64,
         this_rank_if(request.settings.combine == Combine::Off),
     ];
     comm.min(&mut words)?;
     let [at_fault, misfit, words @ ..] = words;
     let [scope, no_scope, exact, no_exact, whole, no_whole, words @ ..] = words;
-    let [first, second, caution, root, check, without_graph, without_combining] = words;
+    let [first, second, caution, root, check, with_graph, least_graph, without_combining] = words;
 
     if at_fault != NO_RANK {
         let own = contribution.fault.map(|fault| (fault.class(), fault.to_string()));
@@ -193,7 +208,10 @@ pub fn agree_by_reduction<C: Comm>(
         // Each rank has its own idea of the topology, and must keep its rank for it to be true.
         decision = decision.of_differing_arguments();
     }
-    let host_graph = without_graph == NO_RANK;
+    let host_graph = match least_graph {
+        _ if with_graph == NO_RANK => HostGraph::None,
+        least => HostGraph::from_word(least),
+    };
     let combine =
         if without_combining == NO_RANK { request.settings.combine } else { Combine::Off };
     Ok(Agreement { way, decision, check, broken, host_graph, combine })
@@ -243,9 +261,33 @@ pub fn first_fault<C: Comm>(comm: &C, fault: Option<String>) -> Result<Option<Er
     tell(comm, lowest[0] as i32, fault.map(|text| (Class::Arg, text))).map(Some)
 }
 
+impl HostGraph {
+    fn from_word(word: i64) -> Self {
+        let all = [Self::None, Self::AllButSmall, Self::All];
+        all.into_iter().find(|one| *one as i64 == word).unwrap_or_default()
+    }
+}
+
 impl Contribution<'_> {
+    /// Which neighborhood collectives this process would have be the host's own, by the neighbors that it knows.
+    fn host_graph<C: Comm>(&self, comm: &C) -> HostGraph {
+        let of = |Neighbors { processes, repeated }| comm.host_graph(processes, repeated);
+        self.neighbors.map_or(HostGraph::None, of)
+    }
+
+    /// The most that it allows where others want some: of a distributed graph it does not know all neighbors.
+    fn most_host_graph<C: Comm>(&self, comm: &C, own: HostGraph) -> HostGraph {
+        let distributed = [Function::DistGraphCreate, Function::DistGraphCreateAdjacent];
+        match self.neighbors {
+            Some(known) if distributed.contains(&self.shared.function) => {
+                comm.host_graph(known.processes, &|| true)
+            }
+            _ => own,
+        }
+    }
+
     /// The color of this rank on a communicator of `size` processes.
-    fn color(&self, size: i32) -> i32 {
+    fn color(&self, size: i32, host_graph: HostGraph) -> i32 {
         if self.fault.is_some() {
             return AT_FAULT;
         }
@@ -260,14 +302,14 @@ impl Contribution<'_> {
             .number(request.settings.check.bits() as u64)
             .finish();
         DIGESTS
-            | self.call_sequence(size) << DIGEST_BITS
-            | (digest as i32 & ((1 << DIGEST_BITS) - 1))
+            + ((self.call_sequence(size, host_graph) << DIGEST_BITS)
+                | (digest as i32 & ((1 << DIGEST_BITS) - 1)))
     }
 
     /// What decides which calls of the communicator come after the split: ranks in which it differs
-    /// never have one color, and in the last bit what decides that of neighborhood collectives. A number of six
-    /// bits.
-    fn call_sequence(&self, size: i32) -> i32 {
+    /// never have one color, and with `host_graph` and in the last bit what decides that of neighborhood
+    /// collectives. A number below [`CALL_SEQUENCES`].
+    fn call_sequence(&self, size: i32, host_graph: HostGraph) -> i32 {
         let request = self.request.unwrap_or_default();
         let parts = match (self.shared.function, self.vertices) {
             (Function::CartCreate, Some(vertices)) if vertices == size => 0,
@@ -281,10 +323,7 @@ impl Contribution<'_> {
             (Function::CartSub, _) => unreachable!("it splits by its parts"),
         };
         let combines = request.settings.combine != Combine::Off;
-        parts << 3
-            | i32::from(request.asks()) << 2
-            | i32::from(self.host_graph) << 1
-            | i32::from(combines)
+        (3 * parts + host_graph as i32) << 2 | i32::from(request.asks()) << 1 | i32::from(combines)
     }
 }
 

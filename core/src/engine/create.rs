@@ -3,12 +3,12 @@
 //! Each takes the result of looking at this rank's own arguments. A fault found there must take
 //! part in the agreement, so it is handed in instead of being returned early.
 
-use super::agree::{AT_FAULT, Agreement, Contribution, agree, agree_by_reduction, keep};
+use super::agree::{AT_FAULT, Agreement, Contribution, Neighbors, agree, agree_by_reduction, keep};
 use super::arguments::{Argument, Function, Shared};
 use super::combine::Combine;
 use super::decision::{CallSettings, ReorderRequest};
 use super::place::{Assignment, Placement, PlacementInput, PlannedMapping, place};
-use super::{Comm, Error};
+use super::{Comm, Error, HostGraph};
 use crate::mapping::{Csr, Grid, recall_cart};
 use crate::report::Shape;
 use crate::topology::cart::SubGrid;
@@ -20,8 +20,8 @@ pub struct Created<C> {
     pub member: Option<(C, Topology)>,
     /// How ranks were reordered, where a report is asked for.
     pub placement: Option<Placement>,
-    /// Whether all processes allow a distributed graph of the host.
-    pub host_graph: bool,
+    /// Which neighborhood collectives are the host's own, as all processes agreed.
+    pub host_graph: HostGraph,
     /// Which small blocks of neighborhood collectives are combined; off on all processes or on none.
     pub combine: Combine,
 }
@@ -83,13 +83,15 @@ pub fn cart_create<C: Comm>(
         Argument::tolerated("periods", &periods),
         Argument::exact("reorder", &reorder),
     ];
+    let repeated = || checked.as_ref().is_some_and(|(grid, _)| grid.repeats_neighbors());
+    let neighbors = |processes| Neighbors { processes, repeated: &repeated };
     let contribution = Contribution {
         fault,
         shared: Shared { function: Function::CartCreate, arguments: &arguments },
         vertices: Some(checked.as_ref().map_or(0, |(grid, _)| grid.size())),
         request: Some(ReorderRequest { reorder: reorder != [0], distributed: false, settings }),
         choice: None,
-        host_graph: checked.as_ref().is_some_and(|(grid, _)| comm.may_host_graph(grid.size())),
+        neighbors: checked.as_ref().map(|(grid, _)| grid.size()).map(neighbors),
     };
     let (all, Agreement { decision, broken, host_graph, combine, .. }) = agree(comm, contribution)?;
 
@@ -131,13 +133,15 @@ pub fn graph_create<C: Comm>(
         Argument::tolerated("edges", graph.map_or(&[], Graph::edges)),
         Argument::exact("reorder", &reorder),
     ];
+    let repeated = || graph.is_some_and(Graph::repeats_neighbors);
+    let neighbors = |processes| Neighbors { processes, repeated: &repeated };
     let contribution = Contribution {
         fault,
         shared: Shared { function: Function::GraphCreate, arguments: &arguments },
         vertices: Some(nnodes[0]),
         request: Some(ReorderRequest { reorder: reorder != [0], distributed: false, settings }),
         choice: None,
-        host_graph: graph.is_some_and(|graph| comm.may_host_graph(graph.nnodes())),
+        neighbors: graph.map(Graph::nnodes).map(neighbors),
     };
     let (all, Agreement { decision, broken, host_graph, combine, .. }) = agree(comm, contribution)?;
 
@@ -145,7 +149,7 @@ pub fn graph_create<C: Comm>(
     if graph.nnodes() == 0 {
         // No process has a place.
         all.free()?;
-        return Ok(Created { member: None, placement: None, host_graph: false, combine });
+        return Ok(Created { member: None, placement: None, host_graph: HostGraph::None, combine });
     }
     let input = PlacementInput { decision, broken, options: settings.options };
     let places = place(comm, input, (graph.nnodes(), (&graph).into()), |layout, options| {
@@ -177,9 +181,11 @@ pub fn cart_sub<C: Comm>(
     let part = comm.split(Some(color), key)?.expect("a color was given");
     let remain = [Argument::exact("remain_dims", &remain)];
     let shared = Shared { function: Function::CartSub, arguments: &remain };
-    let host_graph = checked.as_ref().is_some_and(|(sub, _)| comm.may_host_graph(sub.grid.size()));
+    let repeated = || checked.as_ref().is_some_and(|(sub, _)| sub.grid.repeats_neighbors());
+    let neighbors = |processes| Neighbors { processes, repeated: &repeated };
+    let neighbors = checked.as_ref().map(|(sub, _)| sub.grid.size()).map(neighbors);
     let contribution =
-        Contribution { fault, shared, vertices: None, request: None, choice: None, host_graph };
+        Contribution { fault, shared, vertices: None, request: None, choice: None, neighbors };
     let as_expected = |sub: &SubGrid| -> Result<bool, C::Error> {
         Ok(part.size()? == sub.grid.size() && part.rank()? == sub.rank)
     };

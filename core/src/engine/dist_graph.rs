@@ -4,7 +4,7 @@
 //! where processes may be moved does rank 0 look at the whole graph, up to [`MOST_EDGES`].
 
 use super::Comm;
-use super::agree::{Agreement, Choice, Contribution, agree, keep};
+use super::agree::{Agreement, Choice, Contribution, Neighbors, agree, keep};
 use super::arguments::{Argument, Function, Shared};
 use super::check::Rule;
 use super::create::{Created, split_members};
@@ -77,14 +77,15 @@ pub struct EdgeArguments<'a> {
 /// plans.
 pub const MOST_EDGES: i64 = 1 << 24;
 
-/// Agrees that all ranks are in `function`, reorder alike, and have weights or have none. Returns a
-/// communicator of all processes, what was agreed on, and whether this rank's edges are weighted.
+/// Agrees that all ranks are in `function`, reorder alike, and have weights or have none. Some neighbors of this rank
+/// may be `repeated`. Returns a communicator of all processes, what was agreed on, and whether this rank's edges are
+/// weighted.
 fn agree_on<C: Comm>(
     comm: &C,
     function: Function,
     fault: Option<topology::Error>,
-    request: ReorderRequest,
-    weighted: Option<bool>,
+    (request, weighted): (ReorderRequest, Option<bool>),
+    repeated: &dyn Fn() -> bool,
 ) -> Result<(C, Agreement, bool), C::Error> {
     let reorder = [i32::from(request.reorder)];
     // What hosts do with either where ranks differ: of the adjacent graph each process keeps what it
@@ -97,13 +98,14 @@ fn agree_on<C: Comm>(
     };
     let chosen = weighted.map(usize::from);
     let size = comm.size()?;
+    let neighbors = fault.is_none().then_some(Neighbors { processes: size, repeated });
     let contribution = Contribution {
         fault,
         shared: Shared { function, arguments: &[reorder] },
         vertices: Some(size),
         request: Some(request),
         choice: Some(Choice { argument, ways: ["MPI_UNWEIGHTED", "given"], chosen, tolerated }),
-        host_graph: comm.may_host_graph(size),
+        neighbors,
     };
     let (all, agreed) = agree(comm, contribution)?;
     // Where no rank says, there are no edges, and no weights are as many weights as edges.
@@ -129,7 +131,9 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     let fault = checked.as_ref().err().cloned();
     let function = Function::DistGraphCreateAdjacent;
     let request = ReorderRequest { reorder, distributed: true, settings };
-    let (all, agreed, weighted) = agree_on(comm, function, fault, request, weighted)?;
+    let repeated = || checked.as_ref().is_ok_and(|(lists, _)| lists.repeats_neighbors());
+    let asked = (request, weighted);
+    let (all, agreed, weighted) = agree_on(comm, function, fault, asked, &repeated)?;
     let (host_graph, combine) = (agreed.host_graph, agreed.combine);
     let (arguments, _) = checked.expect("a fault here would have ended the agreement");
 
@@ -173,7 +177,9 @@ pub fn dist_graph_create<C: Comm>(
     let (fault, request) =
         (checked.as_ref().err().cloned(), ReorderRequest { reorder, distributed: true, settings });
     let function = Function::DistGraphCreate;
-    let (all, agreed, weighted) = agree_on(comm, function, fault, request, weighted)?;
+    let repeated = || checked.as_ref().is_ok_and(EdgeArguments::repeats_edges);
+    let asked = (request, weighted);
+    let (all, agreed, weighted) = agree_on(comm, function, fault, asked, &repeated)?;
     let (host_graph, combine) = (agreed.host_graph, agreed.combine);
     let arguments = checked.expect("a fault here would have ended the agreement");
 
@@ -274,6 +280,11 @@ impl<'a> AdjacentArguments<'a> {
         }
     }
 
+    /// Whether a process is a neighbor of this one more than once.
+    fn repeats_neighbors(&self) -> bool {
+        [self.sources, self.destinations].into_iter().any(|ranks| repeats(ranks.to_vec()))
+    }
+
     /// The lists as they were passed.
     fn lists(&self, weighted: bool) -> DistGraph {
         let edges = |ranks: &[i32], weights: Weights<'_>| Edges {
@@ -304,6 +315,11 @@ impl EdgeArguments<'_> {
         Ok(self)
     }
 
+    /// Whether this rank gives an edge more than once. Edges that several ranks give count as different ones.
+    fn repeats_edges(&self) -> bool {
+        repeats(self.edges(false).map(|[from, to, _]| [from, to]).collect())
+    }
+
     /// The edges that this rank gives: (from, to, weight).
     fn edges(&self, weighted: bool) -> impl Iterator<Item = [i32; 3]> + '_ {
         let starts = self.sources.iter().zip(self.degrees);
@@ -327,6 +343,12 @@ impl EdgeArguments<'_> {
         }
         items
     }
+}
+
+/// Whether some item is there more than once.
+fn repeats<T: Ord>(mut items: Vec<T>) -> bool {
+    items.sort_unstable();
+    items.windows(2).any(|two| two[0] == two[1])
 }
 
 /// The edges of this process out of the items that arrived.

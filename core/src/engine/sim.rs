@@ -4,6 +4,8 @@ use std::any::Any;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+#[cfg(test)]
+use super::HostGraph;
 use super::misuse::Misuse;
 use super::{Comm, Error, LayoutKnowledge};
 use crate::mapping::Layout;
@@ -22,8 +24,8 @@ pub(crate) struct Sim {
 
 #[cfg(test)]
 thread_local! {
-    /// Whether the process of this thread would have the host know the neighbors.
-    pub(crate) static HOST_GRAPH: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+    /// The most that the process of this thread would have be the host's own.
+    pub(crate) static HOST_GRAPH: std::cell::Cell<HostGraph> = const { std::cell::Cell::new(HostGraph::None) };
 }
 
 /// The collective calls of the rank 0 of each group, and of the groups split off it.
@@ -210,8 +212,12 @@ impl Comm for Sim {
     }
 
     #[cfg(test)]
-    fn may_host_graph(&self, processes: i32) -> bool {
-        processes > 1 && HOST_GRAPH.get()
+    fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> HostGraph {
+        match HOST_GRAPH.get() {
+            HostGraph::AllButSmall if !repeated() => HostGraph::None,
+            most if processes > 1 => most,
+            _ => HostGraph::None,
+        }
     }
 
     fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>, Error> {

@@ -3,6 +3,7 @@
 mod agree;
 mod collide;
 mod differ;
+mod host_graph;
 mod random;
 
 use std::collections::BTreeMap;

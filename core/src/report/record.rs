@@ -156,6 +156,10 @@ pub struct Record {
     /// Whether nonblocking and persistent neighborhood collectives are the host's own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub host_graph: bool,
+    /// The most bytes of blocks of one size that are merged where they go to one process, in an all-to-all, if others are
+    /// the host's own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub merged_up_to: Option<u32>,
 }
 
 impl Record {
@@ -181,6 +185,7 @@ impl Record {
             places: None,
             traffic: None,
             host_graph: false,
+            merged_up_to: None,
         }
     }
 
@@ -229,10 +234,10 @@ impl Record {
         self
     }
 
-    /// Whether nonblocking and persistent neighborhood collectives are the host's own.
+    /// Whether nonblocking and persistent neighborhood collectives are the host's own, and up to which bytes not.
     #[must_use]
-    pub fn host_graph(mut self, host_graph: bool) -> Self {
-        self.host_graph = host_graph;
+    pub fn host_graph(mut self, host_graph: bool, merged_up_to: Option<u32>) -> Self {
+        (self.host_graph, self.merged_up_to) = (host_graph, merged_up_to);
         self
     }
 
@@ -255,7 +260,7 @@ impl Record {
     /// What is told, but for times and pictures. Records in which it is equal are told as one.
     pub(super) fn told(&self) -> impl Hash + Eq + '_ {
         let same = (&self.function, &self.topology, self.comm_size, self.reorder);
-        (same, &self.nodes, &self.kept, &self.effect, self.host_graph)
+        (same, &self.nodes, &self.kept, &self.effect, self.host_graph, self.merged_up_to)
     }
 
     /// How many numbers the record keeps for pictures.

@@ -110,6 +110,12 @@ impl Cart {
         Self { dimensions, size: stride, own: 0 }
     }
 
+    /// Whether a process is a neighbor of a process more than once: of the other one in a periodic dimension of 2, and
+    /// of itself in one of 1.
+    pub fn repeats_neighbors(&self) -> bool {
+        self.dimensions.iter().any(|side| side.periodic && side.size <= 2)
+    }
+
     /// The same grid as process `rank` of it has it, whose coordinates are then at hand: a process mostly asks
     /// about itself.
     ///

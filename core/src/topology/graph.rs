@@ -1,5 +1,7 @@
 //! Graphs that every process knows whole: MPI 4.1, 8.5.3 and 8.5.5.
 
+use std::mem;
+
 use super::Error;
 
 /// A directed graph as `MPI_Graph_create` takes it (MPI 4.1, 8.5.3). Every process has the whole graph, as that
@@ -59,6 +61,16 @@ impl Graph {
         &self.edges
     }
 
+    /// Whether some node is a neighbor of a node more than once.
+    pub fn repeats_neighbors(&self) -> bool {
+        // The last node that each was seen a neighbor of.
+        let mut seen = vec![-1; self.index.len()];
+        (0..self.nnodes()).any(|node| {
+            let neighbors = self.neighbors(node).unwrap_or(&[]);
+            neighbors.iter().any(|to| mem::replace(&mut seen[*to as usize], node) == node)
+        })
+    }
+
     /// `MPI_Graph_neighbors` (MPI 4.1, 8.5.5): all neighbors of `rank`, in the order of `edges`.
     ///
     /// # Errors
@@ -78,6 +90,17 @@ impl Graph {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_neighbor_may_be_one_twice() {
+        let repeats =
+            |index: &[i32], edges: &[i32]| Graph::new(index, edges).unwrap().repeats_neighbors();
+        assert!(!repeats(&[], &[]));
+        assert!(!repeats(&[1, 3, 4], &[1, 0, 2, 1]));
+        assert!(!repeats(&[1, 2, 2], &[0, 0]));
+        assert!(repeats(&[0, 2, 2], &[0, 0]));
+        assert!(repeats(&[0, 0, 3], &[2, 1, 2]));
+    }
 
     #[test]
     fn neighbors_come_in_input_order_with_loops_and_multiples() {

@@ -18,19 +18,36 @@ use super::keep::Kept;
 use super::request::Start;
 use super::types::{Described, Temporary};
 use super::{Block, Neighborhood, Regular, Side, both_regular, persistent};
+use crate::engine::{Comm, HostGraph};
 use crate::host::comm::HostComm;
 use crate::host::errors::check;
-use crate::host::settings::{Neighbor, Settings};
 use crate::host::sys::{self, MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Request, cg_graph_count};
 use crate::host::{Error, Result};
 use crate::topology::{Direction, Topology};
 
-/// From so many processes on it takes fewer instructions than an all-to-all, on MPICH 4.0.2 and 5.0.2, Open MPI 4.1.4
-/// and 5.0.11: `scripts/bench-neighbor-count.sh`.
-const FEWEST: i32 = 64;
+/// Whether the host looks at as many datatypes of an all-to-all as there are edges.
+const HOLDS_BY_DEGREE: bool = sys::CG_HOLDS_DATATYPES_BY_DEGREE != 0;
 
-/// How many edges of a process come before its own.
-const NOBODY: usize = sys::CG_EDGES_TO_NOBODY as usize;
+/// How many edges to nobody come before a process' own. Where the host takes edges for the processes of an
+/// all-to-all, there are as many as processes at least; no more than that, since the program has its own all-to-alls.
+/// There is one at least for [`Kept`].
+fn edges_to_nobody(host_graph: HostGraph, processes: c_int, degree: usize) -> usize {
+    match host_graph {
+        HostGraph::AllButSmall if HOLDS_BY_DEGREE => (processes as usize).saturating_sub(degree),
+        _ if HOLDS_BY_DEGREE => usize::from(degree == 0),
+        _ => sys::CG_EDGES_TO_NOBODY as usize,
+    }
+}
+
+/// At how many datatypes the host looks in an all-to-all on a communicator: each process', or more.
+pub(super) fn datatypes_in_all_to_all(of: &Neighborhood<'_>, direction: Direction) -> usize {
+    let processes = of.attached.size() as usize;
+    match of.host_graph() {
+        HostGraph::None => processes,
+        _ if HOLDS_BY_DEGREE => processes.max(of.ends.of(direction, true).len()),
+        _ => processes,
+    }
+}
 
 /// Whether a block may have no more elements than an int can count.
 const COUNTS_ARE_INTS: bool = size_of::<cg_graph_count>() == size_of::<c_int>();
@@ -77,28 +94,29 @@ impl Host {
     }
 }
 
-/// Whether this process would have the host know the neighbors of a new communicator of so many processes. Local.
-/// Not in a program of sessions alone, which has no `MPI_COMM_SELF` to try the functions on.
-pub(in crate::host) fn is_wanted(processes: i32) -> bool {
-    let fewest = match Settings::get().neighbor {
-        Neighbor::AllToAll => return false,
-        Neighbor::Graph => 2,
-        Neighbor::BySize => FEWEST,
-    };
+/// Whether the host has the functions and they are right. Local. Not in a program of sessions alone, which has no
+/// `MPI_COMM_SELF` to try them on.
+pub(super) fn is_right() -> bool {
     // SAFETY: asks the host for its state, which is allowed at any time.
     let may_try = || unsafe { sys::cg_is_active() } != 0;
-    processes >= fewest && Host::get().is_some_and(|host| may_try() && host.is_right())
+    Host::get().is_some_and(|host| may_try() && host.is_right())
 }
 
 /// Tells the host the neighbors on a new communicator, which becomes another one; all processes
-/// [want](is_wanted) it. Collective. Whether the host knows them now: it may have no room for another
+/// [want](super::choice::wanted) it. Collective. Whether the host knows them now: it may have no room for another
 /// communicator, on any process or on none.
-pub(crate) fn give(comm: &mut HostComm, topology: &Topology, rank: i32) -> Result<bool> {
+pub(crate) fn give(
+    comm: &mut HostComm,
+    topology: &Topology,
+    rank: i32,
+    host_graph: HostGraph,
+) -> Result<bool> {
     let Some(host) = Host::get() else { return Ok(false) };
-    let ends = Ends::new(topology, rank);
+    let (ends, size) = (Ends::new(topology, rank), comm.size()?);
     let [sources, destinations] = [Direction::Receive, Direction::Send].map(|direction| {
         let ranks = ends.of(direction, true).iter().map(|end| end.rank);
-        iter::repeat_n(sys::CG_PROC_NULL, NOBODY).chain(ranks).collect::<Vec<c_int>>()
+        let nobody = edges_to_nobody(host_graph, size, ranks.len());
+        iter::repeat_n(sys::CG_PROC_NULL, nobody).chain(ranks).collect::<Vec<c_int>>()
     });
     // SAFETY: a communicator that nobody else has seen, and lists of the lengths said.
     let code = unsafe {
@@ -139,16 +157,17 @@ impl Arrays {
         self.datatypes.reserve(room);
     }
 
+    /// Entries for the edges to nobody, and for those of the process.
     fn fill(
         &mut self,
-        ends: &[End],
+        (nobody, ends): (usize, &[End]),
         block: impl Fn(usize) -> Block,
         temporary: &mut Temporary,
     ) -> Result {
         // SAFETY: a constant of the host.
         let byte = unsafe { sys::cg_byte };
-        self.clear(NOBODY + ends.len());
-        for byte in iter::repeat_n(byte, NOBODY) {
+        self.clear(nobody + ends.len());
+        for byte in iter::repeat_n(byte, nobody) {
             self.push(0, 0, byte);
         }
         for end in ends {
@@ -175,7 +194,7 @@ impl Arrays {
 
     /// Whether some datatype is not a named one.
     fn any_derived(&self) -> bool {
-        let mut runs = self.datatypes[NOBODY..].chunk_by(|one, other| one == other);
+        let mut runs = self.datatypes.chunk_by(|one, other| one == other);
         // SAFETY: asks the host about datatypes of the program, or of ours.
         runs.any(|run| unsafe { sys::cg_type_is_derived(run[0]) } != 0)
     }
@@ -244,7 +263,7 @@ pub(super) fn start(
     let known = regular.is_some() && arguments.regular == regular;
     if !known {
         arguments.fill(
-            of.ends,
+            of,
             |number| (send.block)(number).moved(send_distance),
             |number| (receive.block)(number).moved(receive_distance),
         )?;
@@ -267,7 +286,8 @@ pub(super) fn start(
     }
     let datatypes = arguments.datatypes().map(<[MPI_Datatype]>::to_vec);
     let arguments = Arc::<Arguments>::from(arguments);
-    let kept = Kept::new(of.comm, datatypes, Arc::clone(&arguments) as Arc<_>)?;
+    let last = datatypes[1].len().saturating_sub(1);
+    let kept = Kept::new(of.comm, datatypes, last, Arc::clone(&arguments) as Arc<_>)?;
     let made = call.make(&arguments, kept.datatypes());
     kept.release();
     made
@@ -276,13 +296,18 @@ pub(super) fn start(
 impl Arguments {
     fn fill(
         &mut self,
-        ends: &Ends,
+        of: &Neighborhood<'_>,
         send: impl Fn(usize) -> Block,
         receive: impl Fn(usize) -> Block,
     ) -> Result {
+        let edges = |direction| {
+            let ends = of.ends.of(direction, true);
+            let (host_graph, processes) = (of.attached.host_graph, of.attached.size());
+            (edges_to_nobody(host_graph, processes, ends.len()), ends)
+        };
         let temporary = &mut self.temporary;
-        self.send.fill(ends.of(Direction::Send, true), send, temporary)?;
-        self.receive.fill(ends.of(Direction::Receive, true), receive, temporary)
+        self.send.fill(edges(Direction::Send), send, temporary)?;
+        self.receive.fill(edges(Direction::Receive), receive, temporary)
     }
 
     /// Takes duplicates of the datatypes that are not named ones.

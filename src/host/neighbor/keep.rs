@@ -60,14 +60,16 @@ impl Drop for Hold {
 
 impl Kept {
     /// Gets arguments with derived datatypes ready for one call on `comm`: those of the sends and of the receives, of
-    /// which there is at least one, and all else that is needed for as long.
+    /// which the one with the number `last` is the last that the host looks at for certain, and all else that is needed
+    /// for as long.
     pub(super) fn new(
         comm: MPI_Comm,
         mut datatypes: [Vec<MPI_Datatype>; 2],
+        last: usize,
         others: Arc<dyn Any>,
     ) -> Result<Self> {
         let hold = Hold::new(comm)?;
-        let guard = match (keyval()?, datatypes[1].last_mut()) {
+        let guard = match (keyval()?, datatypes[1].get_mut(last)) {
             (Some(keyval), Some(last)) => {
                 // SAFETY: a datatype of the program, or one made for this call.
                 check(unsafe { sys::cg_type_dup(last) })?;

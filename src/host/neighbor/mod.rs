@@ -6,14 +6,15 @@
 //! - [`own`]: what a process sends to itself, except in persistent collectives.
 //! - [`blocking`]: messages on a private communicator.
 //! - [`combine`]: blocking ones whose small blocks travel together.
-//! - [`request`]: nonblocking and persistent, by one request of the host on the communicator itself.
-//! - [`graph`]: these by the host's neighborhood collectives.
+//! - [`request`]: nonblocking and persistent, by one request of the host on the communicator itself: an all-to-all.
+//! - [`graph`]: these by the host's neighborhood collectives, where [`choice`] says so.
 
 mod alone;
 mod blocking;
+pub(super) mod choice;
 mod combine;
 mod ends;
-pub(super) mod graph;
+mod graph;
 mod keep;
 mod own;
 mod pending;
@@ -22,6 +23,7 @@ mod plan;
 mod request;
 mod types;
 
+pub(crate) use choice::merged_up_to;
 pub(crate) use request::Start;
 
 use std::ffi::c_void;
@@ -37,8 +39,8 @@ use types::Described;
 use super::attr::{self, TopologyAttribute};
 use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use super::{HostComm, Result, errors::check, report};
-use crate::engine::Comm;
 use crate::engine::combine::{Combine, Payload};
+use crate::engine::{Comm, HostGraph};
 use crate::topology::{Direction, Error, Topology};
 
 /// The block of one neighbor in a buffer.
@@ -129,7 +131,7 @@ impl<F: Fn(usize) -> Block> Side<F> {
     }
 }
 
-/// What a collective is, as far as it matters where small blocks are combined.
+/// What a collective is, as far as it matters where small blocks are combined or merged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Allgather,
@@ -187,12 +189,12 @@ pub(crate) struct Neighborhood<'a> {
     ends: &'a Ends,
 }
 
-/// Gives a new communicator its topology, and tells the host its neighbors if `host_graph`: then all processes want
-/// it so, and the communicator may become another one. On failure the topology is dropped.
+/// Gives a new communicator its topology, and tells the host its neighbors if any collectives are to be the host's own,
+/// which all processes agreed on; then the communicator may become another one. On failure the topology is dropped.
 pub(crate) fn put(
     mut comm: HostComm,
     topology: Topology,
-    host_graph: bool,
+    host_graph: HostGraph,
     combine: Combine,
 ) -> Result<HostComm> {
     let rank = comm.rank()?;
@@ -200,8 +202,10 @@ pub(crate) fn put(
         Topology::Cart(grid) => Topology::Cart(grid.seen_from(rank)?),
         graph => graph,
     };
-    let told = host_graph && graph::give(&mut comm, &topology, rank)?;
-    attr::put(&comm, topology, rank, told, combine)?;
+    let told =
+        host_graph != HostGraph::None && graph::give(&mut comm, &topology, rank, host_graph)?;
+    let host_graph = if told { host_graph } else { HostGraph::None };
+    attr::put(&comm, topology, rank, host_graph, combine)?;
     Ok(comm)
 }
 
@@ -259,12 +263,16 @@ impl Neighborhood<'_> {
         Ok(alone.and_then(Alone::comm))
     }
 
-    /// Whether the host knows the neighbors.
+    /// Which collectives are the host's own.
     #[inline]
-    fn known_to_host(&self) -> bool {
+    fn host_graph(&self) -> HostGraph {
         // A duplicate has what the host's duplicates have.
-        let by_host = &self.cache.by_host;
-        self.attached.given_to_host && *by_host.get_or_init(|| graph::is_known(self.comm))
+        let by_host = || *self.cache.by_host.get_or_init(|| graph::is_known(self.comm));
+        match self.attached.host_graph {
+            HostGraph::None => HostGraph::None,
+            some if by_host() => some,
+            _ => HostGraph::None,
+        }
     }
 
     /// Runs a collective, or makes a request of it. Collective.
@@ -287,7 +295,7 @@ impl Neighborhood<'_> {
                 Err(Error::NullPointer { argument: "request" }.into())
             }
             Run::Request(start, place) => {
-                let request = request::start(self, &send, &receive, start)?;
+                let request = request::start(self, operation, &send, &receive, start)?;
                 // SAFETY: the program's place for the handle.
                 unsafe { place.write(request) };
                 Ok(())

@@ -5,6 +5,7 @@
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::graph::datatypes_in_all_to_all;
 use super::types::{Described, Temporary};
 use super::{Block, Neighborhood, Regular};
 use crate::host::Result;
@@ -63,7 +64,7 @@ unsafe impl Send for Plan {}
 unsafe impl Sync for Plan {}
 
 /// The arrays of one side of an all-to-all, one entry per process: counts of 0 for those that are not
-/// neighbors.
+/// neighbors. There may be more datatypes, for [hosts](datatypes_in_all_to_all) that look at more.
 pub(super) struct Table {
     pub(super) counts: Vec<c_int>,
     pub(super) displs: Vec<c_int>,
@@ -75,7 +76,7 @@ impl Plan {
         let mut temporary = Temporary::default();
         let size = of.attached.size() as usize;
         let mut table = |direction, block| -> Result<Table> {
-            let mut table = Table::empty(size);
+            let mut table = Table::empty(size, datatypes_in_all_to_all(of, direction));
             let peers = of.attached.topology.peers(of.ends.rank, direction);
             for peer in peers.iter().filter(|peer| layout.with_own || peer.rank != of.ends.rank) {
                 let described = describe(&mut temporary, peer, block)?;
@@ -132,10 +133,10 @@ fn describe(
 }
 
 impl Table {
-    fn empty(size: usize) -> Self {
+    fn empty(size: usize, datatypes: usize) -> Self {
         // SAFETY: a constant of the host.
         let byte = unsafe { sys::cg_byte };
-        Self { counts: vec![0; size], displs: vec![0; size], datatypes: vec![byte; size] }
+        Self { counts: vec![0; size], displs: vec![0; size], datatypes: vec![byte; datatypes] }
     }
 
     /// Displacements are ints here: what lies farther away gets a datatype that has the distance

@@ -8,7 +8,7 @@
 //! blocks of the same one are merged into one datatype, in the order that both ends have.
 //!
 //! It is the host's `Ialltoallw` or `Alltoallw_init`, with nothing for strangers: O(P) in time and
-//! memory, whatever the degree. On large communicators and hosts that are right it is what [`graph`] makes.
+//! memory, whatever the degree. Where it is not by this is [`choice`]'s to say.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::keep::Kept;
 use super::plan::{Layout, Plan};
-use super::{Block, Neighborhood, Side, both_regular, graph, own, persistent};
+use super::{Block, Neighborhood, Operation, Side, both_regular, choice, graph, own, persistent};
 use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::host::{Error, HostComm, Result};
@@ -33,11 +33,12 @@ pub(crate) enum Start {
 /// Makes the request of a collective. Collective; waits for no other process.
 pub(super) fn start(
     of: &Neighborhood<'_>,
+    operation: Operation,
     send: &Side<impl Fn(usize) -> Block>,
     receive: &Side<impl Fn(usize) -> Block>,
     start: Start,
 ) -> Result<MPI_Request> {
-    if of.known_to_host() {
+    if choice::is_by_host(of, operation, send, receive) {
         return graph::start(of, send, receive, start);
     }
     let alone = match start {
@@ -94,7 +95,10 @@ fn all_to_all(
     if !plan.derived || host_keeps {
         return call.make(&plan, datatypes);
     }
-    let kept = Kept::new(of.comm, datatypes.map(<[MPI_Datatype]>::to_vec), Arc::clone(&plan) as _)?;
+    // Behind those of the processes there is no derived one.
+    let last = of.attached.size() as usize - 1;
+    let datatypes = datatypes.map(<[MPI_Datatype]>::to_vec);
+    let kept = Kept::new(of.comm, datatypes, last, Arc::clone(&plan) as _)?;
     let made = call.make(&plan, kept.datatypes());
     kept.release();
     made

@@ -3,10 +3,10 @@
 use std::ops::Range;
 use std::ptr;
 
-use super::{Blocks, Buffers, DIRECT, LENGTH, MOST_BYTES, Part, Placed, Sizes};
+use super::{Blocks, Buffers, DIRECT, LENGTH, MOST_BYTES, Part, Placed};
 use crate::engine::combine::{Message, Own, Stage};
 use crate::host::errors::quiet;
-use crate::host::neighbor::types::Temporary;
+use crate::host::neighbor::types::{Sizes, Temporary};
 use crate::host::neighbor::{Neighborhood, own};
 use crate::host::sys;
 use crate::host::{Error, HostComm, Result};

@@ -14,10 +14,11 @@ use std::sync::{Mutex, PoisonError};
 use self::call::Call;
 use super::ends::End as HostEnd;
 use super::pending::Requests;
+use super::types::Sizes;
 use super::{Block, Neighborhood, Operation, Side};
 use crate::engine::Comm;
 use crate::engine::combine::{End, Message, Payload, Schedule, Schedules, Which, agree};
-use crate::host::sys::{self, MPI_Datatype};
+use crate::host::sys;
 use crate::host::{HostComm, Result, layout};
 use crate::topology::Direction;
 
@@ -168,29 +169,6 @@ fn node(of: &Neighborhood<'_>, private: &HostComm) -> Result<Option<i64>> {
         }
     };
     Ok(node.filter(|_| can_pack))
-}
-
-/// The sizes of blocks; the last type is asked for once.
-#[derive(Default)]
-struct Sizes(Option<(MPI_Datatype, i64)>);
-
-impl Sizes {
-    /// The bytes of a block that is sent; `None` if the host would refuse it.
-    fn of(&mut self, block: &Block) -> Option<usize> {
-        let size = match self.0 {
-            Some((datatype, size)) if datatype == block.datatype => size,
-            _ => {
-                let mut size = 0;
-                // SAFETY: the program's datatype, which the host checks, and a place for the answer.
-                if unsafe { sys::cg_type_size(block.datatype, &raw mut size) } != sys::CG_SUCCESS {
-                    return None;
-                }
-                size
-            }
-        };
-        self.0 = Some((block.datatype, size));
-        usize::try_from(block.count.checked_mul(size)?).ok().filter(|_| block.count >= 0)
-    }
 }
 
 impl Placed {

@@ -1,0 +1,31 @@
+/* What the host itself knows of a communicator: Cartograph answers under the same names. */
+#ifndef CARTOGRAPH_NEIGHBOR_TOLD_H
+#define CARTOGRAPH_NEIGHBOR_TOLD_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include "../check.h"
+
+#include <dlfcn.h>
+
+/* Whether the host was told the neighbors; -1 if it cannot be asked. */
+static int host_knows(MPI_Comm comm)
+{
+    static int (*topo_test)(MPI_Comm, int *);
+    int kind = MPI_UNDEFINED;
+    if (!topo_test) {
+        Dl_info host;
+        if (!dladdr(dlsym(RTLD_DEFAULT, "PMPI_Waitall"), &host))
+            return -1;
+        void *library = dlopen(host.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+        topo_test = library ? (int (*)(MPI_Comm, int *))dlsym(library, "PMPI_Topo_test") : NULL;
+        if (!topo_test)
+            return -1;
+    }
+    CHECK(topo_test(comm, &kind) == MPI_SUCCESS);
+    return kind == MPI_DIST_GRAPH;
+}
+
+#endif

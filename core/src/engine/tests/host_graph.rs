@@ -1,0 +1,130 @@
+//! Which neighborhood collectives ranks agree on to be the host's own.
+
+use super::*;
+use crate::engine::HostGraph;
+use crate::engine::create::Created;
+
+/// Which collectives come to be the host's own, where `most` is the most that each rank would have, and each makes a
+/// call.
+fn host_graph(
+    most: [HostGraph; 4],
+    call: &(dyn Fn(&Sim) -> Result<Created<Sim>> + Sync),
+) -> HostGraph {
+    let all = sim::run(4, |comm| {
+        sim::HOST_GRAPH.set(most[comm.rank().unwrap() as usize]);
+        call(comm).unwrap().host_graph
+    });
+    assert!(all.iter().all(|one| *one == all[0]), "{all:?}");
+    all[0]
+}
+
+type Call = dyn Fn(&Sim) -> Result<Created<Sim>> + Sync;
+
+fn grid(
+    dims: &'static [i32],
+    periods: fn(i32) -> [bool; 2],
+) -> impl Fn(&Sim) -> Result<Created<Sim>> {
+    move |comm| {
+        let periods = periods(comm.rank().unwrap());
+        let arguments = CartArguments { dims, periods: &periods, reorder: false };
+        cart_create(comm, CallSettings::default(), Ok(arguments))
+    }
+}
+
+fn all_know(edges: &'static [i32]) -> impl Fn(&Sim) -> Result<Created<Sim>> {
+    move |comm| {
+        let arguments = GraphArguments { index: &[2, 3, 4, 5], edges, reorder: false };
+        graph_create(comm, CallSettings::default(), Ok(arguments))
+    }
+}
+
+fn sub_grid(remain: &'static [bool]) -> impl Fn(&Sim) -> Result<Created<Sim>> {
+    move |comm| {
+        let grid = Cart::new(&[4, 1], &[false, true], 4).unwrap();
+        cart_sub(comm, Combine::Off, Ok((&grid, remain)))
+    }
+}
+
+/// Everybody has an edge to the next, and rank 2 another to `last`.
+fn adjacent(last: i32) -> impl Fn(&Sim) -> Result<Created<Sim>> {
+    move |comm| {
+        let rank = comm.rank().unwrap();
+        let to = [(rank + 1) % 4, last];
+        let arguments = AdjacentArguments {
+            sources: &[],
+            source_weights: Weights::Unweighted,
+            destinations: &to[..if rank == 2 { 2 } else { 1 }],
+            dest_weights: Weights::Unweighted,
+            reorder: false,
+        };
+        dist_graph_create_adjacent(comm, CallSettings::default(), Ok(arguments))
+    }
+}
+
+/// Rank 3 gives edges from 2 to 0 and from 2 to `last`.
+fn edges(last: i32) -> impl Fn(&Sim) -> Result<Created<Sim>> {
+    move |comm| {
+        let gives = usize::from(comm.rank() == Ok(3));
+        let arguments = EdgeArguments {
+            sources: &[2][..gives],
+            degrees: &[2][..gives],
+            destinations: &[0, last][..2 * gives],
+            weights: Weights::Unweighted,
+            reorder: false,
+        };
+        dist_graph_create(comm, CallSettings::default(), Ok(arguments))
+    }
+}
+
+/// How rank 1 differs from the others.
+const fn odd(others: HostGraph, odd: HostGraph) -> [HostGraph; 4] {
+    [others, odd, others, others]
+}
+
+#[test]
+fn what_is_the_hosts_own_is_the_least_that_any_rank_allows() {
+    use HostGraph::{All, AllButSmall, None};
+    let all_periodic = |_| [true, true];
+    // No neighbors are repeated.
+    let calls: [&Call; 5] = [
+        &grid(&[2, 2], |_| [false, false]),
+        &all_know(&[1, 0, 2, 3, 0]),
+        &sub_grid(&[true, false]),
+        &adjacent(2),
+        &edges(1),
+    ];
+    for call in calls {
+        for (most, agreed) in [(None, None), (AllButSmall, None), (All, All)] {
+            assert_eq!(host_graph([most; 4], call), agreed);
+        }
+        for (one, other) in [(None, AllButSmall), (None, All)] {
+            assert_eq!(host_graph(odd(one, other), call), None);
+            assert_eq!(host_graph(odd(other, one), call), None);
+        }
+    }
+    // Some are, of one rank as well.
+    let calls: [&Call; 7] = [
+        &grid(&[2, 2], all_periodic),
+        &grid(&[4, 1], |_| [false, true]),
+        &all_know(&[1, 1, 2, 3, 0]),
+        &sub_grid(&[true, true]),
+        &sub_grid(&[false, true]),
+        &adjacent(3),
+        &edges(0),
+    ];
+    for (number, call) in calls.into_iter().enumerate() {
+        // The parts of one process have no use for it.
+        let expected = |agreed| if number == 4 { None } else { agreed };
+        for most in [None, AllButSmall, All] {
+            assert_eq!(host_graph([most; 4], call), expected(most));
+        }
+        for (one, other) in [(None, AllButSmall), (None, All), (AllButSmall, All)] {
+            assert_eq!(host_graph(odd(one, other), call), expected(one));
+            assert_eq!(host_graph(odd(other, one), call), expected(one));
+        }
+    }
+    // Ranks may differ in what the neighbors are.
+    let differing = grid(&[2, 2], |rank| [rank == 2, false]);
+    assert_eq!(host_graph([AllButSmall; 4], &differing), None);
+    assert_eq!(host_graph([All; 4], &differing), All);
+}
