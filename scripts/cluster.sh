@@ -183,51 +183,85 @@ $(cut -d' ' -f1 /proc/loadavg) on $(nproc) processors; the interfaces at the lin
 END
 }
 
-# Small blocks by neighborhood collectives: alone, and without and with combining.
-combining() {
-    local repetition pattern way bytes="8 64 256 1024" exchanges=${EXCHANGES:-200}
+# Small blocks by neighborhood collectives, on the links and for the patterns that are named.
+exchange_small() {
+    local links=$1 repetition pattern way
+    shift
     local -A environment=(
         [alone]="env" [off]="env LD_PRELOAD=$library"
         [on]="env LD_PRELOAD=$library CARTOGRAPH_COMBINE=on"
         [always]="env LD_PRELOAD=$library CARTOGRAPH_COMBINE=always"
     )
-    : >/dev/shm/combined
     for ((repetition = 0; repetition < repetitions; repetition++)); do
-        for pattern in box faces sparse; do
-            for way in alone off on always; do
-                "${launch[@]}" ${environment[$way]} "$programs/neighbors" $pattern "$exchanges" 4 2 2 $bytes \
-                    >/dev/shm/said || refuse "$pattern ($way) failed"
+        for pattern in "$@"; do
+            for way in $small_ways; do
+                "${launch[@]}" ${environment[$way]} "$programs/neighbors" $pattern "$small_exchanges" 4 2 2 \
+                    $small_bytes >/dev/shm/said || refuse "$pattern ($way) failed"
                 grep -q '^0 wrong$' /dev/shm/said || refuse "$pattern ($way) is wrong: $(cat /dev/shm/said)"
-                awk -v pattern=$pattern -v way=$way 'NF == 2 && $2 != "wrong" { print pattern, $1, way, $2 }' /dev/shm/said |
+                awk -v links="$links" -v pattern=$pattern -v way=$way \
+                    'NF == 2 && $2 != "wrong" { print links "|" pattern "|" $1 "|" way "|" $2 }' /dev/shm/said |
                     tee -a /dev/shm/combined >&2
             done
         done
     done
+}
+
+# small_table EDGES: the rows of what exchange_small wrote: of the patterns NxM if EDGES is 1, else of the others.
+small_table() {
+    awk -F '|' -v edges="$1" "$medians"'
+        ($2 ~ /^[0-9]/) == edges {
+            row = $1 "|" $2 "|" $3
+            if (!(row in seen)) { seen[row] = 1; order[++rows] = row }
+            times[row, $4] = times[row, $4] " " $5
+        }
+        END {
+            name["box"] = "26"; name["faces"] = "6"; name["sparse"] = "6, sparse"
+            for (i = 1; i <= rows; i++) {
+                split(order[i], key, "|")
+                off = median(times[order[i], "off"]); always = median(times[order[i], "always"])
+                if (edges) {
+                    printf "| %d | %s | %.0f | %.0f | %.2f |\n", key[2], key[3], off, always, off / always
+                    continue
+                }
+                alone = median(times[order[i], "alone"]); on = median(times[order[i], "on"])
+                printf "| %s | %s | %s | %.0f | %.0f | %.0f | %.0f | %.2f | %.2f |\n", key[1], name[key[2]], key[3], \
+                    alone, off, on, always, alone / on, off / on
+            }
+        }' /dev/shm/combined
+}
+
+# Small blocks: alone, and without and with combining.
+combining() {
+    local i small_exchanges=${EXCHANGES:-60} small_bytes="8 64 256 512 1024" small_ways="alone off on always"
+    : >/dev/shm/combined
+    exchange_small "${rate/mbit/ Mbit\/s}" box faces sparse
+    for ((i = 0; i < nodes; i++)); do tc -n n$i qdisc del dev eth0 root; done
+    exchange_small "no limit" box faces sparse
+    small_bytes="8 256 1024" small_ways="off always"
+    exchange_small "no limit" 1x$ppn 2x$ppn 3x$ppn 4x$ppn 6x$ppn 8x$ppn
     cat <<END
 ## On four nodes
 
 Microseconds of \`MPI_Neighbor_alltoall\` on a torus of 4 x 2 x 2 processes, four on each of $nodes nodes: with the 26
 neighbors around each, with the six neighbors along the dimensions, and with six others in a sparse graph. "Alone" is
-Open MPI's own, "off" is Cartograph without combining.
+Open MPI's own, "off" is Cartograph without combining. Links pass ${rate/mbit/ Mbit\/s}, or what the
+machine can.
 
-| neighbors | bytes | alone | off | on | always | alone / on | off / on |
-|---|---:|---:|---:|---:|---:|---:|---:|
-$(awk "$medians"'
-        { if (!(($1, $2) in seen)) { seen[$1, $2] = 1; order[++rows] = $1 SUBSEP $2 } times[$1, $2, $3] = times[$1, $2, $3] " " $4 }
-        END {
-            name["box"] = "26"; name["faces"] = "6"; name["sparse"] = "6, sparse"
-            for (i = 1; i <= rows; i++) {
-                split(order[i], key, SUBSEP)
-                alone = median(times[order[i], "alone"]); off = median(times[order[i], "off"])
-                on = median(times[order[i], "on"]); always = median(times[order[i], "always"])
-                printf "| %s | %s | %.0f | %.0f | %.0f | %.0f | %.2f | %.2f |\n", name[key[1]], key[2], alone, off, on, always, alone / on, off / on
-            }
-        }' /dev/shm/combined)
+| links | neighbors | bytes | alone | off | on | always | alone / on | off / on |
+|---|---|---:|---:|---:|---:|---:|---:|---:|
+$(small_table 0)
 
-The median of $repetitions runs, of which each is the median of $exchanges exchanges on the rank for which it takes
+The same where each process has so many edges to processes of the next node, and links have no limit:
+
+| edges a process | bytes | off | always | off / always |
+|---:|---:|---:|---:|---:|
+$(small_table 1)
+
+The median of $repetitions runs, of which each is the median of $small_exchanges exchanges on the rank for which it takes
 longest; the ways take turns. Written by \`make cluster SECTION=combining\` on $(date -u +%Y-%m-%d), on the nodes of
 [cluster.md](cluster.md), under Open MPI $(mpiexec.openmpi --version | sed -n '1s/.* //p'), with a load of
-$(cut -d' ' -f1 /proc/loadavg) on $(nproc) processors at the end. Messages between nodes go over TCP.
+$(cut -d' ' -f1 /proc/loadavg) on $(nproc) processors at the end. Messages between nodes go over TCP. With six neighbors
+"on" does what "off" does: what they differ by is noise.
 END
 }
 

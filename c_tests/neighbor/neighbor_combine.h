@@ -8,7 +8,8 @@
 
 #include <dlfcn.h>
 
-enum { MOST = 64, LARGEST = 1500 };
+/* MOST_COMBINED: the most ints in a block that is combined. */
+enum { MOST = 64, LARGEST = 1500, MOST_COMBINED = 256 };
 
 static int ppn, nodes, messages[MOST];
 
@@ -86,11 +87,11 @@ static inline MPI_Comm create(const struct ends *ends, const char *setting)
     return comm;
 }
 
-/* How many ints the block of a process has: with some larger than is combined, or none. */
+/* How many ints the block of a process has: with some larger than is combined, none, or all as large as is combined. */
 static inline int ints_of(enum operation operation, int large, int sender, int number)
 {
     if (operation == ALLGATHER || operation == ALLTOALL)
-        return large == 1 ? LARGEST : 2;
+        return large == 1 ? LARGEST : large == MOST_COMBINED ? MOST_COMBINED : 2;
     int block = sender + (operation == ALLGATHERV ? 0 : 3 * number);
     return large && block % 3 == 1 ? LARGEST : block % 4;
 }

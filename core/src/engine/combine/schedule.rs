@@ -58,7 +58,7 @@ pub struct Schedule {
     pub slots: usize,
     /// The process' own blocks that fill slots.
     pub filled: Vec<Own>,
-    /// The messages, one stage after the other.
+    /// The messages, one stage after the other; one stage at least.
     pub stages: Vec<Stage>,
     /// The blocks of this process that slots are written to at the end.
     pub emptied: Vec<Own>,

@@ -53,9 +53,6 @@ impl Call<'_> {
             self.fill(own, *start)?;
         }
         self.send_parts(0)?;
-        for place in schedule.direct_sends.iter().filter(|place| **place < sends) {
-            self.send_block(*place)?;
-        }
         // What is wrong with a block of this process alone does not keep others waiting.
         let mut wrong = Ok(());
         if let Some(alone) = &alone {
@@ -67,6 +64,12 @@ impl Call<'_> {
             waited = arriving.end;
             self.wait_parts(stage, arriving)?;
             self.send_parts(stage + 1)?;
+            // Others pass parts of this process on, which takes longer than to send a block.
+            if stage == 0 {
+                for place in schedule.direct_sends.iter().filter(|place| **place < sends) {
+                    self.send_block(*place)?;
+                }
+            }
         }
         for own in &schedule.emptied {
             wrong = wrong.and(self.empty(own));

@@ -1,0 +1,55 @@
+/* Counts the messages that a library over SMPI sends between nodes of PPN processes, while MPI_Pcontrol(1) is on: preloaded
+ * before that library. All ranks are one process, which prints at its end how many there were, from how many nodes to how
+ * many others, and how many at most from one to another. */
+#define _GNU_SOURCE
+#include <mpi.h>
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MOST_RANKS = 4096, MOST_NODES = 256 };
+
+static char counting[MOST_RANKS];
+static long messages[MOST_NODES][MOST_NODES];
+
+int MPI_Pcontrol(const int level, ...)
+{
+    int rank;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank < MOST_RANKS)
+        counting[rank] = level == 1;
+    return MPI_SUCCESS;
+}
+
+static void count(MPI_Comm comm, int to)
+{
+    static int ppn;
+    int rank;
+    if (!ppn)
+        ppn = atoi(getenv("PPN"));
+    PMPI_Comm_rank(comm, &rank);
+    if (rank < MOST_RANKS && counting[rank] && rank / ppn < MOST_NODES && to / ppn < MOST_NODES && to >= 0)
+        messages[rank / ppn][to / ppn]++;
+}
+
+int PMPI_Isend(const void *buffer, int number, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    static int (*host)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
+    if (!host)
+        host = (int (*)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *))dlsym(RTLD_NEXT, "PMPI_Isend");
+    count(comm, to);
+    return host(buffer, number, type, to, tag, comm, request);
+}
+
+__attribute__((destructor)) static void print(void)
+{
+    long all = 0, pairs = 0, most = 0;
+    for (int from = 0; from < MOST_NODES; from++)
+        for (int to = 0; to < MOST_NODES; to++) {
+            long sent = from == to ? 0 : messages[from][to];
+            all += sent, pairs += sent > 0, most = sent > most ? sent : most;
+        }
+    if (all)
+        fprintf(stderr, "between nodes %ld %ld %ld\n", all, pairs, most);
+}
