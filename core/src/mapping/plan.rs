@@ -26,7 +26,7 @@ const LEAST_WORTH: f64 = 3e-7;
 /// alone finds is hardly ever what the search through levels ends with, and that one gains next to nothing by more
 /// time. Measured in docs/quality.md.
 pub(super) fn worth_through(cells: usize) -> f64 {
-    (0.16 * worth(cells)).max(1.5 * LEAST_WORTH * cells as f64)
+    (0.18 * worth(cells)).max(1.5 * LEAST_WORTH * cells as f64)
 }
 
 /// What of it the search for nodes alone needs at most, from which the one through levels begins.
