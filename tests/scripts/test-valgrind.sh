@@ -39,6 +39,10 @@ for path in sys.argv[1:]:
         # layout is one.
         if blocks == 1 and any("layout::keep" in name for name, _ in frames):
             continue
+        # Open MPI 4 loses a block with each persistent neighborhood collective, also alone; a process tries one.
+        tried = {"MPIX_Neighbor_alltoallw_init", "cg_graph_functions_are_right"}
+        if blocks == 1 and tried <= {name for name, _ in frames}:
+            continue
         found += 1
         print(error.findtext("kind"), error.findtext("what") or error.findtext("xwhat/text"))
         print("".join("    %s (%s)\n" % frame for frame in frames), end="")
