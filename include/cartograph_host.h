@@ -45,13 +45,13 @@ enum {
 #else
     CG_FORTRAN_TRUE_IS_1 = 1,
 #endif
-    /* How many edges from and to nobody stand before a process' own in the distributed graphs that the host is
+    /* How many edges from and to MPI_PROC_NULL stand before a process' own in the distributed graphs that the host is
      * told. Open MPI 5 never lets go of the datatypes of a collective that has derived ones for its first
      * edges only. */
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
-    CG_EDGES_TO_NOBODY = 2,
+    CG_PROC_NULL_EDGES = 2,
 #else
-    CG_EDGES_TO_NOBODY = 0,
+    CG_PROC_NULL_EDGES = 0,
 #endif
     /* Whether the host takes the degrees of a distributed graph for the number of datatypes that a nonblocking or
      * persistent all-to-all on it has: Open MPI 4 (ompi #10515). */

@@ -1,12 +1,10 @@
 /* Neighborhood collectives whose blocks travel together: graphs that all processes know, what arrives compared with
- * what the edges say, and the messages of the library counted by the node that they go to. It calls PMPI_Isend and
- * PMPI_Sendrecv, which are this program's here and hand on to the MPI's. Programs define _GNU_SOURCE. */
+ * what the edges say, and the messages of the library counted by the node that they go to. Programs define
+ * _GNU_SOURCE. */
 #ifndef CARTOGRAPH_NEIGHBOR_COMBINE_H
 #define CARTOGRAPH_NEIGHBOR_COMBINE_H
 
 #include "neighbor_calls.h"
-
-#include <dlfcn.h>
 
 /* MOST_COMBINED: the most ints in a block that is combined. */
 enum { MOST = 64, LARGEST = 1500, MOST_COMBINED = 256 };
@@ -24,26 +22,7 @@ static inline void count(MPI_Comm comm, int to)
         messages[rank / ppn]++;
 }
 
-int PMPI_Isend(const void *buffer, int number, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
-{
-    static int (*host)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
-    if (!host)
-        host = (int (*)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *))dlsym(RTLD_NEXT, "PMPI_Isend");
-    count(comm, to);
-    return host(buffer, number, type, to, tag, comm, request);
-}
-
-int PMPI_Sendrecv(const void *sent, int number, MPI_Datatype type, int to, int tag, void *got, int room,
-                  MPI_Datatype got_type, int from, int got_tag, MPI_Comm comm, MPI_Status *status)
-{
-    typedef int function(const void *, int, MPI_Datatype, int, int, void *, int, MPI_Datatype, int, int, MPI_Comm,
-                         MPI_Status *);
-    static function *host;
-    if (!host)
-        host = (function *)dlsym(RTLD_NEXT, "PMPI_Sendrecv");
-    count(comm, to);
-    return host(sent, number, type, to, tag, got, room, got_type, from, got_tag, comm, status);
-}
+#include "../count_sends.h"
 
 /* A graph by what is sent: all processes know all of it. */
 struct graph {

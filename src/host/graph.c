@@ -142,15 +142,15 @@ int cg_give_graph(const struct cg_graph_functions *host, MPI_Comm *comm, int ind
     return code;
 }
 
-enum { NOBODY = CG_EDGES_TO_NOBODY, EDGES = NOBODY + 2 };
+enum { NULL_EDGES = CG_PROC_NULL_EDGES, EDGES = NULL_EDGES + 2 };
 
 /* Two edges from a process to itself: each block arrives where the edge is that it was sent along. Nothing is
- * sent along edges to nobody. */
+ * sent along edges to MPI_PROC_NULL. */
 static int pairs_in_order(const struct cg_graph_functions *host, MPI_Comm graph)
 {
-    static const cg_graph_count ones[EDGES] = { [NOBODY] = 1, 1 };
-    static const MPI_Aint from[EDGES] = { [NOBODY] = 2 * sizeof(int), 0 };
-    static const MPI_Aint to[EDGES] = { [NOBODY] = sizeof(int), 3 * sizeof(int) };
+    static const cg_graph_count ones[EDGES] = { [NULL_EDGES] = 1, 1 };
+    static const MPI_Aint from[EDGES] = { [NULL_EDGES] = 2 * sizeof(int), 0 };
+    static const MPI_Aint to[EDGES] = { [NULL_EDGES] = sizeof(int), 3 * sizeof(int) };
     MPI_Datatype types[EDGES];
     int sent[3] = { 1, 0, 2 }, received[4] = { 0, 0, 0, 0 }, right;
     MPI_Request request = MPI_REQUEST_NULL;
@@ -185,7 +185,7 @@ int cg_graph_functions_are_right(const struct cg_graph_functions *host, int tag)
     MPI_Comm alone = MPI_COMM_NULL, graph = MPI_COMM_NULL;
     int right = 0;
 
-    for (int i = 0; i < NOBODY; i++)
+    for (int i = 0; i < NULL_EDGES; i++)
         ends[i] = MPI_PROC_NULL;
     if (PMPI_Comm_group(MPI_COMM_SELF, &group) != MPI_SUCCESS)
         return 0;

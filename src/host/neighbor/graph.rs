@@ -28,14 +28,14 @@ use crate::topology::{Direction, Topology};
 /// Whether the host looks at as many datatypes of an all-to-all as there are edges.
 const HOLDS_BY_DEGREE: bool = sys::CG_HOLDS_DATATYPES_BY_DEGREE != 0;
 
-/// How many edges to nobody come before a process' own. Where the host takes edges for the processes of an
+/// How many edges to `MPI_PROC_NULL` come before a process' own. Where the host takes edges for the processes of an
 /// all-to-all, there are as many as processes at least; no more than that, since the program has its own all-to-alls.
 /// There is one at least for [`Kept`].
-fn edges_to_nobody(host_graph: HostGraph, processes: c_int, degree: usize) -> usize {
+fn proc_null_edges(host_graph: HostGraph, processes: c_int, degree: usize) -> usize {
     match host_graph {
         HostGraph::AllButSmall if HOLDS_BY_DEGREE => (processes as usize).saturating_sub(degree),
         _ if HOLDS_BY_DEGREE => usize::from(degree == 0),
-        _ => sys::CG_EDGES_TO_NOBODY as usize,
+        _ => sys::CG_PROC_NULL_EDGES as usize,
     }
 }
 
@@ -115,8 +115,8 @@ pub(crate) fn give(
     let (ends, size) = (Ends::new(topology, rank), comm.size()?);
     let [sources, destinations] = [Direction::Receive, Direction::Send].map(|direction| {
         let ranks = ends.of(direction, true).iter().map(|end| end.rank);
-        let nobody = edges_to_nobody(host_graph, size, ranks.len());
-        iter::repeat_n(sys::CG_PROC_NULL, nobody).chain(ranks).collect::<Vec<c_int>>()
+        let null_edges = proc_null_edges(host_graph, size, ranks.len());
+        iter::repeat_n(sys::CG_PROC_NULL, null_edges).chain(ranks).collect::<Vec<c_int>>()
     });
     // SAFETY: a communicator that nobody else has seen, and lists of the lengths said.
     let code = unsafe {
@@ -157,17 +157,17 @@ impl Arrays {
         self.datatypes.reserve(room);
     }
 
-    /// Entries for the edges to nobody, and for those of the process.
+    /// Entries for the edges to `MPI_PROC_NULL`, and for those of the process.
     fn fill(
         &mut self,
-        (nobody, ends): (usize, &[End]),
+        (null_edges, ends): (usize, &[End]),
         block: impl Fn(usize) -> Block,
         temporary: &mut Temporary,
     ) -> Result {
         // SAFETY: a constant of the host.
         let byte = unsafe { sys::cg_byte };
-        self.clear(nobody + ends.len());
-        for byte in iter::repeat_n(byte, nobody) {
+        self.clear(null_edges + ends.len());
+        for byte in iter::repeat_n(byte, null_edges) {
             self.push(0, 0, byte);
         }
         for end in ends {
@@ -303,7 +303,7 @@ impl Arguments {
         let edges = |direction| {
             let ends = of.ends.of(direction, true);
             let (host_graph, processes) = (of.attached.host_graph, of.attached.size());
-            (edges_to_nobody(host_graph, processes, ends.len()), ends)
+            (proc_null_edges(host_graph, processes, ends.len()), ends)
         };
         let temporary = &mut self.temporary;
         self.send.fill(edges(Direction::Send), send, temporary)?;
