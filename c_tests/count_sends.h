@@ -1,9 +1,13 @@
 /* The messages that a library over the MPI sends by PMPI_Isend and PMPI_Sendrecv, which are these here: they pass each to
- * count(), which the file that includes this has defined, and hand on to the MPI's. It defines _GNU_SOURCE as well. */
+ * count(), which the file that includes this defines, and hand on to the MPI's. It defines _GNU_SOURCE as well. */
 #ifndef CARTOGRAPH_COUNT_SENDS_H
 #define CARTOGRAPH_COUNT_SENDS_H
 
+#include <mpi.h>
+
 #include <dlfcn.h>
+
+static inline void count(MPI_Comm comm, int to);
 
 int PMPI_Isend(const void *buffer, int number, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
 {

@@ -21,7 +21,7 @@ int MPI_Pcontrol(const int level, ...)
     return MPI_SUCCESS;
 }
 
-static void count(MPI_Comm comm, int to)
+static inline void count(MPI_Comm comm, int to)
 {
     static int ppn;
     int rank;
