@@ -1,5 +1,5 @@
-/* A library to preload that shows another machine: what is opened below /sys/devices/system and /sys/class is
- * taken from the directory that TEST_MACHINE names. The C library's own calls do not come here. */
+/* A library to preload that shows another machine: what is opened below /sys/devices/system is taken from the
+ * directory that TEST_MACHINE names. The C library's own calls do not come here. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -10,16 +10,14 @@
 
 static int open_there(const char *name, const char *path, int flags, mode_t mode)
 {
-    static const char *const here[] = { "/sys/devices/system", "/sys/class" };
+    static const char here[] = "/sys/devices/system";
     const char *there = getenv("TEST_MACHINE");
     int (*host)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, name);
     char other[4096];
-    for (int i = 0; i < 2; i++) {
-        size_t length = strlen(here[i]);
-        if (there && strncmp(path, here[i], length) == 0) {
-            snprintf(other, sizeof other, "%s%s", there, path + length);
-            path = other;
-        }
+    size_t length = strlen(here);
+    if (there && strncmp(path, here, length) == 0) {
+        snprintf(other, sizeof other, "%s%s", there, path + length);
+        path = other;
     }
     return host(path, flags, mode);
 }

@@ -104,6 +104,16 @@ static void coordinates_of_old_rank(void)
     right = coords[0] == own[0] && coords[1] == own[1];
 }
 
+/* GROMACS -ddorder cartesian: it follows its new ranks, but ends when rank 0 is given to another process. */
+static void rank_zero_stays(void)
+{
+    int dims[3] = { 0, 0, 0 }, periods[3] = { 1, 1, 1 }, me;
+    MPI_Dims_create(world_size, 3, dims);
+    MPI_Cart_create(MPI_COMM_WORLD, 3, dims, periods, 1, &made);
+    MPI_Comm_rank(made, &me);
+    right = (world_rank == 0) == (me == 0);
+}
+
 /* A ring across, as a graph that all know. */
 static void whole_graph(int reorder)
 {
@@ -147,6 +157,8 @@ int main(int argc, char **argv)
         grid_ranks_on_world(0);
     else if (strcmp(way, "gtbench") == 0)
         coordinates_of_old_rank();
+    else if (strcmp(way, "gromacs") == 0)
+        rank_zero_stays();
     else if (strcmp(way, "graph") == 0)
         whole_graph(1);
     else

@@ -1,8 +1,8 @@
 /* Makes grids for a report: one of all processes, one of the upper half of them, of which rank 0 is not one.
  *
  * reported.c WAY [COUNT]: how it ends: "end" by MPI_Finalize, "abort" by MPI_Abort, "crash" by a signal on one
- * process. "none" makes nothing. "moves" goes to another directory after the first grid. COUNT is how often
- * the grid of the upper half is made. */
+ * process. "none" makes nothing, nor does "children", which has a child by fork and one that is another program. "moves"
+ * goes to another directory after the first grid. COUNT is how often the grid of the upper half is made. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,12 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (strcmp(way, "none")) {
+    if (!strcmp(way, "children")) {
+        if (!fork())
+            exit(0);
+        if (system("exit 0"))
+            return 2;
+    } else if (strcmp(way, "none")) {
         dims[0] = size;
         MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 1, &grid);
         MPI_Comm_free(&grid);

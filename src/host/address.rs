@@ -1,35 +1,28 @@
-//! Where the node of a process is in the network: what its launcher and the kernel tell, and what a file of the
-//! user's says of its host.
+//! Where the node of a process is in the network: what Slurm tells its tasks, and what a file of the user's says
+//! of its host.
 
 use std::ffi::{CStr, c_int};
-use std::fs;
 use std::sync::{Once, OnceLock};
 
 use super::say::say;
 use super::settings::{Settings, WrittenNetworkMap, set};
 use crate::mapping::Layout;
-use crate::mapping::layout::address::{self, ReportedAddress, host_number, slingshot_number};
+use crate::mapping::layout::address::{self, ReportedAddress, host_number};
 
-/// The length in words of what a process sends about its node's address: that by Slurm, that by Slingshot, and
-/// a hash of the host's name.
-pub(super) const WORDS: usize = address::WORDS + 3;
+/// The length in words of what a process sends about its node's address: that by Slurm, and a hash of the host's
+/// name.
+pub(super) const WORDS: usize = address::WORDS + 2;
 
-/// More devices of one kind no node has.
-const MOST_DEVICES: usize = 16;
-
-/// What this process knows of its node's address, as words. Reads the environment and a file of the kernel,
-/// once per process.
+/// What this process knows of its node's address, as words. Reads the environment once per process.
 pub(super) fn of_this_process() -> [c_int; WORDS] {
     static WORDS_OF_THIS: OnceLock<[c_int; WORDS]> = OnceLock::new();
     *WORDS_OF_THIS.get_or_init(|| {
         let word = |name| set(name).map(|value| value.to_string_lossy().into_owned());
         let (address, pattern) = (word("SLURM_TOPOLOGY_ADDR"), word("SLURM_TOPOLOGY_ADDR_PATTERN"));
         let by_slurm = ReportedAddress::slurm(address.as_deref(), pattern.as_deref()).words();
-        let device = |at| format!("/sys/class/cxi/cxi{at}/device/properties/nid");
-        let nid = (0..MOST_DEVICES).find_map(|at| fs::read_to_string(device(at)).ok());
         let host = host_number(&host_name());
-        let others = [slingshot_number(nid.as_deref()), host as u32, (host >> 32) as u32];
-        let mut words = by_slurm.into_iter().chain(others).map(|word| word as c_int);
+        let host = [host as u32, (host >> 32) as u32];
+        let mut words = by_slurm.into_iter().chain(host).map(|word| word as c_int);
         std::array::from_fn(|_| words.next().unwrap_or(0))
     })
 }
@@ -72,21 +65,15 @@ pub(super) fn add<'a>(
         let words: [u32; address::WORDS] = std::array::from_fn(|at| words[at] as u32);
         ReportedAddress::from_words(&words)
     });
-    let by_slingshot =
-        words.clone().map(|(words, _)| ReportedAddress::slingshot(words[address::WORDS] as u32));
-    let mut offer = |source: &str, found: Result<Layout, address::Contradiction>| match found {
-        Ok(found) => Some(found).filter(has_groups),
+    match layout.addressed(by_slurm, true) {
+        Ok(found) if has_groups(&found) => found,
+        Ok(_) => layout,
         Err(why) => {
             let why = why.renumbered(in_world);
-            notes.push(format!("{source} {why}: no switches are taken from it"));
-            None
+            notes.push(format!("SLURM_TOPOLOGY_ADDR {why}: no switches are taken from it"));
+            layout
         }
-    };
-    offer("SLURM_TOPOLOGY_ADDR", layout.addressed(by_slurm, true))
-        .or_else(|| {
-            offer("the number of the Slingshot device", layout.addressed(by_slingshot, true))
-        })
-        .unwrap_or(layout)
+    }
 }
 
 /// What a file of the user's says of the processes' nodes.
@@ -100,7 +87,7 @@ fn of_file<'a>(
     SAID.call_once(|| file.complaints.iter().for_each(|line| say!("{line}")));
     let Some(network_map) = &file.network_map else { return Ok(layout.clone()) };
     let known = words.map(|(words, rank)| {
-        let host = &words[address::WORDS + 1..];
+        let host = &words[address::WORDS..];
         let host = u64::from(host[0] as u32) | u64::from(host[1] as u32) << 32;
         network_map.at(host, usize::try_from(rank).ok())
     });

@@ -88,18 +88,15 @@ fn a_file_of_the_network_tells_which_hosts_share_a_switch() {
         "topology.conf",
         "SwitchName=left Nodes=n[0,2,7]\nSwitchName=right Nodes=n[1,3]\nSwitchName=top Switches=left,right\n",
     );
-    let yaml = file(
-        "topology.yaml",
-        "---\n- topology: t\n  cluster_default: true\n  block:\n    block_sizes:\n      - 2\n    blocks:\n\
-         \x20     - block: a\n        nodes: n[0,2]\n      - block: b\n        nodes: n[1,3]\n",
-    );
+    let blocks =
+        file("blocks.conf", "BlockName=a Nodes=n[0,2]\nBlockName=b Nodes=n[1,3]\nBlockSizes=2\n");
     let ranks: String = (0..8).map(|rank| format!("{rank}: 0 {} -1\n", rank / 2 % 2)).collect();
     let coordinates = file("coordinates", &format!("# rank: group, switch, port\n{ranks}"));
     let hosts = file("hosts", "n0:2\nn[1-2] slots=2 # two of them\nn3.cluster:2\n");
     for (arguments, kind) in [
         (format!("{conf} --hosts n[0-3] --ppn 2"), "switches"),
         (format!("{conf} --hosts n0,n1,n2,n3 --nodes 4 --ppn 2"), "switches"),
-        (format!("{yaml} --hosts n[0-3] --node-sizes 4*2"), "blocks"),
+        (format!("{blocks} --hosts n[0-3] --node-sizes 4*2"), "blocks"),
         (format!("{conf} --hosts {hosts}"), "switches"),
         (format!("{coordinates} --nodes 4 --ppn 2"), "switches"),
     ] {
@@ -151,12 +148,6 @@ fn the_hosts_of_a_recording_are_looked_up_in_a_file_of_the_network() {
         "topology.conf",
         "SwitchName=left Nodes=n[0,2,7-9]\nSwitchName=right Nodes=n[1,3]\nSwitchName=top Switches=left,right\n",
     );
-    let yaml = file(
-        "topology.yaml",
-        "---\n- topology: t\n  cluster_default: true\n  tree:\n    switches:\n\
-         \x20     - switch: top\n        children: left,right\n\
-         \x20     - switch: left\n        nodes: n[0,2,7-9]\n      - switch: right\n        nodes: n[1,3]\n",
-    );
     // A row of processes that send 1000 bytes to each of their neighbors. Nodes that follow each other are never on
     // the same switch.
     let hosts = ["n1", "n1", "n0.cluster", "n0.cluster", "n3", "n3", "n2", "n2"];
@@ -170,25 +161,23 @@ fn the_hosts_of_a_recording_are_looked_up_in_a_file_of_the_network() {
         run.arg("--layout").arg(layout)
     };
     let bytes = |level: &Value| ["before", "after"].map(|when| level[when]["edges"].clone());
-    for layout in [&conf, &yaml] {
-        // Where it ran, and elsewhere: then the file knows other hosts.
-        for arguments in ["", "--hosts n[0-3] --ppn 2", "--hosts n0:1,n[1-2]:2,n3:3"] {
-            let answer = plan(layout, &format!("--json {arguments}")).stdout();
-            let answer: Value = serde_json::from_str(&answer).unwrap();
-            let level = &answer["levels"][0];
-            assert_eq!((&level["name"], &level["groups"]), (&"switches".into(), &2.into()));
-            assert_eq!(bytes(level), [6000, 2000], "{layout:?} {arguments}");
-            assert_eq!(bytes(&answer["levels"][1]), [6000, 6000], "{layout:?} {arguments}");
-        }
-        // Two of four nodes have room for all, and these two share a switch.
-        let answer = plan(layout, "--json --hosts n7,n1,n8 --ppn 4").stdout();
+    // Where it ran, and elsewhere: then the file knows other hosts.
+    for arguments in ["", "--hosts n[0-3] --ppn 2", "--hosts n0:1,n[1-2]:2,n3:3"] {
+        let answer = plan(&conf, &format!("--json {arguments}")).stdout();
         let answer: Value = serde_json::from_str(&answer).unwrap();
-        assert_eq!(bytes(&answer["levels"][0]), [2000, 0]);
-        // On one switch there is nothing above the nodes.
-        let answer = plan(layout, "--json --hosts n[7-9] --ppn 4").stdout();
-        let answer: Value = serde_json::from_str(&answer).unwrap();
-        assert_eq!(answer["levels"].as_array().unwrap().len(), 1, "{answer}");
+        let level = &answer["levels"][0];
+        assert_eq!((&level["name"], &level["groups"]), (&"switches".into(), &2.into()));
+        assert_eq!(bytes(level), [6000, 2000], "{arguments}");
+        assert_eq!(bytes(&answer["levels"][1]), [6000, 6000], "{arguments}");
     }
+    // Two of four nodes have room for all, and these two share a switch.
+    let answer = plan(&conf, "--json --hosts n7,n1,n8 --ppn 4").stdout();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(bytes(&answer["levels"][0]), [2000, 0]);
+    // On one switch there is nothing above the nodes.
+    let answer = plan(&conf, "--json --hosts n[7-9] --ppn 4").stdout();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["levels"].as_array().unwrap().len(), 1, "{answer}");
     let told = plan(&conf, "").stdout();
     let begin = "the traffic of ./app -x, 8 processes on 4 nodes of 2, 2 switches\n";
     assert!(told.starts_with(begin) && told.contains("bytes between switches"), "{told}");

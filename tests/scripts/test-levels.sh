@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # test-levels.sh HOST: above the nodes. The library finds by itself on which switch each node is, from what Slurm tells
-# its tasks, a Slingshot device or a file with the names of hosts, and places neighbors on the same one. Eight
+# its tasks or a file with the names of hosts, and places neighbors on the same one. Eight
 # processes are shown four nodes (c_tests/reorder/nodes.c), dealt to two switches in turn. Only with Open MPI all of it is
 # run: what is read and dropped does not depend on the host; how processes tell each other, and who has which rank, does.
 . "$(dirname "$0")/checks.sh"
@@ -8,15 +8,8 @@ lib=$lib/libcartograph.so
 program=$work/reorder
 $cc -g -O1 -Wall -o "$program" c_tests/reorder/reorder.c
 $cc -g -O1 -Wall -shared -fPIC -o "$work/nodes.so" c_tests/reorder/nodes.c
-gcc -g -O1 -Wall -shared -fPIC -o "$work/machine.so" c_tests/reorder/machine.c -ldl
 evidence=("$work/out" "$work/err")
 
-# Slingshot's numbers: switches 5 and 6 of group 3.
-for node in 0 1 2 3; do
-    device=$work/machine$node/cxi/cxi0/device/properties
-    mkdir -p "$device"
-    printf '0x%x\n' $((3 << 11 | (5 + node % 2) << 6 | node)) >"$device/nid"
-done
 cat >"$work/topology.conf" <<'END'
 SwitchName=left Nodes=n[0,2]
 SwitchName=right Nodes=n[1,3]
@@ -26,19 +19,6 @@ sed 's/^SwitchName=top.*/& Colour=red/' "$work/topology.conf" >"$work/coloured.c
 sed 's/\[1,3\]/[1,5]/' "$work/topology.conf" >"$work/partial.conf"
 sed 's/n\[/m[/' "$work/topology.conf" >"$work/other.conf"
 sed '1s/$/,n1/' "$work/topology.conf" >"$work/twice.conf"
-cat >"$work/topology.yaml" <<'END'
----
-- topology: one
-  cluster_default: true
-  block:
-    block_sizes:
-      - 2
-    blocks:
-      - block: left
-        nodes: n[0,2]
-      - block: right
-        nodes: n[1,3]
-END
 {
     echo "# rank: group, switch, port"
     for rank in 0 1 2 3 4 5 6 7; do echo "$rank: 0 $((rank / 2 % 2)) -1"; done
@@ -52,7 +32,7 @@ node=\$((rank / 2))
 export TEST_NODE=\$node $*
 exec $program
 END
-    $launch 8 env CARTOGRAPH_REPORT=1 "LD_PRELOAD=$work/nodes.so:$work/machine.so:$lib${YIELD:+:$YIELD}" \
+    $launch 8 env CARTOGRAPH_REPORT=1 "LD_PRELOAD=$work/nodes.so:$lib${YIELD:+:$YIELD}" \
         sh "$work/each" >"$work/out" 2>"$work/err"
     order=$(sed -n 's/^rank [0-9]* order cart 4x2 00: //p' "$work/out")
 }
@@ -92,7 +72,6 @@ mapped "a tree" switches "${tree}root.s\$((node % 2)).n\$node"
 if [ "$host" != openmpi ]; then
     mapped "topology.conf" switches "CARTOGRAPH_LAYOUT=$work/topology.conf"
     mapped "coordinates" switches "CARTOGRAPH_LAYOUT=$work/coordinates"
-    mapped "Slingshot" switches "TEST_MACHINE=$work/machine\$node"
     dropped "the launch node's for all" \
         'warning: SLURM_TOPOLOGY_ADDR is the same for ranks [0-7] and [0-7], which are on two nodes: no switches are taken from it' \
         "${tree}root.s0.n0"
@@ -103,18 +82,11 @@ mapped "an empty part" switches "${tree}.s\$((node % 2)).n\$node"
 mapped "blocks" blocks "SLURM_TOPOLOGY_ADDR_PATTERN=block.node SLURM_TOPOLOGY_ADDR=b\$((node % 2)).n\$node"
 mapped "rings" rings "SLURM_TOPOLOGY_ADDR_PATTERN=ring:position.node SLURM_TOPOLOGY_ADDR=r\$((node % 2)):\$node.n\$node"
 mapped "tori" tori "SLURM_TOPOLOGY_ADDR_PATTERN=torus:x:y:z.node SLURM_TOPOLOGY_ADDR=p\$((node % 2)):0:\$node:1.n\$node"
-mapped "Slingshot" switches "TEST_MACHINE=$work/machine\$node"
 for file in topology.conf coordinates; do
     mapped "$file" switches "CARTOGRAPH_LAYOUT=$work/$file"
 done
-mapped "topology.yaml" blocks "CARTOGRAPH_LAYOUT=$work/topology.yaml"
-# What a file says comes before what the launcher says, and that before the device.
+# What a file says comes before what the launcher says.
 mapped "a file and Slurm" switches "CARTOGRAPH_LAYOUT=$work/topology.conf ${tree}root.s0.n0"
-mapped "Slurm and a device" blocks "TEST_MACHINE=$work/machine\$node SLURM_TOPOLOGY_ADDR_PATTERN=block.node" \
-    "SLURM_TOPOLOGY_ADDR=b\$((node % 2)).n\$node"
-mapped "a device where Slurm is wrong" switches "TEST_MACHINE=$work/machine\$node ${tree}root.s0.n0"
-check "which is said" grep -q 'warning: SLURM_TOPOLOGY_ADDR is the same for ranks [0-7] and [0-7], which' "$work/err"
-
 mapped "a wrong word in a file" switches "CARTOGRAPH_LAYOUT=$work/coloured.conf"
 said="CARTOGRAPH_LAYOUT: line 3 of the file: 'Colour=red' is nothing that is known here; it is left out"
 check "is said once" [ "$(grep -cF "$said" "$work/err")" = 1 ]

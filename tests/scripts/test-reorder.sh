@@ -103,7 +103,7 @@ check "at random, with a report" way 6 careful moves CARTOGRAPH_REORDER=scramble
 check "is told" grep -q '^  ranks reordered by scramble; ' "$work/err"
 for word in scramble scramble:x scramble:1:cart_sub on,off ON; do
     check "'$word' is none" way 8 careful stays "$dealt" "CARTOGRAPH_REORDER=$word"
-    check "is said" [ "$(grep -cF "CARTOGRAPH_REORDER is '$word', but off, on, all, always and scramble:SEED[:CONSTRUCTOR+...] are known; taken as off" "$work/err")" = 1 ]
+    check "is said" [ "$(grep -cF "CARTOGRAPH_REORDER is '$word', but off, on, all, always and scramble[0]:SEED[:CONSTRUCTOR+...] are known; taken as off" "$work/err")" = 1 ]
 done
 # Weights of grids: told in the report, and said once where they are none.
 check "weighted, with a report" way 8 careful moves CARTOGRAPH_LAYOUT=4x2 CARTOGRAPH_WEIGHTS=16,1 CARTOGRAPH_REPORT=1

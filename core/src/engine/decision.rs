@@ -208,6 +208,7 @@ pub enum ReorderOutcome {
 mod tests {
     use super::*;
     use crate::engine::policy::Policy;
+    use crate::mapping::Scramble;
 
     #[test]
     fn what_is_said_of_a_call_decides_whether_processes_move() {
@@ -224,7 +225,7 @@ mod tests {
             })
         };
         let (moved, forced) = (Applied { forced: false }, Applied { forced: true });
-        for scramble in [None, Some(3)] {
+        for scramble in [None, Some(Scramble { seed: 3, rank_zero: false })] {
             assert_eq!(outcomes(true, false, None, scramble), [Off, moved, moved, moved]);
             assert_eq!(outcomes(true, true, None, scramble), [Off, NotTold, moved, moved]);
             assert_eq!(outcomes(true, true, Some(true), scramble), [Off, moved, moved, moved]);

@@ -3,6 +3,7 @@
 use std::str::FromStr;
 
 use super::arguments::Function;
+use crate::mapping::Scramble;
 
 /// In which constructors processes may be moved, the most cautious first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -24,15 +25,15 @@ pub enum Reorder {
 pub struct Policy {
     /// In which constructors processes may be moved.
     pub reorder: Reorder,
-    /// The seed, if processes are moved at random to test the program: then also in programs that are known not
-    /// to work so.
-    pub scramble: Option<u64>,
+    /// How processes are moved at random, if they are, to test the program: then also in programs that are known not to
+    /// work so.
+    pub scramble: Option<Scramble>,
     /// The constructors that move processes.
     pub by: Constructors,
 }
 
 /// The values that [`Policy`] is read from, for messages.
-pub const WORDS: &str = "off, on, all, always and scramble:SEED[:CONSTRUCTOR+...]";
+pub const WORDS: &str = "off, on, all, always and scramble[0]:SEED[:CONSTRUCTOR+...]";
 
 /// A set of the [`CONSTRUCTORS`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,13 +84,14 @@ impl FromStr for Policy {
 
     /// Reads `off`, `on`, `all`, `always`, `scramble:7`, which is `all,scramble:7`, or two such words
     /// with a comma, `always,scramble:7`; `0` and `1` are `off` and `on`. `scramble:7:cart_create` moves by
-    /// `MPI_Cart_create` alone, and so the other [`CONSTRUCTORS`], or several with a plus between them.
+    /// `MPI_Cart_create` alone, and so the other [`CONSTRUCTORS`], or several with a plus between them. `scramble0` in place
+    /// of `scramble` also moves the process of rank 0.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("'{text}', but {WORDS} are known");
         let (mut reorder, mut scramble, mut by) = (None, None, Constructors::default());
         for word in text.split(',') {
             let twice = match word.trim().split_once(':') {
-                Some(("scramble", how)) => {
+                Some((name @ ("scramble" | "scramble0"), how)) => {
                     let (seed, names) = match how.split_once(':') {
                         Some((seed, names)) => (seed, Some(names)),
                         None => (how, None),
@@ -97,7 +99,8 @@ impl FromStr for Policy {
                     if let Some(names) = names {
                         by = Constructors::parse(names).ok_or_else(wrong)?;
                     }
-                    scramble.replace(seed.parse().map_err(|_| wrong())?).is_some()
+                    let seed = seed.parse().map_err(|_| wrong())?;
+                    scramble.replace(Scramble { seed, rank_zero: name == "scramble0" }).is_some()
                 }
                 Some(_) => return Err(wrong()),
                 None => reorder
@@ -125,7 +128,14 @@ mod tests {
 
     #[test]
     fn the_words_are_read() {
-        let read = |text: &str| text.parse::<Policy>().map(|p| (p.reorder, p.scramble));
+        let read = |text: &str| {
+            text.parse::<Policy>().map(|p| (p.reorder, p.scramble.map(|scramble| scramble.seed)))
+        };
+        let moves_rank_zero = |text: &str| {
+            text.parse::<Policy>().unwrap().scramble.map(|scramble| scramble.rank_zero)
+        };
+        assert_eq!(moves_rank_zero("scramble:7"), Some(false));
+        assert_eq!(moves_rank_zero("on,scramble0:7:cart_create"), Some(true));
         assert_eq!(read("off"), Ok((Reorder::Off, None)));
         assert_eq!(read("0"), Ok((Reorder::Off, None)));
         assert_eq!(read("on"), Ok((Reorder::On, None)));

@@ -2,11 +2,13 @@
 
 use std::io;
 
+use cartograph_traffic::{Recording, Scale, host_name, is_host_name};
+
 use crate::engine::check::Check;
 use crate::engine::policy::Policy;
 use crate::mapping::layout::address::{MOST_ABOVE, ReportedAddress, host_number};
 use crate::mapping::layout::network_map::NetworkMapFile;
-use crate::mapping::layout::parse_sizes;
+use crate::mapping::layout::{host_names, parse_sizes};
 use crate::mapping::{Adjacency, Layout, graph::metis as format};
 use crate::object::Object;
 use crate::report::{Document, picture};
@@ -47,6 +49,52 @@ fn network_map(file: &str, known: ReportedAddress) {
         let at = (0..).zip(hosts).map(|(rank, host)| network_map.at(host, Some(rank)));
         assert!(groups(layout.addressed(at, network_map.is_distinct())) <= MOST_ABOVE);
     }
+}
+
+/// Slurm's topology.conf, or MPICH's coordinates, with four hosts that it may know.
+pub fn topology(data: &[u8]) {
+    network_map(&String::from_utf8_lossy(data), ReportedAddress::Nothing);
+}
+
+/// A list of the names of hosts.
+pub fn hosts(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(names) = host_names(&text) else { return };
+    assert!(names.len() <= 1 << 20);
+    // A list may have a million names, which are much alike.
+    for name in names.iter().take(1000) {
+        let mended = host_name(name);
+        assert!(is_host_name(&mended));
+        assert_eq!(mended == *name, is_host_name(name));
+        assert_eq!(host_names(&mended), Ok(vec![mended]));
+    }
+}
+
+/// Parts of a recording: what can be read fits together, and takes memory for what is there.
+pub fn recording(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(recording) = Recording::read([&text[..]]) else { return };
+    let Recording { size, hosts, edges, topologies, .. } = &recording;
+    assert_eq!(recording.missing() + hosts.len(), *size as usize);
+    assert_eq!(recording.first_missing().is_none(), recording.missing() == 0);
+    assert!(hosts.keys().all(|rank| rank < size));
+    assert!(hosts.values().all(|host| is_host_name(&host.name)));
+    assert!(hosts.len() + edges.len() + topologies.len() <= text.lines().count());
+    assert!(edges.is_sorted_by_key(|edge| (edge.from, edge.to)));
+    assert!(edges.iter().all(|edge| edge.from < *size && edge.to < *size));
+    assert!(edges.iter().all(|edge| recording.sent(edge.from, edge.to) == edge.count));
+    let scale = Scale::of(edges.iter().map(|edge| edge.count.bytes));
+    let mut weights = edges.iter().map(|edge| scale.weight(edge.count.bytes));
+    let sum = weights.try_fold(0i64, |sum, weight| sum.checked_add(weight));
+    assert!(sum.is_some_and(|sum| sum >= 0));
+    for topology in topologies {
+        let weights = recording.weights(&topology.dims, 1000);
+        assert!(weights.iter().flatten().all(|weight| (0..=1000).contains(weight)));
+    }
+    let names = topologies.iter().map(|topology| &topology.function);
+    let texts = names.chain(recording.collectives.keys());
+    let texts = texts.chain([&recording.program, &recording.mpi]);
+    assert!({ texts }.all(|text| !text.contains(char::is_control)));
 }
 
 /// A graph in the format of METIS.

@@ -8,17 +8,20 @@ mod plans;
 mod tests;
 
 pub use constructors::constructors;
-pub use files::{elf, layout, metis, report};
+pub use files::{elf, hosts, layout, metis, recording, report, topology};
 pub use plans::{graph, grid};
 
 /// Does something with bytes.
 pub type Body = fn(&[u8]);
 
 /// All of them, by the names of their seeds' folders.
-pub const ALL: [(&str, Body); 7] = [
+pub const ALL: [(&str, Body); 10] = [
     ("grid", grid),
     ("graph", graph),
     ("layout", layout),
+    ("topology", topology),
+    ("hosts", hosts),
+    ("recording", recording),
     ("metis", metis),
     ("report", report),
     ("elf", elf),

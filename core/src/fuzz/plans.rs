@@ -5,7 +5,7 @@ use arbitrary::{Result, Unstructured};
 use crate::mapping::{
     Adjacency, Cost, Csr, Distances, Grid, Kind, Layout, Level, Objective, Offset, Options, Plan,
 };
-use crate::mapping::{plan_cart, plan_graph};
+use crate::mapping::{Scramble, plan_cart, plan_graph};
 
 /// More cells or vertices take time and show nothing new.
 const MOST: usize = 60;
@@ -107,7 +107,10 @@ fn any_layout(u: &mut Unstructured, vertices: usize) -> Result<Layout> {
 fn any_options(u: &mut Unstructured) -> Result<Options> {
     let objective = if u.arbitrary()? { Objective::Sum } else { Objective::Max };
     let seconds = *u.choose(&[0.0, 1e-6, 1e-5, 5e-5, 2e-4])?;
-    let scramble = if u.ratio(1, 16)? { Some(u.arbitrary()?) } else { None };
+    let mut scramble = None;
+    if u.ratio(1, 16)? {
+        scramble = Some(Scramble { seed: u.arbitrary()?, rank_zero: u.arbitrary()? });
+    }
     let distances = *u.choose(&["1", "1,10,100", "1,1,1", "2,3,7,9", "5,1000000"])?;
     let distances = Distances::parse(distances).expect("distances");
     Ok(Options { objective, seconds: Some(seconds), scramble, distances })
@@ -161,6 +164,8 @@ fn check(graph: &impl Adjacency, layout: &Layout, options: &Options, plan: &Plan
         assert!(weighted.lower_bound <= weighted.after);
         (weighted.before, weighted.after)
     });
+    let moves_rank_zero = options.scramble.is_some_and(|scramble| scramble.rank_zero);
+    assert!(moves_rank_zero || plan.old_rank.as_ref().is_none_or(|old_rank| old_rank[0] == 0));
     if options.scramble.is_none() {
         match (options.objective, sums) {
             (Objective::Sum, Some((before, after))) => assert!(after <= before),

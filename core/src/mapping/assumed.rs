@@ -35,20 +35,10 @@ pub(super) fn plan(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
     if after == nodes[..cells] {
         return best;
     }
-    // What is above the nodes is at stake as well.
-    let cuts = |plan: &Plan| -> Vec<Cut> {
-        let group_of = |level: &Level| -> Vec<u32> {
-            plan.old_ranks().map(|old| level.group_of[old as usize]).collect()
-        };
-        layout.levels()[..=layout.above().len()]
-            .iter()
-            .rev()
-            .map(|level| Cut::new(grid, &group_of(level)))
-            .collect()
-    };
     let stay = best.clone().undone();
+    let cuts = |plan: &Plan| cuts(grid, layout, plan);
     let (before, after) = (cuts(&stay), cuts(&best));
-    let is_safe = |cuts: &[Cut]| cuts.iter().zip(&before).all(|(cut, before)| cut.is_safe(before));
+    let is_safe = |cuts: &[Cut]| are_safe(cuts, &before);
     if is_safe(&after) {
         return best;
     }
@@ -67,6 +57,24 @@ pub(super) fn plan(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
         }
     }
     Plan { withheld: Some(best.after), ..stay }
+}
+
+/// Whether a plan is no loss where dimensions are unequal.
+pub(super) fn is_no_loss(grid: &Grid, layout: &Layout, plan: &Plan) -> bool {
+    are_safe(&cuts(grid, layout, plan), &cuts(grid, layout, &plan.clone().undone()))
+}
+
+/// What a plan cuts of a grid between nodes, and between the groups of each level above.
+fn cuts(grid: &Grid, layout: &Layout, plan: &Plan) -> Vec<Cut> {
+    let group_of = |level: &Level| -> Vec<u32> {
+        plan.old_ranks().map(|old| level.group_of[old as usize]).collect()
+    };
+    let levels = layout.levels()[..=layout.above().len()].iter().rev();
+    levels.map(|level| Cut::new(grid, &group_of(level))).collect()
+}
+
+fn are_safe(cuts: &[Cut], before: &[Cut]) -> bool {
+    cuts.iter().zip(before).all(|(cut, before)| cut.is_safe(before))
 }
 
 /// Weights that make a mapping cut less of those dimensions that are cut more `after` than `before`, the

@@ -240,52 +240,6 @@ impl Lattice {
         lengths
     }
 
-    /// The grid of boxes of these sides, which divide those of the grid: a cell for each box, numbered as cells are,
-    /// and between two of them what goes from the cells of one to those of the other.
-    pub(super) fn of_boxes(&self, sides: &[u32]) -> Self {
-        let counts: Vec<u32> =
-            self.axes.iter().zip(sides).map(|(axis, side)| axis.size / side).collect();
-        let cells = counts.iter().map(|count| *count as usize).product();
-        let mut boxes = Self { axes: Vec::new(), vectors: Vec::new(), cells };
-        let mut stride = cells as u32;
-        for (axis, &size) in self.axes.iter().zip(&counts) {
-            stride /= size;
-            if size > 1 {
-                let (by_size, by_stride) = (Divisor::new(size), Divisor::new(stride));
-                let periodic = axis.periodic;
-                boxes.axes.push(Axis { size, stride, periodic, weight: 0, by_size, by_stride });
-            }
-        }
-        for vector in &self.vectors {
-            // How far boxes are apart that the vector joins, and in how many of a box's cells it begins then.
-            let mut joined = vec![(Vec::new(), 1i64)];
-            for (i, (axis, &side)) in self.axes.iter().zip(sides).enumerate() {
-                let step = vector.steps.iter().find(|(along, _)| *along as usize == i);
-                let step = step.map_or(0, |(_, step)| *step);
-                let side = side as i32;
-                let (near, beyond) = (step.div_euclid(side), step.rem_euclid(side));
-                let ways = [(near, side - beyond), (near + 1, beyond)];
-                let leads_on = |(by, cells): &(i32, i32)| {
-                    *cells > 0 && (side < axis.size as i32 || axis.periodic || *by == 0)
-                };
-                let ways: Vec<(i32, i32)> = ways.into_iter().filter(leads_on).collect();
-                let extend = |(by, cells): (Vec<i32>, i64)| {
-                    let more = ways.iter().map(move |way| {
-                        let along = (side < axis.size as i32).then_some(way.0);
-                        let by = by.iter().copied().chain(along).collect();
-                        (by, cells * i64::from(way.1))
-                    });
-                    more.collect::<Vec<(Vec<i32>, i64)>>()
-                };
-                joined = joined.into_iter().flat_map(extend).collect();
-            }
-            for (by, cells) in joined {
-                boxes.add(&by, vector.weight * cells);
-            }
-        }
-        boxes
-    }
-
     /// The edges between boxes of these sides, which divide those of the grid, if such boxes tile it.
     pub(super) fn tiled(&self, sides: &[u32]) -> i64 {
         let mut sum = 0;

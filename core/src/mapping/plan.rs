@@ -9,8 +9,9 @@ use super::lattice::Lattice;
 use super::layout::{Layout, Level};
 use super::levels::{Distances, Found, Question, Tree, through};
 use super::rank_assignment::assign_ranks;
+use super::rank_zero;
 use super::refine::Budget;
-use super::scramble::scramble;
+use super::scramble::{Scramble, scramble};
 
 /// What a grid gets to search for a better mapping, in seconds: 200 us a cell up to 150 ms; beyond some
 /// thousand cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
@@ -42,8 +43,8 @@ pub struct Options {
     /// Seconds that the search may take on a machine of today, counted in steps and not by a clock, so that the
     /// same arguments always give the same plan. `None`: a default that depends on the size.
     pub seconds: Option<f64>,
-    /// The seed if processes are to be moved at random, to test whether a program works then.
-    pub scramble: Option<u64>,
+    /// How processes are to be moved at random, if they are, to test whether a program works then.
+    pub scramble: Option<Scramble>,
     /// The cost of an edge by the outermost level that it crosses; used where there are levels above the nodes.
     pub distances: Distances,
 }
@@ -305,7 +306,8 @@ impl Plan {
     }
 }
 
-/// Maps a grid, for `MPI_Cart_create` (MPI 4.1, 8.5.1) and `MPI_Cart_map` (8.5.9). Deterministic.
+/// Maps a grid, for `MPI_Cart_create` (MPI 4.1, 8.5.1) and `MPI_Cart_map` (8.5.9). Deterministic. The process of rank
+/// 0 keeps its rank.
 ///
 /// `layout` must have at least as many ranks as the grid has cells. If it has more, those ranks take part that
 /// need few nodes. Time: under half a second for a million cells, unless [`Options::seconds`] says otherwise,
@@ -314,9 +316,11 @@ impl Plan {
 /// (docs/quality.md).
 pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
     match options.scramble {
-        Some(seed) => scramble(grid, layout, seed),
-        None if grid.is_assumed() => assumed::plan(grid, layout, options),
-        None => plan_weighed(grid, layout, options),
+        Some(how) => scramble(grid, layout, how),
+        None if grid.is_assumed() => {
+            rank_zero::keep(grid, layout, options, assumed::plan(grid, layout, options))
+        }
+        None => rank_zero::keep(grid, layout, options, plan_weighed(grid, layout, options)),
     }
 }
 
@@ -363,7 +367,7 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> P
             budget = budget.no_more_than(taken / 2 - least.left());
             budget.put_back(least);
         }
-        let mut ways = [false, true].map(|plain| cart::Regions::new(&lattice, &directed, plain));
+        let mut regions = cart::Regions::new(&lattice);
         let question = Question {
             graph: grid,
             symmetric: &lattice,
@@ -371,18 +375,18 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> P
             choices: &choices,
             bound: plan.beyond_edges(&tree),
         };
-        through(&question, layout, found, &mut ways, options.objective, &mut budget)
+        through(&question, layout, found, &mut regions, options.objective, &mut budget)
     };
     plan.or_better(grid, &lattice, layout, (options, &seconds), (&tree, found))
 }
 
 /// Maps a graph, for the constructors of graphs (MPI 4.1, 8.5.3 and 8.5.4) and `MPI_Graph_map` (8.5.9).
-/// Deterministic.
+/// Deterministic. The process of rank 0 keeps its rank.
 ///
 /// `layout` must have at least as many ranks as the graph has vertices.
 pub fn plan_graph(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
     match options.scramble {
-        Some(seed) => scramble(graph, layout, seed),
-        None => super::graph::plan(graph, layout, options),
+        Some(how) => scramble(graph, layout, how),
+        None => rank_zero::keep(graph, layout, options, super::graph::plan(graph, layout, options)),
     }
 }

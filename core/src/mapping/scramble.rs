@@ -27,19 +27,29 @@ impl Scrambled for Csr {
     }
 }
 
-/// Every process gets another rank than its own, by the seed and the topology alone: not by where it
-/// runs. One vertex alone stays.
-pub(super) fn scramble(graph: &impl Scrambled, layout: &Layout, seed: u64) -> Plan {
+/// How processes are moved at random.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scramble {
+    /// What decides who gets which rank, beside the topology.
+    pub seed: u64,
+    /// Whether the process of rank 0 is moved as well, which no mapping does.
+    pub rank_zero: bool,
+}
+
+/// Every process gets another rank than its own, but for that of rank 0 unless it is moved as well; by the seed and the
+/// topology alone: not by where it runs. One process alone stays.
+pub(super) fn scramble(graph: &impl Scrambled, layout: &Layout, how: Scramble) -> Plan {
     let plan = Plan::identity(graph, layout, &Distances::default(), |_| 0);
-    if graph.vertices() < 2 {
+    let first = usize::from(!how.rank_zero);
+    if graph.vertices() < 2 || layout.ranks() < first + 2 {
         return plan;
     }
     let mix = |seed: u64, number: usize| Rng::new(seed ^ number as u64).next();
-    let mut rng = Rng::new(graph.traits().into_iter().fold(seed, mix));
+    let mut rng = Rng::new(graph.traits().into_iter().fold(how.seed, mix));
     let mut old_rank: Vec<i32> = (0..layout.ranks() as i32).collect();
-    // Sattolo's: one circle through all ranks, so that none is on its own.
-    for i in (1..old_rank.len()).rev() {
-        old_rank.swap(i, rng.below(i));
+    // Sattolo's: one circle through all of them, so that none is on its own.
+    for i in (first + 1..old_rank.len()).rev() {
+        old_rank.swap(i, first + rng.below(i - first));
     }
     old_rank.truncate(graph.vertices());
     plan.with(graph, layout, old_rank.into(), "scramble")
@@ -47,6 +57,7 @@ pub(super) fn scramble(graph: &impl Scrambled, layout: &Layout, seed: u64) -> Pl
 
 #[cfg(test)]
 mod tests {
+    use super::Scramble;
     use crate::mapping::{Adjacency, Csr, Grid, Layout, Options, plan_cart, plan_graph};
 
     fn grid(dims: &[usize]) -> Grid {
@@ -55,7 +66,11 @@ mod tests {
     }
 
     fn order(dims: &[usize], layout: &Layout, seed: u64) -> Vec<i32> {
-        let options = Options { scramble: Some(seed), ..Options::default() };
+        scrambled(dims, layout, Scramble { seed, rank_zero: false })
+    }
+
+    fn scrambled(dims: &[usize], layout: &Layout, how: Scramble) -> Vec<i32> {
+        let options = Options { scramble: Some(how), ..Options::default() };
         let plan = plan_cart(&grid(dims), layout, &options);
         assert_eq!(plan.algorithm, "scramble");
         plan.old_ranks().collect()
@@ -64,9 +79,18 @@ mod tests {
     #[test]
     fn every_process_is_moved_and_all_are_there() {
         for ranks in 2..40 {
-            for seed in 0..20 {
-                let order = order(&[ranks], &Layout::one_node(ranks), seed);
-                assert!((0..).zip(&order).all(|(new, old)| new != *old), "{order:?}");
+            for (seed, rank_zero) in (0..40).map(|number| (number / 2, number % 2 == 1)) {
+                if ranks == 2 && !rank_zero {
+                    continue;
+                }
+                let layout = Layout::one_node(ranks);
+                let order = scrambled(&[ranks], &layout, Scramble { seed, rank_zero });
+                let stays = |(new, old): (i32, &i32)| new == *old;
+                assert_eq!(
+                    (0..).zip(&order).filter(|pair| stays(*pair)).count(),
+                    usize::from(!rank_zero)
+                );
+                assert_eq!(order[0] == 0, !rank_zero, "{order:?}");
                 let mut sorted = order.clone();
                 sorted.sort_unstable();
                 assert_eq!(sorted, (0..ranks as i32).collect::<Vec<_>>());
@@ -88,13 +112,16 @@ mod tests {
 
     #[test]
     fn what_it_costs_is_told() {
-        let options = Options { scramble: Some(1), ..Options::default() };
+        let how = Scramble { seed: 1, rank_zero: false };
+        let options = Options { scramble: Some(how), ..Options::default() };
         let layout = Layout::blocks(&[2, 2]);
         let graph = Csr::from_edges(4, [(0, 1, 5), (2, 3, 5)].into_iter());
         let plan = plan_graph(&graph, &layout, &options);
         let node_of: Vec<u32> = plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
         assert_eq!((plan.before.inter_node_edges, plan.after), (0, graph.cost(&node_of)));
-        let alone = plan_cart(&grid(&[1]), &Layout::one_node(4), &options);
-        assert_eq!(alone.old_rank, None);
+        for (dims, ranks) in [(&[1][..], 4), (&[2], 2)] {
+            let alone = plan_cart(&grid(dims), &Layout::one_node(ranks), &options);
+            assert_eq!(alone.old_rank, None);
+        }
     }
 }

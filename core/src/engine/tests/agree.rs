@@ -5,7 +5,7 @@ use crate::engine::check::Check;
 use crate::engine::decision::ReorderOutcome;
 use crate::engine::digest::COLLIDING;
 use crate::engine::policy::Reorder;
-use crate::mapping::Layout;
+use crate::mapping::{Layout, Scramble};
 
 /// What rank 0 calls.
 fn calls(layout: Option<Layout>, size: i32, program: impl Fn(&Sim) + Sync) -> Vec<&'static str> {
@@ -155,7 +155,7 @@ fn distributed_graphs_are_moved_where_they_say_so() {
 fn processes_are_scrambled_wherever_they_run() {
     let scrambled = |seed| {
         let mut settings = CallSettings { reorder: Reorder::All, ..CallSettings::default() };
-        settings.options.scramble = Some(seed);
+        settings.options.scramble = Some(Scramble { seed, rank_zero: true });
         settings
     };
     let dealt = Layout::from_ids(&[0, 1, 0, 1, 0, 1]);

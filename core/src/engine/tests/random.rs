@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::engine::calls::{Call, fits, make};
 use crate::engine::digest::COLLIDING;
-use crate::mapping::{Layout, Options};
+use crate::mapping::{Layout, Options, Scramble};
 
 /// Numbers around those that are right on few processes.
 fn few(most: usize, range: std::ops::RangeInclusive<i32>) -> impl Strategy<Value = Vec<i32>> {
@@ -264,7 +264,7 @@ proptest! {
     fn nobody_waits_for_ever(
         (calls, picks) in any_calls(),
         environments in prop::collection::vec((0..4usize, any::<bool>(), any::<bool>()), 6),
-        infos in prop::collection::vec((any::<Option<bool>>(), any::<Option<u64>>()), 6),
+        infos in prop::collection::vec((any::<Option<bool>>(), any::<Option<(u64, bool)>>()), 6),
         nodes in prop::collection::vec(0..3u64, 6),
         known in any::<bool>(),
     ) {
@@ -278,6 +278,7 @@ proptest! {
             let rank = comm.rank().unwrap();
             let (reorder, reporting, check) = environments[rank as usize];
             let (info, scramble) = infos[rank as usize];
+            let scramble = scramble.map(|(seed, rank_zero)| Scramble { seed, rank_zero });
             let settings = CallSettings {
                 reorder: [Reorder::Off, Reorder::On, Reorder::All, Reorder::Always][reorder],
                 info,

@@ -1,25 +1,15 @@
-//! Bisection: nodes and cells are cut in two until one node is left.
+//! Bisection: nodes and cells are cut in two until one node is left, so that the plane between the halves is full if
+//! that is possible; else it has a step.
 
 use std::cmp::Ordering;
 
 use crate::mapping::cost::Adjacency;
 use crate::mapping::lattice::{Axis, Lattice};
 
-/// How nodes are divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Cut {
-    /// In halves; where the plane between them is not full, it has a step.
-    Half,
-    /// In halves, and of dimensions that are equally good the last.
-    HalfLast,
-    /// So that the plane between them is full, if that is possible.
-    Plane,
-}
-
 /// Which of the nodes in `sequence`, of the sizes given, each cell is on.
-pub(super) fn bisect(lattice: &Lattice, sizes: &[u32], sequence: &[u32], cut: Cut) -> Vec<u32> {
+pub(super) fn bisect(lattice: &Lattice, sizes: &[u32], sequence: &[u32]) -> Vec<u32> {
     let cells: u32 = sizes.iter().sum();
-    bisect_some(lattice, (0..cells).collect(), sizes, sequence, cut)
+    bisect_some(lattice, (0..cells).collect(), sizes, sequence)
 }
 
 /// The same for some of the cells; the others are on node 0.
@@ -28,10 +18,9 @@ pub(super) fn bisect_some(
     mut cells: Vec<u32>,
     sizes: &[u32],
     sequence: &[u32],
-    cut: Cut,
 ) -> Vec<u32> {
     let mut node_of = vec![0; lattice.vertices()];
-    let mut bisection = Bisection { lattice, sizes, cut, node_of: &mut node_of };
+    let mut bisection = Bisection { lattice, sizes, node_of: &mut node_of };
     bisection.divide(&mut cells, sequence);
     node_of
 }
@@ -39,7 +28,6 @@ pub(super) fn bisect_some(
 struct Bisection<'a> {
     lattice: &'a Lattice,
     sizes: &'a [u32],
-    cut: Cut,
     node_of: &'a mut [u32],
 }
 
@@ -77,13 +65,10 @@ impl Bisection<'_> {
             twice * axes[i].weight * 1024 * cells.len() as i64 / i64::from(extent(i))
         };
         let mut order: Vec<usize> = (0..axes.len()).filter(|i| extent(*i) > 1).collect();
-        if self.cut == Cut::HalfLast {
-            order.reverse();
-        }
         order.sort_by_key(|i| price(*i));
         let half = self.half(nodes);
         let volume = (0..axes.len()).fold(1u64, |volume, i| volume * u64::from(extent(i)));
-        if self.cut == Cut::Plane && volume == cells.len() as u64 {
+        if volume == cells.len() as u64 {
             for &i in &order {
                 let plane = cells.len() / extent(i) as usize;
                 if let Some((split, size)) = self.full_plane(nodes, plane, cells.len()) {
@@ -156,33 +141,4 @@ fn select(cells: &mut [u32], size: usize, axis: &Axis, (low, high): (u32, u32)) 
     if size > low {
         cells[low..high].select_nth_unstable(size - low);
     }
-}
-
-/// All cells, in the order of a tree that halves the dimension with the most cells for what a cut
-/// through it costs: cells that are near each other are mostly near in it.
-pub(super) fn tree_order(lattice: &Lattice) -> Vec<u32> {
-    let mut order = Vec::with_capacity(lattice.axes().iter().map(|a| a.size as usize).product());
-    let mut sides: Vec<u32> = lattice.axes().iter().map(|axis| axis.size).collect();
-    halve(lattice, 0, &mut sides, &mut order);
-    order
-}
-
-fn halve(lattice: &Lattice, first: u32, sides: &mut [u32], order: &mut Vec<u32>) {
-    let axes = lattice.axes();
-    let widest = (0..sides.len()).filter(|i| sides[*i] > 1).max_by(|i, j| {
-        // As fractions: the size for the weight of a cut.
-        let left = i64::from(sides[*i]) * axes[*j].weight;
-        let right = i64::from(sides[*j]) * axes[*i].weight;
-        left.cmp(&right).then(j.cmp(i))
-    });
-    let Some(i) = widest else {
-        order.push(first);
-        return;
-    };
-    let side = sides[i];
-    sides[i] = side / 2;
-    halve(lattice, first, sides, order);
-    sides[i] = side - side / 2;
-    halve(lattice, first + side / 2 * axes[i].stride, sides, order);
-    sides[i] = side;
 }

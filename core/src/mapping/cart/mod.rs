@@ -15,29 +15,30 @@ pub(super) use self::region::Regions;
 
 use std::cmp::Reverse;
 
-use self::bisect::{Cut, bisect, tree_order};
+use self::bisect::bisect;
 use self::strips::Strips;
 use super::cost::{Adjacency, Objective};
 use super::lattice::Lattice;
 use super::layout::Layout;
 use super::refine::{Budget, Partition, anneal, swap_pairs};
 
+/// The name of a construction that is not annealed.
+const BRICKS: &str = "bricks";
+
 /// A construction.
 #[derive(Debug, Clone)]
 enum Shape {
     Brick(Vec<u32>),
     Strips(Strips),
-    Bisection(Cut),
-    Tree,
+    Bisection,
 }
 
 impl Shape {
     fn name(&self) -> &'static str {
         match self {
-            Self::Brick(_) => "bricks",
+            Self::Brick(_) => BRICKS,
             Self::Strips(_) => "strips",
-            Self::Bisection(_) => "bisection",
-            Self::Tree => "tree",
+            Self::Bisection => "bisection",
         }
     }
 
@@ -46,9 +47,8 @@ impl Shape {
         let mut fill = Fill { sizes, sequence, left: 0, node_of: vec![0; lattice.vertices()] };
         match self {
             Self::Brick(sides) => return brick::fill(lattice, sides, sequence),
-            Self::Bisection(cut) => return bisect(lattice, sizes, sequence, *cut),
+            Self::Bisection => return bisect(lattice, sizes, sequence),
             Self::Strips(strips) => strips.walk(lattice, |cell| fill.put(cell)),
-            Self::Tree => tree_order(lattice).into_iter().for_each(|cell| fill.put(cell)),
         }
         fill.node_of
     }
@@ -93,8 +93,8 @@ const CONSTRUCTIONS: i64 = 3;
 const ONE_CONSTRUCTION: i64 = 4;
 const FIRST_CONSTRUCTIONS: i64 = 15;
 
-/// How many constructions are made better by exchanges.
-const REFINED: usize = 4;
+/// How many cuts along strips are built: their costs are nearly known before.
+const STRIPS: usize = 6;
 
 /// From so many cells on a sum at the bound is good enough.
 pub(super) const LARGE: usize = 20_000;
@@ -134,85 +134,76 @@ pub(super) fn map(
             && sum <= bound
             && (!even || is_even || lattice.vertices() > LARGE)
     };
-    let mut found = construct(lattice, sizes, objective, done, budget);
-    if done(&found[0]) {
-        return Some(found.swap_remove(0));
+    let best = construct(lattice, sizes, objective, done, budget);
+    if done(&best) {
+        return Some(best);
     }
-    let mut best: Option<FoundMapping> = None;
-    let count = found.len() as i64;
-    for (i, start) in found.drain(..).enumerate() {
-        let mut share = budget.split((count - i as i64).max(2));
-        let mut partition = Partition::new(lattice, start.node_of, sizes.len());
-        swap_pairs(&mut partition, objective, &mut share);
-        budget.put_back(share);
-        let key = partition.cost().key(objective);
-        if best.as_ref().is_none_or(|best| key < best.key) {
-            best = Some(FoundMapping { node_of: partition.into_node_of(), key, ..start });
-        }
-    }
-    let mut best = best?;
-    if budget.left() >= ANNEALING_STEPS * lattice.vertices() as i64 {
-        let mut partition = Partition::new(lattice, best.node_of, sizes.len());
+    let mut partition = Partition::new(lattice, best.node_of, sizes.len());
+    let mut share = budget.split(2);
+    swap_pairs(&mut partition, objective, &mut share);
+    budget.put_back(share);
+    // Of 74 grids that bricks tile not one was made better.
+    if best.algorithm != BRICKS && budget.left() >= ANNEALING_STEPS * lattice.vertices() as i64 {
         anneal(&mut partition, objective, budget);
         let mut rest = Budget::seconds(1.0);
         swap_pairs(&mut partition, objective, &mut rest);
-        best.key = partition.cost().key(objective);
-        best.node_of = partition.into_node_of();
     }
-    Some(best)
+    let key = partition.cost().key(objective);
+    Some(FoundMapping { node_of: partition.into_node_of(), key, ..best })
 }
 
-/// The best constructions, best first: one at least. None follows one with which the search is `done`.
+/// The best construction; none is tried after one with which the search is `done`.
 fn construct(
     lattice: &Lattice,
     sizes: &[u32],
     objective: Objective,
     done: impl Fn(&FoundMapping) -> bool,
     budget: &mut Budget,
-) -> Vec<FoundMapping> {
+) -> FoundMapping {
     let even = sizes.iter().all(|size| *size == sizes[0]);
-    let mean = (lattice.vertices() / sizes.len()).max(1) as u32;
-    let mut shapes = Vec::new();
-    if even {
-        shapes.extend(brick::bricks(lattice, sizes[0]).into_iter().map(Shape::Brick));
-    }
-    let mut strips = strips::strips(lattice, mean).into_iter().map(Shape::Strips);
-    shapes.extend(strips.by_ref().take(2));
-    shapes.extend([Cut::Plane, Cut::Half].map(Shape::Bisection));
-    shapes.extend(strips.by_ref().take(2));
-    shapes.extend([Shape::Bisection(Cut::HalfLast), Shape::Tree]);
-    shapes.extend(strips);
     let by_id: Vec<u32> = (0..sizes.len() as u32).collect();
     let mut by_size = by_id.clone();
     by_size.sort_by_key(|node| Reverse(sizes[*node as usize]));
     let sequences = if even || by_id == by_size { vec![by_id] } else { vec![by_id, by_size] };
+    let mut shapes = Vec::new();
+    if even {
+        let bricks = brick::bricks(lattice, sizes[0]).into_iter();
+        shapes.extend(bricks.map(|brick| (Shape::Brick(brick), &sequences[0])));
+    }
+    let mut strips: Vec<(i64, Strips, &Vec<u32>)> = Vec::new();
+    for sequence in &sequences {
+        let in_order: Vec<u32> = sequence.iter().map(|node| sizes[*node as usize]).collect();
+        let ways = strips::strips(lattice, &in_order).into_iter();
+        budget.spend(ways.len() * sizes.len().min(strips::MOST_ENDS) * 2 * lattice.axes().len());
+        strips.extend(ways.map(|(cost, strips)| (cost, strips, sequence)));
+    }
+    strips.sort();
+    let mut strips = strips.into_iter().take(STRIPS).map(|(_, way, at)| (Shape::Strips(way), at));
+    shapes.extend(strips.by_ref().take(2));
+    shapes.extend(sequences.iter().map(|sequence| (Shape::Bisection, sequence)));
+    shapes.extend(strips);
 
     let cells = lattice.vertices();
-    let keep = if cells > 100_000 { 1 } else { REFINED };
     let first = if budget.left() < FIRST_CONSTRUCTIONS * cells as i64 { 1 } else { 4 };
     let mut allowed = budget.split(CONSTRUCTIONS);
-    let mut found: Vec<FoundMapping> = Vec::new();
-    'shapes: for (i, shape) in shapes.iter().enumerate() {
-        for sequence in &sequences {
-            if found.first().is_some_and(&done) || i >= first && allowed.is_spent() {
-                break 'shapes;
-            }
-            let node_of = shape.build(lattice, sizes, sequence);
-            let work = match shape {
-                Shape::Bisection(_) => 4 * sizes.len().ilog2() as usize + lattice.degree(),
-                _ => 4 + lattice.degree(),
-            };
-            allowed.spend(cells * work);
-            let key = cost(lattice, &node_of, sizes.len()).key(objective);
-            let at = found.partition_point(|other| other.key <= key);
-            if at < keep && !found[..at].iter().any(|other| other.node_of == node_of) {
-                found.insert(at, FoundMapping { node_of, key, algorithm: shape.name() });
-                found.truncate(keep);
-            }
+    let mut best: Option<FoundMapping> = None;
+    for (i, (shape, sequence)) in shapes.iter().enumerate() {
+        if best.as_ref().is_some_and(&done) || i >= first && allowed.is_spent() {
+            break;
+        }
+        let node_of = shape.build(lattice, sizes, sequence);
+        let work = match shape {
+            Shape::Bisection => 4 * sizes.len().ilog2() as usize + lattice.degree(),
+            _ => 4 + lattice.degree(),
+        };
+        allowed.spend(cells * work);
+        let key = cost(lattice, &node_of, sizes.len()).key(objective);
+        if best.as_ref().is_none_or(|best| key < best.key) {
+            best = Some(FoundMapping { node_of, key, algorithm: shape.name() });
         }
     }
     budget.put_back(allowed);
-    found
+    best.expect("one shape at least")
 }
 
 /// What a mapping to so many nodes costs.

@@ -2,21 +2,16 @@
 
 use std::collections::HashMap;
 
-use super::{Fill, Goal, LARGE, Shape, bisect, bound, brick, construct, map, strips};
+use super::{Fill, Goal, Shape, bisect, bound, brick, map, strips};
 use crate::mapping::cost::{Adjacency, Objective};
 use crate::mapping::csr::Csr;
 use crate::mapping::lattice::Lattice;
-use crate::mapping::levels::{Divide, Found, Key, Parts, Tree, multisect};
+use crate::mapping::levels::{Divide, Parts};
 use crate::mapping::refine::{Budget, Partition, anneal, swap_pairs};
 
 /// A grid whose cells are divided again and again.
 pub(in crate::mapping) struct Regions<'a> {
     lattice: &'a Lattice,
-    /// The same with edges as they are.
-    directed: &'a Lattice,
-    /// Whether the whole grid is divided by a construction as it is: where its parts are boxes, they are
-    /// divided better than what searching makes of them.
-    plain: bool,
     /// Boxes that were divided before.
     known: HashMap<BoxShape, Vec<u32>>,
 }
@@ -24,20 +19,13 @@ pub(in crate::mapping) struct Regions<'a> {
 /// The sides of a box, which of them are rings, and its parts with their sizes.
 type BoxShape = (Vec<(u32, bool)>, Parts, Vec<usize>);
 
-/// Bricks of fewer cells are no smaller problem than the cells are.
-const SMALLEST_BRICK: u32 = 8;
-
 /// So many answers are kept.
 const MOST_KNOWN: usize = 64;
 
 impl<'a> Regions<'a> {
-    /// All of a grid; the lattice is symmetric, and `directed` has its edges as they are.
-    pub(in crate::mapping) fn new(
-        lattice: &'a Lattice,
-        directed: &'a Lattice,
-        plain: bool,
-    ) -> Self {
-        Self { lattice, directed, plain, known: HashMap::new() }
+    /// All of a grid; the lattice is symmetric.
+    pub(in crate::mapping) fn new(lattice: &'a Lattice) -> Self {
+        Self { lattice, known: HashMap::new() }
     }
 }
 
@@ -50,10 +38,6 @@ impl Divide for Regions<'_> {
     ) -> Vec<u32> {
         let counts: Vec<u32> = sizes.iter().map(|size| *size as u32).collect();
         if cells.len() == self.lattice.vertices() {
-            if self.plain && !self.lattice.axes().is_empty() {
-                let best = construct(self.lattice, &counts, Objective::Sum, |_| false, budget);
-                return best.into_iter().next().expect("one at least").node_of;
-            }
             return whole(self.lattice, parts, &counts, budget);
         }
         let (part, numbers) = self.lattice.around(cells);
@@ -71,51 +55,6 @@ impl Divide for Regions<'_> {
         }
         irregular(&part, &numbers, &counts, budget)
     }
-
-    fn place_known(&mut self, tree: &Tree, takes: &[u32], budget: &mut Budget) -> Option<Found> {
-        placed_bricks((self.lattice, self.directed), tree, takes, budget)
-    }
-}
-
-/// The node of each cell where bricks that all nodes can be put together from tile the grid: each node gets whole
-/// ones. They are a grid themselves, a smaller one, which is divided among all levels; where nodes take the same, a
-/// brick is all of a node, and the levels above alone are left. What a mapping costs can be told from the bricks.
-fn placed_bricks(
-    (lattice, directed): (&Lattice, &Lattice),
-    tree: &Tree,
-    takes: &[u32],
-    budget: &mut Budget,
-) -> Option<Found> {
-    let size = takes.iter().fold(0, |common, take| greatest_common_divisor(common, *take));
-    if takes.len() < 2 || size < SMALLEST_BRICK {
-        return None;
-    }
-    let mut bricks = brick::bricks(lattice, size);
-    if lattice.vertices() > LARGE {
-        bricks.truncate(1);
-    }
-    let takes: Vec<u32> = takes.iter().map(|take| take / size).collect();
-    let mut best: Option<(Key, &[u32], Found)> = None;
-    for (i, sides) in bricks.iter().enumerate() {
-        let mut share = budget.split((bricks.len() - i) as i64);
-        let (boxes, as_they_are) = (lattice.of_boxes(sides), directed.of_boxes(sides));
-        let mut regions = Regions::new(&boxes, &as_they_are, false);
-        let node_of = multisect(boxes.vertices(), tree, &takes, &mut regions, &mut share);
-        budget.put_back(share);
-        let found = Found::new(tree, &as_they_are, node_of, "bricks");
-        let key = tree.key_of(&found.costs, Objective::Sum);
-        if best.as_ref().is_none_or(|(least, ..)| key < *least) {
-            best = Some((key, sides, found));
-        }
-    }
-    best.map(|(_, sides, found)| {
-        let node_of = brick::fill(lattice, sides, &found.node_of);
-        Found { node_of, ..found }
-    })
-}
-
-fn greatest_common_divisor(a: u32, b: u32) -> u32 {
-    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
 }
 
 /// The part of each cell of a box.
@@ -151,13 +90,12 @@ fn irregular(lattice: &Lattice, cells: &[u32], sizes: &[u32], budget: &mut Budge
     const STRIPS: usize = 6;
     let graph = Csr::of_most(lattice, cells);
     let sequence: Vec<u32> = (0..sizes.len() as u32).collect();
-    let mean = (cells.len() / sizes.len()).max(1) as u32;
     budget.spend(cells.len() * (2 + lattice.degree()));
-    let cuts = [bisect::Cut::Half, bisect::Cut::HalfLast].map(Shape::Bisection).into_iter();
-    let walks = strips::strips(lattice, mean).into_iter().take(STRIPS).map(Shape::Strips);
+    let walks =
+        strips::strips(lattice, sizes).into_iter().take(STRIPS).map(|(_, way)| Shape::Strips(way));
     let mut best: Option<(i64, Vec<u32>)> = None;
-    for (i, shape) in cuts.chain([Shape::Tree]).chain(walks).enumerate() {
-        if i > 1 && budget.left() < (8 * (lattice.vertices() + graph.len())) as i64 {
+    for (i, shape) in std::iter::once(Shape::Bisection).chain(walks).enumerate() {
+        if i > 0 && budget.left() < (8 * (lattice.vertices() + graph.len())) as i64 {
             break;
         }
         let part = shape.build_some(lattice, cells, sizes, &sequence);
@@ -192,11 +130,9 @@ impl Shape {
     ) -> Vec<u32> {
         let all = lattice.vertices();
         let part_of = match self {
-            Self::Bisection(cut) => {
-                bisect::bisect_some(lattice, cells.to_vec(), sizes, sequence, *cut)
-            }
+            Self::Bisection => bisect::bisect_some(lattice, cells.to_vec(), sizes, sequence),
             Self::Brick(sides) => brick::fill(lattice, sides, sequence),
-            Self::Strips(_) | Self::Tree => {
+            Self::Strips(strips) => {
                 let mut wanted = vec![false; all];
                 cells.iter().for_each(|cell| wanted[*cell as usize] = true);
                 let mut fill = Fill { sizes, sequence, left: 0, node_of: vec![0; all] };
@@ -205,10 +141,7 @@ impl Shape {
                         fill.put(cell);
                     }
                 };
-                match self {
-                    Self::Strips(strips) => strips.walk(lattice, put),
-                    _ => bisect::tree_order(lattice).into_iter().for_each(put),
-                }
+                strips.walk(lattice, put);
                 fill.node_of
             }
         };

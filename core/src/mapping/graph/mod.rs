@@ -1,7 +1,7 @@
 //! Graphs: parts of exact sizes with few edges between them.
 //!
-//! Recursive bisection, each by multilevel coarsening and refinement; then neighboring parts are
-//! refined in pairs, and divided anew in small groups as long as the budget lasts.
+//! Recursive bisection, each by multilevel coarsening and refinement; then small groups of neighboring parts are
+//! divided anew as long as the budget lasts.
 //!
 //! Why not METIS, which does the first half: built as its crate `metis-sys` 0.3.2 builds it, METIS 5.1
 //! seeds the process's own `rand()`, replaces the process's handlers of SIGABRT and SIGTERM while it
@@ -74,7 +74,7 @@ pub(super) fn plan(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
         found.map(|(node_of, algorithm)| Found::new(&tree, graph, node_of, algorithm))
     } else {
         let mut budget = Budget::seconds(seconds.above * STEP);
-        let mut nets = [Nets::new(&net)];
+        let mut nets = Nets::new(&net);
         let bound = kept.beyond_edges(&tree);
         let question = Question { graph, symmetric: &net, tree: &tree, choices: &choices, bound };
         through(&question, layout, found, &mut nets, options.objective, &mut budget)
@@ -156,7 +156,6 @@ fn search(net: &Net, sizes: &[usize], objective: Objective, budget: &mut Budget)
     let mut rest = budget.split(50);
     let mut rng = Rng::new(1);
     let mut parts = Parts::new(net, partition(net, sizes, 8, &mut rng, budget), sizes.len());
-    parts.improve_pairs(budget);
     parts.improve_groups(&mut rng, budget);
     let mut partition = Partition::new(net, parts.part, sizes.len());
     swap_pairs(&mut partition, Objective::Sum, &mut rest);

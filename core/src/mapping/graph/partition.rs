@@ -1,9 +1,8 @@
-//! Many parts of exact sizes: by recursive bisection, then by refinement of neighboring pairs.
+//! Many parts of exact sizes: by recursive bisection, then by dividing groups of neighboring parts anew.
 
 use std::iter::repeat_n;
 
 use super::bisect::bisect;
-use super::fm::{Limits, refine};
 use super::net::{Arc, Net};
 use crate::mapping::order::breadth_first;
 use crate::mapping::refine::Budget;
@@ -118,9 +117,6 @@ fn half(sizes: &[usize]) -> (usize, usize) {
     (best.1, best.2)
 }
 
-/// Of so many neighbors of a part, those with the most edges to it, pairs are refined.
-const PAIRS: usize = 12;
-
 /// Parts of a graph that are being improved. Their sizes stay as they are.
 pub(super) struct Parts<'a> {
     net: &'a Net,
@@ -188,45 +184,6 @@ impl<'a> Parts<'a> {
         }
     }
 
-    /// Exchanges vertices between two parts while that makes the cut smaller. Whether it did.
-    fn improve_pair(&mut self, a: u32, b: u32, budget: &mut Budget) -> bool {
-        let (vertices, net) = self.union(&[a, b], budget);
-        let first = self.members[a as usize].len();
-        let mut sides: Vec<u8> = (0..net.len()).map(|i| u8::from(i >= first)).collect();
-        let before = net.cut(&sides);
-        let limits = Limits { tolerance: 0, slack: 1, patience: 40, passes: 4 };
-        let after = refine(&net, &mut sides, first as i64, limits, budget).cut;
-        if after < before {
-            self.assign(&[a, b], &vertices, |i| sides[i] as usize);
-        }
-        after < before
-    }
-
-    /// Refines all pairs of neighboring parts, again where something changed.
-    pub(super) fn improve_pairs(&mut self, budget: &mut Budget) {
-        let mut changed = vec![true; self.count()];
-        while changed.contains(&true) && !budget.is_spent() {
-            let active = std::mem::replace(&mut changed, vec![false; self.count()]);
-            for part in 0..self.count() {
-                if budget.is_spent() {
-                    return;
-                }
-                let mut neighbors = self.neighbors(part, budget);
-                neighbors.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
-                for (other, _) in neighbors.into_iter().take(PAIRS) {
-                    let each_once = other as usize > part || !active[other as usize];
-                    if (active[part] && each_once)
-                        && !budget.is_spent()
-                        && self.improve_pair(part as u32, other, budget)
-                    {
-                        changed[part] = true;
-                        changed[other as usize] = true;
-                    }
-                }
-            }
-        }
-    }
-
     /// Divides groups of neighboring parts anew, each part's in turn, for as long as the budget lasts.
     pub(super) fn improve_groups(&mut self, rng: &mut Rng, budget: &mut Budget) {
         let mut seeds: Vec<u32> = Vec::new();
@@ -253,9 +210,7 @@ impl<'a> Parts<'a> {
             parts.iter().map(|part| self.members[*part as usize].len()).collect();
         let before: Vec<u32> =
             (0u32..).zip(&sizes).flat_map(|(i, size)| repeat_n(i, *size)).collect();
-        let mut inner = Parts::new(&net, partition(&net, &sizes, starts, rng, budget), parts.len());
-        inner.improve_pairs(budget);
-        let place = inner.part;
+        let place = partition(&net, &sizes, starts, rng, budget);
         budget.spend(2 * net.sweep());
         let (after, before) = (net.cut(&place), net.cut(&before));
         // What is as good may lead to what is better.

@@ -85,21 +85,6 @@ impl ReportedAddress {
         }
     }
 
-    /// The address by the [number](slingshot_number) of a device of HPE's Slingshot: the group of a dragonfly
-    /// in 9 bits, the switch in 5 and the port in 6.
-    pub fn slingshot(number: u32) -> Self {
-        const BITS: u32 = 20;
-        match number {
-            0 => Self::Nothing,
-            _ if number >> BITS == 0 => {
-                let (group, switch) = ((number >> 11).to_string(), (number >> 6).to_string());
-                let groups = [(Kind::Group, group.as_str()), (Kind::Switch, switch.as_str())];
-                Self::At(Address::new(&groups, &number.to_string()))
-            }
-            _ => Self::Malformed,
-        }
-    }
-
     /// The address as words, to be sent to another process.
     pub fn words(&self) -> [u32; WORDS] {
         let mut words = [0; WORDS];
@@ -133,17 +118,6 @@ impl ReportedAddress {
             }),
         }
     }
-}
-
-/// The number of a Slingshot device, from the kernel's text. 0, which a device has that is not configured, if
-/// there is no device; a number that no device can have if the text is not a number.
-pub fn slingshot_number(text: Option<&str>) -> u32 {
-    let Some(text) = text.map(str::trim) else { return 0 };
-    let number = match text.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16),
-        None => text.parse(),
-    };
-    number.unwrap_or(u32::MAX)
 }
 
 /// Reads an address by its pattern; `None` if they do not fit each other.

@@ -1,10 +1,9 @@
-//! Files that tell where nodes are in the network, and not where ranks run: Slurm's topology.conf and
-//! topology.yaml, by the names of hosts, and MPICH's coordinates, by ranks.
+//! Files that tell where nodes are in the network, and not where ranks run: Slurm's topology.conf, by the names
+//! of hosts, and MPICH's coordinates, by ranks.
 
 mod conf;
 mod coordinates;
 mod network;
-mod yaml;
 
 use std::collections::HashMap;
 
@@ -44,8 +43,6 @@ impl NetworkMapFile {
         let second = lines.nth(1).unwrap_or_default();
         let networked = if conf::begins(first) {
             conf::read(text)
-        } else if yaml::begins(first) {
-            yaml::read(text)
         } else if coordinates::begins(second) {
             return Some(coordinates::read(text));
         } else {

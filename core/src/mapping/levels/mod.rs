@@ -15,7 +15,7 @@ mod tests;
 mod through;
 
 pub use self::distances::{Distances, MOST_DISTANCE};
-pub(super) use self::multisection::{Divide, Parts, multisect};
+pub(super) use self::multisection::{Divide, Parts};
 pub(super) use self::placing::place;
 pub(super) use self::through::{Found, Key, Question, through};
 

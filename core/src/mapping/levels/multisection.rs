@@ -1,6 +1,6 @@
 //! From the top down: vertices are divided among the outermost groups, then those of each among its own.
 
-use super::{Found, Tree};
+use super::Tree;
 use crate::mapping::refine::Budget;
 
 /// What vertices are divided among.
@@ -22,12 +22,6 @@ pub(in crate::mapping) trait Divide {
         parts: (Parts, &[usize]),
         budget: &mut Budget,
     ) -> Vec<u32>;
-
-    /// Which of the nodes each vertex is on, numbered as [`multisect`] does, where it is known what goes together on
-    /// a node, and only which node that is must be found: if it is known.
-    fn place_known(&mut self, _tree: &Tree, _takes: &[u32], _budget: &mut Budget) -> Option<Found> {
-        None
-    }
 }
 
 /// Which of the nodes each of `0..vertices` is on. `takes[i]` of them are on node `i` of the tree, all of

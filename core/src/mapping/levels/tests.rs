@@ -167,11 +167,11 @@ fn graphs_are_mapped_through_levels_too() {
 }
 
 #[test]
-fn on_large_grids_bricks_are_placed_and_nothing_else_is_searched() {
+fn large_grids_on_fragments_of_switches_are_near_the_bound_in_time() {
     use crate::mapping::refine::SPENT;
-    // 1024 nodes on switches of which none is like another; the first mapping to nodes alone is of bricks too.
+    // 1024 nodes on switches of which none is like another.
     let switches: Vec<usize> = (0..64).map(|i| 8 + i % 2 * 16).collect();
-    for (sizes, most, limit) in [([64, 64], 1.05, 30.0), ([48, 80], 1.20, 130.0)] {
+    for (sizes, most, limit) in [([64, 64], 1.05, 90.0), ([48, 80], 1.10, 160.0)] {
         let sizes: Vec<usize> = sizes.into_iter().cycle().take(1024).collect();
         let mut switch_of: Vec<u64> =
             (0..).zip(&switches).flat_map(|(i, nodes)| vec![i; *nodes]).collect();
@@ -187,14 +187,11 @@ fn on_large_grids_bricks_are_placed_and_nothing_else_is_searched() {
         let weighted = found.weighted.unwrap();
         let over = weighted.after as f64 / weighted.lower_bound as f64;
         assert!(over <= most && steps <= limit, "{over} in {steps} steps a cell");
-        // Where nodes are alike, bricks cost them nothing.
-        let nodes = found.after.inter_node_edges;
-        assert!(sizes[0] != sizes[1] || nodes == found.lower_bound, "{nodes}");
     }
 }
 
 #[test]
-fn switches_of_regular_boxes_take_little_more_than_the_nodes_alone() {
+fn switches_of_regular_boxes_take_no_search() {
     use crate::mapping::lattice::READ;
     use crate::mapping::refine::SPENT;
     let grid = nearest(&[256, 128]);
@@ -212,9 +209,9 @@ fn switches_of_regular_boxes_take_little_more_than_the_nodes_alone() {
     let (through, read, spent) = plan(&switches);
     let weighted = through.weighted.unwrap();
     assert_eq!((through.after, weighted.after), (alone.after, weighted.lower_bound));
-    // The boxes are placed on switches as cells of a smaller grid, and what that costs is told from them.
-    assert!(read <= 1.1 * read_alone, "{read} for {read_alone} edges");
-    assert!(spent <= 1.1 * spent_alone, "{spent} for {spent_alone} steps");
+    // The grid is read once more for the switches, and what is in each of them but once.
+    assert!(read <= 2.2 * read_alone, "{read} for {read_alone} edges");
+    assert!(spent <= 2.2 * spent_alone, "{spent} for {spent_alone} steps");
 }
 
 #[test]

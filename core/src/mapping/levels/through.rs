@@ -44,21 +44,18 @@ pub(in crate::mapping) struct Question<'a, G, S> {
     pub(in crate::mapping) bound: i128,
 }
 
-/// Of more vertices there is time for one way to divide them.
-const MOST_SEARCHED: usize = 100_000;
-
 /// From so many vertices on a sum at the bound is good enough.
 const LARGE: usize = 20_000;
 
 /// The best mapping to nodes where their distance counts: what was found for nodes alone, its parts placed
-/// where they are near each other, and what comes of dividing the vertices from the top down in each way that
-/// `dividing` knows, the one that takes least first; the best of these is made better. `layout` is what the
+/// where they are near each other, and what comes of dividing the vertices from the top down; the better of these
+/// is made better. `layout` is what the
 /// vertices are in without any mapping. `None` if nothing was found at all.
 pub(in crate::mapping) fn through<G: Adjacency, S: Adjacency>(
     question: &Question<'_, G, S>,
     layout: &Layout,
     found: Option<(Vec<u32>, &'static str)>,
-    dividing: &mut [impl Divide],
+    dividing: &mut impl Divide,
     objective: Objective,
     budget: &mut Budget,
 ) -> Option<Found> {
@@ -80,55 +77,26 @@ pub(in crate::mapping) fn through<G: Adjacency, S: Adjacency>(
     };
     let (start, name) =
         found.unwrap_or_else(|| (layout.nodes()[..graph.vertices()].to_vec(), "placing"));
-    let for_placing = (graph.vertices() <= LARGE).then(|| start.clone());
     let mut best = Found::new(tree, graph, start, name);
-    let mut is_placed = false;
+    if done(&best) {
+        return Some(best);
+    }
+    let mut share = budget.split(4);
+    let node_of = placed(symmetric, &best.node_of, nodes, tree, &mut share);
+    offer(&mut best, Found::new(tree, graph, node_of, name));
+    budget.put_back(share);
+    let mut multisecting = budget.split(2);
     for (i, nodes) in choices.iter().enumerate() {
         if done(&best) {
             return Some(best);
         }
         let (ids, takes): (Vec<u32>, Vec<u32>) = nodes.iter().copied().unzip();
-        let tree = tree.select(&ids);
-        let mut share = budget.split(4 * (choices.len() - i) as i64);
-        if let Some(mut found) = dividing[0].place_known(&tree, &takes, &mut share) {
-            is_placed = true;
-            if key(&found) < key(&best) {
-                found.node_of.iter_mut().for_each(|node| *node = ids[*node as usize]);
-                best = found;
-            }
-        }
-        budget.put_back(share);
-    }
-    // What is placed so is hardly made better where it is large, which takes longer than all that was done so far.
-    if done(&best) || is_placed && graph.vertices() > LARGE {
-        return Some(best);
-    }
-    let mut share = budget.split(4);
-    let start = for_placing.as_ref().unwrap_or(&best.node_of);
-    let node_of = placed(symmetric, start, nodes, tree, &mut share);
-    offer(&mut best, Found::new(tree, graph, node_of, name));
-    budget.put_back(share);
-    drop(for_placing);
-    let dividing = match graph.vertices() {
-        0..=MOST_SEARCHED => dividing,
-        _ => &mut dividing[..1],
-    };
-    let mut left = (choices.len() * dividing.len()) as i64;
-    let mut multisecting = budget.split(2);
-    for nodes in choices {
-        let (ids, takes): (Vec<u32>, Vec<u32>) = nodes.iter().copied().unzip();
         let selected = tree.select(&ids);
-        for way in dividing.iter_mut() {
-            if done(&best) {
-                return Some(best);
-            }
-            let mut share = multisecting.split(left);
-            left -= 1;
-            let mut node_of = multisect(graph.vertices(), &selected, &takes, way, &mut share);
-            multisecting.put_back(share);
-            node_of.iter_mut().for_each(|node| *node = ids[*node as usize]);
-            offer(&mut best, Found::new(tree, graph, node_of, "multisection"));
-        }
+        let mut share = multisecting.split((choices.len() - i) as i64);
+        let mut node_of = multisect(graph.vertices(), &selected, &takes, dividing, &mut share);
+        multisecting.put_back(share);
+        node_of.iter_mut().for_each(|node| *node = ids[*node as usize]);
+        offer(&mut best, Found::new(tree, graph, node_of, "multisection"));
     }
     budget.put_back(multisecting);
     if done(&best) {

@@ -19,6 +19,11 @@ use crate::mapping::rng::Rng;
 const WARM: [f64; 2] = [0.4, 0.9];
 const COLD: f64 = 0.12;
 
+/// The steps for each vertex of the first runs, one of each warmth: only if one of them finds something the rest of the
+/// budget is used, on two longer ones. On 103 of the 720 grids of docs/quality.md that takes a fifth of the time and
+/// costs 0.0001 of J over the bound.
+const PROBE: i64 = 2500;
+
 /// What a vertex too many or too few costs at the start and at the end, in edges of average weight; for
 /// more it grows as the square.
 const LENIENT: f64 = 0.6;
@@ -112,13 +117,22 @@ fn anneal_by<A: Adjacency>(
         return;
     }
     let unit = weights as f64 / graph.len() as f64;
-    for (i, warm) in WARM.into_iter().enumerate() {
-        let mut share = budget.split((WARM.len() - i) as i64);
+    let probe = PROBE * graph.vertices() as i64;
+    let mut gained = false;
+    for (run, warm) in WARM.into_iter().chain(WARM).enumerate() {
+        let left = 2 * WARM.len() - run;
+        let mut share = match run < WARM.len() {
+            true => budget.split_at_most(probe, left as i64),
+            false if gained => budget.split(left as i64),
+            false => return,
+        };
         let mut state = State::new(partition, &graph, metric, unit, objective);
         let before = state.best;
-        let mut random = Rng::new(SEED << 32 | i as u64);
+        let mut random = Rng::new(SEED << 32 | run as u64);
         state.cool(&graph, warm, &mut random, &mut share);
+        budget.put_back(share);
         if state.best < before {
+            gained = true;
             *partition = Partition::new(partition.graph, state.kept, partition.nodes());
         }
     }

@@ -53,7 +53,13 @@ impl Budget {
     /// As [`split`](Self::split), but no more than takes so many seconds.
     #[must_use]
     pub(in crate::mapping) fn at_most(&mut self, seconds: f64, parts: i64) -> Self {
-        let share = (self.left() / parts).min(Self::seconds(seconds).left);
+        self.split_at_most(Self::seconds(seconds).left, parts)
+    }
+
+    /// As [`split`](Self::split), but no more than so many steps.
+    #[must_use]
+    pub(in crate::mapping) fn split_at_most(&mut self, steps: i64, parts: i64) -> Self {
+        let share = (self.left() / parts).min(steps);
         self.left -= share;
         Self { left: share }
     }

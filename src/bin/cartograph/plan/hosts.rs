@@ -4,8 +4,20 @@ use std::collections::HashSet;
 use std::path::Path;
 
 use cartograph::mapping::layout::host_names;
+use cartograph_traffic::is_host_name;
 
 use crate::output::{self, Failure, Result};
+
+/// Checks that a launcher takes a name for nothing else than that of a host.
+pub(super) fn check_name(name: &str) -> std::result::Result<(), String> {
+    match is_host_name(name) {
+        true => Ok(()),
+        false => Err(format!(
+            "'{name}' is no name of a host: these have letters, digits, dots, underscores and hyphens, and do not \
+             begin with a hyphen"
+        )),
+    }
+}
 
 /// The nodes that `--hosts` names.
 pub(super) struct Hosts {
@@ -26,13 +38,14 @@ impl Hosts {
             if list.is_empty() {
                 continue;
             }
-            let wrong = |what| Failure::usage(format!("--hosts {hosts}: {what}"));
+            let wrong = |what: String| Failure::usage(format!("--hosts {hosts}: {what}"));
             let slots = slots.trim().strip_prefix("slots=").and_then(|number| number.parse().ok());
             for word in host_names(list.trim_end_matches(',')).map_err(wrong)? {
                 let (name, count) = match word.split_once(':') {
                     Some((name, count)) => (name, count.parse().ok()),
                     None => (&word[..], slots),
                 };
+                check_name(name).map_err(wrong)?;
                 names.push(name.to_owned());
                 sizes.push(count.filter(|count| *count > 0));
             }

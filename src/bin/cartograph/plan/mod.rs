@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use cartograph::mapping::{Cost, Distances, Layout, Objective, Options, Plan};
+use cartograph::mapping::{Cost, Csr, Distances, Layout, Objective, Options, Plan};
 use cartograph::mapping::{plan_cart, plan_graph, stop_searches};
 use cartograph::report::picture::terminal::View;
 use cartograph::report::picture::{self, Caption, Figure};
@@ -31,7 +31,6 @@ How a mapping may be found:
   bricks      every node gets a box of the same sides, and the boxes tile the grid
   strips      the grid is cut into strips, which are walked to and fro, filling one node after the other
   bisection   grid and nodes are halved again and again
-  tree        cells in the order in which halving the grid comes to them fill one node after the other
   multilevel  a graph is made smaller by joining neighbors, divided, and improved on the way back
   multisection  first what is on each switch is found, then what is on each of its nodes
 Where there are switches, what was found for nodes is placed on them so that neighbors share a switch.";
@@ -119,6 +118,8 @@ struct Answer<'a> {
     periodic: &'a [bool],
     node_sizes: Vec<usize>,
     ranks: usize,
+    /// What an edge of weight 1 is.
+    unit: &'a str,
     lower_bound: i64,
     before: Cost,
     after: Cost,
@@ -240,9 +241,8 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
     let start = Instant::now();
     let plan = match &problem {
         Problem::Grid(grid) => plan_cart(grid, &layout, &options),
-        Problem::Graph { graph, .. } | Problem::Traffic { graph, .. } => {
-            plan_graph(graph, &layout, &options)
-        }
+        Problem::Graph { graph, .. } => plan_graph(graph, &layout, &options),
+        Problem::Traffic(recorded) => plan_graph(recorded.graph(), &layout, &options),
     };
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
@@ -268,13 +268,14 @@ impl Solved {
     fn json(&self) -> String {
         let (dims, periodic): (&[usize], &[bool]) = match &self.problem {
             Problem::Grid(grid) => (grid.dims(), grid.periodic()),
-            Problem::Graph { .. } | Problem::Traffic { .. } => (&[], &[]),
+            Problem::Graph { .. } | Problem::Traffic(_) => (&[], &[]),
         };
         let answer = Answer {
             dims,
             periodic,
             node_sizes: self.layout.node_sizes(),
             ranks: self.layout.ranks(),
+            unit: self.problem.weighs(),
             lower_bound: self.plan.lower_bound,
             before: self.plan.before,
             after: self.plan.after,
@@ -388,12 +389,16 @@ impl Solved {
                 let [before, after] = self.places();
                 Some(Figure::grids(&caption, grid.dims(), &before, &after))
             }
-            Problem::Graph { graph, .. } | Problem::Traffic { graph, .. } => {
-                let Traffic { before, after } = Traffic::new(graph, &self.layout, &self.plan);
-                Figure::matrices(&caption, &before, &after)
-            }
+            Problem::Graph { graph, .. } => self.matrices(&caption, graph),
+            Problem::Traffic(recorded) => self.matrices(&caption, recorded.graph()),
         };
         let figure = figure.ok_or_else(|| Failure::new("--svg: this is too large to be drawn"))?;
         Ok(picture::sheet(vec![figure]))
+    }
+
+    /// A graph's edges between nodes, before and after; `None` if there are too many nodes.
+    fn matrices(&self, caption: &Caption, graph: &Csr) -> Option<Figure> {
+        let Traffic { before, after } = Traffic::new(graph, &self.layout, &self.plan);
+        Figure::matrices(caption, &before, &after)
     }
 }

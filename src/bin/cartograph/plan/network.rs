@@ -9,7 +9,7 @@ use cartograph::mapping::layout::network_map::{NetworkMap, NetworkMapFile};
 use super::Arguments;
 use super::hosts::Hosts;
 use super::problem::{Problem, enough, sizes};
-use crate::output::{Failure, Result};
+use crate::output::{self, Failure, Result};
 use crate::traffic;
 
 /// What a file of the network says, if that is what `--layout` names.
@@ -30,7 +30,7 @@ pub(super) fn map(arguments: &Arguments) -> Result<Option<NetworkMap>> {
     let Some(read) = read(arguments) else { return Ok(None) };
     let NetworkMapFile { network_map, faults } = read?;
     for fault in faults {
-        eprintln!("cartograph: --layout: {fault}");
+        output::say(&format!("--layout: {fault}"));
     }
     Ok(Some(network_map))
 }
@@ -86,8 +86,8 @@ fn nodes(
             enough(sizes.iter().fold(0, |all, size| all.saturating_add(*size)), problem)?;
             Ok((Layout::blocks(&sizes), Some(names)))
         }
-        (None, None, Problem::Traffic { recording, .. }) => {
-            let (layout, names) = traffic::layout(recording).ok_or_else(|| {
+        (None, None, Problem::Traffic(recorded)) => {
+            let (layout, names) = traffic::layout(&recorded.recording).ok_or_else(|| {
                 Failure::new(
                     "parts of the recording are missing, so nobody knows the nodes of all ranks",
                 )

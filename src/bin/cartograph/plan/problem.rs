@@ -1,5 +1,6 @@
 //! What is to be mapped, and on which nodes, from the command's arguments.
 
+use std::cell::OnceCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
@@ -10,6 +11,7 @@ use cartograph::mapping::{Adjacency, Csr, Grid, Layout, Offset};
 use cartograph_traffic::Recording;
 use clap::ValueEnum;
 
+use super::hosts::check_name;
 use super::{Arguments, network, sides_text};
 use crate::dims::parse_sides;
 use crate::output::{self, Failure, Result};
@@ -21,7 +23,25 @@ const MOST_RANKS: usize = 1 << 25;
 pub(super) enum Problem {
     Grid(Grid),
     Graph { graph: Csr, file: PathBuf },
-    Traffic { graph: Csr, recording: Box<Recording> },
+    Traffic(Box<Recorded>),
+}
+
+/// A recorded run. Its graph takes memory for the ranks that the job is said to have, so it is made when these are known
+/// to have places.
+pub(super) struct Recorded {
+    pub(super) recording: Recording,
+    graph: OnceCell<(Csr, &'static str)>,
+}
+
+impl Recorded {
+    fn amounts(&self) -> &(Csr, &'static str) {
+        self.graph.get_or_init(|| traffic::graph(&self.recording))
+    }
+
+    /// What each rank sends to each.
+    pub(super) fn graph(&self) -> &Csr {
+        &self.amounts().0
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -228,12 +248,12 @@ pub(super) fn enough(ranks: usize, problem: &Problem) -> Result<()> {
 /// The nodes of `--layout` or, without it, those on which a program was recorded.
 fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Layout, Option<Vec<String>>)> {
     let Some(text) = text else {
-        let Problem::Traffic { recording, .. } = problem else {
+        let Problem::Traffic(recorded) = problem else {
             return Err(Failure::usage(
                 "say where: --nodes with --ppn, --node-sizes, --levels or --layout",
             ));
         };
-        let (layout, names) = traffic::layout(recording).ok_or_else(|| {
+        let (layout, names) = traffic::layout(&recorded.recording).ok_or_else(|| {
             Failure::new(
                 "parts of the recording are missing, so nobody knows the nodes of all ranks: say \
                  them by --nodes with --ppn, --node-sizes or --layout",
@@ -241,7 +261,7 @@ fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Layout, Option
         })?;
         return Ok((layout, Some(names)));
     };
-    let mut names = None;
+    let mut names: Option<Vec<String>> = None;
     let read = |file: &str| {
         let text = fs::read_to_string(file)?;
         let mut seen = HashSet::new();
@@ -251,6 +271,9 @@ fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Layout, Option
     };
     let layout = Layout::written(text, problem.vertices(), read)
         .map_err(|error| Failure::usage(format!("--layout: {error}")))?;
+    for name in names.iter().flatten() {
+        check_name(name).map_err(|what| Failure::usage(format!("--layout {text}: {what}")))?;
+    }
     Ok((layout, names))
 }
 
@@ -258,7 +281,7 @@ impl Problem {
     /// What edges stand for.
     pub(super) fn weighs(&self) -> &'static str {
         match self {
-            Self::Traffic { .. } => "bytes",
+            Self::Traffic(recorded) => recorded.amounts().1,
             _ => "edges",
         }
     }
@@ -266,7 +289,8 @@ impl Problem {
     fn vertices(&self) -> usize {
         match self {
             Self::Grid(grid) => grid.vertices(),
-            Self::Graph { graph, .. } | Self::Traffic { graph, .. } => graph.vertices(),
+            Self::Graph { graph, .. } => graph.vertices(),
+            Self::Traffic(recorded) => recorded.recording.size as usize,
         }
     }
 }
@@ -288,7 +312,8 @@ impl fmt::Display for Problem {
                 let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
                 write!(f, "graph {name} of {} vertices and {} edges", graph.vertices(), graph.len())
             }
-            Self::Traffic { recording, .. } => {
+            Self::Traffic(recorded) => {
+                let recording = &recorded.recording;
                 write!(f, "the traffic of {}, {} processes", recording.program, recording.size)
             }
         }
@@ -310,6 +335,5 @@ fn graph(file: &Path) -> Result<Problem> {
 
 fn recorded(file: &Path) -> Result<Problem> {
     let recording = traffic::read(file)?;
-    let graph = traffic::graph(&recording);
-    Ok(Problem::Traffic { graph, recording: Box::new(recording) })
+    Ok(Problem::Traffic(Box::new(Recorded { recording, graph: OnceCell::new() })))
 }

@@ -74,31 +74,4 @@ proptest! {
         expected.retain(|_, weight| *weight != 0);
         prop_assert_eq!(found, expected);
     }
-
-    #[test]
-    fn boxes_send_what_their_cells_send(
-        sides in prop::collection::vec((1..5usize, 1..4usize), 1..4),
-        periodic: [bool; 3],
-        vectors in vectors(3),
-    ) {
-        let dims: Vec<usize> = sides.iter().map(|(count, side)| count * side).collect();
-        let ndims = dims.len();
-        let shorter = |vector: Offset| Offset { by: vector.by[..ndims].to_vec(), ..vector };
-        let stencil = vectors.into_iter().map(shorter).collect();
-        let grid = Grid::new(dims.clone(), periodic[..ndims].to_vec(), stencil);
-        let lattice = Lattice::symmetric(&grid);
-        let long = sides.iter().zip(&dims).filter(|(_, dim)| **dim > 1);
-        let sides: Vec<u32> = long.map(|((_, side), _)| *side as u32).collect();
-        let boxes = lattice.of_boxes(&sides);
-        let number: Vec<u32> = (0..boxes.vertices() as u32).collect();
-        let box_of = brick::fill(&lattice, &sides, &number);
-        let edges = |graph: &Lattice, number: &dyn Fn(usize) -> u32| {
-            let mut edges = Vec::new();
-            for from in 0..graph.vertices() {
-                graph.for_each_edge(from, |to, weight| edges.push((number(from), number(to), weight)));
-            }
-            Csr::from_edges(boxes.vertices(), edges.into_iter())
-        };
-        prop_assert_eq!(edges(&boxes, &|at| at as u32), edges(&lattice, &|cell| box_of[cell]));
-    }
 }

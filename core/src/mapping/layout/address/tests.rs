@@ -133,26 +133,6 @@ fn malformed_addresses_are_no_addresses() {
 }
 
 #[test]
-fn slingshot_numbers_are_groups_and_switches() {
-    let known = |group: u32, switch: u32, port: u32| {
-        let text = format!("{:#x}\n", group << 11 | switch << 6 | port);
-        ReportedAddress::slingshot(slingshot_number(Some(&text)))
-    };
-    let nodes = [known(1, 0, 1), known(1, 0, 2), known(1, 1, 1), known(2, 0, 1), known(2, 0, 9)];
-    let layout = layout_of(&nodes).unwrap();
-    assert_eq!(layout.names(), ["groups", "switches", "nodes"]);
-    assert_eq!(groups(&layout), [[0, 0, 0, 1, 1], [0, 0, 1, 2, 2]]);
-    assert_eq!((slingshot_number(Some("2113")), slingshot_number(Some("0x841\n"))), (2113, 2113));
-    for text in [None, Some("0x0\n")] {
-        assert_eq!(ReportedAddress::slingshot(slingshot_number(text)), ReportedAddress::Nothing);
-    }
-    for text in ["", "x", "0x", "0x100000", "-1", "1048576"] {
-        let known = ReportedAddress::slingshot(slingshot_number(Some(text)));
-        assert_eq!(known, ReportedAddress::Malformed, "{text}");
-    }
-}
-
-#[test]
 fn hosts_are_the_same_by_their_first_names() {
     assert_eq!(host_number("tux1.cluster.example"), host_number("tux1"));
     assert_ne!(host_number("tux1"), host_number("tux2"));

@@ -219,45 +219,6 @@ SwitchName=s4 Switches=s[2-3]
         assert_eq!(levels_of, [("rings".into(), vec![0, 0, 1])]);
     }
 
-    const YAML: &str = "\
----
-- topology: topo1
-  cluster_default: false
-  flat: true
-- topology: topo2   # this one
-  cluster_default: True
-  tree:
-    switches:
-      - switch: root
-        children: s[1-2]
-      - switch: s1
-        nodes: node[01-02]
-      - switch: \"s2\"
-        nodes: 'node[03-04]'
-- topology: topo3
-  cluster_default: true
-  block:
-    block_sizes:
-      - 4
-      - 16
-    blocks:
-    - block: b1
-      nodes: node[01-04]
-";
-
-    #[test]
-    fn the_default_topology_of_a_yaml_file_is_read() {
-        let (levels_of, faults) = levels(YAML, "node01 node03 node02");
-        assert_eq!((levels_of, faults), (vec![("switches".into(), vec![0, 1, 0])], vec![]));
-        let blocks =
-            YAML.replace("topo2   # this one\n  cluster_default: True", "x\n  cluster_default: no");
-        assert_eq!(levels(&blocks, "node01 node03").0, []);
-        let torus = "- topology: t\n  torus3d:\n    toruses:\n      - name: p1\n        dims:\n          x: 2\n        \
-            nodes: a[1-2]\n      - name: p2\n        nodes: b[1-2]\n";
-        assert_eq!(levels(torus, "a1 b1 b2"), (vec![("tori".into(), vec![0, 1, 1])], vec![]));
-        assert_eq!(levels("- topology: t\n  flat: true\n", "a b"), (vec![], vec![]));
-    }
-
     #[test]
     fn coordinates_are_those_of_ranks() {
         let text =
@@ -327,17 +288,6 @@ SwitchName=s4 Switches=s[2-3]
                 "line 2 of the file: b1 is one of blocks, the first one of switches",
             ),
             ("SwitchName= Nodes=a", "line 1 of the file: a switch, block or ring without a name"),
-            ("---\n", "line 1 of the file: no topology is in the file"),
-            ("---\ntree:\n", "line 2 of the file: 'tree:' is in no topology"),
-            (
-                "- topology: t\n  tree:\n    switches: [a]\n",
-                "line 3 of the file: 'switches: [a]': only values on one line are read, without braces",
-            ),
-            ("- topology: t\n  - what\n", "line 2 of the file: '- what' is no key with a value"),
-            (
-                "- topology: t\n  tree:\n  - switch:\n",
-                "line 3 of the file: a switch without a name",
-            ),
         ] {
             assert_eq!(error(text), said);
         }

@@ -1,0 +1,287 @@
+//! The process of rank 0 keeps rank 0, wherever processes are moved: programs read their input there, as standard input
+//! is given to it, and some end when it gets another rank.
+//!
+//! A plan that moves it is made one that does not. Nothing is lost where the grid is mirrored or shifted so that a corner
+//! comes first whose process is on a node like that of rank 0, and these two nodes change places, or their switches do.
+//! Else cells of these two nodes are exchanged, as long as the plan still gains; or nobody is moved.
+
+use std::collections::HashSet;
+
+use super::assumed;
+use super::cost::Adjacency;
+use super::csr::Csr;
+use super::grid::Grid;
+use super::layout::Layout;
+use super::levels::Tree;
+use super::plan::{Options, Plan};
+
+/// How many nodes are looked at that could change places with that of rank 0.
+const MOST_NODES: usize = 64;
+
+/// How many edges may be read to find the best cell for an exchange.
+const MOST_EDGES: usize = 1 << 22;
+
+/// How many cells two nodes may have whose border is drawn anew.
+const MOST_CELLS: usize = 2048;
+
+/// What a plan is made for.
+pub(super) trait Subject: Adjacency {
+    /// Vertices that 0 can become when the whole is renumbered and stays what it is, beginning with 0 itself.
+    fn images(&self) -> impl Iterator<Item = usize>;
+
+    /// For each vertex the one that it becomes when 0 becomes `image`.
+    fn renumbered(&self, image: usize) -> Vec<u32>;
+
+    /// Whether a plan is no loss if edges weigh otherwise than is assumed.
+    fn is_no_loss(&self, layout: &Layout, plan: &Plan) -> bool;
+}
+
+impl Subject for Csr {
+    fn images(&self) -> impl Iterator<Item = usize> {
+        0..1
+    }
+
+    fn renumbered(&self, _: usize) -> Vec<u32> {
+        (0..self.vertices() as u32).collect()
+    }
+
+    fn is_no_loss(&self, _: &Layout, _: &Plan) -> bool {
+        true
+    }
+}
+
+impl Subject for Grid {
+    fn images(&self) -> impl Iterator<Item = usize> {
+        let ends: Vec<bool> = (0..self.dims().len()).map(|i| self.is_mirrored(i)).collect();
+        let is_image = move |vertex: &usize| {
+            let mut rest = *vertex;
+            (0..self.dims().len()).rev().all(|i| {
+                let (side, at) = (self.dims()[i], rest % self.dims()[i]);
+                rest /= side;
+                at == 0 || self.periodic()[i] || (at == side - 1 && ends[i])
+            })
+        };
+        (0..self.vertices()).filter(is_image)
+    }
+
+    fn renumbered(&self, image: usize) -> Vec<u32> {
+        let place = |vertex: usize| {
+            let (mut rest, mut image, mut stride, mut to) = (vertex, image, 1, 0);
+            for i in (0..self.dims().len()).rev() {
+                let (side, periodic) = (self.dims()[i], self.periodic()[i]);
+                let (at, first) = (rest % side, image % side);
+                let at = match first {
+                    _ if periodic => (at + first) % side,
+                    0 => at,
+                    _ => side - 1 - at,
+                };
+                to += at * stride;
+                (rest, image, stride) = (rest / side, image / side, stride * side);
+            }
+            to as u32
+        };
+        (0..self.vertices()).map(place).collect()
+    }
+
+    fn is_no_loss(&self, layout: &Layout, plan: &Plan) -> bool {
+        !self.is_assumed() || assumed::is_no_loss(self, layout, plan)
+    }
+}
+
+/// The plan, if the process of rank 0 keeps its rank by it, or the best that was found by which it does.
+pub(super) fn keep(graph: &impl Subject, layout: &Layout, options: &Options, plan: Plan) -> Plan {
+    let Some(old_rank) = plan.old_rank.as_deref().filter(|old_rank| old_rank[0] != 0) else {
+        return plan;
+    };
+    let tree = Tree::new(layout, &options.distances);
+    let stay = plan.clone().undone();
+    let key = |plan: &Plan| {
+        let outer: Vec<_> =
+            plan.levels.iter().map(|level| level.after).take(tree.depth() + 1).collect();
+        let inner = plan.levels.iter().skip(tree.depth() + 1);
+        let inner: Vec<_> = inner.map(|level| level.after.key(options.objective)).collect();
+        (tree.key_of(&outer, options.objective), inner)
+    };
+    let with = |order: Vec<i32>| stay.clone().with(graph, layout, order.into(), plan.algorithm);
+    if let Some(order) = by_symmetry(graph, layout, old_rank) {
+        let found = with(order);
+        if key(&found) < key(&stay) {
+            return found;
+        }
+    }
+    let node_of: Vec<u32> = old_rank.iter().map(|rank| layout.nodes()[*rank as usize]).collect();
+    let tried =
+        [by_one(graph, layout, &tree, options, &node_of), by_border(graph, layout, &node_of)];
+    let tried = tried
+        .into_iter()
+        .flatten()
+        .map(|changed| with(in_order(layout, &node_of, changed, old_rank)));
+    let best = tried.min_by_key(&key);
+    best.filter(|found| key(found) < key(&stay) && graph.is_no_loss(layout, found)).unwrap_or(stay)
+}
+
+/// The order by which the graph is renumbered so that 0 comes to a node, or a part of a node, that can change places
+/// with that of rank 0.
+fn by_symmetry(graph: &impl Subject, layout: &Layout, old_rank: &[i32]) -> Option<Vec<i32>> {
+    let (nodes, sizes) = (layout.nodes(), layout.node_sizes());
+    let mut others = HashSet::new();
+    for image in graph.images() {
+        let node = nodes[old_rank[image] as usize];
+        if sizes[node as usize] != sizes[nodes[0] as usize] || others.contains(&node) {
+            continue;
+        }
+        if let Some(places) = exchange(layout, old_rank[image]) {
+            let renumbered = graph.renumbered(image);
+            return Some(
+                renumbered.iter().map(|v| places[old_rank[*v as usize] as usize]).collect(),
+            );
+        }
+        others.insert(node);
+        if others.len() == MOST_NODES {
+            break;
+        }
+    }
+    None
+}
+
+/// For each rank the one that it becomes when parts of the machine that are alike change places, so that `rank` becomes
+/// 0. `None` if it is on a node that is unlike that of rank 0, or below other switches.
+fn exchange(layout: &Layout, rank: i32) -> Option<Vec<i32>> {
+    let mut places: Vec<i32> = (0..layout.ranks() as i32).collect();
+    let levels = layout.levels();
+    for (at, level) in levels.iter().enumerate() {
+        let now = places[rank as usize] as usize;
+        if level.group_of[now] == level.group_of[0] {
+            continue;
+        }
+        let inner = &levels[at + 1..];
+        let members = |group: u32| {
+            let all = (0..layout.ranks()).filter(|rank| level.group_of[*rank] == group);
+            let mut all: Vec<usize> = all.collect();
+            let path =
+                |rank: &usize| inner.iter().map(|level| level.group_of[*rank]).collect::<Vec<_>>();
+            if !inner.is_empty() {
+                all.sort_by_cached_key(path);
+            }
+            all
+        };
+        let [own, other] = [0, now].map(|rank| members(level.group_of[rank]));
+        let borders = |members: &[usize]| -> Vec<usize> {
+            let same = |pair: &[usize]| {
+                inner
+                    .iter()
+                    .take_while(|level| level.group_of[pair[0]] == level.group_of[pair[1]])
+                    .count()
+            };
+            members.windows(2).map(same).collect()
+        };
+        if own.len() != other.len() || borders(&own) != borders(&other) {
+            // Inside of a node the two alone may change places.
+            if at <= layout.above().len() {
+                return None;
+            }
+            break;
+        }
+        let mut swapped: Vec<i32> = (0..layout.ranks() as i32).collect();
+        for (one, another) in own.into_iter().zip(other) {
+            swapped.swap(one, another);
+        }
+        places.iter_mut().for_each(|place| *place = swapped[*place as usize]);
+    }
+    let now = places[rank as usize];
+    for place in &mut places {
+        *place = match *place {
+            0 => now,
+            place if place == now => 0,
+            place => place,
+        };
+    }
+    Some(places)
+}
+
+/// Vertex 0 on the node of rank 0, and in its place the vertex of that node for which it costs least. Of many vertices
+/// those are tried that have the fewest edges inside of their node.
+fn by_one(
+    graph: &impl Adjacency,
+    layout: &Layout,
+    tree: &Tree,
+    options: &Options,
+    node_of: &[u32],
+) -> Option<Vec<u32>> {
+    let (own, other) = (layout.nodes()[0], node_of[0]);
+    if own == other {
+        return None;
+    }
+    let mut changed = node_of.to_vec();
+    changed[0] = own;
+    let taken = node_of.iter().filter(|node| **node == own).count();
+    if taken < layout.node_sizes()[own as usize] {
+        return Some(changed);
+    }
+    let mut edges = 0;
+    graph.for_each_edge(0, |_, _| edges += 1);
+    let inside = |vertex: &usize| {
+        let mut sum = 0;
+        graph.for_each_edge(*vertex, |to, weight| {
+            sum += weight * (i64::from(node_of[to] == own) - i64::from(node_of[to] == other));
+        });
+        sum
+    };
+    let mut members: Vec<usize> = (0..node_of.len()).filter(|v| node_of[*v] == own).collect();
+    members.sort_by_key(inside);
+    members.truncate((MOST_EDGES / (node_of.len() * (edges + 1))).max(1));
+    let key = |vertex: &usize| {
+        let mut changed = changed.clone();
+        changed[*vertex] = other;
+        tree.key(graph, &changed, options.objective)
+    };
+    let best = members.into_iter().min_by_key(key)?;
+    changed[best] = other;
+    Some(changed)
+}
+
+/// The vertices of the node of rank 0 and of that which vertex 0 is on, divided anew: the first grows from vertex 0, by
+/// what has the most edges to it and the fewest to what is left.
+fn by_border(graph: &impl Adjacency, layout: &Layout, node_of: &[u32]) -> Option<Vec<u32>> {
+    let (own, other) = (layout.nodes()[0], node_of[0]);
+    let members: Vec<u32> = (0..node_of.len() as u32)
+        .filter(|v| [own, other].contains(&node_of[*v as usize]))
+        .collect();
+    let count = members.iter().filter(|v| node_of[**v as usize] == own).count();
+    if own == other || count == 0 || members.len() > MOST_CELLS {
+        return None;
+    }
+    let part = Csr::induced(graph, &members);
+    let leaving = |vertex| -part.edges(vertex).map(|(_, weight)| weight).sum::<i64>();
+    let mut gain: Vec<i64> = (0..members.len()).map(leaving).collect();
+    let mut left: Vec<usize> = (0..members.len()).collect();
+    let mut changed = node_of.to_vec();
+    members.iter().for_each(|vertex| changed[*vertex as usize] = other);
+    // Vertex 0 is the first.
+    let mut next = 0;
+    for _ in 0..count {
+        let vertex = left.remove(next);
+        changed[members[vertex] as usize] = own;
+        part.edges(vertex).for_each(|(to, weight)| gain[to] += 2 * weight);
+        next = (0..left.len()).max_by_key(|at| (gain[left[*at]], std::cmp::Reverse(*at)))?;
+    }
+    Some(changed)
+}
+
+/// The old rank of each vertex where the vertices of some nodes are others now: in order on these, as before on others.
+fn in_order(layout: &Layout, before: &[u32], after: Vec<u32>, old_rank: &[i32]) -> Vec<i32> {
+    let is_changed = |node: u32| node == layout.nodes()[0] || node == before[0];
+    let mut ranks = vec![Vec::new(); layout.node_sizes().len()];
+    let all = layout.nodes().iter().enumerate().rev();
+    for (rank, node) in all.filter(|(_, node)| is_changed(**node)) {
+        ranks[*node as usize].push(rank as i32);
+    }
+    let rank = |(node, old_rank): (u32, i32)| match is_changed(node) {
+        true => ranks[node as usize].pop().unwrap_or(old_rank),
+        false => old_rank,
+    };
+    after.into_iter().zip(old_rank.iter().copied()).map(rank).collect()
+}
+
+#[cfg(test)]
+mod tests;
