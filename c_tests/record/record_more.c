@@ -1,6 +1,9 @@
 /* What record.c does not show, by the argument: "threads", that send side by side on communicators that they
- * make and free; "killed" and "exit", processes that end without MPI_Finalize. Prints what must be in the parts,
+ * make and free; "parts", a run of more than a minute; "killed" and "exit", processes that end without MPI_Finalize;
+ * "planted DIRECTORY FILE", of which rank 0 puts a link to the file where the node's would be. Prints what must be in the parts,
  * as record.c does. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>
@@ -89,14 +92,28 @@ static void round_of_messages(int count)
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "";
+    void (*set_forward)(int);
     if (!strcmp(what, "threads"))
         return threads(&argc, &argv);
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!strcmp(what, "planted")) {
+        char node[MPI_MAX_PROCESSOR_NAME + 1] = "", link[1000];
+        int length;
+        MPI_Get_processor_name(node, &length);
+        snprintf(link, sizeof link, "%s/%s.jsonl", argv[2], node);
+        if (rank == 0 && symlink(argv[3], link))
+            perror(link);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Finalize();
+        return 0;
+    }
     round_of_messages(100);
-    /* A part is written anew after a second, when the next message comes. */
-    usleep(1300000);
+    /* A part is due by now, and written when the next message comes, if the clock is record_clock.c's. */
+    set_forward = (void (*)(int))dlsym(RTLD_DEFAULT, "record_clock_set_forward");
+    if (set_forward)
+        set_forward(61);
     round_of_messages(1);
     MPI_Barrier(MPI_COMM_WORLD);
     if (!strcmp(what, "killed")) {
@@ -114,6 +131,10 @@ int main(int argc, char **argv)
         fflush(stdout);
         MPI_Barrier(MPI_COMM_WORLD);
         exit(0);
+    }
+    if (!strcmp(what, "parts")) {
+        round_of_messages(5);
+        expect((rank + 1) % size, 106, 106);
     }
     MPI_Finalize();
     return 0;

@@ -1,5 +1,5 @@
-//! `libcartograph_record.so`: counts what each process of an MPI program sends, and writes it into a file
-//! of its own. `cartograph exec --record` preloads it; `docs/recording.md` says what is counted.
+//! `libcartograph_record.so`: counts what each process of an MPI program sends, and writes it into the file of its
+//! node. `cartograph exec --record` preloads it; `docs/recording.md` says what is counted.
 //!
 //! It wraps functions of the host by their `MPI_` and `PMPI_` names and calls the next ones of the same
 //! names: another tool's, Cartograph's, or the host's. So it sees the calls of a program, of a tool in

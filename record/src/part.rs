@@ -1,37 +1,66 @@
-//! The file of a process: `DIRECTORY/RANK.jsonl`, written anew from time to time, so that a job that is killed
-//! leaves what it had.
+//! What a process writes: parts, appended to the file of its node in the directory of the job. A part has what came
+//! since the one before, and is written in one piece, so that processes of a node need no lock.
+//!
+//! The directory is the job's own. That nothing is in its place is found out before `MPI_Init` does anything, and it is
+//! made after, when all processes have looked: `MPI_Init` comes to its end in none before it has begun in all.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
+use std::thread;
+use std::time::Duration;
 
 use cartograph_traffic::{Line, Process};
 
 use crate::say::say;
+use crate::tally;
 
 /// The variable that names the directory.
 const VARIABLE: &str = "CARTOGRAPH_RECORD";
 
-/// The longest time between two writings, in milliseconds; the first comes after a second, each next
-/// after twice the time.
-const LONGEST: i64 = 64_000;
+/// The earliest time of the first part, in milliseconds. Each next one comes after four times the time.
+const FIRST: i64 = 30_000;
+
+/// How often a thread that ends its process looks for a lock, a millisecond apart: a handler of a signal that calls
+/// `exit` may have interrupted the very code that holds it.
+const PATIENCE: usize = 3000;
+
+/// The end of names of files with parts.
+const END: &str = ".jsonl";
+
+/// The longest beginning of such a name, in bytes: Linux has names of 255.
+const LONGEST: usize = 200;
+
+/// The directory, and what is in its place already; `None` if nothing is to be recorded.
+static PLACE: OnceLock<Option<(PathBuf, Result<(), String>)>> = OnceLock::new();
 
 /// Where this process writes; `None` if nothing is recorded.
 static PART: OnceLock<Part> = OnceLock::new();
 
 struct Part {
     directory: PathBuf,
-    process: Process,
+    file: PathBuf,
     /// The number of the process in the system: a child that it forks writes nothing.
     id: u32,
-    writing: Mutex<()>,
+    written: Mutex<Written>,
 }
 
-/// When the part is to be written.
+/// The state of the process' parts.
+struct Written {
+    /// The first line of the next part.
+    process: Process,
+    /// Lines of parts that could not be written.
+    kept: Vec<Line>,
+    failure: Option<io::Error>,
+}
+
+/// When a part is to be written before the end.
 pub(crate) struct Clock {
-    next: i64,
+    start: i64,
     wait: i64,
+    next: i64,
 }
 
 /// Milliseconds since some moment. Coarse, and so no call of the system.
@@ -43,8 +72,18 @@ fn now() -> i64 {
 }
 
 impl Clock {
-    pub(crate) const fn new() -> Self {
-        Self { next: 0, wait: 500 }
+    /// A clock by which no part is due.
+    pub(crate) const fn stopped() -> Self {
+        Self { start: 0, wait: 0, next: i64::MAX }
+    }
+
+    /// A clock that starts now. Parts of different ranks are due at different times, so that not all of a job
+    /// write at once: the first after one to two times [`FIRST`].
+    pub(crate) fn of_rank(rank: u32) -> Self {
+        // Multiplied by the golden ratio, ranks are spread evenly, however many there are.
+        let spread = i64::from(rank.wrapping_mul(0x9e37_79b9));
+        let (start, wait) = (now(), FIRST + ((FIRST * spread) >> 32));
+        Self { start, wait, next: start + wait }
     }
 
     #[inline]
@@ -53,79 +92,178 @@ impl Clock {
         if now < self.next {
             return false;
         }
-        self.wait = (2 * self.wait).min(LONGEST);
-        // The start has written the first.
-        let first = self.next == 0;
-        self.next = now + self.wait;
-        !first
+        while self.next <= now {
+            self.wait *= 4;
+            self.next = self.start + self.wait;
+        }
+        true
     }
 }
 
-/// Where the user wants it; nowhere in a program that runs with more rights than its user has.
-fn directory() -> Option<PathBuf> {
-    // SAFETY: asks what the system has told the process when it started.
-    let trusted = unsafe { libc::getauxval(libc::AT_SECURE) } == 0;
-    std::env::var_os(VARIABLE).filter(|path| trusted && !path.is_empty()).map(PathBuf::from)
+/// Locks, for long enough for others to come to the end of what they do with it.
+pub(crate) fn lock_patiently<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    for _ in 0..PATIENCE {
+        match lock.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(poisoned)) => return Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(1)),
+        }
+    }
+    None
 }
 
-/// Opens the part of a process. Whether something will be recorded.
+/// Looks at the place for the directory: nothing may be there, or an empty directory. Before `MPI_Init`.
+pub(crate) fn look() {
+    PLACE.get_or_init(|| {
+        // SAFETY: asks what the system has told the process when it started. A program with more rights than its user
+        // has writes nowhere.
+        let trusted = unsafe { libc::getauxval(libc::AT_SECURE) } == 0;
+        let directory = std::env::var_os(VARIABLE).filter(|path| trusted && !path.is_empty())?;
+        // The program may change its directory.
+        let directory = std::path::absolute(directory).ok()?;
+        let state = state(&directory);
+        Some((directory, state))
+    });
+}
+
+/// What is wrong with what is in the place of the directory.
+fn state(directory: &Path) -> Result<(), String> {
+    let other = || "is there already; name a directory that is not".to_owned();
+    match directory.symlink_metadata() {
+        Ok(found) if found.is_dir() => match fs::read_dir(directory).map(|mut all| all.next()) {
+            Ok(None) => Ok(()),
+            Ok(Some(_)) => Err(other()),
+            Err(error) => Err(format!("cannot be read: {error}")),
+        },
+        Ok(_) => Err(other()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(format!("cannot be written: {error}")),
+    }
+}
+
+/// Begins to record a process, after `MPI_Init`. Whether something will be recorded. Rank 0 makes the directory, so that
+/// what is wrong with it is said before the program runs, perhaps for hours.
 pub(crate) fn open(process: Process) -> bool {
-    let Some(directory) = directory() else { return false };
-    let (rank, size) = (process.rank, process.size);
-    let part = Part { directory, process, id: std::process::id(), writing: Mutex::new(()) };
-    if rank == 0 {
-        part.remove_of_larger_jobs(size);
-    }
-    if let Err(error) = part.write(&[], false) {
+    let Some((directory, state)) = PLACE.get().cloned().flatten() else { return false };
+    let rank = process.rank;
+    let made = state.and_then(|()| match rank {
+        0 => make(&directory).map_err(|error| format!("cannot be written: {error}")),
+        _ => Ok(()),
+    });
+    if let Err(why) = made {
         if rank == 0 {
-            say!(
-                "cartograph: {VARIABLE}: {} cannot be written, so nothing is recorded: {error}",
-                part.directory.display()
-            );
+            say!("cartograph: {VARIABLE}: {} {why}; nothing is recorded", directory.display());
         }
         return false;
     }
-    PART.set(part).is_ok()
+    let host = &process.host;
+    // The name of a host is ASCII.
+    let name = host.get(..LONGEST).unwrap_or(host).to_owned() + END;
+    let file = directory.join(name);
+    let written = Mutex::new(Written { process, kept: Vec::new(), failure: None });
+    let id = std::process::id();
+    PART.set(Part { directory, file, id, written }).is_ok()
 }
 
-/// Writes the part anew.
-pub(crate) fn write(lines: &[Line], complete: bool) {
-    if let Some(part) = PART.get().filter(|part| part.id == std::process::id()) {
-        // What cannot be written any more is left as it was: the program goes on.
-        let _ = part.write(lines, complete);
+/// Makes the directory, unless another process of the job has.
+fn make(directory: &Path) -> io::Result<()> {
+    if let Some(parent) = directory.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match fs::create_dir(directory) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            if directory.symlink_metadata()?.is_dir() {
+                return Ok(());
+            }
+            Err(error)
+        }
+        made => made,
+    }
+}
+
+/// The part of this process; `None` in a child that it forked, which may have inherited locks that nobody gives back.
+fn own() -> Option<&'static Part> {
+    PART.get().filter(|part| part.id == std::process::id())
+}
+
+/// Writes what has changed since the last part, if anything has. A message does not wait for another thread's part.
+pub(crate) fn write() {
+    let Some(part) = own() else { return };
+    let Ok(mut written) = part.written.try_lock() else { return };
+    let lines = tally::take();
+    if !lines.is_empty() {
+        part.write(&mut written, lines, false);
+    }
+}
+
+/// Writes the last part. `complete` if nothing can come after it.
+pub(crate) fn finish(complete: bool) {
+    let Some(part) = own() else { return };
+    let Some(mut written) = lock_patiently(&part.written) else { return };
+    let Some(lines) = tally::take_patiently() else { return };
+    // A process that has sent nothing was there as well.
+    if complete || written.process.part == 0 || !lines.is_empty() || !written.kept.is_empty() {
+        part.write(&mut written, lines, complete);
+    }
+    let Written { process, failure, .. } = &mut *written;
+    if let Some(error) = failure.take().filter(|_| process.rank == 0) {
+        say!(
+            "cartograph: {VARIABLE}: {} cannot be written, so the recording is not whole: {error}",
+            part.file.display()
+        );
     }
 }
 
 impl Part {
-    fn write(&self, lines: &[Line], complete: bool) -> io::Result<()> {
-        let _one = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
-        let process = Process { complete, lines: lines.len(), ..self.process.clone() };
-        fs::create_dir_all(&self.directory)?;
-        let path = |end: &str| self.directory.join(format!("{}{end}", process.rank));
-        // A reader finds the old text or the new one.
-        let (new, name) = (path(".new"), path(".jsonl"));
-        let mut file = io::BufWriter::new(File::create(&new)?);
-        for line in std::iter::once(&Line::Process(process.clone())).chain(lines) {
-            serde_json::to_writer(&mut file, line)?;
-            file.write_all(b"\n")?;
+    /// Appends a part; what cannot be written now is in the next one. The program goes on.
+    fn write(&self, written: &mut Written, lines: Vec<Line>, complete: bool) {
+        written.kept.extend(lines);
+        let process = &mut written.process;
+        (process.complete, process.lines) = (complete, written.kept.len());
+        let appended = text(process, &written.kept).and_then(|text| self.append(&text));
+        if appended.is_ok() {
+            process.part += 1;
+            written.kept.clear();
         }
-        file.flush()?;
-        fs::rename(new, name)
+        written.failure = appended.err();
     }
 
-    /// Removes the parts of a job before this one that had more processes. No process of this one has such a
-    /// rank.
-    fn remove_of_larger_jobs(&self, size: u32) {
-        let Ok(files) = fs::read_dir(&self.directory) else { return };
-        for path in files.filter_map(|file| Some(file.ok()?.path())) {
-            if rank_of(&path).is_some_and(|rank| rank >= size) {
-                let _ = fs::remove_file(path);
-            }
+    /// Appends a text to the node's file, in one write: those of other processes come before it or after it.
+    fn append(&self, text: &[u8]) -> io::Result<()> {
+        let mut file = self.open().or_else(|error| match error.kind() {
+            ErrorKind::NotFound => make(&self.directory).and_then(|()| self.open()),
+            _ => Err(error),
+        })?;
+        file.write_all(text)
+    }
+
+    /// Opens the node's file, a new one or that of others of the job: no link, and no file that is elsewhere as well.
+    fn open(&self) -> io::Result<File> {
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+        let mut options = OpenOptions::new();
+        options.append(true).custom_flags(flags);
+        if self.directory.symlink_metadata()?.is_symlink() {
+            return Err(io::Error::other("its directory was replaced by a link"));
         }
+        let there = match options.create_new(true).open(&self.file) {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => options.create_new(false),
+            made => return made,
+        };
+        let file = there.open(&self.file)?;
+        let found = file.metadata()?;
+        if !found.is_file() || std::os::unix::fs::MetadataExt::nlink(&found) != 1 {
+            return Err(io::Error::other("another file is in its place"));
+        }
+        Ok(file)
     }
 }
 
-/// The rank whose part a file is.
-fn rank_of(path: &Path) -> Option<u32> {
-    path.file_name()?.to_str()?.strip_suffix(".jsonl")?.parse().ok()
+/// A part, behind an empty line: should the one before it be cut off, this one is whole.
+fn text(process: &Process, lines: &[Line]) -> io::Result<Vec<u8>> {
+    let mut text = vec![b'\n'];
+    for line in std::iter::once(&Line::Process(process.clone())).chain(lines) {
+        serde_json::to_writer(&mut text, line)?;
+        text.push(b'\n');
+    }
+    Ok(text)
 }

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::Once;
 
-use cartograph_traffic::{Grid, Process, SCHEMA};
+use cartograph_traffic::{Address, Grid, Process, SCHEMA, host_name};
 
 use crate::next::Next;
 use crate::outermost;
@@ -13,12 +13,17 @@ use crate::say::say;
 use crate::sys::{self, MPI_Comm};
 use crate::tally;
 
+/// The characters of a program and its arguments that are noted, in each part.
+const MOST_PROGRAM: usize = 500;
+
 /// Begins to record, once MPI has started. Host's functions may call each other, and tools ours.
 fn start() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
         let Some(process) = own() else { return };
+        let rank = process.rank;
         if part::open(process) {
+            tally::begin(rank);
             peers::make_keys();
             // SAFETY: a function that stays: the library is linked with -z nodelete.
             unsafe { libc::atexit(at_exit) };
@@ -55,18 +60,27 @@ fn own() -> Option<Process> {
         schema: SCHEMA,
         rank: rank.try_into().ok()?,
         size: size.try_into().ok()?,
-        host: text(&name),
-        program: arguments.join(" "),
+        host: host_name(&text(&name)),
+        address: address(),
+        program: arguments.join(" ").chars().take(MOST_PROGRAM).collect(),
         mpi: mpi.split_whitespace().collect::<Vec<_>>().join(" "),
+        part: 0,
         complete: false,
         lines: 0,
     })
 }
 
+/// The address of the node in the network, as Slurm tells it.
+fn address() -> Option<Address> {
+    let [path, pattern] =
+        ["SLURM_TOPOLOGY_ADDR", "SLURM_TOPOLOGY_ADDR_PATTERN"].map(|name| std::env::var(name).ok());
+    Some(Address { path: path?, pattern: pattern? })
+}
+
 /// A program that ends without `MPI_Finalize` leaves what it had.
 extern "C" fn at_exit() {
     if outermost::is_on() {
-        tally::finish(false);
+        part::finish(false);
     }
 }
 
@@ -76,6 +90,7 @@ macro_rules! wrap_start {
             type Function = unsafe extern "C" fn($($ty),*) -> c_int;
 
             unsafe fn call(next: &Next, $($arg: $ty),*) -> c_int {
+                part::look();
                 // SAFETY: every function of this name is of this type: it is what mpi.h declares.
                 let next: Function = unsafe { std::mem::transmute(next.get()) };
                 // SAFETY: the caller keeps the standard's contract for this call.
@@ -100,7 +115,7 @@ const _: () = {
     unsafe fn call(next: &Next) -> c_int {
         if outermost::is_on() {
             outermost::switch(false);
-            tally::finish(true);
+            part::finish(true);
         }
         // SAFETY: every MPI_Finalize is of this type.
         let next: unsafe extern "C" fn() -> c_int = unsafe { std::mem::transmute(next.get()) };

@@ -4,16 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::c_int;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use cartograph_traffic::{Count, Grid, Line};
+use cartograph_traffic::{Count, Grid, Line, MOST_GRIDS};
 use rustc_hash::FxHashMap;
 
 use crate::part::{self, Clock};
 use crate::peers::{Peers, bits};
 use crate::sent::{Block, Sent};
 use crate::sys::MPI_Request;
-
-/// Grids that a process keeps; a program may make them without end.
-const MOST_GRIDS: usize = 256;
 
 static TALLY: Mutex<Tally> = Mutex::new(Tally::new());
 
@@ -29,10 +26,12 @@ struct Tally {
     kept: Option<FxHashMap<usize, Kept>>,
     collectives: BTreeMap<&'static str, u64>,
     grids: Vec<Grid>,
+    /// Those of `grids` that are in a part.
+    noted: usize,
     clock: Clock,
 }
 
-/// What went to another process, and what was fetched from it.
+/// What went to another process, and what was fetched from it, since the last part.
 struct Other {
     rank: u32,
     sent: Count,
@@ -68,7 +67,8 @@ impl Tally {
             kept: None,
             collectives: BTreeMap::new(),
             grids: Vec::new(),
-            clock: Clock::new(),
+            noted: 0,
+            clock: Clock::stopped(),
         }
     }
 
@@ -105,43 +105,56 @@ impl Tally {
         *self.collectives.entry(function).or_default() += 1;
     }
 
-    /// What is to be written, if it is time for it.
-    #[inline]
-    fn due(&mut self) -> Option<Vec<Line>> {
-        self.clock.is_due().then(|| self.lines())
-    }
-
-    fn lines(&self) -> Vec<Line> {
-        let mut others: Vec<&Other> = self.others.iter().collect();
+    /// What came since the last call.
+    fn take(&mut self) -> Vec<Line> {
+        let mut others: Vec<&mut Other> = self.others.iter_mut().collect();
         others.sort_unstable_by_key(|other| other.rank);
-        let sent = others.iter().filter(|other| other.sent.messages > 0);
-        let got = others.iter().filter(|other| other.got.messages > 0);
-        let grids = self.grids.iter().cloned().map(Line::Grid);
-        let calls = self.collectives.iter();
-        let calls =
-            calls.map(|(name, calls)| Line::Collective { function: (*name).into(), calls: *calls });
-        sent.map(|other| Line::Sent { to: other.rank, count: other.sent })
-            .chain(got.map(|other| Line::Got { from: other.rank, count: other.got }))
-            .chain(grids)
-            .chain(calls)
-            .collect()
+        let (mut sent, mut got) = (Vec::new(), Vec::new());
+        for other in others {
+            let [sent_now, got_now] = [&mut other.sent, &mut other.got].map(std::mem::take);
+            if sent_now.messages > 0 {
+                sent.push(Line::Sent { to: other.rank, count: sent_now });
+            }
+            if got_now.messages > 0 {
+                got.push(Line::Got { from: other.rank, count: got_now });
+            }
+        }
+        let grids = self.grids[std::mem::replace(&mut self.noted, self.grids.len())..].iter();
+        let calls = std::mem::take(&mut self.collectives).into_iter();
+        let calls = calls.map(|(name, calls)| Line::Collective { function: name.into(), calls });
+        sent.into_iter().chain(got).chain(grids.cloned().map(Line::Grid)).chain(calls).collect()
     }
+}
+
+/// Begins to look for when parts are due.
+pub(crate) fn begin(rank: u32) {
+    tally().clock = Clock::of_rank(rank);
+}
+
+/// What came since it was last taken.
+pub(crate) fn take() -> Vec<Line> {
+    tally().take()
+}
+
+/// [`take`] where the process ends; `None` if that would wait without end.
+pub(crate) fn take_patiently() -> Option<Vec<Line>> {
+    Some(part::lock_patiently(&TALLY)?.take())
 }
 
 /// Counts what a call has sent.
 #[inline]
 pub(crate) fn count(sent: Sent) {
-    let due = match sent {
-        Sent::One(_, block) if block.rank < 0 => None,
+    let is_due = match sent {
+        Sent::One(_, block) if block.rank < 0 => false,
         Sent::One(peers, block) => {
             let table = peers.table();
             let mut tally = tally();
             match table.and_then(|table| tally.find(table, block.rank)) {
                 Some(Some(other)) => {
                     tally.add(other, block);
-                    tally.due()
+                    tally.clock.is_due()
                 }
-                Some(None) => None,
+                Some(None) => false,
                 None => {
                     drop(tally);
                     many(peers, &[block])
@@ -152,23 +165,19 @@ pub(crate) fn count(sent: Sent) {
         Sent::Calls(function) => {
             let mut tally = tally();
             tally.call(function);
-            tally.due()
+            tally.clock.is_due()
         }
     };
-    write(due);
-}
-
-fn write(due: Option<Vec<Line>>) {
-    if let Some(lines) = due {
-        part::write(&lines, false);
+    if is_due {
+        part::write();
     }
 }
 
-fn many(peers: Peers, blocks: &[Block]) -> Option<Vec<Line>> {
+fn many(peers: Peers, blocks: &[Block]) -> bool {
     let found = resolve(peers, blocks);
     let mut tally = tally();
     found.into_iter().for_each(|(other, block)| tally.add(other, block));
-    tally.due()
+    tally.clock.is_due()
 }
 
 /// The blocks that go to processes of this world, with where these are in `others`.
@@ -223,9 +232,11 @@ pub(crate) fn started(request: MPI_Request) {
         Some(Kept::Calls(function)) => tally.call(function),
         None => return,
     }
-    let due = tally.due();
+    let is_due = tally.clock.is_due();
     drop(tally);
-    write(due);
+    if is_due {
+        part::write();
+    }
 }
 
 /// A request is about to be freed.
@@ -266,10 +277,4 @@ pub(crate) fn neighbors(table: u32) -> Option<Arc<[c_int]>> {
 /// Keeps the destinations of neighborhood collectives.
 pub(crate) fn set_neighbors(table: u32, neighbors: Arc<[c_int]>) {
     tally().table(table).neighbors = Some(neighbors);
-}
-
-/// Writes the part as it is now. `complete` if nothing will be added.
-pub(crate) fn finish(complete: bool) {
-    let lines = tally().lines();
-    part::write(&lines, complete);
 }

@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::sync::{Once, OnceLock};
 
-use cartograph_traffic::Recording;
+use cartograph_traffic::{Recording, Scale};
 
 use super::say::say;
 use super::settings::Settings;
@@ -27,12 +27,11 @@ fn recording(comm: &HostComm) -> Option<&'static Recording> {
             let recorded = recording.size;
             return Err(format!("is of a job of {recorded} processes, and this one has {size}"));
         }
-        let first = recording.missing().next();
-        match first {
+        match recording.first_missing() {
             None => Ok(recording),
             Some(rank) => {
-                let count = recording.missing().count();
-                Err(format!("lacks the parts of {count} processes, such as {rank}.jsonl"))
+                let count = recording.missing();
+                Err(format!("lacks the parts of {count} processes, such as that of rank {rank}"))
             }
         }
     });
@@ -74,14 +73,10 @@ pub(super) fn weighed(comm: &HostComm, graph: Csr) -> Csr {
             edges.push((from as u32, to as u32, bytes));
         });
     }
-    // Sums over the graph fit, with what the search adds and multiplies.
-    let all: u128 = edges.iter().map(|(.., bytes)| u128::from(*bytes)).sum();
-    let shift = (u128::BITS - all.leading_zeros()).saturating_sub(47);
-    if all == 0 {
+    let scale = Scale::of(edges.iter().map(|(.., bytes)| *bytes));
+    if edges.iter().all(|(.., bytes)| *bytes == 0) {
         return graph;
     }
-    Csr::from_edges(
-        vertices,
-        edges.iter().map(|(from, to, bytes)| (*from, *to, (bytes >> shift) as i64)),
-    )
+    let weigh = |(from, to, bytes): &(u32, u32, u64)| (*from, *to, scale.weight(*bytes));
+    Csr::from_edges(vertices, edges.iter().map(weigh))
 }

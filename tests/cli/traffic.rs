@@ -2,10 +2,11 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::run::{Directory, cartograph};
+use crate::run::{Directory, at, cartograph};
 
 /// A job of 8 processes, dealt out to two nodes, in which each process sends to the one four above or below
 /// it, 1000 bytes in 10 messages, and 1 byte to itself.
@@ -22,12 +23,12 @@ fn record(directory: &Path) -> PathBuf {
             json!({"collective": {"function": "MPI_Bcast", "calls": 3}}),
         ]
     });
-    // What a process was writing when it was killed.
-    fs::write(traffic.join("3.new"), "{\"process\":").unwrap();
+    // Something else.
+    fs::write(traffic.join("notes"), "hello").unwrap();
     traffic
 }
 
-/// A job with a process for each of these hosts, and what is recorded of each, as the recorder writes it.
+/// A job with a process for each of these hosts, and what is recorded of each, in a file for each process.
 pub(crate) fn record_on(
     directory: &Path,
     hosts: &[&str],
@@ -184,4 +185,180 @@ fn what_is_no_recording_is_told_in_one_line() {
     fs::remove_file(&part).unwrap();
     plan("").fails(1, "say them by --nodes");
     plan("--nodes 2 --ppn 4").stdout();
+}
+
+/// A recording of a single process, on host n0.
+fn alone(directory: &Directory, program: &str) -> PathBuf {
+    let file = directory.join("alone");
+    let text = format!(
+        "{{\"process\":{{\"program\":{},\"schema\":1,\"rank\":0,\"size\":1,\"host\":\"n0\",\"mpi\":\"M\",\
+         \"complete\":true,\"lines\":0}}}}",
+        json!(program)
+    );
+    fs::write(&file, text).unwrap();
+    file
+}
+
+#[test]
+fn a_recording_is_known_by_its_beginning_whatever_letters_it_has() {
+    let directory = Directory::new("traffic-letters");
+    for padding in ["", "x"] {
+        // Among the first bytes is half a letter, wherever these end.
+        let program = format!("{padding}{}", "\u{e4}".repeat(60));
+        let text = cartograph("show").arg(alone(&directory, &program)).stdout();
+        assert!(text.starts_with(&format!("{program}: 1 processes")), "{text}");
+    }
+}
+
+#[test]
+fn a_stranger_s_recording_runs_nothing() {
+    let directory = Directory::new("traffic-stranger");
+    let ranks = directory.join("ranks");
+    let evil = "127.0.0.2 -launcher ssh -launcher-exec /tmp/evil";
+    let traffic = record_on(directory.path(), &["a", "b"], |_| Vec::new());
+    let part = traffic.join("1.jsonl");
+    let good = fs::read_to_string(&part).unwrap();
+    for host in [evil, "-launcher", "a,b", "$(id)", "", "\\u001b[2J"] {
+        fs::write(&part, good.replace("\"b\"", &format!("\"{host}\""))).unwrap();
+        for launcher in ["mpich", "openmpi", "slurm"] {
+            let run = cartograph(&format!("plan --rankfile {launcher}")).arg(&ranks);
+            run.arg("--traffic")
+                .arg(&traffic)
+                .fails(1, "the name of the host has other characters");
+        }
+        cartograph("show").arg(&traffic).fails(1, "the name of the host");
+    }
+    fs::write(&part, good).unwrap();
+
+    let layout = directory.join("layout");
+    let plan = || cartograph("plan --rankfile mpich").arg(&ranks).arg("--traffic").arg(&traffic);
+    for name in ["-launcher", "a,b", "$(id)", "\u{1b}[2J"] {
+        fs::write(&layout, format!("a {name}")).unwrap();
+        plan().arg("--layout").arg(&layout).fails(2, "is no name of a host");
+    }
+    for names in ["a,-launcher", "a,$(id)"] {
+        plan().arg("--hosts").arg(names).fails(2, "is no name of a host");
+        fs::write(&layout, names.replace(',', "\n")).unwrap();
+        plan().arg("--hosts").arg(&layout).fails(2, "is no name of a host");
+    }
+    assert!(!ranks.exists());
+}
+
+#[test]
+fn no_terminal_sees_control_characters_of_others() {
+    let directory = Directory::new("traffic-terminal");
+    let file = alone(&directory, "\u{1b}[2Japp\r\u{9b}1m\u{202e}");
+    for arguments in ["show", "plan --traffic"] {
+        let text = cartograph(arguments).arg(&file).stdout();
+        let moves = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
+        assert!(text.contains("[2Japp") && !text.contains(moves), "{text:?}");
+    }
+    let wrong = directory.join("wrong");
+    let text = fs::read_to_string(&file).unwrap() + "\n{\"\\u001b[2J\":1}\n";
+    fs::write(&wrong, text.replace("\"lines\":0", "\"lines\":1")).unwrap();
+    cartograph("show").arg(&wrong).fails(1, "\u{fffd}[2J");
+    // A report's name of a program comes from elsewhere as well.
+    let report = directory.join("report.json");
+    fs::write(&report, "{\"\\u001b[2J\": ").unwrap();
+    cartograph("show").arg(&report).fails(1, "cannot show");
+}
+
+#[test]
+fn what_a_recording_claims_takes_no_memory() {
+    let directory = Directory::new("traffic-claims");
+    let file = alone(&directory, "./app");
+    let text = fs::read_to_string(&file).unwrap().replace("\"size\":1", "\"size\":33554432");
+    fs::write(&file, text).unwrap();
+    // In 200 MB of address space, of which the command takes some tens for itself.
+    let limited = |arguments: &str| {
+        let command = format!("ulimit -v 200000; exec \"$0\" {arguments} \"$1\"");
+        let run = at(Path::new("/bin/sh"), "-c").arg(command);
+        run.arg(env!("CARGO_BIN_EXE_cartograph")).arg(&file)
+    };
+    let text = limited("show").stdout();
+    assert!(text.contains("33554431 of the 33554432 parts are missing, the first that of rank 1"));
+    limited("plan --traffic").fails(1, "parts of the recording are missing");
+    limited("plan --nodes 2 --ppn 4 --traffic").fails(2, "but the nodes have 8");
+    limited("show --svg - ").fails(1, "too many to be drawn");
+}
+
+#[test]
+fn sums_beyond_64_bits_end_nothing() {
+    let directory = Directory::new("traffic-sums");
+    let hosts: Vec<String> = (0..40).map(|rank| format!("n{}", rank / 2)).collect();
+    let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+    let traffic = record_on(directory.path(), &hosts, |rank| {
+        let sent =
+            |to: usize| json!({"sent": {"to": to % 40, "messages": u64::MAX, "bytes": u64::MAX}});
+        (1..40).map(|by| sent(rank + by)).chain([sent(rank + 1)]).collect()
+    });
+    let text = cartograph("show").arg(&traffic).stdout();
+    assert!(text.contains("18.4 EB"), "{text}");
+    for arguments in ["", "--levels 5:4:2", "--objective max", "--nodes 2 --ppn 20"] {
+        let text = cartograph(&format!("plan {arguments} --traffic")).arg(&traffic).stdout();
+        assert!(text.contains("GiB between nodes"), "{text}");
+    }
+    let answer = cartograph("plan --json --traffic").arg(&traffic).stdout();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["unit"], "GiB");
+    assert!(answer["before"]["inter_node_edges"].as_i64().unwrap() > 0, "{answer}");
+}
+
+#[test]
+fn links_in_a_recording_are_not_followed() {
+    let directory = Directory::new("traffic-links");
+    let traffic = record(directory.path());
+    let part = traffic.join("2.jsonl");
+    let elsewhere = directory.join("elsewhere");
+    fs::rename(&part, &elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, &part).unwrap();
+    cartograph("show").arg(&traffic).fails(1, "2.jsonl in it");
+    fs::remove_file(&part).unwrap();
+    assert!(Command::new("mkfifo").arg(&part).status().unwrap().success());
+    cartograph("show").arg(&traffic).fails(1, "not a regular file");
+}
+
+#[test]
+fn the_switches_that_were_recorded_count() {
+    let directory = Directory::new("traffic-switches");
+    // Neighbors in a row of eight processes are never on one switch.
+    let hosts = ["n1", "n1", "n0", "n0", "n3", "n3", "n2", "n2"];
+    let row = |rank: usize| {
+        let neighbors = [rank.checked_sub(1), Some(rank + 1).filter(|right| *right < 8)];
+        let sent = |to| json!({"sent": {"to": to, "messages": 1, "bytes": 1000}});
+        neighbors.into_iter().flatten().map(sent).collect()
+    };
+    let traffic = record_on(directory.path(), &hosts, row);
+    let plan = || cartograph("plan --traffic").arg(&traffic);
+    assert!(!plan().stdout().contains("switches"));
+    let address_of = |host: &str, switch: &str| {
+        json!({"path": format!("top.{switch}.{host}"), "pattern": "switch.switch.node"}).to_string()
+    };
+    for (rank, host) in hosts.iter().enumerate() {
+        let file = traffic.join(format!("{rank}.jsonl"));
+        let switch = if ["n0", "n2"].contains(host) { "left" } else { "right" };
+        let (name, address) = (format!("\"host\":\"{host}\""), address_of(host, switch));
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(&file, text.replace(&name, &format!("{name},\"address\":{address}"))).unwrap();
+    }
+    let text = plan().stdout();
+    assert!(text.contains("on 4 nodes of 2, 2 switches\n"), "{text}");
+    let answer = plan().arg("--json").stdout();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["levels"][0]["before"]["edges"], 6000, "{answer}");
+    assert_eq!(answer["levels"][0]["after"]["edges"], 2000, "{answer}");
+    // Where others are said they are those.
+    let answer = plan().arg("--json").arg("--levels").arg("2:2:2").stdout();
+    let answer: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!(answer["levels"][0]["before"]["edges"], 2000, "{answer}");
+
+    let file = traffic.join("7.jsonl");
+    let text = fs::read_to_string(&file).unwrap();
+    fs::write(&file, text.replace("top.left.n2", "n2")).unwrap();
+    let told = plan().output();
+    let said = String::from_utf8_lossy(&told.stderr).into_owned();
+    assert!(told.status.success(), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
+    assert!(said.starts_with("cartograph: SLURM_TOPOLOGY_ADDR in the recording "), "{said}");
+    assert!(!String::from_utf8_lossy(&told.stdout).contains("switches"));
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # test-record.sh HOST: what the recorder writes is what the program has sent, message by message: in C and Fortran,
-# with threads, with tools on either side and Cartograph behind, and of jobs that do not come to their end.
+# with threads, with tools on either side and Cartograph behind, and of jobs that do not come to their end. What was
+# there before stays as it was.
 . "$(dirname "$0")/checks.sh"
 fc=$(scripts/host.sh "$host" fc)
 recorder=$lib/libcartograph_record.so
@@ -30,20 +31,49 @@ $cc $flags $defines -o "$work/record" "$top/c_tests/record/record.c"
 $cc $flags -o "$work/more" "$top/c_tests/record/record_more.c"
 $cc $flags -fPIC -shared -o "$work/tool.so" "$top/c_tests/record/record_tool.c"
 
-# recorded N PROGRAM...: runs it under the recorder; the parts are in $work/traffic.
+$cc $flags -fPIC -shared -o "$work/clock.so" "$top/c_tests/record/record_clock.c"
+$cc $flags -o "$work/fork" "$top/c_tests/record/record_fork.c"
+yield=${YIELD:+ $YIELD}
+
+# recorded N PROGRAM...: runs it under the recorder, into $work/traffic.
 recorded() {
     rm -rf "$work/traffic"
+    again "$@"
+}
+# again N PROGRAM...: the same, whatever is there.
+again() {
     $launch "$1" env ${YIELD:+LD_PRELOAD="$YIELD"} \
         "$top/build/bin/cartograph" exec --record "$work/traffic" "${@:2}" >"$work/out" 2>"$work/err"
+}
+# parts: writes what each rank recorded in all of its parts together into $work/parts/RANK.jsonl.
+parts() {
+    rm -rf "$work/parts"
+    mkdir "$work/parts"
+    cat "$work/traffic"/*.jsonl | awk -v to="$work/parts/" '
+        /^\{"process"/ { match($0, /"rank":[0-9]+/); file = to substr($0, RSTART + 7, RLENGTH - 7) ".jsonl" }
+        /^\{"(sent|got)"/ {
+            key = file " " substr($0, 1, index($0, ",") - 1)
+            gsub(/[^0-9]+/, " "); split($0, number, " ")
+            messages[key] += number[2]; bytes[key] += number[3]
+            next
+        }
+        NF { print >file }
+        END {
+            for (key in messages) {
+                split(key, word, " ")
+                printf "%s,\"messages\":%d,\"bytes\":%d}}\n", word[2], messages[key], bytes[key] >word[1]
+            }
+        }'
 }
 # same N: the parts say what the program said.
 same() {
     local rank
-    test "$(ls "$work/traffic" | grep -c '\.jsonl$')" = "$1" || { ls "$work/traffic" && return 1; }
+    parts
+    test "$(ls "$work/parts" | wc -l)" = "$1" || { ls "$work/parts" && return 1; }
     for ((rank = 0; rank < $1; rank++)); do
         grep -q "^$rank {" "$work/out" || { echo "rank $rank says nothing" && return 1; }
         diff <(sed -n "s/^$rank {/{/p" "$work/out" | sort) \
-            <(grep -E '^\{"(sent|got)"' "$work/traffic/$rank.jsonl" | sort) || { echo "rank $rank" && return 1; }
+            <(grep -E '^\{"(sent|got)"' "$work/parts/$rank.jsonl" | sort) || { echo "rank $rank" && return 1; }
     done
 }
 evidence=("$work/err" "$work/out")
@@ -54,27 +84,85 @@ for processes in 2 4 5; do
     check "each message of $processes processes is counted once" counted $processes "$work/record"
 done
 collective() {
-    grep -qx '{"collective":{"function":"MPI_Allreduce","calls":2}}' "$work/traffic/3.jsonl" &&
-        grep -qx '{"collective":{"function":"MPI_Bcast","calls":1}}' "$work/traffic/3.jsonl"
+    grep -qx '{"collective":{"function":"MPI_Allreduce","calls":2}}' "$work/parts/3.jsonl" &&
+        grep -qx '{"collective":{"function":"MPI_Bcast","calls":1}}' "$work/parts/3.jsonl"
 }
 check "other collectives are counted as calls" collective
 grid='{"grid":{"function":"MPI_Cart_create","dims":\[5\],"periodic":\[true\],"reorder":false,"rank":3,"first":0}}'
-check "grids are noted" grep -qx "$grid" "$work/traffic/3.jsonl"
-check "the part says that it is whole" grep -q '"rank":3,"size":5,.*"complete":true' "$work/traffic/3.jsonl"
+check "grids are noted" grep -qx "$grid" "$work/parts/3.jsonl"
+check "the part says that it is whole" grep -q '"rank":3,"size":5,.*"part":0,"complete":true' "$work/parts/3.jsonl"
+one_file() { test "$(ls -A "$work/traffic" | wc -l)" = 1; }
+check "the processes of a node share a file" one_file
 shown() { "$top/build/bin/cartograph" show "$work/traffic" | grep -q 'MPI_Cart_create: grid 5, periodic 1$'; }
 check "cartograph show reads it" shown
-
-# Parts of a larger job before are gone; the directory may be there.
-smaller() {
-    $launch 2 env ${YIELD:+LD_PRELOAD="$YIELD"} \
-        "$top/build/bin/cartograph" exec --record "$work/traffic" "$work/record" >"$work/out" 2>"$work/err" && same 2
+address() {
+    SLURM_TOPOLOGY_ADDR=s0.n0 SLURM_TOPOLOGY_ADDR_PATTERN=switch.node recorded 2 "$work/record" && same 2 &&
+        grep -q '"host":"[^"]*","address":{"path":"s0.n0","pattern":"switch.node"},' "$work/parts/1.jsonl"
 }
-check "a smaller job leaves nothing of the larger before it" smaller
+check "the switches that Slurm tells of are noted" address
+
+# What is there stays as it is, whoever wrote it; the program runs.
+untouched() {
+    local before code=0
+    before=$(find "$work/traffic" "$work/mine" -printf '%p %y %s %T@ %l\n' | sort)
+    again 2 "$work/record" || code=$?
+    diff <(echo "$before") <(find "$work/traffic" "$work/mine" -printf '%p %y %s %T@ %l\n' | sort) && test "$code" = 0 &&
+        grep -q '^1 {"sent"' "$work/out" && test "$(grep -c cartograph "$work/err")" = 1 &&
+        grep -q "^cartograph: CARTOGRAPH_RECORD: $work/traffic is there already; .*; nothing is recorded$" "$work/err"
+}
+mkdir "$work/mine"
+check "an earlier recording stays" untouched
+rm -rf "$work/traffic" && mkdir "$work/traffic"
+echo mine | tee "$work/traffic/17.jsonl" >"$work/traffic/0.jsonl"
+check "files of others stay" untouched
+rm -rf "$work/traffic" && ln -s "$work/mine" "$work/traffic"
+check "no link is followed to another directory" untouched
+empty() { rm -rf "$work/traffic" && mkdir "$work/traffic" && again 2 "$work/record" && same 2 && quiet; }
+check "an empty directory is taken" empty
+# A link that comes while the program runs.
+planted() {
+    echo mine >"$work/mine/thesis"
+    recorded 2 "$work/more" planted "$work/traffic" "$work/mine/thesis" && grep -qx mine "$work/mine/thesis" &&
+        test "$(grep -c cartograph "$work/err")" = 1 &&
+        grep -q '^cartograph: CARTOGRAPH_RECORD: .* cannot be written, so the recording is not whole: ' "$work/err"
+}
+check "no link is followed to another file, and that is said once" planted
+
+# A program beside others that are not recorded: nobody waits for these.
+coupled() {
+    local record=(env CARTOGRAPH_RECORD="$work/traffic" LD_PRELOAD="$recorder$yield")
+    local bare=(env ${YIELD:+LD_PRELOAD="$YIELD"})
+    rm -rf "$work/traffic"
+    case $1 in
+    first) $launch 2 "${record[@]}" "$work/record" : -n 2 "${bare[@]}" "$work/record" ;;
+    last) $launch 2 "${bare[@]}" "$work/record" : -n 2 "${record[@]}" "$work/record" ;;
+    esac >"$work/out" 2>"$work/err"
+    parts
+    test "$(cd "$work/parts" && echo *)" = "$2" && quiet &&
+        "$top/build/bin/cartograph" show "$work/traffic" | grep -q '^2 of the 4 parts are missing'
+}
+check "the first of two programs is recorded" coupled first "0.jsonl 1.jsonl"
+check "the last of two programs is recorded" coupled last "2.jsonl 3.jsonl"
 
 threads() { recorded 2 "$work/more" threads && { grep -q '^no threads$' "$work/out" || same 2; }; }
 check "threads" threads
+forked() { recorded 1 "$work/fork" && grep -qx 'all children ended' "$work/out" && grep -q '"rank":0' "$work/traffic"/*; }
+check "children of a process with threads end" forked
+
+# The program sets the clock forward by which parts are written.
+hurried() {
+    rm -rf "$work/traffic"
+    $launch "$1" env CARTOGRAPH_RECORD="$work/traffic" LD_PRELOAD="$recorder $work/clock.so$yield" "${@:2}" \
+        >"$work/out" 2>"$work/err"
+}
+several() {
+    hurried 2 "$work/more" parts && same 2 && quiet &&
+        test "$(grep -c '"part":[01],' "$work/traffic"/*)" = 4 && test "$(grep -c '"complete":true' "$work/traffic"/*)" = 2 &&
+        "$top/build/bin/cartograph" show "$work/traffic" | grep -q '^sent to others: 212 messages, 212 B$'
+}
+check "parts on the way have what came since the last" several
 # The launcher says that processes were killed.
-killed() { ! recorded 2 "$work/more" killed && same 2 && ! grep -l '"complete":true' "$work"/traffic/*; }
+killed() { ! hurried 2 "$work/more" killed && same 2 && ! grep -l '"complete":true' "$work"/traffic/*; }
 check "a job that is killed leaves what it had" killed
 # A launcher may kill one process as soon as another has ended so: then once more.
 ended() {
@@ -90,7 +178,7 @@ check "a job that ends without MPI_Finalize leaves all" ended
 # Tools on either side, and Cartograph behind. The tool sees each of its calls once.
 chained() {
     rm -rf "$work/traffic"
-    $launch 4 env CARTOGRAPH_RECORD="$work/traffic" LD_PRELOAD="$1${YIELD:+ $YIELD}" "$work/record" >"$work/out" 2>"$work/err" &&
+    $launch 4 env CARTOGRAPH_RECORD="$work/traffic" LD_PRELOAD="$1$yield" "$work/record" >"$work/out" 2>"$work/err" &&
         same 4
 }
 tool_saw() { test "$(sed -n 's/^tool: //p' "$work/out" | sort -u)" = 16; }
@@ -103,7 +191,7 @@ check "Cartograph behind" chained "$recorder $lib/libcartograph.so"
 # Where nothing can be written the program runs as without, and one process says why.
 nowhere() {
     echo >"$work/file"
-    $launch 2 env CARTOGRAPH_RECORD="$work/file/x" LD_PRELOAD="$recorder${YIELD:+ $YIELD}" "$work/record" >"$work/out" 2>"$work/err" &&
+    $launch 2 env CARTOGRAPH_RECORD="$work/file/x" LD_PRELOAD="$recorder$yield" "$work/record" >"$work/out" 2>"$work/err" &&
         test "$(grep -c 'cartograph: CARTOGRAPH_RECORD: .* cannot be written' "$work/err")" = 1 &&
         grep -q '^1 {"sent"' "$work/out"
 }
@@ -130,12 +218,15 @@ without() {
         test "$(grep -c "^cartograph:" "$work/err")" = 1
 }
 check "of another job" without "is of a job of 8 processes, and this one has 6" 6
+recorded 8 "$work/grid" && parts && rm -rf "$work/learned" && mv "$work/parts" "$work/learned"
+check "a file for each process is as good" weighed 8
+check "the next run takes the weights of these" grep -q '; between nodes 96 -> 40 .*; weighted 8,1$' "$work/err"
 mv "$work/learned/3.jsonl" "$work/3.jsonl"
-check "parts are missing" without "lacks the parts of 1 processes, such as 3.jsonl" 8
+check "parts are missing" without "lacks the parts of 1 processes, such as that of rank 3" 8
 head -n 2 "$work/3.jsonl" >"$work/learned/3.jsonl"
 check "cut off" without "is not a recording: the part of rank 3 is cut off: .*" 8
 echo "something else" >"$work/learned/3.jsonl"
-check "foreign" without "is not a recording: line .* is none of a recording .*" 8
+check "foreign" without "is not a recording: line .* is not an entry of a recording .*" 8
 rm -r "$work/learned"/* && check "empty" without "is not a recording: no process has written .*" 8
 
 if [ -n "$fc" ]; then

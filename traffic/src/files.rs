@@ -1,12 +1,15 @@
 //! Where recordings are kept.
 
+use std::fs::{self, OpenOptions};
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
+use crate::join::PartialRecording;
 use crate::{ReadError, Recording};
 
-/// Parts of recordings end so; files that are being written do not.
-const PART: &str = "jsonl";
+/// Files of a recording end so.
+const PARTS: &str = "jsonl";
 
 /// Why a recording cannot be read.
 #[derive(Debug, thiserror::Error)]
@@ -20,28 +23,58 @@ pub enum OpenError {
 }
 
 impl Recording {
-    /// Reads a directory of parts, or a file with one or more.
+    /// Reads a directory of files with parts, or one such file. No links in a directory are followed.
     ///
     /// # Errors
     ///
     /// [`OpenError`], as text that follows the name of the file.
     pub fn open(path: &Path) -> Result<Self, OpenError> {
-        let files = if path.is_dir() { parts(path)? } else { vec![path.to_owned()] };
-        let texts: Vec<String> = files.iter().map(fs::read_to_string).collect::<io::Result<_>>()?;
-        Ok(Self::read(texts.iter().map(String::as_str))?)
+        let mut joined = PartialRecording::default();
+        if path.is_dir() {
+            for file in files(path)? {
+                add(&mut joined, open_regular(&file)?)?;
+            }
+        } else {
+            add(&mut joined, fs::File::open(path)?)?;
+        }
+        Ok(joined.finish()?)
     }
 }
 
-/// The files of a directory, in the order of ranks.
-fn parts(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut parts = Vec::new();
+/// Adds a file line by line: its text is never in memory as a whole.
+fn add(joined: &mut PartialRecording, file: fs::File) -> Result<(), OpenError> {
+    let mut file = BufReader::new(file);
+    let mut line = String::new();
+    while file.read_line(&mut line)? > 0 {
+        joined.add(&line)?;
+        line.clear();
+    }
+    Ok(())
+}
+
+/// The files of a directory, in the order of their names.
+fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut files = Vec::new();
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
-        if path.extension().is_some_and(|end| end == PART) {
-            let rank: Option<u32> = path.file_stem().and_then(|name| name.to_str()?.parse().ok());
-            parts.push((rank, path));
+        if path.extension().is_some_and(|end| end == PARTS) {
+            files.push(path);
         }
     }
-    parts.sort();
-    Ok(parts.into_iter().map(|(_, path)| path).collect())
+    files.sort();
+    Ok(files)
+}
+
+/// Opens a file in a directory of others: what it has there may lead elsewhere, or wait for ever.
+fn open_regular(path: &Path) -> io::Result<fs::File> {
+    let named = |error: io::Error| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        io::Error::new(error.kind(), crate::printable(&format!("{name} in it: {error}")))
+    };
+    let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(named)?;
+    if !file.metadata()?.is_file() {
+        return Err(named(io::Error::other("it is not a regular file")));
+    }
+    Ok(file)
 }

@@ -2,37 +2,53 @@
 
 use std::collections::BTreeMap;
 
-use crate::line::{Count, Grid, Line, Process, SCHEMA};
-use crate::recording::{Edge, MOST_PROCESSES, ReadError, Recording, Topology};
+use crate::line::{Count, Grid, Line, MOST_GRIDS, Process, SCHEMA};
+use crate::recording::{Edge, Host, MOST_PROCESSES, ReadError, Recording, Topology};
+use crate::text::{is_host_name, printable};
 
-/// A recording while it is read.
+/// A recording while it is read. It takes memory for what was read, whatever size the job is said to have.
 #[derive(Default)]
 pub(crate) struct PartialRecording {
     recording: Recording,
+    /// Lines that were read.
+    line: usize,
     current: Option<Process>,
     found: usize,
+    processes: BTreeMap<u32, Known>,
     edges: BTreeMap<(u32, u32), Count>,
     /// The process of each place of each grid; by the grid with rank 0.
     grids: BTreeMap<Grid, BTreeMap<u32, u32>>,
 }
 
+/// What is known of a process by its parts so far.
+#[derive(Default)]
+struct Known {
+    parts: u32,
+    complete: bool,
+    grids: usize,
+}
+
 impl PartialRecording {
-    pub(crate) fn add(&mut self, line: usize, text: &str) -> Result<(), ReadError> {
-        let malformed = |reason: String| ReadError::Malformed { line, reason };
+    pub(crate) fn add(&mut self, text: &str) -> Result<(), ReadError> {
+        self.line += 1;
+        if text.trim().is_empty() {
+            return Ok(());
+        }
         let parsed = match serde_json::from_str(text) {
             Ok(parsed) => parsed,
             Err(error) => match schema_of(text) {
                 Some(schema) if schema != SCHEMA => return Err(ReadError::OtherSchema(schema)),
-                _ => return Err(malformed(error.to_string())),
+                _ => return Err(self.malformed(&error.to_string())),
             },
         };
         if let Line::Process(process) = parsed {
-            return self.begin(line, process);
+            return self.begin(process);
         }
         let Some(Process { rank, size, .. }) = self.current else {
-            return Err(malformed("it comes before the line of a process".to_owned()));
+            return Err(self.malformed("it comes before the line of a process"));
         };
         self.found += 1;
+        let line = self.line;
         let known = |other: u32| match other {
             other if other < size => Ok(other),
             _ => Err(ReadError::NoSuchRank { line, rank: other.into(), size }),
@@ -42,17 +58,11 @@ impl PartialRecording {
             Line::Sent { to, count } => self.edge(rank, known(to)?, count),
             Line::Got { from, count } => self.edge(known(from)?, rank, count),
             Line::Grid(grid) => {
-                let cells = grid.dims.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side));
-                let fits = cells.is_some_and(|cells| cells <= size && grid.rank < cells)
-                    && grid.dims.len() == grid.periodic.len();
-                if !fits {
-                    return Err(malformed(format!("no grid of {size} processes")));
-                }
                 known(grid.first)?;
-                let place = grid.rank;
-                self.grids.entry(Grid { rank: 0, ..grid }).or_default().insert(place, rank);
+                self.grid(rank, size, grid)?;
             }
             Line::Collective { function, calls } => {
+                self.check_function(&function)?;
                 let sum = self.recording.collectives.entry(function).or_default();
                 *sum = sum.saturating_add(calls);
             }
@@ -60,30 +70,68 @@ impl PartialRecording {
         Ok(())
     }
 
+    fn malformed(&self, reason: &str) -> ReadError {
+        ReadError::Malformed { line: self.line, reason: printable(reason) }
+    }
+
+    fn check_function(&self, name: &str) -> Result<(), ReadError> {
+        let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+        match !name.is_empty() && name.bytes().all(known) {
+            true => Ok(()),
+            false => Err(self.malformed("the name of a function has other characters")),
+        }
+    }
+
+    fn grid(&mut self, rank: u32, size: u32, grid: Grid) -> Result<(), ReadError> {
+        self.check_function(&grid.function)?;
+        let cells = grid.dims.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side));
+        let fits = cells.is_some_and(|cells| cells <= size && grid.rank < cells)
+            && grid.dims.len() == grid.periodic.len();
+        if !fits {
+            return Err(self.malformed(&format!("no grid of {size} processes")));
+        }
+        let known = self.processes.entry(rank).or_default();
+        known.grids += 1;
+        if known.grids > MOST_GRIDS {
+            return Err(self.malformed(&format!("more than {MOST_GRIDS} grids of one process")));
+        }
+        let place = grid.rank;
+        self.grids.entry(Grid { rank: 0, ..grid }).or_default().insert(place, rank);
+        Ok(())
+    }
+
     /// A part begins.
-    fn begin(&mut self, line: usize, process: Process) -> Result<(), ReadError> {
+    fn begin(&mut self, process: Process) -> Result<(), ReadError> {
         self.end()?;
-        let Process { schema, rank, size, .. } = process;
+        let Process { schema, rank, size, part, complete, .. } = process;
         if schema != SCHEMA {
             return Err(ReadError::OtherSchema(schema));
         }
         if size > MOST_PROCESSES || rank >= size {
-            return Err(ReadError::NoSuchRank { line, rank: rank.into(), size });
+            return Err(ReadError::NoSuchRank { line: self.line, rank: rank.into(), size });
+        }
+        if !is_host_name(&process.host) {
+            return Err(self.malformed("the name of the host has other characters"));
         }
         let recording = &mut self.recording;
         if recording.size == 0 {
             recording.size = size;
-            recording.hosts = vec![None; size as usize];
-            recording.program.clone_from(&process.program);
-            recording.mpi.clone_from(&process.mpi);
+            recording.program = printable(&process.program);
+            recording.mpi = printable(&process.mpi);
         } else if recording.size != size {
             return Err(ReadError::OtherSize(recording.size, size));
         }
-        let host = &mut recording.hosts[rank as usize];
-        if host.replace(process.host.clone()).is_some() {
-            return Err(ReadError::Twice(rank));
+        let known = self.processes.entry(rank).or_default();
+        match part.cmp(&known.parts) {
+            std::cmp::Ordering::Less => return Err(ReadError::Twice(rank)),
+            std::cmp::Ordering::Greater => return Err(ReadError::PartMissing(rank)),
+            std::cmp::Ordering::Equal => {}
         }
-        recording.cut_short += usize::from(!process.complete);
+        (known.parts, known.complete) = (part.saturating_add(1), complete);
+        if part == 0 {
+            let host = Host { name: process.host.clone(), address: process.address.clone() };
+            recording.hosts.insert(rank, host);
+        }
         (self.current, self.found) = (Some(process), 0);
         Ok(())
     }
@@ -104,10 +152,11 @@ impl PartialRecording {
 
     pub(crate) fn finish(self) -> Result<Recording, ReadError> {
         self.end()?;
-        let Self { mut recording, edges, grids, current, .. } = self;
+        let Self { mut recording, edges, grids, current, processes, .. } = self;
         if current.is_none() {
             return Err(ReadError::Empty);
         }
+        recording.cut_short = processes.values().filter(|known| !known.complete).count();
         for (grid, places) in grids {
             let (along, elsewhere) = along(&grid, &places, &edges);
             let same = |known: &&mut Topology| {

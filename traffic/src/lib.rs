@@ -1,15 +1,18 @@
-//! What a job sent: the files that the recorder writes, one a process, and what they say together.
+//! What a job sent: the files that the recorder writes, one a node, and what they say together.
 //!
-//! A part is a text of JSON lines, of which the first is [`Line::Process`]; `docs/traffic-format.md`
-//! describes it. Several parts one after the other are as good as several files.
+//! A file has parts, each of one process: lines of JSON, of which the first is [`Line::Process`];
+//! `docs/traffic-format.md` describes them. Parts may be in one file or several.
 #![forbid(unsafe_code)]
 
 mod files;
 mod join;
 mod line;
 mod recording;
+mod text;
 mod weights;
 
 pub use files::OpenError;
-pub use line::{Count, Grid, Line, Process, SCHEMA};
-pub use recording::{Edge, ReadError, Recording, Topology};
+pub use line::{Address, Count, Grid, Line, MOST_GRIDS, Process, SCHEMA};
+pub use recording::{Edge, Host, ReadError, Recording, Topology};
+pub use text::{host_name, is_host_name, printable};
+pub use weights::Scale;

@@ -2,6 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+/// The most grids that the parts of one process have together: a program may make them without end.
+pub const MOST_GRIDS: usize = 256;
+
 /// The version of the format. It grows when a field changes its meaning or is removed; fields may be added.
 pub const SCHEMA: u32 = 1;
 
@@ -47,16 +50,32 @@ pub struct Process {
     pub rank: u32,
     /// The size of `MPI_COMM_WORLD`.
     pub size: u32,
-    /// The name that `MPI_Get_processor_name` gave: processes with the same name share a node.
+    /// The name that `MPI_Get_processor_name` gave, as a [host's name](crate::host_name): processes with the same name
+    /// share a node.
     pub host: String,
+    /// The node's address in the network, if the launcher told it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<Address>,
     /// The program's name as it was started.
     pub program: String,
     /// The MPI library's name and version, by itself.
     pub mpi: String,
+    /// The number of the process' parts before this one: what it counts comes on top of theirs.
+    #[serde(default)]
+    pub part: u32,
     /// Whether the process came to its end.
     pub complete: bool,
     /// How many lines follow.
     pub lines: usize,
+}
+
+/// The address of a node in the network, as Slurm tells its tasks.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Address {
+    /// `SLURM_TOPOLOGY_ADDR`, such as `s0.s4.n1`.
+    pub path: String,
+    /// `SLURM_TOPOLOGY_ADDR_PATTERN`, such as `switch.switch.node`.
+    pub pattern: String,
 }
 
 /// A number of messages.

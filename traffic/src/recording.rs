@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::join::PartialRecording;
-use crate::line::{Count, SCHEMA};
+use crate::line::{Address, Count, SCHEMA};
 
 /// Larger jobs are errors in a file.
 pub(crate) const MOST_PROCESSES: u32 = 1 << 25;
@@ -14,8 +14,8 @@ pub enum ReadError {
     /// There is nothing in it.
     #[error("no process has written anything there")]
     Empty,
-    /// A line is none of a part.
-    #[error("line {line} is none of a recording ({reason})")]
+    /// A line that no part has.
+    #[error("line {line} is not an entry of a recording ({reason})")]
     Malformed {
         /// From 1.
         line: usize,
@@ -43,6 +43,9 @@ pub enum ReadError {
     /// A part came twice.
     #[error("it has two parts of rank {0}; remove it and record again")]
     Twice(u32),
+    /// A part came without the one before it.
+    #[error("it lacks an earlier part of rank {0}; record again")]
+    PartMissing(u32),
     /// A rank, or a grid, is beyond the job.
     #[error("line {line} speaks of rank {rank}, but the job has {size} processes")]
     NoSuchRank {
@@ -53,6 +56,15 @@ pub enum ReadError {
         /// Processes of the job.
         size: u32,
     },
+}
+
+/// The node of a process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Host {
+    /// Its name; letters, digits, dots, underscores and hyphens.
+    pub name: String,
+    /// Its address in the network, if the launcher told it.
+    pub address: Option<Address>,
 }
 
 /// The messages from one process to another.
@@ -95,9 +107,9 @@ pub struct Recording {
     pub program: String,
     /// What the MPI calls itself.
     pub mpi: String,
-    /// The name of each rank's node; `None` where its part is missing.
-    pub hosts: Vec<Option<String>>,
-    /// Processes whose part says that they did not come to their end.
+    /// The node of each rank of which a part is there.
+    pub hosts: BTreeMap<u32, Host>,
+    /// Processes whose last part says that they did not come to their end.
     pub cut_short: usize,
     /// The messages between ranks, ascending by sender and receiver, including those of a process to itself.
     pub edges: Vec<Edge>,
@@ -128,17 +140,20 @@ impl Recording {
     /// [`ReadError`]; lines are counted through all texts.
     pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, ReadError> {
         let mut joined = PartialRecording::default();
-        let lines = texts.into_iter().flat_map(str::lines);
-        for (at, line) in lines.enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            joined.add(at + 1, line)?;
-        }
+        texts.into_iter().flat_map(str::lines).try_for_each(|line| joined.add(line))?;
         joined.finish()
     }
 
-    /// Ranks whose part is missing.
-    pub fn missing(&self) -> impl Iterator<Item = u32> + '_ {
-        let missing = self.hosts.iter().zip(0..).filter(|(host, _)| host.is_none());
-        missing.map(|(_, rank)| rank)
+    /// The number of ranks of which no part is there.
+    pub fn missing(&self) -> usize {
+        (self.size as usize).saturating_sub(self.hosts.len())
+    }
+
+    /// The first rank of which no part is there.
+    pub fn first_missing(&self) -> Option<u32> {
+        let first = self.hosts.keys().zip(0..).find(|(rank, at)| **rank != *at);
+        let first = first.map_or(self.hosts.len() as u32, |(_, at)| at);
+        Some(first).filter(|first| *first < self.size)
     }
 }
 
@@ -153,6 +168,8 @@ mod tests {
             rank,
             size,
             host: format!("n{}", rank / 2),
+            address: None,
+            part: 0,
             program: "./app".into(),
             mpi: "some MPI".into(),
             complete: rank != 0,
@@ -191,8 +208,8 @@ mod tests {
         ];
         let recording = Recording::read(parts.iter().map(String::as_str)).unwrap();
         assert_eq!((recording.size, &recording.program[..], recording.cut_short), (6, "./app", 1));
-        assert_eq!(recording.missing().collect::<Vec<_>>(), [4]);
-        assert_eq!(recording.hosts[5].as_deref(), Some("n2"));
+        assert_eq!((recording.missing(), recording.first_missing()), (1, Some(4)));
+        assert_eq!(recording.hosts[&5].name, "n2");
         let edges: Vec<(u32, u32, u64)> =
             recording.edges.iter().map(|edge| (edge.from, edge.to, edge.count.bytes)).collect();
         let known =
@@ -203,6 +220,60 @@ mod tests {
         // 5 is next to 2 down the first dimension, and round the second next to 3; 0 is across.
         let bytes: Vec<u64> = topology.along.iter().map(|count| count.bytes).collect();
         assert_eq!((bytes, topology.elsewhere.bytes, topology.grids), (vec![15, 58], 4, 1));
+    }
+
+    #[test]
+    fn later_parts_come_on_top() {
+        let later = |number: u32, complete: bool, lines: &[Line]| {
+            let part = format!("\"part\":{number},\"complete\":{complete}");
+            super::tests::part(1, 2, lines).replace("\"part\":0,\"complete\":true", &part)
+        };
+        let calls = || Line::Collective { function: "MPI_Bcast".into(), calls: 2 };
+        let parts = [
+            later(0, false, &[sent(0, 1, 10), calls()]),
+            part(0, 2, &[]),
+            later(1, false, &[]),
+            later(2, true, &[sent(0, 2, 5), sent(1, 1, 1), calls()]),
+        ];
+        let recording = Recording::read(parts.iter().map(String::as_str)).unwrap();
+        assert_eq!((recording.cut_short, recording.missing()), (1, 0));
+        assert_eq!(recording.sent(1, 0), Count { messages: 3, bytes: 15 });
+        assert_eq!(recording.collectives["MPI_Bcast"], 4);
+        let refused = |parts: &[&str]| Recording::read(parts.iter().copied()).unwrap_err();
+        assert_eq!(refused(&[&parts[0], &parts[3]]), ReadError::PartMissing(1));
+        assert_eq!(refused(&[&parts[0], &parts[2], &parts[2]]), ReadError::Twice(1));
+    }
+
+    #[test]
+    fn what_a_stranger_writes_takes_little_and_changes_no_terminal() {
+        let huge = part(0, 2, &[]).replace("\"size\":2", "\"size\":33554432");
+        let recording = Recording::read([&huge[..]]).unwrap();
+        assert_eq!((recording.missing(), recording.first_missing()), (33_554_431, Some(1)));
+        assert_eq!(recording.hosts.len(), 1);
+        let program = part(0, 1, &[]).replace("./app", "\\u001b[2Japp");
+        assert_eq!(Recording::read([&program[..]]).unwrap().program, "\u{fffd}[2Japp");
+        for host in ["-launcher", "a -launcher ssh", "", "\\u001b[2J", "a,b"] {
+            let text = part(0, 1, &[]).replace("\"n0\"", &format!("\"{host}\""));
+            let refused = Recording::read([&text[..]]).unwrap_err().to_string();
+            assert!(refused.contains("name of the host"), "{refused}");
+        }
+        for line in [
+            "{\"\\u001b[2J\":1}",
+            "{\"collective\":{\"function\":\"\\u001b[2J\",\"calls\":1}}",
+            "{\"sent\":\"\\u001b\"}",
+        ] {
+            let text = part(0, 1, &[]).replace("\"lines\":0", "\"lines\":1") + line;
+            let refused = Recording::read([&text[..]]).unwrap_err().to_string();
+            assert!(refused.contains("line 2") && !refused.contains('\u{1b}'), "{refused}");
+        }
+        let many: Vec<Line> = (0..300).map(|_| grid(0)).collect();
+        let refused = Recording::read([&part(0, 6, &many)[..]]).unwrap_err().to_string();
+        assert!(refused.contains("more than 256 grids"), "{refused}");
+        let most = [sent(1, u64::MAX, u64::MAX), sent(1, u64::MAX, u64::MAX), grid(0)];
+        let most = part(0, 6, &most) + &part(1, 6, &[grid(1), sent(0, 1, u64::MAX)]);
+        let recording = Recording::read([&most[..]]).unwrap();
+        assert_eq!(recording.sent(0, 1).bytes, u64::MAX);
+        assert_eq!(recording.topologies[0].along[1].bytes, u64::MAX);
     }
 
     #[test]

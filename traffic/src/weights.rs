@@ -8,6 +8,41 @@ const TOLERANCE: f64 = 0.005;
 /// Denominators that make such small numbers.
 const DENOMINATORS: std::ops::RangeInclusive<u32> = 1..=64;
 
+/// Bits that the sum of all weights of a graph may have: enough is left for what a search adds and multiplies.
+const SUM_BITS: u32 = 47;
+
+/// Units of bytes, each 1024 of the one before.
+const UNITS: [&str; 7] = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+
+/// Bytes as the weights of a graph's edges, in a unit in which their sum fits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Scale {
+    /// By its place in [`UNITS`].
+    unit: usize,
+}
+
+impl Scale {
+    /// The scale for edges along which so many bytes went.
+    pub fn of(bytes: impl Iterator<Item = u64>) -> Self {
+        let sum = bytes.fold(0u128, |sum, bytes| sum.saturating_add(bytes.into()));
+        let beyond = (u128::BITS - sum.leading_zeros()).saturating_sub(SUM_BITS);
+        Self { unit: (beyond.div_ceil(10) as usize).min(UNITS.len() - 1) }
+    }
+
+    /// The weight of an edge along which so many bytes went; not 0 if any did.
+    pub fn weight(self, bytes: u64) -> i64 {
+        match bytes {
+            0 => 0,
+            _ => ((bytes >> (10 * self.unit)) as i64).max(1),
+        }
+    }
+
+    /// The unit of weights.
+    pub fn unit(self) -> &'static str {
+        UNITS[self.unit]
+    }
+}
+
 impl Recording {
     /// The weight of an edge along each dimension of a grid of these sides, by the bytes that neighbors in such
     /// grids of `MPI_Cart_create` sent each other, or by the number of messages if all were empty. No weight
@@ -52,7 +87,20 @@ impl Recording {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Count, Edge, Recording, Topology};
+    use crate::{Count, Edge, Recording, Scale, Topology};
+
+    #[test]
+    fn weights_are_bytes_unless_their_sum_is_too_large() {
+        let bytes = [0, 1, 1000, 1 << 40];
+        let scale = Scale::of(bytes.into_iter());
+        assert_eq!(bytes.map(|bytes| scale.weight(bytes)), [0, 1, 1000, 1 << 40]);
+        assert_eq!((scale.unit(), Scale::of([].into_iter())), ("bytes", Scale::default()));
+        let most = [u64::MAX; 1000];
+        let scale = Scale::of(most.into_iter());
+        let sum: i64 = most.iter().map(|bytes| scale.weight(*bytes)).sum();
+        assert!((1 << 37..1 << 47).contains(&sum), "{sum}");
+        assert_eq!((scale.weight(1), scale.weight(0), scale.unit()), (1, 0, "GiB"));
+    }
 
     fn recorded(dims: &[u32], periodic: &[bool], bytes: &[u64]) -> Recording {
         let count = |bytes: &u64| Count { messages: 1, bytes: *bytes };

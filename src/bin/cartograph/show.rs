@@ -37,7 +37,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         document.topologies = vec![document.topologies.swap_remove(wanted)];
     }
     match &arguments.svg {
-        None => output::print(&document.to_string()),
+        None => output::print(&output::shown(&document.to_string())),
         Some(svg) => output::write(svg, &draw(&document.topologies)?),
     }
 }

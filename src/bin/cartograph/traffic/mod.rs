@@ -2,12 +2,14 @@
 
 mod show;
 
+use std::collections::HashMap;
 use std::fs;
 use std::io::Read;
 use std::path::Path;
 
+use cartograph::mapping::layout::address::ReportedAddress;
 use cartograph::mapping::{Csr, Layout};
-use cartograph_traffic::{OpenError, Recording};
+use cartograph_traffic::{Address, Edge, Host, OpenError, Recording, Scale};
 
 use crate::output::{self, Failure, Result};
 
@@ -16,10 +18,10 @@ pub(crate) use show::show;
 /// Whether this is a recording, whole or not, and no report.
 pub(crate) fn is_recording(path: &Path) -> bool {
     let begins_so = || {
-        let mut start = String::new();
-        let file = fs::File::open(path).ok()?;
-        file.take(64).read_to_string(&mut start).ok()?;
-        Some(Recording::is_one(&start))
+        let mut start = Vec::new();
+        fs::File::open(path).ok()?.take(64).read_to_end(&mut start).ok()?;
+        // The last byte may be inside of a letter.
+        Some(Recording::is_one(&String::from_utf8_lossy(&start)))
     };
     path.is_dir() || (path.is_file() && begins_so() == Some(true))
 }
@@ -34,34 +36,46 @@ pub(crate) fn read(path: &Path) -> Result<Recording> {
     found.map_err(|error| Failure::new(format!("{} {error}", path.display())))
 }
 
-/// How much each process sends to each: bytes or, where all messages are empty, messages. What a process sends to
-/// itself is left out.
-pub(crate) fn graph(recording: &Recording) -> Csr {
+/// How much each process sends to each, and in which unit: bytes or, where all messages are empty, messages. What a
+/// process sends to itself is left out.
+pub(crate) fn graph(recording: &Recording) -> (Csr, &'static str) {
     let others = || recording.edges.iter().filter(|edge| edge.from != edge.to);
-    let bytes = others().any(|edge| edge.count.bytes > 0);
-    let weight = |edge: &cartograph_traffic::Edge| {
-        let count = if bytes { edge.count.bytes } else { edge.count.messages };
-        // Sums of them are still numbers of 64 bits.
-        i64::try_from(count).unwrap_or(i64::MAX).min(i64::MAX >> 16)
-    };
+    let has_bytes = others().any(|edge| edge.count.bytes > 0);
+    let amount = |edge: &Edge| if has_bytes { edge.count.bytes } else { edge.count.messages };
+    let scale = Scale::of(others().map(amount));
     let edges: Vec<(u32, u32, i64)> =
-        others().map(|edge| (edge.from, edge.to, weight(edge))).collect();
-    Csr::from_edges(recording.size as usize, edges.iter().copied())
+        others().map(|edge| (edge.from, edge.to, scale.weight(amount(edge)))).collect();
+    let unit = if has_bytes { scale.unit() } else { "messages" };
+    (Csr::from_edges(recording.size as usize, edges.iter().copied()), unit)
 }
 
-/// Where the processes ran, with the names of the nodes; `None` if a part is missing.
+/// Where the processes ran, with the names of the nodes and the switches that the launcher told; `None` if a part is
+/// missing.
 pub(crate) fn layout(recording: &Recording) -> Option<(Layout, Vec<String>)> {
-    let hosts: Vec<&String> = recording.hosts.iter().map(Option::as_ref).collect::<Option<_>>()?;
+    if recording.missing() > 0 {
+        return None;
+    }
     let mut names: Vec<String> = Vec::new();
-    let mut known = std::collections::HashMap::new();
-    let ids: Vec<u64> = hosts
-        .into_iter()
-        .map(|host| {
-            *known.entry(host).or_insert_with(|| {
-                names.push(host.clone());
-                names.len() as u64 - 1
-            })
+    let mut known = HashMap::new();
+    let node_of = |host: &Host| {
+        *known.entry(host.name.clone()).or_insert_with(|| {
+            names.push(host.name.clone());
+            names.len() as u64 - 1
         })
-        .collect();
-    Some((Layout::from_ids(&ids), names))
+    };
+    let layout = Layout::from_ids(&recording.hosts.values().map(node_of).collect::<Vec<_>>());
+    let address = |host: &Host| match &host.address {
+        None => ReportedAddress::Nothing,
+        Some(Address { path, pattern }) => ReportedAddress::slurm(Some(path), Some(pattern)),
+    };
+    let layout = match layout.addressed(recording.hosts.values().map(address), true) {
+        Ok(found) => found.without_idle_levels(),
+        Err(why) => {
+            output::say(&format!(
+                "SLURM_TOPOLOGY_ADDR in the recording {why}: no switches are taken from it"
+            ));
+            layout
+        }
+    };
+    Some((layout, names))
 }

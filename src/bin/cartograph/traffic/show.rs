@@ -74,12 +74,11 @@ fn text(recording: &Recording) -> String {
         let _ = write!(text, " on {}", NodeSizes::from(layout));
     }
     let _ = writeln!(text, ", {}", recording.mpi);
-    let missing: Vec<u32> = recording.missing().collect();
-    if let [first, ..] = missing[..] {
+    if let Some(first) = recording.first_missing() {
         let _ = writeln!(
             text,
             "{} of the {} parts are missing, the first that of rank {first}: what these sent is not here",
-            missing.len(),
+            recording.missing(),
             recording.size
         );
     }
@@ -178,7 +177,6 @@ fn grid(text: &mut String, topology: &Topology) {
 /// A matrix of ranks or, where these are too many, of nodes.
 fn draw(recording: &Recording) -> Result<String> {
     let size = recording.size as usize;
-    let graph = super::graph(recording);
     let (count, group, what): (usize, Vec<u32>, _) = if size <= MOST_DRAWN {
         (size, (0..recording.size).collect(), "rank")
     } else {
@@ -189,6 +187,7 @@ fn draw(recording: &Recording) -> Result<String> {
         })?;
         (names.len(), layout.nodes().to_vec(), "node")
     };
+    let (graph, unit) = super::graph(recording);
     let mut matrix = vec![vec![0i64; count]; count];
     for from in 0..size {
         for (to, weight) in graph.edges(from) {
@@ -197,7 +196,8 @@ fn draw(recording: &Recording) -> Result<String> {
         }
     }
     let title = format!("{}: {} processes", recording.program, recording.size);
-    let legend = format!("Bytes. Row: the {what} that sends. Column: the {what} that receives.");
+    let legend =
+        format!("In {unit}. Row: the {what} that sends. Column: the {what} that receives.");
     let figure = Figure::matrix(&title, &legend, &matrix)
         .ok_or_else(|| Failure::new(format!("{count} nodes are too many to be drawn")))?;
     Ok(picture::sheet(vec![figure]))
