@@ -1,38 +1,292 @@
 //! `cartograph try`, with launchers and programs of our own; `tests/scripts/test-try.sh` has real ones.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
 
-use crate::run::{Directory, cartograph};
+use crate::run::{COMMAND, Directory, cartograph};
 
-fn script(directory: &Directory, name: &str, text: &str) -> PathBuf {
-    let path = directory.join(name);
-    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
-    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
-    path
+/// What each program begins with: the report of a library, by which the processes were moved or not. `run` is how often
+/// it was run, which it notes where `try` does not look.
+const PROLOGUE: &str = r#"
+state=$(dirname "$0")/state
+echo >>"$state"
+run=$(wc -l <"$state")
+moved() { case $CARTOGRAPH_REORDER in *scramble*) true ;; *) false ;; esac; }
+if [ "$CARTOGRAPH_REPORT" ]; then
+    echo "Cartograph 0.1.0: 8 processes, an MPI" >&2
+    echo "MPI_Cart_create: grid 8, 8 of 8 processes" >&2
+    if moved && ! [ "$ALONE" ]; then echo "  ranks reordered by bricks" >&2; else echo "  ranks kept: one node" >&2; fi
+fi
+"#;
+
+/// Programs, and the directory in which they are tried.
+struct Bench {
+    directory: Directory,
+    here: PathBuf,
+}
+
+impl Bench {
+    fn new(name: &str) -> Self {
+        let directory = Directory::new(&format!("try-{name}"));
+        let here = directory.join("here");
+        fs::create_dir_all(directory.join("lib/none")).unwrap();
+        fs::create_dir(&here).unwrap();
+        fs::create_dir(directory.join("tmp")).unwrap();
+        fs::write(directory.join("source.c"), "int nothing;").unwrap();
+        let library = directory.join("lib/none/libcartograph.so");
+        let mut cc = Command::new("cc");
+        cc.args(["-shared", "-fPIC", "-o"]).arg(library).arg(directory.join("source.c"));
+        assert!(cc.status().unwrap().success());
+        Self { directory, here }
+    }
+
+    fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.directory.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// A command, run where it is to be, with these words at its end.
+    fn run(&self, command: impl AsRef<OsStr>, words: &str, program: impl AsRef<Path>) -> Command {
+        let mut command = Command::new(command);
+        command.args(words.split_whitespace()).arg(program.as_ref()).current_dir(&self.here);
+        command.env("TMPDIR", self.directory.join("tmp"));
+        command.env("CARTOGRAPH_LIB_DIR", self.directory.join("lib"));
+        command
+    }
+
+    /// The command that tries a program of these lines.
+    fn command(&self, options: &str, program: &str) -> Command {
+        let program = self.script("program", &format!("{PROLOGUE}{program}\ntrue"));
+        self.run(COMMAND, &format!("try {options} --host none env --"), program)
+    }
+
+    /// Tries a program, and what it says; nothing stays in TMPDIR.
+    fn tries(&self, code: i32, program: &str) -> String {
+        self.said(code, self.command("", program))
+    }
+
+    fn said(&self, code: i32, mut command: Command) -> String {
+        said(code, &command.output().unwrap(), &self.directory.join("tmp"))
+    }
+
+    fn file(&self, name: &str) -> String {
+        fs::read_to_string(self.here.join(name)).unwrap()
+    }
+}
+
+fn said(code: i32, done: &Output, tmp: &Path) -> String {
+    let text = [&done.stdout[..], &done.stderr].concat();
+    let text = String::from_utf8(text).unwrap();
+    assert_eq!(done.status.code(), Some(code), "{text}");
+    assert_eq!(fs::read_dir(tmp).unwrap().count(), 0, "{text}");
+    text
+}
+
+#[track_caller]
+fn has(text: &str, words: &str) {
+    assert!(text.contains(words), "'{words}' is not in:\n{text}");
 }
 
 #[test]
 fn programs_that_cannot_be_tried_are_told_in_one_line() {
-    let directory = Directory::new("try-wrong");
-    let fails = script(&directory, "fails", "echo it is broken >&2; exit 3");
-    let hangs = script(&directory, "hangs", "sleep 600 & echo $! > \"$0.pid\"; wait");
-    let fine = script(&directory, "fine", "echo 1");
+    let bench = Bench::new("wrong");
+    let fine = bench.script("fine", "echo 1");
     cartograph("try").fails(2, "COMMAND");
     // Which of these is the program?
-    cartograph("try -- env").arg(&fine).fails(2, "put -- before");
-    cartograph("try -- mpiexec -n 1 a : -n 1 b").fails(2, "several programs");
-    cartograph("try -- env -- nothing-like-it").fails(127, "no program");
-    cartograph("try -- env --").fails(2, "no program after the second --");
+    for arguments in ["try -- env", "try env", "try env -n 3"] {
+        cartograph(arguments).arg(&fine).fails(2, "put -- before");
+    }
+    for arguments in ["try -- mpiexec -n 1 a : -n 1 b", "try mpiexec -n 1 -- a : -n 1 b"] {
+        cartograph(arguments).fails(2, "several programs");
+    }
+    for arguments in ["try -- env -- nothing-like-it", "try env -- nothing-like-it"] {
+        cartograph(arguments).fails(127, "there is no program nothing-like-it");
+    }
+    cartograph("try env -n 3 ./nothing-like-it 5").fails(127, "no program ./nothing-like-it");
+    cartograph("try -- env --").fails(2, "no program after the --");
     cartograph("try --tolerance=-1 -- env --").fails(2, "--tolerance");
-    cartograph("try -- env --")
-        .arg(&fails)
-        .fails(1, "exit code 3, so nothing can be found out: it is broken");
-    cartograph("try -- /nowhere/mpiexec --").arg(&fine).fails(1, "cannot run /nowhere/mpiexec");
-    cartograph("try --seconds 1 -- env --").arg(&hangs).fails(1, "has not ended after 1 s");
-    // All of its group is gone, and nothing else.
-    let child = fs::read_to_string(directory.join("hangs.pid")).unwrap();
-    let state = fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
-    assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    cartograph("try env -- /bin/cartograph exec ./app").fails(2, "leave cartograph exec out");
+    cartograph("try env CARTOGRAPH_REORDER=all -- ./app").fails(2, "leave it out");
+    let fails = bench.script("fails", "echo it is broken >&2; exit 3");
+    let text = bench.said(1, bench.run(COMMAND, "try --host none env --", fails));
+    has(&text, "exit code 3 (it is broken), so nothing can be found out");
+    let text = bench.said(1, bench.run(COMMAND, "try --host none /nowhere/mpiexec --", fine));
+    has(&text, "cannot run /nowhere/mpiexec");
+}
+
+#[test]
+fn what_works_works() {
+    let bench = Bench::new("right");
+    // In another order, with other times, and with what should be zero.
+    let text = bench.tries(
+        0,
+        "moved && echo sum 5; echo took $run s
+        if moved; then echo error 1.137e-13; else echo error 0.000e+00; echo sum 5; fi",
+    );
+    has(&text, "works when processes are moved by MPI_Cart_create");
+    has(&text, "compared: exit code, stdout, no files, since none below this directory is written");
+    has(
+        &text,
+        "not compared: stderr, the order of lines, and what differs from run to run: \"stdout: took 1 s\"",
+    );
+}
+
+#[test]
+fn what_differs_once_is_not_held_against_a_program() {
+    let bench = Bench::new("once");
+    // Two runs alone, one with no process moved, and the first with some.
+    let text = bench.tries(0, "[ $run = 4 ] && echo 0.001 s || echo 0.000 s");
+    has(&text, "the program works");
+    // A time that has often the same digits is not compared once a run alone shows that it differs.
+    let text =
+        bench.tries(0, "if moved || [ $run = 12 ]; then echo 0.00$run s; else echo 0.000 s; fi");
+    has(&text, "the program works");
+}
+
+#[test]
+fn nothing_is_held_against_moving_where_nobody_is_moved() {
+    let bench = Bench::new("nobody");
+    let mut command = bench.command("", "moved && echo something else");
+    command.env("ALONE", "1");
+    has(&bench.said(0, command), "no process was moved");
+    let text = bench.tries(1, "[ $CARTOGRAPH_REPORT ] && echo something else");
+    has(
+        &text,
+        "under Cartograph it leaves \"stdout: something else\" too though no process is moved",
+    );
+    // Only a report says whether anyone was.
+    let silent = bench.script("silent", "echo 1");
+    let text = bench.said(1, bench.run(COMMAND, "try --host none env --", silent));
+    has(&text, "nobody can tell whether processes are moved");
+}
+
+#[test]
+fn what_goes_wrong_when_moved_is_told() {
+    let bench = Bench::new("moved");
+    let text = bench.tries(1, "if moved; then echo sum 6; else echo sum 5; fi");
+    has(&text, "\"stdout: sum 6\" instead of \"stdout: sum 5\", twice");
+    has(&text, "does not work when processes are moved by MPI_Cart_create");
+    has(&text, "in two runs alike and in none of 4 without moves");
+    has(&text, "Run it with CARTOGRAPH_REORDER=off");
+    let text = bench.tries(1, "moved && { echo it is broken >&2; exit 3; }");
+    has(&text, "it ends with exit code 3 (it is broken)");
+    // In different ways each time, or once only: that is all that is known.
+    let text = bench.tries(1, "if moved; then echo sum $run; else echo sum 5; fi");
+    has(&text, "it is not clear whether the program works: once it leaves");
+    let text = bench.tries(1, "moved && [ $((run % 4)) = 0 ] && exit 3");
+    has(&text, "it is not clear whether the program works: in one of two runs alike it ends");
+    // It is the program alone that differs.
+    let text = bench.tries(0, "[ $((run % 3)) = 0 ] && echo sum 6 || echo sum 5");
+    has(&text, "from run to run: \"stdout: sum ");
+}
+
+#[test]
+fn files_are_compared_and_left_as_without_moves() {
+    let bench = Bench::new("files");
+    let text = bench.tries(
+        1,
+        "mkdir -p out; echo kept >out/right
+        if moved; then echo sum 6; else echo sum 5; fi >out/sum.txt",
+    );
+    has(&text, "\"out/sum.txt: sum 6\" instead of \"out/sum.txt: sum 5\"");
+    has(&text, "files, which are left as without moves: out/right, out/sum.txt");
+    assert_eq!(
+        (bench.file("out/sum.txt"), bench.file("out/right")),
+        ("sum 5\n".into(), "kept\n".into())
+    );
+
+    let text = bench.tries(1, r#"if moved; then printf '\000b'; else printf '\000a'; fi >data"#);
+    has(&text, "\"data: bytes with the hash");
+    assert_eq!(bench.file("data"), "\0a");
+    has(&bench.tries(1, "moved && rm -f made || echo 1 >made"), "it leaves no \"made: ");
+    assert_eq!(bench.file("made"), "1\n");
+    // What is there but not written is not looked at, and names that differ each time are not compared.
+    fs::write(bench.here.join("input"), "5\n").unwrap();
+    let text = bench.tries(0, "cat input >&2; echo 1 >log.$run");
+    has(&text, "from run to run: \"log.");
+}
+
+#[test]
+fn what_is_loaded_already_does_not_reach_the_program_alone() {
+    let bench = Bench::new("module");
+    let text = "case $LD_PRELOAD in *libcartograph*) [ $CARTOGRAPH_REPORT ] || exit 4 ;; esac
+        echo $CARTOGRAPH_LAYOUT $CARTOGRAPH_REORDER >>$state.seen";
+    let mut command = bench.command("", text);
+    // A name without a file: the loader would say that it cannot load it.
+    command.env("LD_PRELOAD", bench.directory.join("lib/none/libcartograph.so"));
+    command.env("CARTOGRAPH_LAYOUT", "4x2").env("CARTOGRAPH_REORDER", "always,scramble:1");
+    has(&bench.said(0, command), "the program works");
+    let seen = fs::read_to_string(bench.directory.join("state.seen")).unwrap();
+    assert_eq!(seen.lines().take(4).collect::<Vec<_>>(), ["off", "off", "off", "all,scramble:1"]);
+}
+
+#[test]
+fn nothing_is_expected_of_the_machine_of_rank_0() {
+    let bench = Bench::new("machine");
+    // Of what lies on this machine, the other one has the program and the command only.
+    let launcher = bench.script(
+        "launcher",
+        r#"for word; do case $word in "$TMPDIR"*) echo "no such file: $word" >&2; exit 9 ;; esac; done
+        exec "$@""#,
+    );
+    let program = bench.script("elsewhere", PROLOGUE);
+    let words = format!("try --host none {} --", launcher.display());
+    has(&bench.said(0, bench.run(COMMAND, &words, program)), "the program works");
+}
+
+#[test]
+fn nothing_is_removed_that_is_not_its_own() {
+    let bench = Bench::new("planted");
+    let victims = bench.directory.join("victims");
+    fs::create_dir(&victims).unwrap();
+    fs::write(victims.join("thesis"), "years").unwrap();
+    let program = bench.script("program", PROLOGUE);
+    // As somebody who knows how the directory of this process was called.
+    let sh = format!(
+        r#"ln -s {} "$TMPDIR/cartograph-try-$$" && exec {COMMAND} try --host none env -- "$0""#,
+        victims.display()
+    );
+    let sh = bench.script("sh", &sh.replace("$0", &program.display().to_string()));
+    let mut command = bench.run(sh, "", "");
+    let done = command.output().unwrap();
+    assert_eq!(done.status.code(), Some(0), "{}", String::from_utf8_lossy(&done.stderr));
+    assert_eq!(fs::read_to_string(victims.join("thesis")).unwrap(), "years");
+}
+
+#[test]
+fn a_job_that_hangs_is_ended() {
+    let bench = Bench::new("hangs");
+    let hangs = "moved || exit 0; sleep 600 & echo $! >$state.child; wait";
+    let is_gone = || {
+        let child = fs::read_to_string(bench.directory.join("state.child")).unwrap();
+        let state = fs::read_to_string(format!("/proc/{}/stat", child.trim())).unwrap_or_default();
+        assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    };
+    let text = bench.said(1, bench.command("--seconds 1", hangs));
+    has(&text, "it has not ended after 1 s, twice");
+    is_gone();
+    for signal in ["INT", "TERM"] {
+        let _ = fs::remove_file(bench.directory.join("state.child"));
+        let mut command = bench.command("", &format!("echo $run >out; {hangs}"));
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let waited = Instant::now();
+        while !bench.directory.join("state.child").exists() {
+            assert!(waited.elapsed() < Duration::from_secs(60));
+            thread::sleep(Duration::from_millis(10));
+        }
+        let mut kill = Command::new("kill");
+        assert!(kill.args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
+        let text = said(130, &child.wait_with_output().unwrap(), &bench.directory.join("tmp"));
+        has(&text, "cartograph: interrupted");
+        is_gone();
+        has(&text, "files below this directory may be as moved processes wrote them");
+        fs::remove_file(bench.directory.join("state")).unwrap();
+    }
 }

@@ -2,6 +2,7 @@
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::path::Path;
 
 use crate::exec;
 use crate::output::{Failure, Result};
@@ -16,25 +17,49 @@ impl Launch {
     /// Finds the program: what follows `--` or, without it, the first argument that is an executable file linked with
     /// an MPI.
     pub(super) fn of(command: &[OsString]) -> Result<Self> {
-        if let Some(at) = command.iter().position(|word| word == "--") {
-            let (launcher, program) = (command[..at].to_vec(), command[at + 1..].to_vec());
-            if program.is_empty() {
-                return Err(Failure::usage("there is no program after the second --"));
-            }
-            return Ok(Self { launcher, program });
+        let words = || command.iter().map(|word| word.to_string_lossy());
+        if let Some(word) =
+            words().find(|w| w.contains("CARTOGRAPH_") || w.contains("libcartograph"))
+        {
+            return Err(Failure::usage(format!(
+                "{word} would bring Cartograph into the runs of the program alone; leave it out"
+            )));
         }
-        if command.iter().any(|word| word == ":") {
+        if words().any(|word| word == ":") {
             return Err(Failure::usage(
                 "the command starts several programs, with ':' between them; try each by itself",
             ));
         }
-        let at = command.iter().position(|word| exec::is_linked_with_mpi(word)).ok_or_else(|| {
-            Failure::usage(
+        let at = if let Some(at) = command.iter().position(|word| word == "--") {
+            at + 1
+        } else {
+            let found = command.iter().position(|word| exec::is_linked_with_mpi(word));
+            found.ok_or_else(|| Self::without_program(command))?
+        };
+        let launcher = command[..at].iter().filter(|word| *word != "--").cloned().collect();
+        let program = command[at..].to_vec();
+        let Some(name) = program.first() else {
+            return Err(Failure::usage("there is no program after the --"));
+        };
+        if Path::new(name).file_name() == Some(OsStr::new("cartograph")) {
+            return Err(Failure::usage("leave cartograph exec out of the command: try adds it"));
+        }
+        Ok(Self { launcher, program })
+    }
+
+    /// Why no word of a command is known to be its program: perhaps it is not there.
+    fn without_program(command: &[OsString]) -> Failure {
+        let is_path = |word: &&OsString| {
+            !word.as_encoded_bytes().starts_with(b"-") && word.as_encoded_bytes().contains(&b'/')
+        };
+        let mut paths = command.iter().skip(1).filter(is_path);
+        match paths.find_map(|path| exec::find_program(path).err()) {
+            Some(failure) => failure,
+            None => Failure::usage(
                 "which argument is the program? None is an executable file linked with an MPI: put -- before \
-                 it, as in cartograph try -- mpiexec -n 8 -- python3 app.py",
-            )
-        })?;
-        Ok(Self { launcher: command[..at].to_vec(), program: command[at..].to_vec() })
+                 it, as in cartograph try mpiexec -n 8 -- python3 app.py",
+            ),
+        }
     }
 
     /// The program, without its arguments.
@@ -47,11 +72,17 @@ impl Launch {
         [&self.launcher[..], &self.program].concat()
     }
 
-    /// The same with `cartograph exec` and its options before the program.
-    pub(super) fn under(&self, options: &[OsString]) -> Result<Vec<OsString>> {
+    /// The same with `cartograph exec` and its options before the program; `setting` is for its environment.
+    pub(super) fn under(
+        &self,
+        setting: Option<&str>,
+        options: &[OsString],
+    ) -> Result<Vec<OsString>> {
         let own = env::current_exe()
             .map_err(|error| Failure::new(format!("cannot find the own program: {error}")))?;
-        let exec = [own.into_os_string(), OsStr::new("exec").to_owned()];
-        Ok([&self.launcher[..], &exec, options, &self.program].concat())
+        let set = setting.map(|setting| ["env".into(), setting.into()]);
+        let exec = [own.into_os_string(), "exec".into(), "--report".into()];
+        let set: &[OsString] = set.as_ref().map_or(&[], |set| &set[..]);
+        Ok([&self.launcher[..], set, &exec, options, &self.program].concat())
     }
 }
