@@ -196,8 +196,8 @@ typedef MPI_Count cg_graph_count;
 /* Finds them; 0 where some are missing, or the host is one of which they are not used. Local. */
 int cg_find_graph_functions(struct cg_graph_functions *host);
 /* Whether they do what the standard says where one process is a neighbor twice: tried on the calling process alone.
- * No other thread may do that with the same tag. Local. */
-int cg_graph_functions_are_right(const struct cg_graph_functions *host, int tag);
+ * No two threads may do that at once. Local. */
+int cg_graph_functions_are_right(const struct cg_graph_functions *host);
 /* Replaces a communicator by one of the same processes to which the host knows these neighbors, or leaves it as it
  * is; no error handler is called. Collective. */
 int cg_give_graph(const struct cg_graph_functions *host, MPI_Comm *comm, int indegree, const int sources[],

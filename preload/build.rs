@@ -29,15 +29,15 @@ fn main() {
 }
 
 /// All names of a function: in C, and what Fortran compilers make of it; each also for tools. Fortran has
-/// large counts in `mpi_f08` only, whose procedures call the C names.
+/// large counts in `mpi_f08` only, whose procedures call the C names. So do the host's procedures whose names have no
+/// underscore, which a program may have functions of its own by.
 fn spellings(name: &str) -> Vec<String> {
-    let (lower, upper) = (name.to_lowercase(), name.to_uppercase());
+    let lower = name.to_lowercase();
     let mut all = vec![name.to_owned(), format!("P{name}")];
     if !name.ends_with("_c") {
         for prefix in ["", "p"] {
-            all.extend(["", "_", "__"].map(|end| format!("{prefix}{lower}{end}")));
+            all.extend(["_", "__"].map(|end| format!("{prefix}{lower}{end}")));
         }
-        all.extend(["", "P"].map(|prefix| format!("{prefix}{upper}")));
     }
     all
 }

@@ -24,7 +24,7 @@ for tool in nm ld objcopy ar; do
 done
 nm -D --defined-only --format=posix "$lib/libcartograph.so" | cut -d' ' -f1 >"$work/all"
 # Strong: what tools call. Weak: what tools define.
-grep -E '^(MPI_|mpi_)' "$work/all" >"$work/weak"
+grep -E '^(MPIX?_|mpix?_)' "$work/all" >"$work/weak"
 ld -r --gc-sections $(sed 's/^/-u /' "$work/all") -o "$work/whole.o" "$from/libcartograph.a"
 # Names of functions that libc may lack stay behind from what --gc-sections took away: --strip-unneeded
 # drops them, or a shared library that takes the archive in would ask for them.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# symbols.sh HOST: the names that Cartograph exports and those that it needs, compared with
-# include/exports.txt, with what the host's mpi.h declares and with the lists of docs/host-functions.md. Prints what differs.
+# symbols.sh HOST: the names that Cartograph exports and those that it needs, compared with include/exports.txt, with
+# what the host's mpi.h declares, its libraries export, and docs/host-functions.md lists. Prints what differs.
 set -euo pipefail
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -26,23 +26,40 @@ same() {
 # it is declared or not: programs find functions by name.
 echo '#include <mpi.h>' | $cc -E -P -x c - | grep -oE '\bMPI_[A-Za-z_]+ *\(' | tr -d ' (' |
     grep -E '^MPI_(Cart|Graph|Dist_graph|Dims|Topo|I?neighbor|Neighbor)(_|dim)' | sort -u >"$work/declared"
-grep '^MPI_' "$top/include/exports.txt" | sort >"$work/listed"
+grep -E '^MPIX?_' "$top/include/exports.txt" | sort >"$work/listed"
 comm -12 "$work/declared" "$work/listed" >"$work/both"
 same "exports.txt has what mpi.h declares of the chapter" "$work/declared" "$work/both"
 
 # Each function by all of its names: weak where a tool may define them again, strong where it calls.
 while read -r name; do
-    lower=${name,,} upper=${name^^}
+    lower=${name,,}
     case $name in
     # Fortran has large counts in mpi_f08 only, whose procedures call the C names.
     *_c) echo "$name" >>"$work/weak" && echo "P$name" >>"$work/strong" && continue ;;
     esac
-    printf '%s\n' "$name" "$lower" "${lower}_" "${lower}__" "$upper" >>"$work/weak"
-    printf '%s\n' "P$name" "p$lower" "p${lower}_" "p${lower}__" "P$upper" >>"$work/strong"
+    printf '%s\n' "$name" "${lower}_" "${lower}__" >>"$work/weak"
+    printf '%s\n' "P$name" "p${lower}_" "p${lower}__" >>"$work/strong"
 done <"$work/listed"
 sort -u "$work/weak" "$work/strong" >"$work/all"
 nm -D --defined-only --format=posix "$lib/libcartograph.so" | cut -d' ' -f1 >"$work/exported"
 same "the shared library exports these names and no others" "$work/all" "$work/exported"
+
+# Whatever the host's libraries export of the chapter would be called past this library. Not so what calls the C names:
+# the procedures of mpi_f08, those that Open MPI's have below them, and Fortran's names without an underscore.
+echo 'int main(void) { return 0; }' >"$work/empty.c"
+echo 'end' >"$work/empty.f90"
+fc=$("$top/scripts/host.sh" "$host" fc)
+$cc -Wl,--no-as-needed -o "$work/empty-c" "$work/empty.c"
+${fc:-true} -Wl,--no-as-needed -o "$work/empty-fortran" "$work/empty.f90"
+chapter='(cart|cartdim|graph|graphdims|dist_graph|dims|topo|i?neighbor)_'
+{ ldd "$work/empty-c" && { [ -z "$fc" ] || ldd "$work/empty-fortran"; }; } | awk '$2 == "=>" { print $3 }' | sort -u |
+    xargs -n 1 nm -D --defined-only --format=posix | sed 's/[ @].*//' |
+    grep -iE "^p?mpix?_$chapter" | grep -viE '_f(08(ts)?(_large)?)?_?$' |
+    grep -E '^P?MPIX?_[A-Z][a-z]|_$' | sort -u >"$work/hosts" || true
+# mini is an MPI without the chapter.
+[ "$host" = mini ] || [ -s "$work/hosts" ] || { echo "FAILED: no library of the host has a name of the chapter" && exit 1; }
+comm -12 "$work/hosts" "$work/exported" >"$work/both"
+same "the library exports what the host's libraries export of the chapter" "$work/hosts" "$work/both"
 
 nm -g --defined-only --format=posix "$lib/libcartograph.a" | awk 'NF > 1' >"$work/archive"
 awk '$2 == "W" { print $1 }' "$work/archive" >"$work/archive.weak"

@@ -195,7 +195,7 @@ int main(int argc, char **argv)
         if (code == MPI_SUCCESS && made != MPI_COMM_NULL && made != MPI_COMM_SELF)
             MPI_Comm_free(&made);
         else
-            CHECK(made == (code == MPI_SUCCESS ? MPI_COMM_NULL : MPI_COMM_SELF));
+            CHECK(made == MPI_COMM_NULL || (code != MPI_SUCCESS && made == MPI_COMM_SELF));
         alarm(0);
         if (checks_failed > failed) {
             fprintf(stderr, "rank %d: round %d of seed %llu, kind %d, class %d\n", world_rank, round,

@@ -1,4 +1,4 @@
-/* Every name that a Fortran compiler may call, called from C as Fortran does it: addresses of all
+/* Every name of ours that a Fortran compiler may call, called from C as Fortran does it: addresses of all
  * arguments, INTEGER handles, and a LOGICAL whose .TRUE. is -1, as in some compilers. */
 #include "../check.h"
 
@@ -13,49 +13,47 @@
 #define INFO_TO_FORTRAN MPI_Info_c2f
 #endif
 
-enum { SPELLINGS = 8 };
+enum { SPELLINGS = 4 };
 
-/* Declares a procedure under its eight names and makes an array of them. */
-#define PROCEDURE(name, NAME, ...) \
+/* Declares a procedure under its four names and makes an array of them. */
+#define PROCEDURE(name, ...) \
     typedef void name##_type(__VA_ARGS__); \
-    extern name##_type mpi_##name, mpi_##name##_, mpi_##name##__, MPI_##NAME; \
-    extern name##_type pmpi_##name, pmpi_##name##_, pmpi_##name##__, PMPI_##NAME; \
+    extern name##_type mpi_##name##_, mpi_##name##__, pmpi_##name##_, pmpi_##name##__; \
     static name##_type *const name[SPELLINGS] = { \
-        mpi_##name, mpi_##name##_, mpi_##name##__, MPI_##NAME, \
-        pmpi_##name, pmpi_##name##_, pmpi_##name##__, PMPI_##NAME \
+        mpi_##name##_, mpi_##name##__, pmpi_##name##_, pmpi_##name##__ \
     };
 
 typedef const int *in;
 typedef int *out;
 
 /* The last argument is ierror. */
-PROCEDURE(cart_create, CART_CREATE, in comm, in ndims, in dims, in periods, in reorder, out cart,
+PROCEDURE(cart_create, in comm, in ndims, in dims, in periods, in reorder, out cart,
           out)
-PROCEDURE(cart_sub, CART_SUB, in comm, in remain_dims, out newcomm, out)
-PROCEDURE(cartdim_get, CARTDIM_GET, in comm, out ndims, out)
-PROCEDURE(cart_get, CART_GET, in comm, in maxdims, out dims, out periods, out coords, out)
-PROCEDURE(cart_rank, CART_RANK, in comm, in coords, out rank, out)
-PROCEDURE(cart_coords, CART_COORDS, in comm, in rank, in maxdims, out coords, out)
-PROCEDURE(cart_shift, CART_SHIFT, in comm, in direction, in disp, out source, out dest, out)
-PROCEDURE(cart_map, CART_MAP, in comm, in ndims, in dims, in periods, out newrank, out)
-PROCEDURE(graph_create, GRAPH_CREATE, in comm, in nnodes, in index, in edges, in reorder,
+PROCEDURE(cart_sub, in comm, in remain_dims, out newcomm, out)
+PROCEDURE(cartdim_get, in comm, out ndims, out)
+PROCEDURE(cart_get, in comm, in maxdims, out dims, out periods, out coords, out)
+PROCEDURE(cart_rank, in comm, in coords, out rank, out)
+PROCEDURE(cart_coords, in comm, in rank, in maxdims, out coords, out)
+PROCEDURE(cart_shift, in comm, in direction, in disp, out source, out dest, out)
+PROCEDURE(cart_map, in comm, in ndims, in dims, in periods, out newrank, out)
+PROCEDURE(graph_create, in comm, in nnodes, in index, in edges, in reorder,
           out graph, out)
-PROCEDURE(graphdims_get, GRAPHDIMS_GET, in comm, out nnodes, out nedges, out)
-PROCEDURE(graph_get, GRAPH_GET, in comm, in maxindex, in maxedges, out index, out edges, out)
-PROCEDURE(graph_neighbors_count, GRAPH_NEIGHBORS_COUNT, in comm, in rank, out count, out)
-PROCEDURE(graph_neighbors, GRAPH_NEIGHBORS, in comm, in rank, in max, out neighbors, out)
-PROCEDURE(graph_map, GRAPH_MAP, in comm, in nnodes, in index, in edges, out newrank, out)
-PROCEDURE(dist_graph_create_adjacent, DIST_GRAPH_CREATE_ADJACENT, in comm, in indegree, in sources,
+PROCEDURE(graphdims_get, in comm, out nnodes, out nedges, out)
+PROCEDURE(graph_get, in comm, in maxindex, in maxedges, out index, out edges, out)
+PROCEDURE(graph_neighbors_count, in comm, in rank, out count, out)
+PROCEDURE(graph_neighbors, in comm, in rank, in max, out neighbors, out)
+PROCEDURE(graph_map, in comm, in nnodes, in index, in edges, out newrank, out)
+PROCEDURE(dist_graph_create_adjacent, in comm, in indegree, in sources,
           in source_weights, in outdegree, in destinations, in dest_weights, in info, in reorder,
           out graph, out)
-PROCEDURE(dist_graph_create, DIST_GRAPH_CREATE, in comm, in n, in sources, in degrees,
+PROCEDURE(dist_graph_create, in comm, in n, in sources, in degrees,
           in destinations, in weights, in info, in reorder, out graph, out)
-PROCEDURE(dist_graph_neighbors_count, DIST_GRAPH_NEIGHBORS_COUNT, in comm, out indegree,
+PROCEDURE(dist_graph_neighbors_count, in comm, out indegree,
           out outdegree, out weighted, out)
-PROCEDURE(dist_graph_neighbors, DIST_GRAPH_NEIGHBORS, in comm, in maxindegree, out sources,
+PROCEDURE(dist_graph_neighbors, in comm, in maxindegree, out sources,
           out source_weights, in maxoutdegree, out destinations, out dest_weights, out)
-PROCEDURE(topo_test, TOPO_TEST, in comm, out status, out)
-PROCEDURE(dims_create, DIMS_CREATE, in nnodes, in ndims, out dims, out)
+PROCEDURE(topo_test, in comm, out status, out)
+PROCEDURE(dims_create, in nnodes, in ndims, out dims, out)
 
 /* Fortran passes addresses only. */
 #define AT(value) ((const int[]){ value })

@@ -18,14 +18,19 @@ pub(crate) fn end(text: Arguments) -> ! {
     unsafe { libc::_exit(127) }
 }
 
-/// Writes a line if a report is asked for; one process of a job does, as far as launchers tell ranks.
+/// Writes a line if a report is asked for.
 pub(crate) fn report(text: Arguments) {
+    if reports() {
+        say(text);
+    }
+}
+
+/// Whether a report is asked for and this is the process of the job that tells it, as far as launchers tell ranks.
+pub(crate) fn reports() -> bool {
     let off = [None, Some(&b""[..]), Some(b"0")];
     let ranks = [c"PMI_RANK", c"PMIX_RANK", c"OMPI_COMM_WORLD_RANK", c"SLURM_PROCID"];
     let first = ranks.iter().find_map(|name| variable(name)).is_none_or(|rank| rank == b"0");
-    if first && !off.contains(&variable(c"CARTOGRAPH_REPORT")) {
-        say(text);
-    }
+    first && !off.contains(&variable(c"CARTOGRAPH_REPORT"))
 }
 
 /// The value of an environment variable.

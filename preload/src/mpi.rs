@@ -76,6 +76,18 @@ pub(crate) fn is_used_by(library: &Handle, objects: &Objects, mpi: usize) -> boo
     loaded::lies_in(library.find(EVERY), &objects.0[mpi].range)
 }
 
+/// Whether a program has called `MPI_Finalize`. A child that it has forked before has not, and says nothing when it ends.
+pub(crate) fn has_ended(mpi: &Handle) -> bool {
+    type Function = unsafe extern "C" fn(*mut c_int) -> c_int;
+    let Some(function) = mpi.find(c"PMPI_Finalized") else { return false };
+    let mut flag = 0;
+    // SAFETY: every MPI's is of this type, and may be called at any time.
+    let code = unsafe {
+        core::mem::transmute::<*mut core::ffi::c_void, Function>(function.as_ptr())(&raw mut flag)
+    };
+    code == 0 && flag != 0
+}
+
 /// What an MPI calls itself; `None` if it does not.
 pub(crate) fn version(mpi: &Handle) -> Option<String> {
     /// More than any MPI's MPI_MAX_LIBRARY_VERSION_STRING.

@@ -16,7 +16,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use crate::library;
 use crate::loaded::{self, Address, Handle};
-use crate::message::{end, report};
+use crate::message::{end, report, reports};
 use crate::mpi::{self, LoadedMpi};
 use crate::objects::{self, Objects};
 use crate::stubs::{COUNT, SLOTS, name};
@@ -100,6 +100,28 @@ pub(crate) extern "C" fn resolve(index: usize, caller: usize) -> *const () {
         }
     }
 }
+
+/// Loads the library of this process' MPI where nothing was called, once MPI has ended: it tells as much, if a report is
+/// asked for.
+extern "C" fn at_exit() {
+    let unbound = BINDINGS[0].load(Ordering::Acquire).is_null();
+    if !unbound || !reports() {
+        return;
+    }
+    let objects = Objects::mapped();
+    let (mpi, host) = match mpi::of(&objects, at_exit as *const () as usize) {
+        LoadedMpi::AtStart(mpi) => (mpi, Host::AtStart),
+        LoadedMpi::Later(mpi) => (mpi, Host::Later),
+        _ => return,
+    };
+    if Handle::of_loaded(&objects.0[mpi].path).is_some_and(|mpi| mpi::has_ended(&mpi)) {
+        bind(&objects, Some(mpi), host);
+    }
+}
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = at_exit;
 
 /// Where a name leads for all callers, from now on without a question.
 fn for_all_callers(binding: &'static Binding, index: usize, caller: usize) -> *const () {

@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 
 use super::pointers::{
-    CachedTopology, CheckedResult, answer, as_kind, construct, flags, input, length, out, output,
-    publish,
+    CachedTopology, CheckedResult, answer, as_kind, clear_on, construct, flags, input, length, out,
+    output, publish,
 };
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
@@ -86,6 +86,8 @@ pub(crate) unsafe fn cart_create(
     reorder: c_int,
     comm_cart: *mut MPI_Comm,
 ) -> Result {
+    // SAFETY: the caller's place for the result.
+    unsafe { clear_on(sys::CG_FAMILY_ABI, comm_cart) };
     let comm = comm::intra(comm_old)?;
     // SAFETY: the caller's arrays. What is wrong here must reach the agreement, not return early.
     let arguments = unsafe {
@@ -99,6 +101,10 @@ pub(crate) unsafe fn cart_create(
         periods,
         reorder: reorder != 0,
     });
+    if arguments.is_ok() {
+        // SAFETY: the caller's place for the result, of a grid that may still be too large.
+        unsafe { clear_on(sys::CG_FAMILY_MPICH, comm_cart) };
+    }
     construct(Function::CartCreate, &comm, comm_cart, || {
         create::cart_create(&comm, place::call_settings(Function::CartCreate), arguments)
     })
@@ -115,6 +121,8 @@ pub(crate) unsafe fn cart_sub(
     remain_dims: *const c_int,
     newcomm: *mut MPI_Comm,
 ) -> Result {
+    // SAFETY: the caller's place for the result.
+    unsafe { clear_on(sys::CG_FAMILY_ABI, newcomm) };
     // SAFETY: the communicator is the caller's for the time of the call. All its processes have
     // the same topology, so all return here or none.
     let found = unsafe { attr::attached(comm) };

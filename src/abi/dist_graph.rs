@@ -3,13 +3,13 @@
 use std::ffi::c_int;
 
 use super::pointers::{
-    CachedTopology, CheckedResult, as_kind, construct, copy, input, length, out, output, weights,
-    weights_output,
+    CachedTopology, CheckedResult, as_kind, clear_on, construct, copy, input, length, out, output,
+    weights, weights_output,
 };
 use crate::engine::arguments::Function;
 use crate::engine::dist_graph::{self, AdjacentArguments, EdgeArguments};
 use crate::host::sentinel::{self, Sentinels};
-use crate::host::sys::{MPI_Comm, MPI_Info};
+use crate::host::sys::{self, MPI_Comm, MPI_Info};
 use crate::host::{Result, comm, place};
 use crate::topology::{Edges, Error, as_dist_graph, dist_graph::check_not_negative};
 
@@ -84,6 +84,8 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
     reorder: c_int,
     comm_dist_graph: *mut MPI_Comm,
 ) -> Result {
+    // SAFETY: the caller's place for the result.
+    unsafe { clear_on(sys::CG_FAMILY_ABI, comm_dist_graph) };
     let comm = comm::intra(comm_old)?;
     let arguments = || {
         let indegree = length("indegree", indegree)?;
@@ -124,6 +126,8 @@ pub(crate) unsafe fn dist_graph_create(
     reorder: c_int,
     comm_dist_graph: *mut MPI_Comm,
 ) -> Result {
+    // SAFETY: the caller's place for the result.
+    unsafe { clear_on(sys::CG_FAMILY_ABI, comm_dist_graph) };
     let comm = comm::intra(comm_old)?;
     let arguments = || {
         let n = length("n", n)?;

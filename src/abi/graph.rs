@@ -3,12 +3,12 @@
 use std::ffi::c_int;
 
 use super::pointers::{
-    CachedTopology, CheckedResult, as_kind, construct, copy, input, length, out, output,
+    CachedTopology, CheckedResult, as_kind, clear_on, construct, copy, input, length, out, output,
 };
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
 use crate::engine::create::{self, GraphArguments};
-use crate::host::sys::MPI_Comm;
+use crate::host::sys::{self, MPI_Comm};
 use crate::host::{Result, comm, place};
 use crate::mapping::{Csr, recall_graph};
 use crate::topology::{self, Error, Graph, as_graph};
@@ -94,6 +94,8 @@ pub(crate) unsafe fn graph_create(
     reorder: c_int,
     comm_graph: *mut MPI_Comm,
 ) -> Result {
+    // SAFETY: the caller's place for the result.
+    unsafe { clear_on(sys::CG_FAMILY_ABI, comm_graph) };
     let comm = comm::intra(comm_old)?;
     let size = comm.size()?;
     // SAFETY: the caller's arrays. What is wrong here must reach the agreement, not return early.

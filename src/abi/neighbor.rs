@@ -49,25 +49,26 @@ impl Count for crate::host::sys::MPI_Count {
 }
 
 /// Exports the functions of one body, whatever the host declares of them: programs find them by name as
-/// well. `C` stands for the type of counts, and `D` for that of displacements.
+/// well. `C` stands for the type of counts, and `D` for that of displacements. The last name is the one that Open MPI 4
+/// has for the persistent function, of before there was MPI 4.
 macro_rules! neighbor {
     ($(
         $(#[$doc:meta])*
         $blocking:ident, $nonblocking:ident, $persistent:ident,
-        $blocking_c:ident, $nonblocking_c:ident, $persistent_c:ident
+        $blocking_c:ident, $nonblocking_c:ident, $persistent_c:ident, $extension:ident
         = $body:ident($($arg:ident: $ty:ty),* $(,)?);
     )*) => { $(
         neighbor! { @counts c_int, $(#[$doc])*
-            $blocking if all(), $nonblocking if all(), $persistent if mpi_neighbor_init,
-            $body($($arg: $ty),*) }
+            $blocking if all(), $nonblocking if all(), $body($($arg: $ty),*) }
+        neighbor! { @persistent c_int, $(#[$doc])* $persistent if mpi_neighbor_init, $body($($arg: $ty),*) }
+        neighbor! { @persistent c_int, $(#[$doc])* $extension if any(), $body($($arg: $ty),*) }
         neighbor! { @counts crate::host::sys::MPI_Count, $(#[$doc])*
-            $blocking_c if mpi_large_count, $nonblocking_c if mpi_large_count,
-            $persistent_c if mpi_neighbor_init_large_count,
-            $body($($arg: $ty),*) }
+            $blocking_c if mpi_large_count, $nonblocking_c if mpi_large_count, $body($($arg: $ty),*) }
+        neighbor! { @persistent crate::host::sys::MPI_Count, $(#[$doc])*
+            $persistent_c if mpi_neighbor_init_large_count, $body($($arg: $ty),*) }
     )* };
     (@counts $count:ty, $(#[$doc:meta])*
         $blocking:ident if $blocking_declared:meta, $nonblocking:ident if $nonblocking_declared:meta,
-        $persistent:ident if $persistent_declared:meta,
         $body:ident($($arg:ident: $ty:ty),*)
     ) => {
         const _: () = {
@@ -85,12 +86,6 @@ macro_rules! neighbor {
                 // SAFETY: as above.
                 unsafe { $body::<C>($($arg,)* comm, Run::Request(neighbor::Start::Now, request)) }
             }
-            unsafe fn persistent(
-                $($arg: $ty,)* comm: MPI_Comm, info: crate::host::sys::MPI_Info, request: *mut MPI_Request,
-            ) -> Result {
-                // SAFETY: as above.
-                unsafe { $body::<C>($($arg,)* comm, Run::Request(neighbor::Start::Later(info), request)) }
-            }
             export! {
                 $(#[$doc])*
                 fn $blocking($($arg: $ty,)* comm: MPI_Comm) = blocking, raising on Some(comm),
@@ -98,10 +93,28 @@ macro_rules! neighbor {
                 $(#[$doc])*
                 fn $nonblocking($($arg: $ty,)* comm: MPI_Comm, request: *mut MPI_Request)
                     = nonblocking, raising on Some(comm), declared if $nonblocking_declared;
+            }
+        };
+    };
+    (@persistent $count:ty, $(#[$doc:meta])*
+        $persistent:ident if $declared:meta, $body:ident($($arg:ident: $ty:ty),*)
+    ) => {
+        const _: () = {
+            type C = $count;
+            #[allow(dead_code, reason = "only some operations have displacements")]
+            type D = <C as Count>::Displacement;
+
+            unsafe fn persistent(
+                $($arg: $ty,)* comm: MPI_Comm, info: crate::host::sys::MPI_Info, request: *mut MPI_Request,
+            ) -> Result {
+                // SAFETY: the caller keeps the standard's contract for this call.
+                unsafe { $body::<C>($($arg,)* comm, Run::Request(neighbor::Start::Later(info), request)) }
+            }
+            export! {
                 $(#[$doc])*
                 fn $persistent(
                     $($arg: $ty,)* comm: MPI_Comm, info: crate::host::sys::MPI_Info, request: *mut MPI_Request,
-                ) = persistent, raising on Some(comm), declared if $persistent_declared;
+                ) = persistent, raising on Some(comm), declared if $declared;
             }
         };
     };
@@ -110,7 +123,8 @@ macro_rules! neighbor {
 neighbor! {
     /// Every process sends one block to all its neighbors. MPI 4.1, 8.6.1. Collective.
     MPI_Neighbor_allgather, MPI_Ineighbor_allgather, MPI_Neighbor_allgather_init,
-    MPI_Neighbor_allgather_c, MPI_Ineighbor_allgather_c, MPI_Neighbor_allgather_init_c
+    MPI_Neighbor_allgather_c, MPI_Ineighbor_allgather_c, MPI_Neighbor_allgather_init_c,
+    MPIX_Neighbor_allgather_init
     = allgather(
         sendbuf: *const c_void, sendcount: C, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: C, recvtype: MPI_Datatype,
@@ -118,7 +132,8 @@ neighbor! {
 
     /// The same, with blocks of different sizes. MPI 4.1, 8.6.1. Collective.
     MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, MPI_Neighbor_allgatherv_init,
-    MPI_Neighbor_allgatherv_c, MPI_Ineighbor_allgatherv_c, MPI_Neighbor_allgatherv_init_c
+    MPI_Neighbor_allgatherv_c, MPI_Ineighbor_allgatherv_c, MPI_Neighbor_allgatherv_init_c,
+    MPIX_Neighbor_allgatherv_init
     = allgatherv(
         sendbuf: *const c_void, sendcount: C, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcounts: *const C, displs: *const D, recvtype: MPI_Datatype,
@@ -126,7 +141,8 @@ neighbor! {
 
     /// Every process sends a block to each neighbor. MPI 4.1, 8.6.2. Collective.
     MPI_Neighbor_alltoall, MPI_Ineighbor_alltoall, MPI_Neighbor_alltoall_init,
-    MPI_Neighbor_alltoall_c, MPI_Ineighbor_alltoall_c, MPI_Neighbor_alltoall_init_c
+    MPI_Neighbor_alltoall_c, MPI_Ineighbor_alltoall_c, MPI_Neighbor_alltoall_init_c,
+    MPIX_Neighbor_alltoall_init
     = alltoall(
         sendbuf: *const c_void, sendcount: C, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcount: C, recvtype: MPI_Datatype,
@@ -134,7 +150,8 @@ neighbor! {
 
     /// The same, with blocks of different sizes. MPI 4.1, 8.6.2. Collective.
     MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, MPI_Neighbor_alltoallv_init,
-    MPI_Neighbor_alltoallv_c, MPI_Ineighbor_alltoallv_c, MPI_Neighbor_alltoallv_init_c
+    MPI_Neighbor_alltoallv_c, MPI_Ineighbor_alltoallv_c, MPI_Neighbor_alltoallv_init_c,
+    MPIX_Neighbor_alltoallv_init
     = alltoallv(
         sendbuf: *const c_void, sendcounts: *const C, sdispls: *const D, sendtype: MPI_Datatype,
         recvbuf: *mut c_void, recvcounts: *const C, rdispls: *const D, recvtype: MPI_Datatype,
@@ -143,7 +160,8 @@ neighbor! {
     /// The same, with blocks of different types, at displacements in bytes. MPI 4.1, 8.6.2.
     /// Collective.
     MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, MPI_Neighbor_alltoallw_init,
-    MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c, MPI_Neighbor_alltoallw_init_c
+    MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c, MPI_Neighbor_alltoallw_init_c,
+    MPIX_Neighbor_alltoallw_init
     = alltoallw(
         sendbuf: *const c_void, sendcounts: *const C, sdispls: *const MPI_Aint,
         sendtypes: *const MPI_Datatype,

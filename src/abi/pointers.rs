@@ -157,6 +157,21 @@ pub(super) unsafe fn weights_output<'a, const N: usize>(
     unsafe { output(argument, pointer, length) }.map(Some)
 }
 
+/// Sets the handle of a new communicator to `MPI_COMM_NULL` on hosts of a family, which have it so where the call fails
+/// after this point. Others leave it as it was.
+///
+/// # Safety
+///
+/// `place` is null or can be written.
+pub(super) unsafe fn clear_on(family: sys::cg_family, place: *mut MPI_Comm) {
+    // SAFETY: constants of the shim, and the caller's place for the result.
+    unsafe {
+        if sys::cg_family_built == family && !place.is_null() {
+            place.write(sys::cg_comm_null);
+        }
+    }
+}
+
 /// The topology of a communicator, if it is of the kind that `pick` returns.
 #[inline(always)]
 pub(super) fn as_kind<'a, T>(

@@ -6,7 +6,7 @@ use crate::abi::pointers::CachedTopology;
 use crate::host::sentinel;
 
 fortran! {
-    fn mpi_dist_graph_create_adjacent | MPI_DIST_GRAPH_CREATE_ADJACENT | MPI_Dist_graph_create_adjacent(
+    fn mpi_dist_graph_create_adjacent | MPI_Dist_graph_create_adjacent(
         comm_old: *const Fint, indegree: *const Fint, sources: *const Fint,
         sourceweights: *const Fint, outdegree: *const Fint, destinations: *const Fint,
         destweights: *const Fint, info: *const Fint, reorder: *const Logical,
@@ -20,7 +20,7 @@ fortran! {
         })
     }
 
-    fn mpi_dist_graph_create | MPI_DIST_GRAPH_CREATE | MPI_Dist_graph_create(
+    fn mpi_dist_graph_create | MPI_Dist_graph_create(
         comm_old: *const Fint, n: *const Fint, sources: *const Fint, degrees: *const Fint,
         destinations: *const Fint, weights: *const Fint, info: *const Fint,
         reorder: *const Logical, comm_dist_graph: *mut Fint,
@@ -35,7 +35,7 @@ fortran! {
 }
 
 fortran_query! {
-    fn mpi_dist_graph_neighbors_count | MPI_DIST_GRAPH_NEIGHBORS_COUNT | MPI_Dist_graph_neighbors_count(
+    fn mpi_dist_graph_neighbors_count | MPI_Dist_graph_neighbors_count(
         comm: *const Fint, indegree: *mut Fint, outdegree: *mut Fint, weighted: *mut Logical,
     ) ByTopology; |found: CachedTopology| {
         dist_graph::dist_graph_neighbors_count(found, indegree, outdegree, weighted)?;
@@ -43,7 +43,7 @@ fortran_query! {
         Ok(())
     }
 
-    fn mpi_dist_graph_neighbors | MPI_DIST_GRAPH_NEIGHBORS | MPI_Dist_graph_neighbors(
+    fn mpi_dist_graph_neighbors | MPI_Dist_graph_neighbors(
         comm: *const Fint, maxindegree: *const Fint, sources: *mut Fint, sourceweights: *mut Fint,
         maxoutdegree: *const Fint, destinations: *mut Fint, destweights: *mut Fint,
     ) ByTopology; |found: CachedTopology| {

@@ -1,19 +1,22 @@
 //! `fortran!` and `fortran_query!`: the Fortran names of a procedure.
 
-/// Exports a procedure under the names that Fortran compilers give it: `x_`, `x__`, `x` and `X`,
-/// each also with the `p` of the profiling interface.
+/// Exports a procedure under the names that Fortran compilers give it: `x_` and `x__`, each also with
+/// the `p` of the profiling interface.
+///
+/// Names without an underscore, `x` and `X`, are left to the host, whose procedures call the C names: a program may have
+/// C functions of its own that are called so, as R's Rmpi has, and a preloaded library would take them over.
 ///
 /// ```text
-/// fn mpi_cart_rank | MPI_CART_RANK | MPI_Cart_rank(comm: *const Fint, ...) raising on comm {
+/// fn mpi_cart_rank | MPI_Cart_rank(comm: *const Fint, ...) raising on comm {
 ///     cart::cart_rank(comm_from(comm), coords, rank)
 /// }
 /// ```
 ///
-/// The third name is the one in error messages. The braces hold the call of the body; a last
+/// The second name is the one in error messages. The braces hold the call of the body; a last
 /// argument `ierror` is added, which may be null: the standard's `mpi_f08` lets programs leave it out.
 macro_rules! fortran {
     ($(
-        fn $lower:ident | $upper:ident | $name:ident($($arg:ident: $ty:ty),* $(,)?)
+        fn $lower:ident | $name:ident($($arg:ident: $ty:ty),* $(,)?)
             raising on $comm:expr; $body:block
     )*) => { $(
         const _: () = {
@@ -30,18 +33,14 @@ macro_rules! fortran {
                     unsafe { ierror.write(code) };
                 }
             }
-            fortran!(@names call, $lower, $upper, ($($arg: $ty),*));
+            fortran!(@names call, $lower, ($($arg: $ty),*));
         };
     )* };
-    (@names $call:ident, $lower:ident, $upper:ident, $args:tt) => {
-        fortran!(@name $call, stringify!($lower), $args);
+    (@names $call:ident, $lower:ident, $args:tt) => {
         fortran!(@name $call, concat!(stringify!($lower), "_"), $args);
         fortran!(@name $call, concat!(stringify!($lower), "__"), $args);
-        fortran!(@name $call, stringify!($upper), $args);
-        fortran!(@name $call, concat!("p", stringify!($lower)), $args);
         fortran!(@name $call, concat!("p", stringify!($lower), "_"), $args);
         fortran!(@name $call, concat!("p", stringify!($lower), "__"), $args);
-        fortran!(@name $call, concat!("P", stringify!($upper)), $args);
     };
     (@name $call:ident, $symbol:expr, ($($arg:ident: $ty:ty),*)) => {
         const _: () = {
@@ -57,12 +56,12 @@ macro_rules! fortran {
 /// Exports a local query of a topology under its Fortran names; as the `query!` of the C names.
 ///
 /// ```text
-/// fn mpi_cart_rank | MPI_CART_RANK | MPI_Cart_rank(comm: *const Fint, ...) ByTopology;
+/// fn mpi_cart_rank | MPI_Cart_rank(comm: *const Fint, ...) ByTopology;
 ///     |found: CachedTopology| { cart::cart_rank(found, coords, rank) }
 /// ```
 macro_rules! fortran_query {
     ($(
-        fn $lower:ident | $upper:ident | $name:ident(
+        fn $lower:ident | $name:ident(
             $comm:ident: *const Fint, $($arg:ident: $ty:ty),* $(,)?
         ) $by:ident; |$found:ident: $what:ty| $body:block
     )*) => { $(
@@ -122,7 +121,7 @@ macro_rules! fortran_query {
                     }
                 }
             }
-            fortran!(@names call, $lower, $upper, ($comm: *const Fint, $($arg: $ty),*));
+            fortran!(@names call, $lower, ($comm: *const Fint, $($arg: $ty),*));
         };
     )* };
 }

@@ -4,7 +4,7 @@ use super::pointers::{Fint, Logical, comm_from, new_comm};
 use crate::abi::{graph, pointers::CachedTopology};
 
 fortran! {
-    fn mpi_graph_create | MPI_GRAPH_CREATE | MPI_Graph_create(
+    fn mpi_graph_create | MPI_Graph_create(
         comm_old: *const Fint, nnodes: *const Fint, index: *const Fint, edges: *const Fint,
         reorder: *const Logical, comm_graph: *mut Fint,
     ) raising on Some(comm_from(comm_old)); {
@@ -13,7 +13,7 @@ fortran! {
         })
     }
 
-    fn mpi_graph_map | MPI_GRAPH_MAP | MPI_Graph_map(
+    fn mpi_graph_map | MPI_Graph_map(
         comm: *const Fint, nnodes: *const Fint, index: *const Fint, edges: *const Fint,
         newrank: *mut Fint,
     ) raising on Some(comm_from(comm)); {
@@ -22,26 +22,26 @@ fortran! {
 }
 
 fortran_query! {
-    fn mpi_graphdims_get | MPI_GRAPHDIMS_GET | MPI_Graphdims_get(
+    fn mpi_graphdims_get | MPI_Graphdims_get(
         comm: *const Fint, nnodes: *mut Fint, nedges: *mut Fint,
     ) ByTopology; |found: CachedTopology| {
         graph::graphdims_get(found, nnodes, nedges)
     }
 
-    fn mpi_graph_get | MPI_GRAPH_GET | MPI_Graph_get(
+    fn mpi_graph_get | MPI_Graph_get(
         comm: *const Fint, maxindex: *const Fint, maxedges: *const Fint, index: *mut Fint,
         edges: *mut Fint,
     ) ByTopology; |found: CachedTopology| {
         graph::graph_get(found, *maxindex, *maxedges, index, edges)
     }
 
-    fn mpi_graph_neighbors_count | MPI_GRAPH_NEIGHBORS_COUNT | MPI_Graph_neighbors_count(
+    fn mpi_graph_neighbors_count | MPI_Graph_neighbors_count(
         comm: *const Fint, rank: *const Fint, nneighbors: *mut Fint,
     ) ByTopology; |found: CachedTopology| {
         graph::graph_neighbors_count(found, *rank, nneighbors)
     }
 
-    fn mpi_graph_neighbors | MPI_GRAPH_NEIGHBORS | MPI_Graph_neighbors(
+    fn mpi_graph_neighbors | MPI_Graph_neighbors(
         comm: *const Fint, rank: *const Fint, maxneighbors: *const Fint, neighbors: *mut Fint,
     ) ByTopology; |found: CachedTopology| {
         graph::graph_neighbors(found, *rank, *maxneighbors, neighbors)

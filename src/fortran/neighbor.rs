@@ -10,27 +10,11 @@ use crate::host::neighbor::{Neighborhood, Run, Start};
 use crate::host::sys::{MPI_Aint, MPI_Comm};
 use crate::topology::Direction;
 
-/// Exports the procedures of one body: blocking, nonblocking and persistent.
+/// Exports the procedures of one body: blocking, nonblocking, and persistent, the last under Open MPI 4's name as well.
 macro_rules! neighbor {
-    ($(
-        $lower:ident | $upper:ident | $name:ident, $ilower:ident | $iupper:ident | $iname:ident,
-        $plower:ident | $pupper:ident | $pname:ident
-        = $body:ident($($arg:ident: $ty:ty),* $(,)?);
-    )*) => { $(
+    (@persistent $lower:ident | $name:ident = $body:ident($($arg:ident: $ty:ty),*)) => {
         fortran! {
-            fn $lower | $upper | $name($($arg: $ty,)* comm: *const Fint)
-                raising on Some(comm_from(comm)); {
-                $body($($arg,)* comm_from(comm), Run::Blocking)
-            }
-
-            fn $ilower | $iupper | $iname($($arg: $ty,)* comm: *const Fint, request: *mut Fint)
-                raising on Some(comm_from(comm)); {
-                new_request(request, |made| {
-                    $body($($arg,)* comm_from(comm), Run::Request(Start::Now, made))
-                })
-            }
-
-            fn $plower | $pupper | $pname(
+            fn $lower | $name(
                 $($arg: $ty,)* comm: *const Fint, info: *const Fint, request: *mut Fint,
             ) raising on Some(comm_from(comm)); {
                 new_request(request, |made| {
@@ -39,37 +23,58 @@ macro_rules! neighbor {
                 })
             }
         }
+    };
+    ($(
+        $lower:ident | $name:ident, $ilower:ident | $iname:ident, $plower:ident | $pname:ident,
+        $xlower:ident | $xname:ident
+        = $body:ident($($arg:ident: $ty:ty),* $(,)?);
+    )*) => { $(
+        fortran! {
+            fn $lower | $name($($arg: $ty,)* comm: *const Fint)
+                raising on Some(comm_from(comm)); {
+                $body($($arg,)* comm_from(comm), Run::Blocking)
+            }
+
+            fn $ilower | $iname($($arg: $ty,)* comm: *const Fint, request: *mut Fint)
+                raising on Some(comm_from(comm)); {
+                new_request(request, |made| {
+                    $body($($arg,)* comm_from(comm), Run::Request(Start::Now, made))
+                })
+            }
+        }
+        neighbor! { @persistent $plower | $pname = $body($($arg: $ty),*) }
+        neighbor! { @persistent $xlower | $xname = $body($($arg: $ty),*) }
     )* };
 }
 
 neighbor! {
-    mpi_neighbor_allgather | MPI_NEIGHBOR_ALLGATHER | MPI_Neighbor_allgather,
-    mpi_ineighbor_allgather | MPI_INEIGHBOR_ALLGATHER | MPI_Ineighbor_allgather,
-    mpi_neighbor_allgather_init | MPI_NEIGHBOR_ALLGATHER_INIT | MPI_Neighbor_allgather_init
+    mpi_neighbor_allgather | MPI_Neighbor_allgather, mpi_ineighbor_allgather | MPI_Ineighbor_allgather,
+    mpi_neighbor_allgather_init | MPI_Neighbor_allgather_init,
+    mpix_neighbor_allgather_init | MPIX_Neighbor_allgather_init
     = allgather(
         sendbuf: *const c_void, sendcount: *const Fint, sendtype: *const Fint,
         recvbuf: *mut c_void, recvcount: *const Fint, recvtype: *const Fint,
     );
 
-    mpi_neighbor_allgatherv | MPI_NEIGHBOR_ALLGATHERV | MPI_Neighbor_allgatherv,
-    mpi_ineighbor_allgatherv | MPI_INEIGHBOR_ALLGATHERV | MPI_Ineighbor_allgatherv,
-    mpi_neighbor_allgatherv_init | MPI_NEIGHBOR_ALLGATHERV_INIT | MPI_Neighbor_allgatherv_init
+    mpi_neighbor_allgatherv | MPI_Neighbor_allgatherv, mpi_ineighbor_allgatherv | MPI_Ineighbor_allgatherv,
+    mpi_neighbor_allgatherv_init | MPI_Neighbor_allgatherv_init,
+    mpix_neighbor_allgatherv_init | MPIX_Neighbor_allgatherv_init
     = allgatherv(
         sendbuf: *const c_void, sendcount: *const Fint, sendtype: *const Fint,
         recvbuf: *mut c_void, recvcounts: *const Fint, displs: *const Fint, recvtype: *const Fint,
     );
 
-    mpi_neighbor_alltoall | MPI_NEIGHBOR_ALLTOALL | MPI_Neighbor_alltoall,
-    mpi_ineighbor_alltoall | MPI_INEIGHBOR_ALLTOALL | MPI_Ineighbor_alltoall,
-    mpi_neighbor_alltoall_init | MPI_NEIGHBOR_ALLTOALL_INIT | MPI_Neighbor_alltoall_init
+    mpi_neighbor_alltoall | MPI_Neighbor_alltoall, mpi_ineighbor_alltoall | MPI_Ineighbor_alltoall,
+    mpi_neighbor_alltoall_init | MPI_Neighbor_alltoall_init,
+    mpix_neighbor_alltoall_init | MPIX_Neighbor_alltoall_init
     = alltoall(
         sendbuf: *const c_void, sendcount: *const Fint, sendtype: *const Fint,
         recvbuf: *mut c_void, recvcount: *const Fint, recvtype: *const Fint,
     );
 
-    mpi_neighbor_alltoallv | MPI_NEIGHBOR_ALLTOALLV | MPI_Neighbor_alltoallv,
-    mpi_ineighbor_alltoallv | MPI_INEIGHBOR_ALLTOALLV | MPI_Ineighbor_alltoallv,
-    mpi_neighbor_alltoallv_init | MPI_NEIGHBOR_ALLTOALLV_INIT | MPI_Neighbor_alltoallv_init
+    mpi_neighbor_alltoallv | MPI_Neighbor_alltoallv, mpi_ineighbor_alltoallv | MPI_Ineighbor_alltoallv,
+    mpi_neighbor_alltoallv_init | MPI_Neighbor_alltoallv_init,
+    mpix_neighbor_alltoallv_init | MPIX_Neighbor_alltoallv_init
     = alltoallv(
         sendbuf: *const c_void, sendcounts: *const Fint, sdispls: *const Fint,
         sendtype: *const Fint,
@@ -77,9 +82,9 @@ neighbor! {
         recvtype: *const Fint,
     );
 
-    mpi_neighbor_alltoallw | MPI_NEIGHBOR_ALLTOALLW | MPI_Neighbor_alltoallw,
-    mpi_ineighbor_alltoallw | MPI_INEIGHBOR_ALLTOALLW | MPI_Ineighbor_alltoallw,
-    mpi_neighbor_alltoallw_init | MPI_NEIGHBOR_ALLTOALLW_INIT | MPI_Neighbor_alltoallw_init
+    mpi_neighbor_alltoallw | MPI_Neighbor_alltoallw, mpi_ineighbor_alltoallw | MPI_Ineighbor_alltoallw,
+    mpi_neighbor_alltoallw_init | MPI_Neighbor_alltoallw_init,
+    mpix_neighbor_alltoallw_init | MPIX_Neighbor_alltoallw_init
     = alltoallw(
         sendbuf: *const c_void, sendcounts: *const Fint, sdispls: *const MPI_Aint,
         sendtypes: *const Fint,

@@ -96,7 +96,8 @@ pub(super) unsafe fn new_request(
     Ok(())
 }
 
-/// Calls a constructor and hands its communicator to Fortran, if it made one.
+/// Calls a constructor and hands its communicator to Fortran, if it made one or has set the handle to
+/// `MPI_COMM_NULL`.
 ///
 /// # Safety
 ///
@@ -105,13 +106,17 @@ pub(super) unsafe fn new_comm(
     place: *mut Fint,
     construct: impl FnOnce(*mut MPI_Comm) -> Result,
 ) -> Result {
+    // Made by no constructor, so that it is seen whether one has written.
     // SAFETY: a constant of the host.
-    let mut made = unsafe { sys::cg_comm_null };
+    let untouched = unsafe { sys::cg_comm_self() };
+    let mut made = untouched;
     // A null pointer goes on to the body, which has an error for it that all ranks agree on.
-    construct(if place.is_null() { std::ptr::null_mut() } else { &raw mut made })?;
-    // SAFETY: not null, or the constructor would have failed.
-    unsafe { place.write(sys::cg_comm_to_fortran(made)) };
-    Ok(())
+    let result = construct(if place.is_null() { std::ptr::null_mut() } else { &raw mut made });
+    if made != untouched {
+        // SAFETY: not null, or the constructor could not have written.
+        unsafe { place.write(sys::cg_comm_to_fortran(made)) };
+    }
+    result
 }
 
 /// Weights with Fortran's sentinels replaced by C's, which the bodies know.

@@ -142,7 +142,8 @@ int cg_give_graph(const struct cg_graph_functions *host, MPI_Comm *comm, int ind
     return code;
 }
 
-enum { NULL_EDGES = CG_PROC_NULL_EDGES, EDGES = NULL_EDGES + 2 };
+/* The tag is one of MPI_Comm_create_group on MPI_COMM_SELF, which a thread of the program may call as well. */
+enum { NULL_EDGES = CG_PROC_NULL_EDGES, EDGES = NULL_EDGES + 2, TAG = 27183 };
 
 /* Two edges from a process to itself: each block arrives where the edge is that it was sent along. Nothing is
  * sent along edges to MPI_PROC_NULL. */
@@ -178,7 +179,7 @@ static int pairs_in_order(const struct cg_graph_functions *host, MPI_Comm graph)
     return right;
 }
 
-int cg_graph_functions_are_right(const struct cg_graph_functions *host, int tag)
+int cg_graph_functions_are_right(const struct cg_graph_functions *host)
 {
     int ends[EDGES] = { 0 };
     MPI_Group group;
@@ -192,7 +193,7 @@ int cg_graph_functions_are_right(const struct cg_graph_functions *host, int tag)
     /* Another thread may be in a collective call on MPI_COMM_SELF, which only this function allows; but Open MPI
      * copies the program's attributes there. */
     int made = cg_threads_may_meet()
-        ? ((create_group_function *)host->create_group)(MPI_COMM_SELF, group, tag, &alone)
+        ? ((create_group_function *)host->create_group)(MPI_COMM_SELF, group, TAG, &alone)
         : cg_comm_split(MPI_COMM_SELF, 0, 0, &alone);
     if (made == MPI_SUCCESS) {
         PMPI_Comm_set_errhandler(alone, MPI_ERRORS_RETURN);

@@ -34,7 +34,7 @@ impl Output {
     /// of a file.
     pub(super) fn new(target: &Target, rank: i32) -> Self {
         let Target::File(path) = target else { return Self(Mutex::new(Place::Stderr)) };
-        let is_json = path.extension().is_some_and(|extension| extension == "json");
+        let is_json = is_json(path);
         let path = if rank == 0 { path.clone() } else { with_suffix(path, &format!(".{rank}")) };
         Self(Mutex::new(if is_json {
             Place::Json { path, written: None }
@@ -77,6 +77,26 @@ impl Output {
         // At once, so that lines of other processes do not come between. If it fails, that cannot be told any more.
         let _ = io::stderr().write_all(text.as_bytes());
     }
+}
+
+/// Writes a report once, whole; into a file only if there is none: another process may have written it, of another world
+/// of this job.
+pub(super) fn write_all(target: &Target, report: &Report) {
+    if let Target::File(path) = target {
+        let text = if is_json(path) { report.json() + "\n" } else { report.text() };
+        let file = OpenOptions::new().write(true).create_new(true).open(path);
+        let Err(error) = file.and_then(|mut file| file.write_all(text.as_bytes())) else { return };
+        let is_same = || fs::read_to_string(path).is_ok_and(|there| there == text);
+        if check_place(path).is_ok() && is_same() {
+            return;
+        }
+        give_up(path, &error);
+    }
+    let _ = io::stderr().write_all(report.text().as_bytes());
+}
+
+fn is_json(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "json")
 }
 
 fn hash_of(text: &str) -> u64 {

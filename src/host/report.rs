@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::key::{Key, no_copy};
-use super::output::Output;
-use super::settings::Settings;
+use super::output::{self, Output};
+use super::settings::{Settings, set};
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, family, layout, neighbor, place};
 use crate::engine::create::Created;
@@ -17,12 +17,15 @@ use crate::engine::decision::ReorderOutcome;
 use crate::engine::place::Placement;
 use crate::engine::{Comm, HostGraph};
 use crate::report::{
-    Job, Reason, Record, Reorder, Report, Shape, foreign_launcher, short_periodic_sides,
+    Job, Reason, Record, Reorder, Report, Shape, foreign_launcher, launched, short_periodic_sides,
 };
 use crate::topology::Topology;
 
 /// The [`Collector`] of a process.
 static COLLECTOR: Key = Key::new(no_copy, finish);
+
+/// A topology was created, which this process or another tells of.
+static HAS_CREATED: AtomicBool = AtomicBool::new(false);
 
 /// What one process has to tell.
 struct Collector {
@@ -96,6 +99,7 @@ pub(crate) fn add(
     made: &Created<HostComm>,
     started: Instant,
 ) {
+    HAS_CREATED.store(true, Ordering::Relaxed);
     let Some(placement) = &made.placement else { return };
     place::say_if_forced(function, placement.outcome);
     let (Some(collector), Ok(size)) = (collector(), comm.size()) else { return };
@@ -109,6 +113,38 @@ pub(crate) fn add(
         warnings.fold(report.add(record), |is_due, warning| report.warn(warning) || is_due)
     });
 }
+
+/// Tells once, after `MPI_Finalize`, that rank 0 has created no topology, if a report is asked for: nobody else does.
+///
+/// No function of ours may have been called, so the process itself says when it ends; or the library for every MPI
+/// does, which loads this one then. MPI answers no more, so the rank is what the launcher says.
+pub(super) fn tell_of_nothing() {
+    static TOLD: AtomicBool = AtomicBool::new(false);
+    // SAFETY: asks the host for its state, which is allowed at any time.
+    let is_over = || unsafe { sys::cg_world_is_initialized() != 0 && sys::cg_is_active() == 0 };
+    if HAS_CREATED.load(Ordering::Relaxed) || set("CARTOGRAPH_REPORT").is_none() || !is_over() {
+        return;
+    }
+    let launched = launched(|name| std::env::var(name).ok());
+    let (rank, processes) = launched.unwrap_or((0, 1));
+    if let Some(target) = &Settings::get().report
+        && rank == 0
+        && !TOLD.swap(true, Ordering::Relaxed)
+    {
+        let report = Report::new();
+        report.job(Job { mpi: family::version(), processes, rank, nodes: None });
+        output::write_all(target, &report);
+    }
+}
+
+#[used]
+#[unsafe(link_section = ".fini_array")]
+static AT_EXIT: extern "C" fn() = {
+    extern "C" fn at_exit() {
+        tell_of_nothing();
+    }
+    at_exit
+};
 
 fn record(function: &'static str, shape: Shape, size: c_int, placement: &Placement) -> Record {
     let (reorder, kept) = match placement.outcome {

@@ -292,6 +292,7 @@ static AT_LOAD: extern "C" fn() = {
         {
             START.get_or_init(|| start);
         }
+        super::report::tell_of_nothing();
     }
     note_start
 };

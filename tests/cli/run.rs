@@ -49,7 +49,7 @@ impl Run {
 
     /// A program that a test has just written may still be open for writing in what another test's thread
     /// is about to start; that is over at once.
-    fn output(mut self) -> Output {
+    pub(crate) fn output(mut self) -> Output {
         loop {
             match self.command.output() {
                 Err(error) if error.kind() == std::io::ErrorKind::ExecutableFileBusy => {

@@ -119,6 +119,22 @@ module.finish()
 PY
 check "Python loads it" prints "$one" Cartograph python3 "$work/late.py"
 
+# ---- Names without an underscore: a program's own functions, or else the host's procedures, which call ours ----
+
+$cc -g -O1 -Wall -Wextra -fPIC -shared -Wl,--no-as-needed -o "$work/own.so" "$sources/own_names.c"
+for library in "$one" "$built/lib/libcartograph.so"; do
+    check "a module's own functions, ${library#"$top/"}" prints "$library" 'own.so: Cartograph' \
+        "$work/steps" load "$work/own.so" call "$work/own.so" finish "$work/own.so"
+done
+fc=$("$top/scripts/host.sh" "$host" fc)
+if [ -n "$fc" ]; then
+    $fc -fno-underscoring -o "$work/plain" "$sources/plain_names.f90"
+    check "Fortran's names are without an underscore" sh -c "nm -u '$work/plain' | grep -x ' *U mpi_cart_rank'"
+    for library in "$one" "$built/lib/libcartograph.so"; do
+        check "Fortran without underscores, ${library#"$top/"}" prints "$library" ' Cartograph' "$work/plain"
+    done
+fi
+
 # site NAME LIBRARY...: an installation of its own, with these hosts' libraries; each is HOST or HOST=DIRECTORY.
 site() {
     local site=$work/$1 library

@@ -46,8 +46,29 @@ check "are counted" tells "$work/many.json" 1000
 check "a thousand and an abort" fails run "$work/more.json" abort 1000
 # Some processes are ended as by MPI_Finalize.
 check "are counted up to a power of two at least" tells "$work/more.json" "(512|1000)"
-check "nothing is made" run "$work/none.json" none
-check "nothing is told" [ ! -e "$work/none.json" -a ! -s "$work/err" ]
+# Of a program that makes nothing rank 0 says so, by its host's library and by the one for every MPI, which loads that
+# when the process ends.
+for lib in "$lib" "$top/build/lib/libcartograph.so"; do
+    rm -f "$work/none.json"
+    check "nothing is made" run "$work/none.json" none
+    check "is told in a file" is_json "$work/none.json"
+    check "of rank 0" [ "$(cd "$work" && ls none*)" = none.json -a ! -s "$work/err" ]
+    "$tool" show "$work/none.json" >"$work/shown"
+    check "how many processes there were" grep -q '^Cartograph .*: 4 processes, ' "$work/shown"
+    check "and what to do" grep -q '^rank 0 has created no topology; .*cartograph exec --record' "$work/shown"
+    check "again" run "$work/none.json" none
+    check "not a word more" [ ! -s "$work/err" ]
+    echo '{}' >"$work/none.json"
+    check "what another wrote" run "$work/none.json" none
+    check "stays" [ "$(cat "$work/none.json")" = '{}' ]
+    check "and it is told on stderr" [ "$(grep -cE '^(Cartograph .*: 4 processes|rank 0 has created no)' "$work/err")" = 2 ]
+    check "on stderr" run 1 none
+    check "once" [ "$(grep -cE '^(Cartograph .*: 4 processes|rank 0 has created no)' "$work/err")" = 2 -a "$(wc -l <"$work/err")" = 2 ]
+    # Children that it forks are not it, nor programs without MPI.
+    check "children" run 1 children
+    check "say nothing" [ "$(grep -c 'has created no' "$work/err")" = 1 ]
+done
+lib=$top/build/$host/lib/libcartograph.so
 
 # As text: on stderr, and in a file.
 check "on stderr" run 1 end 3

@@ -117,6 +117,11 @@ impl Report {
         self.collected().news(true)
     }
 
+    /// All of the report as text.
+    pub fn text(&self) -> String {
+        self.collected().document.to_string()
+    }
+
     /// The report in JSON, as `docs/report-schema.md` describes it.
     pub fn json(&self) -> String {
         self.collected().document.json()
@@ -283,7 +288,7 @@ mod tests {
         assert!(second.starts_with("MPI_Cart_create: grid 3 x 2"), "{second}");
         assert!(second.ends_with("warning: careful\n"), "{second}");
         report.warn("careful");
-        let last = "MPI_Cart_create, 2 times in all: grid 2 x 2, periodic along 0, 4 of 4 processes; 1.0 s each
+        let last = "MPI_Cart_create, 2 times in all: grid 2 x 2, periodic along 0, 4 of 4 processes; each 1.0 s with the wait for others
 warning: careful (2 times)
 ";
         assert_eq!(report.last_news(), last);

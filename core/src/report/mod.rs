@@ -21,4 +21,4 @@ pub use effect::{Effect, LevelEffect, NodeSizes, WeightedEffect};
 pub use json::Document;
 pub use places::{Places, Traffic, VertexPlaces};
 pub use record::{Reason, Record, Reorder, Shape};
-pub use warning::{foreign_launcher, short_periodic_sides};
+pub use warning::{foreign_launcher, launched, short_periodic_sides};

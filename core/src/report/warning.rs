@@ -18,12 +18,18 @@ pub fn short_periodic_sides(function: &str, grid: &Cart) -> Option<String> {
     })
 }
 
-/// What launchers tell each process of how many there are.
-const LAUNCHERS: [(&str, &str); 3] = [
-    ("OMPI_COMM_WORLD_SIZE", "Open MPI's launcher"),
-    ("PMI_SIZE", "the launcher of MPICH or Intel MPI"),
-    ("SLURM_STEP_NUM_TASKS", "srun"),
+/// What launchers tell each process of how many there are, who they are, and what they tell of its rank.
+const LAUNCHERS: [(&str, &str, &str); 3] = [
+    ("OMPI_COMM_WORLD_SIZE", "Open MPI's launcher", "OMPI_COMM_WORLD_RANK"),
+    ("PMI_SIZE", "the launcher of MPICH or Intel MPI", "PMI_RANK"),
+    ("SLURM_STEP_NUM_TASKS", "srun", "SLURM_PROCID"),
 ];
+
+/// The rank of this process and the number of all, as launchers tell them. `environment` gives the value of a variable.
+pub fn launched(environment: impl Fn(&str) -> Option<String>) -> Option<(i32, i32)> {
+    let read = |name| environment(name)?.parse::<i32>().ok();
+    LAUNCHERS.iter().find_map(|(size, _, rank)| read(rank).zip(read(size)))
+}
 
 /// The warning that each process is a job of its own, `MPI_COMM_WORLD` having one process only where a launcher
 /// started several: as it is with another MPI's launcher. `environment` gives the value of a variable.
@@ -31,7 +37,7 @@ pub fn foreign_launcher(
     processes: i32,
     environment: impl Fn(&str) -> Option<String>,
 ) -> Option<String> {
-    LAUNCHERS.iter().filter(|_| processes == 1).find_map(|(variable, launcher)| {
+    LAUNCHERS.iter().filter(|_| processes == 1).find_map(|(variable, launcher, _)| {
         let started = environment(variable)?.parse::<u64>().ok().filter(|started| *started > 1)?;
         Some(format!(
             "MPI_COMM_WORLD has one process, but {launcher} started {started} ({variable}): \
@@ -52,6 +58,16 @@ mod tests {
         assert_eq!(warning(&[1, 2, 3], &[false, false, true]), None);
         let text = warning(&[4, 2, 1], &[true, true, true]).unwrap();
         assert!(text.contains("(dims[1] = 2, dims[2] = 1)"), "{text}");
+    }
+
+    #[test]
+    fn launchers_tell_ranks() {
+        let told = |pairs: &'static [(&str, &str)]| {
+            launched(|name| pairs.iter().find(|pair| pair.0 == name).map(|pair| pair.1.to_owned()))
+        };
+        assert_eq!(told(&[]), None);
+        assert_eq!(told(&[("PMI_RANK", "3"), ("PMI_SIZE", "8")]), Some((3, 8)));
+        assert_eq!(told(&[("PMI_RANK", "x"), ("PMI_SIZE", "8"), ("SLURM_PROCID", "1")]), None);
     }
 
     #[test]

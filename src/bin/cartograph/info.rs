@@ -11,7 +11,7 @@ pub(crate) const VARIABLES: [(&str, &str); 11] = [
     ("CARTOGRAPH_REPORT", "1: a report on stderr; a file name: there; in JSON if it ends in .json"),
     (
         "CARTOGRAPH_REORDER",
-        "off: no process is moved; on (if not set): by grids and graphs with reorder = 1; all: by distributed graphs too; always: also with reorder = 0; scramble:SEED[:CONSTRUCTOR+...]: at random, by all constructors or some, to test the program",
+        "off: no process is moved; on (if not set): by grids and graphs with reorder = 1; all: by distributed graphs too; always: also with reorder = 0; scramble:SEED[:CONSTRUCTOR+...]: at random, by all constructors or some, to test the program, and scramble0 in its place: rank 0 too",
     ),
     (
         "CARTOGRAPH_WEIGHTS",

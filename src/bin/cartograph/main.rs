@@ -36,7 +36,7 @@ enum Command {
     Dims(dims::Arguments),
     /// Prints or draws a report in JSON, as exec --report=FILE.json writes it, or a recorded run
     Show(show::Arguments),
-    /// Finds out whether a program still works when its processes are moved: cartograph try -- mpiexec -n 8 ./app
+    /// Finds out whether a program still works when its processes are moved: cartograph try mpiexec -n 8 ./app
     Try(trial::Arguments),
     /// Prints the version, the libraries that were found, and the settings in the environment
     Info,

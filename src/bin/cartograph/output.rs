@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use cartograph_traffic::printable;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// Why the command ends without having done what was asked: one line, and the exit code.
@@ -59,10 +60,19 @@ impl Failure {
 
     /// Tells the user.
     pub(crate) fn tell(self) -> ExitCode {
-        // In one write, since many ranks may say it at a time. Nothing is left to do if even this fails.
-        let _ = io::stderr().write_all(format!("cartograph: {}\n", self.text).as_bytes());
+        say(&self.text);
         ExitCode::from(self.code)
     }
+}
+
+/// Says something on stderr, in one write, since many ranks may say it at a time. Nothing is left to do if that fails.
+pub(crate) fn say(text: &str) {
+    let _ = io::stderr().write_all(format!("cartograph: {}\n", shown(text)).as_bytes());
+}
+
+/// A text without what moves a terminal's cursor: it may be of a file that others wrote.
+pub(crate) fn shown(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 /// Prints to stdout; colors only where they are wanted. The reader may stop at any time.

@@ -149,7 +149,7 @@ fn checked_reorder(text: &str) -> core::result::Result<String, String> {
 }
 
 /// The file of a program, by the rules of execvp.
-fn find_program(name: &OsStr) -> Result<PathBuf> {
+pub(crate) fn find_program(name: &OsStr) -> Result<PathBuf> {
     let runs = |path: &Path| {
         path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
     };
