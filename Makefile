@@ -137,11 +137,14 @@ lib:
 	install -d $(BUILD)/lib/cartograph
 	ln -sfn ../../$(ONE)/lib $(BUILD)/lib/cartograph/$(ONE)
 
-## make preload                     builds the one library to preload for every MPI, build/lib/libcartograph.so
+## make preload                     builds the one library to preload for every MPI, build/lib/libcartograph.so, and its recorders
 preload:
 	@scripts/preflight.sh
-	$(PURE) cargo build --release -p cartograph-preload
-	install -C -D -m 755 $(BUILD)/pure/release/libcartograph_preload.so $(BUILD)/lib/libcartograph.so.0
+	set -e; for kind in : record:cartograph/record-3.so record4:cartograph/record-4.so record4c:cartograph/record-4c.so; do \
+	    $(PURE) cargo build --release -p cartograph-preload --features "$${kind%%:*}"; \
+	    to=$${kind#*:}; \
+	    install -C -D -m 755 $(BUILD)/pure/release/libcartograph_preload.so $(BUILD)/lib/$${to:-libcartograph.so.0}; \
+	done
 	ln -sf libcartograph.so.0 $(BUILD)/lib/libcartograph.so
 
 # The lints of what binds the host, each host's in its own way.
@@ -161,8 +164,6 @@ tool: | $(filter check,$(MAKECMDGOALS))
 	@scripts/preflight.sh
 	$(PURE) cargo build --profile $(COMMAND) --no-default-features --features cli --bin cartograph
 	install -C -D -m 755 $(BUILD)/pure/$(COMMAND)/cartograph $(BUILD)/bin/cartograph
-	@# By this the command knows that the libraries beside it were built with it.
-	@echo 'Libraries that make built for `cartograph exec`: HOST/lib/libcartograph.so' > $(BUILD)/cartograph-build
 
 ## make symbols [HOST=]             compares what the library exports and needs with what it should
 symbols:

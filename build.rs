@@ -26,7 +26,9 @@ mod host {
     ];
 
     pub(crate) fn bind() {
-        mpicc::rerun_if_changed(&[&[HEADER, "mpicc.rs"][..], &SHIMS].concat());
+        mpicc::rerun_if_changed(
+            &[&[HEADER, "include/built_for.h", "mpicc.rs"][..], &SHIMS].concat(),
+        );
         let mpicc = mpicc::wrapper();
         mpicc::compile(&mpicc, "include", &SHIMS, "cartograph_shim");
         mpicc::bind(&mpicc, HEADER, "(cg|CG)_.*");

@@ -1,15 +1,17 @@
-//! Writes a stub for each exported name: `include/exports.txt` in all spellings.
+//! Writes a stub for each exported name: `include/exports.txt` in all spellings, or those of `include/recorded.txt` in C's
+//! that MPIs of this kind have.
 
 use std::path::PathBuf;
 use std::{env, fs};
 
-const EXPORTS: &str = "../include/exports.txt";
+const RECORDS: bool = cfg!(feature = "record");
+const EXPORTS: &str = if RECORDS { "../include/recorded.txt" } else { "../include/exports.txt" };
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed={EXPORTS}");
     let exports = fs::read_to_string(EXPORTS).expect("the list of what is exported can be read");
-    let names: Vec<String> = exports.lines().flat_map(spellings).collect();
+    let names: Vec<String> = exports.lines().filter_map(there).flat_map(spellings).collect();
     let stubs: String =
         names.iter().enumerate().map(|(index, name)| format!("{index} {name:?},\n")).collect();
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
@@ -17,7 +19,11 @@ fn main() {
         .expect("OUT_DIR can be written");
     let options = [
         // Also right for a program that was linked with -lcartograph.
-        "-Wl,-soname,libcartograph.so.0",
+        if RECORDS {
+            "-Wl,-soname,libcartograph_record.so"
+        } else {
+            "-Wl,-soname,libcartograph.so.0"
+        },
         // The program keeps addresses in here.
         "-Wl,-z,nodelete",
         // There is nothing to be done when it is loaded: its code stays out of memory until it is called.
@@ -28,13 +34,23 @@ fn main() {
     }
 }
 
+/// The function of a line, if MPIs of this kind have it.
+fn there(line: &str) -> Option<&str> {
+    match line.split_once(' ') {
+        Some(("4", _)) if !cfg!(feature = "record4") => None,
+        Some(("4c", _)) if !cfg!(feature = "record4c") => None,
+        Some((_, name)) => Some(name),
+        None => Some(line),
+    }
+}
+
 /// All names of a function: in C, and what Fortran compilers make of it; each also for tools. Fortran has
-/// large counts in `mpi_f08` only, whose procedures call the C names. So do the host's procedures whose names have no
+/// large counts in `mpi_f08` only, whose procedures call the C names, as all hosts' do for what the recorder counts. So do the host's procedures whose names have no
 /// underscore, which a program may have functions of its own by.
 fn spellings(name: &str) -> Vec<String> {
     let lower = name.to_lowercase();
     let mut all = vec![name.to_owned(), format!("P{name}")];
-    if !name.ends_with("_c") {
+    if !RECORDS && !name.ends_with("_c") {
         for prefix in ["", "p"] {
             all.extend(["_", "__"].map(|end| format!("{prefix}{lower}{end}")));
         }

@@ -11,7 +11,13 @@ use std::{env, fs};
 const HEADER: &str = "src/shim.h";
 
 fn main() {
-    mpicc::rerun_if_changed(&["build.rs", "../mpicc.rs", HEADER, "src/shim.c"]);
+    mpicc::rerun_if_changed(&[
+        "build.rs",
+        "../mpicc.rs",
+        "../include/built_for.h",
+        HEADER,
+        "src/shim.c",
+    ]);
     let mpicc = mpicc::wrapper();
     mpicc::compile(&mpicc, "src", &["src/shim.c"], "cartograph_record_shim");
     mpicc::bind(&mpicc, HEADER, "(cr|CR)_.*");

@@ -30,6 +30,7 @@ common)
     file 755 "$build/bin/cartograph" bin/cartograph
     file 755 "$build/lib/libcartograph.so.0" lib/libcartograph.so.0
     ln -sf libcartograph.so.0 "$to/lib/libcartograph.so"
+    for kind in 3 4 4c; do file 755 "$build/lib/cartograph/record-$kind.so" "lib/cartograph/record-$kind.so"; done
     file 644 "$top/include/cartograph.h" include/cartograph.h
     file 644 "$templates/CartographConfig.cmake" lib/cmake/Cartograph/CartographConfig.cmake
     filled CartographConfigVersion.cmake.in lib/cmake/Cartograph/CartographConfigVersion.cmake

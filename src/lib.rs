@@ -15,7 +15,7 @@
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: host::say")]
 
 #[cfg(feature = "cli")]
-pub use cartograph_core::object;
+pub use cartograph_core::libraries;
 pub use cartograph_core::{engine, mapping, report, topology};
 
 #[cfg(feature = "host")]

@@ -54,6 +54,22 @@ fn info_tells_what_is_read_from_the_environment() {
 }
 
 #[test]
+fn info_tells_what_is_wrong_with_the_environment() {
+    for (name, value, words) in [
+        ("CARTOGRAPH_REODER", "off", "  CARTOGRAPH_REODER is not known\n"),
+        ("CARTOGRAPH_REORDER", "of", "      wrong: it is 'of'"),
+        ("CARTOGRAPH_NEIGHBOR", "grahp", "      wrong: it is none of graph, alltoall\n"),
+        ("CARTOGRAPH_CHECK", "edges,wigths", "      wrong: it has 'wigths', which is no rule\n"),
+        ("CARTOGRAPH_LAYOUT", "no/such", "      wrong: it cannot be read: No such file"),
+        ("CARTOGRAPH_WEIGHTS", "16,x", "      wrong: it "),
+    ] {
+        let text = cartograph("info").env(name, value).stdout();
+        assert!(text.contains(words), "{text}");
+        assert!(!cartograph("info").stdout().contains(words));
+    }
+}
+
+#[test]
 fn info_and_the_page_of_settings_have_the_same_variables() {
     let page = std::fs::read_to_string("docs/settings.md").unwrap();
     let of_page: std::collections::BTreeSet<&str> = page

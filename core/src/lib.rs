@@ -13,8 +13,8 @@
 pub mod engine;
 #[cfg(all(feature = "cli", any(test, fuzzing)))]
 pub mod fuzz;
-pub mod mapping;
 #[cfg(feature = "cli")]
-pub mod object;
+pub mod libraries;
+pub mod mapping;
 pub mod report;
 pub mod topology;

@@ -7,10 +7,6 @@ use alloc::vec::Vec;
 use core::ffi::{CStr, c_int};
 use core::ptr::NonNull;
 
-use goblin::container::Ctx;
-use goblin::elf::{Dynamic, Elf, ProgramHeader};
-use goblin::strtab::Strtab;
-
 /// An open file.
 pub(crate) struct File(c_int);
 
@@ -36,15 +32,17 @@ impl File {
         }
     }
 
-    /// All of it, of which only what is looked at comes into memory.
-    pub(crate) fn map(&self) -> Option<Map> {
+    /// Whose it is, who may write it, and how large it is.
+    pub(crate) fn status(&self) -> Option<libc::stat> {
         // SAFETY: all fields may be zero.
         let mut status: libc::stat = unsafe { core::mem::zeroed() };
         // SAFETY: an open file, and a place for the answer.
-        if unsafe { libc::fstat(self.0, &raw mut status) } != 0 {
-            return None;
-        }
-        let length = usize::try_from(status.st_size).ok().filter(|&length| length > 0)?;
+        (unsafe { libc::fstat(self.0, &raw mut status) } == 0).then_some(status)
+    }
+
+    /// All of it, of which only what is looked at comes into memory.
+    pub(crate) fn map(&self) -> Option<Map> {
+        let length = usize::try_from(self.status()?.st_size).ok().filter(|&length| length > 0)?;
         // SAFETY: a new mapping, where the system likes.
         let start = unsafe {
             libc::mmap(core::ptr::null_mut(), length, libc::PROT_READ, libc::MAP_PRIVATE, self.0, 0)
@@ -78,18 +76,6 @@ impl Drop for Map {
         // SAFETY: it was mapped here, and nothing borrows it any more.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.length) };
     }
-}
-
-/// The names of the libraries that a shared library or program needs; `None` if it is neither.
-pub(crate) fn needed(bytes: &[u8]) -> Option<Vec<&str>> {
-    let header = Elf::parse_header(bytes).ok()?;
-    let ctx = Ctx::new(header.container().ok()?, header.endianness().ok()?);
-    let count = header.e_phnum.into();
-    let headers = ProgramHeader::parse(bytes, header.e_phoff as usize, count, ctx).ok()?;
-    let dynamic = Dynamic::parse(bytes, &headers, ctx).ok()??;
-    let (start, length) = (dynamic.info.strtab, dynamic.info.strsz);
-    let strings = Strtab::parse(bytes, start, length, 0).ok()?;
-    Some(dynamic.get_libraries(&strings))
 }
 
 /// The names in a directory, but for those that start with a dot; none if it cannot be read.
@@ -132,14 +118,6 @@ pub(crate) fn real(path: &CStr) -> Option<CString> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn programs_tell_what_they_need() {
-        let file = File::open(c"/proc/self/exe").unwrap();
-        let map = file.map().unwrap();
-        assert!(needed(map.as_ref()).unwrap().contains(&"libc.so.6"));
-        assert_eq!(needed(b"#!/bin/sh"), None);
-    }
 
     #[test]
     fn directories_are_read() {

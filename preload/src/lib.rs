@@ -7,8 +7,12 @@
 //! - [`resolve`]: where a name leads, for a caller.
 //! - [`objects`]: what the process has loaded.
 //! - [`mpi`]: which MPI of these a caller uses.
-//! - [`library`]: the library that was built for that MPI, in `cartograph/HOST` beside this one.
+//! - [`library`]: the library that was built for that MPI, in `cartograph/HOST` beside this one; by [`libraries`] the
+//!   command knows it too.
+//! - [`unloading`]: how long an answer holds.
 //! - [`loaded`], [`file`]: what is asked of the loader and of the system.
+//!
+//! With the feature `record` the names are those of functions that send, and the library is the recorder.
 //!
 //! Where there is no such library, names lead to the MPI's own functions. A process that calls none of
 //! them pays for the mapping of a small file; therefore no standard library, which would bring another one
@@ -22,12 +26,18 @@ compile_error!("this library is for Linux: on other systems preload the library 
 extern crate alloc;
 
 mod file;
+#[allow(dead_code, unreachable_pub, reason = "the command uses the rest")]
+#[path = "../../core/src/libraries.rs"]
+mod libraries;
 mod library;
 mod loaded;
 mod message;
 mod mpi;
 mod objects;
+#[cfg(feature = "record")]
+mod record;
 mod resolve;
 #[cfg(not(test))]
 mod runtime;
 mod stubs;
+mod unloading;

@@ -1,18 +1,24 @@
-//! The libraries beside this one, in `cartograph/HOST`: which was built for an MPI, and how to load it
+//! The libraries beside this one, in `cartograph/HOST`: which one was built for an MPI, and how to load it
 //! so that it can use no other.
 
 use alloc::ffi::CString;
 use alloc::format;
 use alloc::string::String;
+use core::cmp::Reverse;
 use core::ffi::{CStr, c_void};
 
 use crate::file::{self, File};
+use crate::libraries::{FOLDER, Library, is_trusted};
 use crate::loaded::{self, Handle};
+use crate::message::variable;
 use crate::mpi;
 use crate::objects::Objects;
 
-/// What is in a host's folder.
-const FILE: &str = "libcartograph.so.0";
+/// The file in a host's folder.
+#[cfg(not(feature = "record"))]
+use crate::libraries::LIBRARY as FILE;
+#[cfg(feature = "record")]
+use crate::libraries::RECORDER as FILE;
 
 /// Loads the library for the object `mpi`, whose handle is given; or says why there is none.
 pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Handle, String> {
@@ -20,71 +26,68 @@ pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Han
     let shown = object.shown();
     let version = mpi::version(handle).unwrap_or_default();
     let soname = object.soname.as_deref().ok_or_else(|| format!("{shown} has no soname"))?;
-    if is_open_mpi(soname) == Some(mpi::open_mpi(&version).is_none()) {
-        return Err(format!(
-            "{shown} calls itself {}",
-            version.lines().next().unwrap_or("nothing")
-        ));
-    }
     // The loader takes the first of a name, and what all code finds before it.
     if objects.named(soname) != Some(mpi) || !mpi::is_found_first(objects, mpi) {
         return Err(format!("{shown} is loaded behind another MPI"));
     }
-    let folder = folder().ok_or("it cannot be seen where this library is")?;
-    let mut fitting = file::names(&folder);
-    fitting.sort_unstable();
-    fitting.retain(|host| needs(&library_of(&folder, host), soname));
-    let host = choose(&fitting, mpi::open_mpi(&version))
-        .ok_or_else(|| format!("{} has no library for {soname}", folder.to_string_lossy()))?;
-    let library = Handle::load(&library_of(&folder, host))?;
+    let own = own_file().ok_or("it cannot be seen where this library is")?;
+    let pinned = variable(c"CARTOGRAPH_MPI").and_then(|name| name.to_str().ok());
+    let pinned = pinned.filter(|name| *name != "auto");
+    let (folder, found) = best(&own, soname, &version, pinned);
+    let path = found.ok_or_else(|| {
+        let pinned = pinned.map(|name| format!("{name} of CARTOGRAPH_MPI is no such, or "));
+        let pinned = pinned.unwrap_or_default();
+        format!("{pinned}{folder} has no library for {soname} of {}", mpi::name(handle))
+    })?;
+    let library = Handle::load(&path)?;
     if !mpi::is_used_by(&library, objects, mpi) {
-        return Err(format!("the library for {host} uses another MPI than {shown}"));
+        return Err(format!("{} uses another MPI than {shown}", path.to_string_lossy()));
     }
     Ok(library)
 }
 
-/// Whether this is a name of Open MPI's library; `None` if it is of the standard ABI, which all have.
-fn is_open_mpi(soname: &str) -> Option<bool> {
-    let (stem, version) = soname.split_once(".so")?;
-    if stem == "libmpi_abi" {
-        return None;
-    }
-    // Open MPI has been at 12 as MPICH is, ten years ago; 20, 40 and 80 came later.
-    let version: u32 = version.trim_start_matches('.').split('.').next()?.parse().unwrap_or(0);
-    Some(stem == "libmpi" && version >= 20)
+/// The folder with a folder for each host, and the library in it that fits an MPI best, of those that nobody but root
+/// and the owner of the library at `own` can have written; the first by name, if several fit alike.
+fn best(
+    own: &CStr,
+    soname: &str,
+    version: &str,
+    pinned: Option<&str>,
+) -> (String, Option<CString>) {
+    let own_path = own.to_string_lossy();
+    let beside = own_path.rfind('/').map_or("", |end| &own_path[..end]);
+    // The recorders to preload are in it themselves.
+    let folder = match cfg!(feature = "record") {
+        true => beside.into(),
+        false => format!("{beside}/{FOLDER}"),
+    };
+    let trusted = File::open(own).and_then(|own| own.status()).map_or(0, |own| own.st_uid);
+    let names = CString::new(folder.as_str()).map(|folder| file::names(&folder));
+    let fitting = names.iter().flatten().filter_map(|host| {
+        let path = CString::new(format!("{folder}/{host}/{FILE}")).ok()?;
+        let file = File::open(&path)?;
+        let status = file.status()?;
+        if pinned.is_some_and(|name| name != host)
+            || !is_trusted(status.st_uid, status.st_mode, trusted)
+        {
+            return None;
+        }
+        let fit = Library::parse(file.map()?.as_ref())?.fit(soname, version)?;
+        Some((fit, Reverse(host), path))
+    });
+    let found = fitting.max().map(|(_, _, path)| path);
+    (folder, found)
 }
 
-/// The host whose name says Open MPI's version, or else the first by name.
-fn choose<'a>(fitting: &'a [String], open_mpi: Option<&str>) -> Option<&'a String> {
-    let named =
-        |host: &&String| open_mpi.is_some_and(|version| **host == format!("openmpi{version}"));
-    fitting.iter().find(named).or(fitting.first())
-}
-
-/// Where the library of a host is, if the folder has one.
-fn library_of(folder: &CStr, host: &str) -> CString {
-    let path = [folder.to_bytes(), b"/", host.as_bytes(), b"/", FILE.as_bytes()].concat();
-    CString::new(path).unwrap_or_default()
-}
-
-/// Whether a library is there and needs another by this name.
-fn needs(library: &CStr, soname: &str) -> bool {
-    let Some(file) = File::open(library) else { return false };
-    let Some(bytes) = file.map() else { return false };
-    file::needed(bytes.as_ref()).is_some_and(|needed| needed.contains(&soname))
-}
-
-/// The folder with a folder for each host.
-fn folder() -> Option<CString> {
-    let own = folder as *const c_void;
+/// The file of this library.
+fn own_file() -> Option<CString> {
+    let own = own_file as *const c_void;
     let (path, _) = loaded::file_of(own)?;
     // The loader keeps a relative name as it was, and the program may be in another directory by now.
-    let path = match path.to_bytes().first() {
-        Some(b'/') => file::real(&path)?,
-        _ => mapped_file(own as usize)?,
-    };
-    let end = path.to_bytes().iter().rposition(|&byte| byte == b'/')?;
-    CString::new([&path.to_bytes()[..end], b"/cartograph"].concat()).ok()
+    match path.to_bytes().first() {
+        Some(b'/') => file::real(&path),
+        _ => mapped_file(own as usize),
+    }
 }
 
 /// The file that is mapped at an address, as the system calls it.
@@ -105,31 +108,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn open_mpi_is_known_by_name() {
-        for (soname, is) in [
-            ("libmpi.so.40", Some(true)),
-            ("libmpi.so.12", Some(false)),
-            ("libmpich.so.12", Some(false)),
-            ("libmpi_cray.so.12", Some(false)),
-            ("libsimgrid.so.3.32", Some(false)),
-            ("libmpi_abi.so.1", None),
-        ] {
-            assert_eq!(is_open_mpi(soname), is, "{soname}");
-        }
-    }
-
-    #[test]
-    fn hosts_are_chosen_by_version() {
-        let both = ["openmpi".into(), "openmpi5".into()];
-        assert_eq!(choose(&both, Some("4")).unwrap(), "openmpi");
-        assert_eq!(choose(&both, Some("5")).unwrap(), "openmpi5");
-        assert_eq!(choose(&both[1..], Some("4")).unwrap(), "openmpi5");
-        assert_eq!(choose(&[], None), None);
-    }
-
-    #[test]
     fn this_file_is_found_by_its_mapping() {
-        let mapped = mapped_file(library_of as *const () as usize).unwrap();
+        let mapped = mapped_file(best as *const () as usize).unwrap();
         assert_eq!(mapped, file::real(c"/proc/self/exe").unwrap());
     }
 }

@@ -7,6 +7,8 @@ use core::ffi::{CStr, c_int, c_void};
 use core::ops::Range;
 use core::ptr::NonNull;
 
+use crate::unloading;
+
 /// A function that was found, or data.
 pub(crate) type Address = NonNull<c_void>;
 
@@ -52,7 +54,7 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         // SAFETY: it is given back once.
-        unsafe { libc::dlclose(self.0.as_ptr()) };
+        unsafe { unloading::close(self.0.as_ptr()) };
     }
 }
 
@@ -65,7 +67,9 @@ pub(crate) fn find_globally(name: &CStr) -> Option<Address> {
 /// What would be found by this name without this library.
 pub(crate) fn find_next(name: &CStr) -> Option<Address> {
     // SAFETY: a string. The loader looks behind the library that calls it, which is this one.
-    NonNull::new(unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) })
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    // It takes the address to which it returns for the caller's: it must not be jumped to.
+    NonNull::new(core::hint::black_box(found))
 }
 
 /// The file that an address belongs to, as the loader calls it, and where the file is loaded.

@@ -1,8 +1,11 @@
 //! What is said on stderr, in one write, and whether a report is asked for.
 
+use alloc::ffi::CString;
 use alloc::format;
-use core::ffi::CStr;
+use core::ffi::{CStr, c_char};
 use core::fmt::Arguments;
+
+use crate::libraries::RANKS;
 
 /// Writes a line.
 pub(crate) fn say(text: Arguments) {
@@ -18,25 +21,34 @@ pub(crate) fn end(text: Arguments) -> ! {
     unsafe { libc::_exit(127) }
 }
 
-/// Writes a line if a report is asked for.
+/// Writes a line that matters to those only who ask for this library: by a report or a recording, or with
+/// `cartograph exec`, which sets `CARTOGRAPH_MPI`.
 pub(crate) fn report(text: Arguments) {
-    if reports() {
+    let asked = [c"CARTOGRAPH_RECORD", c"CARTOGRAPH_MPI"];
+    if reports() || is_first() && asked.iter().any(|name| variable(name).is_some()) {
         say(text);
     }
 }
 
-/// Whether a report is asked for and this is the process of the job that tells it, as far as launchers tell ranks.
+/// Whether a report is asked for and this is the process of the job that tells it.
 pub(crate) fn reports() -> bool {
-    let off = [None, Some(&b""[..]), Some(b"0")];
-    let ranks = [c"PMI_RANK", c"PMIX_RANK", c"OMPI_COMM_WORLD_RANK", c"SLURM_PROCID"];
-    let first = ranks.iter().find_map(|name| variable(name)).is_none_or(|rank| rank == b"0");
-    first && !off.contains(&variable(c"CARTOGRAPH_REPORT"))
+    is_first() && variable(c"CARTOGRAPH_REPORT").is_some_and(|report| report != c"0")
 }
 
-/// The value of an environment variable.
-fn variable(name: &CStr) -> Option<&'static [u8]> {
+/// Whether this is the first process of the job, as far as launchers tell ranks.
+fn is_first() -> bool {
+    let rank = RANKS.iter().find_map(|name| variable(&CString::new(*name).ok()?));
+    rank.is_none_or(|rank| rank == c"0")
+}
+
+unsafe extern "C" {
+    fn secure_getenv(name: *const c_char) -> *const c_char;
+}
+
+/// The value of an environment variable that is set and not empty; `None` in a program with more rights than its user.
+pub(crate) fn variable(name: &CStr) -> Option<&'static CStr> {
     // SAFETY: a string; nothing here changes the environment.
-    let value = unsafe { libc::getenv(name.as_ptr()) };
-    // SAFETY: what getenv answers is null or a string.
-    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) }.to_bytes())
+    let value = unsafe { secure_getenv(name.as_ptr()) };
+    // SAFETY: null, or a string.
+    (!value.is_null()).then(|| unsafe { CStr::from_ptr(value) }).filter(|value| !value.is_empty())
 }

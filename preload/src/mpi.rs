@@ -112,24 +112,9 @@ pub(crate) fn name(mpi: &Handle) -> String {
     line.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Open MPI's major version, out of what it calls itself; `None` if it is another.
-pub(crate) fn open_mpi(version: &str) -> Option<&str> {
-    let (_, rest) = version.split_once("Open MPI")?;
-    let rest = rest.trim_start_matches([' ', 'v']);
-    rest.split(|c: char| !c.is_ascii_digit()).next()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn versions_are_read() {
-        assert_eq!(open_mpi("Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4"), Some("4"));
-        assert_eq!(open_mpi("Open MPI v5.0.11, package"), Some("5"));
-        assert_eq!(open_mpi("MPICH Version:      4.0.2"), None);
-        assert_eq!(open_mpi("Intel(R) MPI Library 2021.19"), None);
-    }
 
     #[test]
     fn a_process_without_mpi_has_none() {

@@ -114,23 +114,6 @@ impl Objects {
     }
 }
 
-/// How often something was unloaded until now.
-pub(crate) fn unloaded() -> u64 {
-    unsafe extern "C" fn first(
-        info: *mut libc::dl_phdr_info,
-        _: usize,
-        count: *mut c_void,
-    ) -> c_int {
-        // SAFETY: the loader's description, and the place for the answer.
-        unsafe { *count.cast::<u64>() = (*info).dlpi_subs };
-        1
-    }
-    let mut count = 0u64;
-    // SAFETY: the callback gets what it takes.
-    unsafe { libc::dl_iterate_phdr(Some(first), (&raw mut count).cast()) };
-    count
-}
-
 /// Notes one object. The loader calls this under its lock, so it stays mapped meanwhile.
 unsafe extern "C" fn add(info: *mut libc::dl_phdr_info, _size: usize, all: *mut c_void) -> c_int {
     // SAFETY: what `mapped` passes, and the loader's description.

@@ -18,8 +18,11 @@ use crate::library;
 use crate::loaded::{self, Address, Handle};
 use crate::message::{end, report, reports};
 use crate::mpi::{self, LoadedMpi};
-use crate::objects::{self, Objects};
+use crate::objects::Objects;
+#[cfg(feature = "record")]
+use crate::record;
 use crate::stubs::{COUNT, SLOTS, name};
+use crate::unloading;
 
 /// What serves the callers of one MPI. It stays for good, as MPI cannot be started twice.
 struct Binding {
@@ -59,10 +62,20 @@ pub(crate) extern "C" fn resolve(index: usize, caller: usize) -> *const () {
     if let Some(binding) = unsafe { AT_START.load(Ordering::Acquire).as_ref() } {
         return for_all_callers(binding, index, caller);
     }
-    let unloaded = objects::unloaded();
-    if let Some(binding) = Memo::find(caller, unloaded) {
-        return target(binding, index, caller);
+    let unloaded = unloading::count();
+    if let Some(binding) = unloaded.and_then(|unloaded| Memo::find(caller, unloaded)) {
+        return match binding.targets[index].load(Ordering::Acquire) {
+            found if found.is_null() => target(binding, index, caller),
+            found => found,
+        };
     }
+    find(index, caller, unloaded)
+}
+
+/// The same, asked of the loader.
+#[cold]
+#[inline(never)]
+fn find(index: usize, caller: usize, unloaded: Option<u64>) -> *const () {
     let objects = Objects::mapped();
     let shown = name(index).to_string_lossy();
     match mpi::of(&objects, caller) {
@@ -75,7 +88,9 @@ pub(crate) extern "C" fn resolve(index: usize, caller: usize) -> *const () {
         }
         LoadedMpi::Later(mpi) => {
             let binding = bind(&objects, Some(mpi), Host::Later);
-            Memo::note(caller, binding, unloaded);
+            if let Some(unloaded) = unloaded {
+                Memo::note(caller, binding, unloaded);
+            }
             target(binding, index, caller)
         }
         // A library that stands in for MPI, with a few functions only, or an error in the program.
@@ -124,6 +139,7 @@ extern "C" fn at_exit() {
 static AT_EXIT: extern "C" fn() = at_exit;
 
 /// Where a name leads for all callers, from now on without a question.
+#[inline(never)]
 fn for_all_callers(binding: &'static Binding, index: usize, caller: usize) -> *const () {
     AT_START.store(ptr::from_ref(binding).cast_mut(), Ordering::Release);
     let found = target(binding, index, caller);
@@ -132,6 +148,7 @@ fn for_all_callers(binding: &'static Binding, index: usize, caller: usize) -> *c
 }
 
 /// Where a name leads for the callers of an MPI.
+#[inline(never)]
 fn target(binding: &Binding, index: usize, caller: usize) -> *const () {
     let known = binding.targets[index].load(Ordering::Acquire);
     if !known.is_null() {
@@ -215,6 +232,10 @@ fn make(objects: &Objects, mpi: Option<usize>, host: Host) -> Box<Binding> {
                 .into())
         }
     };
+    #[cfg(feature = "record")]
+    if let (Ok(library), Host::AtStart) = (&library, host) {
+        record::hand_over(library);
+    }
     let targets = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
     Box::new(Binding {
         base: mpi.map_or(0, |mpi| objects.0[mpi].range.start),

@@ -1,10 +1,35 @@
 //! What is called underneath: the next function of the same name, a tool's or the host's.
 
-use std::ffi::{CStr, c_void};
+use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::say::say;
+
+/// How the library to preload, if that has loaded this one, finds what comes next.
+static FINDER: OnceLock<Find> = OnceLock::new();
+
+type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+
+#[unsafe(no_mangle)]
+extern "C" fn cartograph_record_finds_by(find: Find) {
+    let _ = FINDER.set(find);
+}
+
+/// What comes next by this name, or null. For the shim too.
+///
+/// # Safety
+///
+/// A string.
+pub(crate) unsafe extern "C" fn find_next(name: *const c_char) -> *mut c_void {
+    match FINDER.get() {
+        // SAFETY: as the caller promises.
+        Some(find) => unsafe { find(name) },
+        // SAFETY: as above; what follows this library in the order of symbols is looked through.
+        None => unsafe { libc::dlsym(libc::RTLD_NEXT, name) },
+    }
+}
 
 /// A function of the host, found when it is first called.
 pub(crate) struct Next {
@@ -28,8 +53,8 @@ impl Next {
     #[cold]
     fn find(&self) -> *mut c_void {
         let name = CStr::from_bytes_with_nul(self.name.as_bytes()).expect("a zero at the end");
-        // SAFETY: a string; what follows this library in the order of symbols is looked through.
-        let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+        // SAFETY: a string.
+        let found = unsafe { find_next(name.as_ptr()) };
         if found.is_null() {
             say!(
                 "cartograph: the program calls {}, which its MPI does not have",

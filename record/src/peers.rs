@@ -9,6 +9,7 @@ use std::ffi::{c_int, c_ulong};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::next;
 use crate::sys::{self, MPI_Comm, MPI_Win};
 use crate::tally;
 
@@ -153,7 +154,7 @@ unsafe extern "C" fn gone(number: c_ulong) {
 /// Makes the keys under which communicators and windows carry numbers. Once, before anything is counted.
 pub(crate) fn make_keys() {
     // SAFETY: a function that stays: the library is linked with -z nodelete.
-    unsafe { sys::cr_make_keys(Some(gone)) };
+    unsafe { sys::cr_make_keys(Some(gone), Some(next::find_next)) };
 }
 
 /// The destinations of a neighborhood collective, as ranks of its communicator.

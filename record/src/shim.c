@@ -1,8 +1,7 @@
 /* What the recorder asks of the host. */
-#define _GNU_SOURCE
+#include "../../include/built_for.h"
 #include "shim.h"
 
-#include <dlfcn.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 static int comm_key = MPI_KEYVAL_INVALID;
 static int win_key = MPI_KEYVAL_INVALID;
 static void (*is_gone)(unsigned long number);
+static void *(*find_next)(const char *name);
 
 int cr_is_active(void)
 {
@@ -56,9 +56,10 @@ int cr_start(int *rank, int *size, char name[CR_NAME_ROOM])
         && PMPI_Comm_size(MPI_COMM_WORLD, size) == MPI_SUCCESS;
 }
 
-void cr_make_keys(void (*gone)(unsigned long number))
+void cr_make_keys(void (*gone)(unsigned long number), void *(*find)(const char *name))
 {
     is_gone = gone;
+    find_next = find;
     if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_is_gone, &comm_key, NULL) != MPI_SUCCESS)
         comm_key = MPI_KEYVAL_INVALID;
     if (PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, win_is_gone, &win_key, NULL) != MPI_SUCCESS)
@@ -175,7 +176,7 @@ int cr_all(MPI_Comm comm, int *own)
  * recorder know the communicators with which what comes after it is called. */
 static void *next(const char *name, void *first)
 {
-    void *found = dlsym(RTLD_NEXT, name);
+    void *found = find_next(name);
     return found ? found : first;
 }
 

@@ -20,8 +20,9 @@ int cr_version(char version[CR_VERSION_ROOM]);
 /* The rank of this process in MPI_COMM_WORLD, its size, and the processor's name. Returns whether there are
  * such, and the process was not spawned by another job. */
 int cr_start(int *rank, int *size, char name[CR_NAME_ROOM]);
-/* Makes the keys of numbers; the host calls gone(number) when what carries one is freed. */
-void cr_make_keys(void (*gone)(unsigned long number));
+/* Makes the keys of numbers; the host calls gone(number) when what carries one is freed. find answers what comes next by
+ * a name. */
+void cr_make_keys(void (*gone)(unsigned long number), void *(*find)(const char *name));
 
 int cr_is_world(MPI_Comm comm);
 int cr_is_null(MPI_Comm comm);

@@ -150,7 +150,9 @@ impl Settings {
                     .push("cartograph: CARTOGRAPH_REPORT: there are no reports on SMPI".into());
                 None
             }
-            Some(on) if on == "1" => Some(Target::Stderr),
+            Some(on) if ["1", "on", "true", "yes"].iter().any(|word| on == *word) => {
+                Some(Target::Stderr)
+            }
             Some(path) => Some(Target::File(absolute(path))),
         };
         let layout = set("CARTOGRAPH_LAYOUT").and_then(|value| match value.into_string() {

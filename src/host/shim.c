@@ -1,5 +1,6 @@
 /* The part of the host layer that only C can say: constants that are macros, optional functions as
  * weak references (a missing one must not stop the library from loading), and two host quirks. */
+#include "built_for.h"
 #include "cartograph_host.h"
 
 #include <stdio.h>

@@ -34,11 +34,11 @@ impl Bench {
     fn new(name: &str) -> Self {
         let directory = Directory::new(&format!("try-{name}"));
         let here = directory.join("here");
-        fs::create_dir_all(directory.join("lib/none")).unwrap();
+        fs::create_dir(directory.join("lib")).unwrap();
         fs::create_dir(&here).unwrap();
         fs::create_dir(directory.join("tmp")).unwrap();
         fs::write(directory.join("source.c"), "int nothing;").unwrap();
-        let library = directory.join("lib/none/libcartograph.so");
+        let library = directory.join("lib/libcartograph.so.0");
         let mut cc = Command::new("cc");
         cc.args(["-shared", "-fPIC", "-o"]).arg(library).arg(directory.join("source.c"));
         assert!(cc.status().unwrap().success());
@@ -64,7 +64,7 @@ impl Bench {
     /// The command that tries a program of these lines.
     fn command(&self, options: &str, program: &str) -> Command {
         let program = self.script("program", &format!("{PROLOGUE}{program}\ntrue"));
-        self.run(COMMAND, &format!("try {options} --host none env --"), program)
+        self.run(COMMAND, &format!("try {options} env --"), program)
     }
 
     /// Tries a program, and what it says; nothing stays in TMPDIR.
@@ -109,15 +109,18 @@ fn programs_that_cannot_be_tried_are_told_in_one_line() {
     for arguments in ["try -- env -- nothing-like-it", "try env -- nothing-like-it"] {
         cartograph(arguments).fails(127, "there is no program nothing-like-it");
     }
+    cartograph("try env -n 3 nothing-like-it 5").fails(2, "there is no program behind env");
+    cartograph("try env -n 3 sh x.sh").fails(2, "put -- before it: cartograph try env -n 3 -- sh x.sh");
+    cartograph("try --rnus 3 env true").fails(2, "'--runs'");
     cartograph("try env -n 3 ./nothing-like-it 5").fails(127, "no program ./nothing-like-it");
     cartograph("try -- env --").fails(2, "no program after the --");
     cartograph("try --tolerance=-1 -- env --").fails(2, "--tolerance");
     cartograph("try env -- /bin/cartograph exec ./app").fails(2, "leave cartograph exec out");
     cartograph("try env CARTOGRAPH_REORDER=all -- ./app").fails(2, "leave it out");
     let fails = bench.script("fails", "echo it is broken >&2; exit 3");
-    let text = bench.said(1, bench.run(COMMAND, "try --host none env --", fails));
+    let text = bench.said(1, bench.run(COMMAND, "try env --", fails));
     has(&text, "exit code 3 (it is broken), so nothing can be found out");
-    let text = bench.said(1, bench.run(COMMAND, "try --host none /nowhere/mpiexec --", fine));
+    let text = bench.said(1, bench.run(COMMAND, "try /nowhere/mpiexec --", fine));
     has(&text, "cannot run /nowhere/mpiexec");
 }
 
@@ -163,7 +166,7 @@ fn nothing_is_held_against_moving_where_nobody_is_moved() {
     );
     // Only a report says whether anyone was.
     let silent = bench.script("silent", "echo 1");
-    let text = bench.said(1, bench.run(COMMAND, "try --host none env --", silent));
+    let text = bench.said(1, bench.run(COMMAND, "try env --", silent));
     has(&text, "nobody can tell whether processes are moved");
 }
 
@@ -220,7 +223,7 @@ fn what_is_loaded_already_does_not_reach_the_program_alone() {
         echo $CARTOGRAPH_LAYOUT $CARTOGRAPH_REORDER >>$state.seen";
     let mut command = bench.command("", text);
     // A name without a file: the loader would say that it cannot load it.
-    command.env("LD_PRELOAD", bench.directory.join("lib/none/libcartograph.so"));
+    command.env("LD_PRELOAD", bench.directory.join("lib/libcartograph.so.0"));
     command.env("CARTOGRAPH_LAYOUT", "4x2").env("CARTOGRAPH_REORDER", "always,scramble:1");
     has(&bench.said(0, command), "the program works");
     let seen = fs::read_to_string(bench.directory.join("state.seen")).unwrap();
@@ -237,7 +240,7 @@ fn nothing_is_expected_of_the_machine_of_rank_0() {
         exec "$@""#,
     );
     let program = bench.script("elsewhere", PROLOGUE);
-    let words = format!("try --host none {} --", launcher.display());
+    let words = format!("try {} --", launcher.display());
     has(&bench.said(0, bench.run(COMMAND, &words, program)), "the program works");
 }
 
@@ -250,7 +253,7 @@ fn nothing_is_removed_that_is_not_its_own() {
     let program = bench.script("program", PROLOGUE);
     // As somebody who knows how the directory of this process was called.
     let sh = format!(
-        r#"ln -s {} "$TMPDIR/cartograph-try-$$" && exec {COMMAND} try --host none env -- "$0""#,
+        r#"ln -s {} "$TMPDIR/cartograph-try-$$" && exec {COMMAND} try env -- "$0""#,
         victims.display()
     );
     let sh = bench.script("sh", &sh.replace("$0", &program.display().to_string()));

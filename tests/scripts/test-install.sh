@@ -14,6 +14,9 @@ lib/cartograph/$host/libcartograph.a
 lib/cartograph/$host/libcartograph.so
 lib/cartograph/$host/libcartograph.so.0
 lib/cartograph/$host/libcartograph_record.so
+lib/cartograph/record-3.so
+lib/cartograph/record-4.so
+lib/cartograph/record-4c.so
 lib/cmake/Cartograph/CartographConfig.cmake
 lib/cmake/Cartograph/CartographConfigVersion.cmake
 lib/libcartograph.so

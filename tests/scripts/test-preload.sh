@@ -57,11 +57,11 @@ plain() {
     echo "it needs $names" && ! grep -qE 'mpi|gcc_s|stdc' <<<"$names"
 }
 same_names() {
-    diff <(nm -D --defined-only --format=posix "$1" | cut -d' ' -f1 | sort) \
+    diff <({ echo dlclose && nm -D --defined-only --format=posix "$1" | cut -d' ' -f1; } | sort) \
         <(nm -D --defined-only --format=posix "$one" | cut -d' ' -f1 | sort)
 }
 check "it needs libc and no MPI" plain
-check "it exports what the host's library exports" same_names "$built/lib/libcartograph.so"
+check "it exports what the host's library exports, and counts what is unloaded" same_names "$built/lib/libcartograph.so"
 
 # ---- Programs without MPI: nothing is loaded, nothing said, and it costs little ----
 
@@ -254,9 +254,10 @@ fi
 
 # ---- A query through it ----
 
-# counted LIBRARY: instructions of one query with it preloaded, rounded; the calls' loop is in it.
+# counted LIBRARY [ARGUMENT]: instructions of one query with it preloaded, rounded; the calls' loop is in it.
+query=$work/query
 counted() {
-    runs "$1" valgrind --quiet --tool=callgrind --toggle-collect=query "--callgrind-out-file=$work/count" "$work/query" &&
+    runs "$1" valgrind --quiet --tool=callgrind --toggle-collect=query "--callgrind-out-file=$work/count" "$query" "${@:2}" &&
         awk -v calls="$(cat "$work/out")" '/^(summary|totals):/ { printf "%.0f\n", $2 / calls; exit }' "$work/count"
 }
 query() {
@@ -266,8 +267,26 @@ query() {
     [ "$direct" -gt 0 ] && [ $((through - direct)) -le 4 ]
 }
 # Under the others it is the same code; valgrind bears these.
+# The same program as a module.
+late() {
+    local direct through
+    direct=$(counted "$built/lib/libcartograph.so") && query=$work/late && through=$(counted "$one" "$work/query.so") ||
+        { cat "$work/said" && return 1; }
+    echo "$direct instructions directly, $through through it, late and private"
+    [ "$direct" -gt 0 ] && [ $((through - direct)) -le 100 ]
+}
 case $host in
-mpich | openmpi | mpich5 | openmpi5) check "a query takes four instructions more at most" query ;;
+mpich | openmpi | mpich5 | openmpi5)
+    check "a query takes four instructions more at most" query
+    $cc -O2 -fPIC -shared -o "$work/query.so" "$sources/query.c"
+    gcc -o "$work/late" -x c - -ldl <<'END'
+#include <dlfcn.h>
+int main(int argc, char **argv)
+{
+    return ((int (*)(int, char **))dlsym(dlopen(argv[1], RTLD_NOW | RTLD_LOCAL), "main"))(argc, argv);
+}
+END
+    check "a late one takes a hundred" late ;;
 esac
 
 verdict "test-preload, $host"

@@ -4,8 +4,6 @@
 # there before stays as it was.
 . "$(dirname "$0")/checks.sh"
 fc=$(scripts/host.sh "$host" fc)
-recorder=$lib/libcartograph_record.so
-
 # What mpi.h declares of the functions that send, and of those that the recorder needs: all are wrapped, by both names.
 echo '#include <mpi.h>' | $cc -E -P -x c - | grep -oE '\bMPI_[A-Za-z_]+ *\(' | tr -d ' (' | sort -u >"$work/declared"
 grep -E '^MPI_(I[bsr]?send|[BSR]?send|Send|Psend)(_init)?(_c)?$' "$work/declared" >"$work/wanted"
@@ -17,11 +15,16 @@ grep -E '^MPI_I?(neighbor_|Neighbor_)?(all|All)(toall|gather|to)[a-z]*(_init)?(_
 grep -E '^MPI_I?([Bb]arrier|[Bb]cast|[Gg]atherv?|[Ss]catterv?|([Aa]ll)?reduce|(All)?[Rr]educe|[Rr]educe_scatter(_block)?|[Ss]can|[Ee]xscan)(_init)?(_c)?$' \
     "$work/declared" >>"$work/wanted"
 sed 'p; s/^/P/' "$work/wanted" | sort -u >"$work/names"
-exported() { diff "$work/names" <(nm -D --defined-only --format=posix "$recorder" | cut -d' ' -f1 | sort -u); }
-check "the recorder wraps what sends, and nothing else" exported
-
 # What the header has beyond MPI-3.
 has() { grep -qx "$1" "$work/declared"; }
+kind=3
+if has MPI_Isendrecv; then kind=4; fi
+if has MPI_Send_c; then kind=4c; fi
+recorder=$top/build/lib/cartograph/record-$kind.so
+# exported LIBRARY OTHER: what is wrapped, and another name.
+exported() { diff <(sort - "$work/names" <<<"$2") <(nm -D --defined-only --format=posix "$1" | cut -d' ' -f1 | sort -u); }
+check "the recorder wraps what sends, and nothing else" exported "$lib/libcartograph_record.so" cartograph_record_finds_by
+check "so does the one to preload" exported "$recorder" dlclose
 defines=
 if has MPI_Psend_init && has MPI_Isendrecv; then defines+=" -DPARTITIONED"; fi
 if has MPI_Neighbor_alltoall_init; then defines+=" -DPERSISTENT"; fi
@@ -187,6 +190,8 @@ check "the tool has seen its calls" tool_saw
 check "a tool behind" chained "$recorder $work/tool.so"
 check "the tool has seen its calls" tool_saw
 check "Cartograph behind" chained "$recorder $lib/libcartograph.so"
+check "the library for every MPI behind" chained "$recorder $top/build/lib/libcartograph.so"
+check "the recorder itself" chained "$lib/libcartograph_record.so"
 
 # Where nothing can be written the program runs as without, and one process says why.
 nowhere() {

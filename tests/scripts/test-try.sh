@@ -13,7 +13,7 @@ mkdir "$work/here"
 tries() {
     local code=0 wrong=
     if [ "${3:-}" = wrong ]; then wrong=wrong && set -- "$1" "$2" "${@:4}"; fi
-    (cd "$work/here" && timeout -k 5 300 env ${YIELD:+LD_PRELOAD="$YIELD"} "$top/build/bin/cartograph" try --host "$host" \
+    (cd "$work/here" && timeout -k 5 300 env ${YIELD:+LD_PRELOAD="$YIELD"} "$top/build/bin/cartograph" try --mpi "$host" \
         "${@:3}" $launch "$work/$2" $wrong) >"$work/out" 2>"$work/err" || code=$?
     test "$code" = "$1"
 }
@@ -57,7 +57,7 @@ launch=$many
 
 # Ctrl-C ends the job, which waits for messages that went to others.
 interrupted() {
-    (cd "$work/here" && exec env ${YIELD:+LD_PRELOAD="$YIELD"} "$top/build/bin/cartograph" try --host "$host" --runs 10 \
+    (cd "$work/here" && exec env ${YIELD:+LD_PRELOAD="$YIELD"} "$top/build/bin/cartograph" try --mpi "$host" --runs 10 \
         $launch "$work/old_communicator") >"$work/out" 2>"$work/err" &
     local try=$! code=0 count=0
     until says "(off): the same" || [ $((count += 1)) = 600 ]; do sleep 0.1; done

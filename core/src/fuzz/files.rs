@@ -6,11 +6,11 @@ use cartograph_traffic::{Recording, Scale, host_name, is_host_name};
 
 use crate::engine::check::Check;
 use crate::engine::policy::Policy;
+use crate::libraries::{self, Library};
 use crate::mapping::layout::address::{MOST_ABOVE, ReportedAddress, host_number};
 use crate::mapping::layout::network_map::NetworkMapFile;
 use crate::mapping::layout::{host_names, parse_sizes};
 use crate::mapping::{Adjacency, Layout, graph::metis as format};
-use crate::object::Object;
 use crate::report::{Document, picture};
 
 /// A layout as people write it, and other words of the environment: two bytes for how many ranks there
@@ -122,7 +122,6 @@ pub fn report(data: &[u8]) {
 
 /// A program or library.
 pub fn elf(data: &[u8]) {
-    if let Some(object) = Object::parse(data) {
-        assert!(object.rpath.is_empty() || object.runpath.is_empty());
-    }
+    libraries::loader(data);
+    Library::parse(data);
 }

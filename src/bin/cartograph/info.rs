@@ -1,13 +1,20 @@
 //! `cartograph info`.
 
 use std::env;
+use std::ffi::OsStr;
 use std::fmt::Write;
+use std::path::Path;
 
-use crate::exec::libraries;
+use cartograph::engine::check::Check;
+use cartograph::engine::policy::Policy;
+use cartograph::mapping::layout::names_a_file;
+use cartograph::mapping::{Distances, Weights};
+
+use crate::exec::libraries::Place;
 use crate::output::{self, Result};
 
 /// The environment variables that the library and the command read.
-pub(crate) const VARIABLES: [(&str, &str); 11] = [
+pub(crate) const VARIABLES: [(&str, &str); 12] = [
     ("CARTOGRAPH_REPORT", "1: a report on stderr; a file name: there; in JSON if it ends in .json"),
     (
         "CARTOGRAPH_REORDER",
@@ -47,32 +54,76 @@ pub(crate) const VARIABLES: [(&str, &str); 11] = [
     ),
     (
         "CARTOGRAPH_LIB_DIR",
-        "where cartograph exec looks for libraries first: DIR/HOST/libcartograph.so",
+        "the directory in which cartograph exec finds libcartograph.so.0 and cartograph/, if not in that of its installation",
+    ),
+    (
+        "CARTOGRAPH_MPI",
+        "auto, or the only MPI of those above whose library is taken; cartograph exec sets it",
     ),
 ];
 
+/// What the library will find wrong with a value.
+fn fault(name: &str, text: &str) -> Option<String> {
+    let one_of = |words: &[&str]| {
+        (!words.contains(&text)).then(|| format!("is none of {}", words.join(", ")))
+    };
+    let is_file = || {
+        let error = Path::new(text).metadata().err()?;
+        Some(format!("cannot be read: {error}"))
+    };
+    match name {
+        "CARTOGRAPH_REORDER" => text.parse::<Policy>().err().map(|error| format!("is {error}")),
+        "CARTOGRAPH_WEIGHTS" => Weights::parse(text).err(),
+        "CARTOGRAPH_LEVEL_WEIGHTS" => Distances::parse(text).err().map(|error| error.to_string()),
+        "CARTOGRAPH_CHECK" => {
+            Check::parse(text).err().map(|word| format!("has '{word}', which is no rule"))
+        }
+        "CARTOGRAPH_NEIGHBOR" => one_of(&["graph", "alltoall"]),
+        "CARTOGRAPH_COMBINE" => one_of(&["off", "on", "always", "nodes", "dimensions"]),
+        "CARTOGRAPH_LAYOUT" if names_a_file(text) => is_file(),
+        "CARTOGRAPH_TRAFFIC" | "CARTOGRAPH_LIB_DIR" => is_file(),
+        _ => None,
+    }
+}
+
 pub(crate) fn run() -> Result<()> {
     let mut text = format!("cartograph {}\n\nlibraries:\n", env!("CARGO_PKG_VERSION"));
-    let found = libraries::all();
-    for library in &found {
-        let mpi = library.mpi.as_deref().unwrap_or("no MPI that is known");
-        let _ = writeln!(text, "  {:<10} {:<18} {}", library.host, mpi, library.path.display());
-    }
-    if found.is_empty() {
-        let _ = writeln!(
-            text,
-            "  none; make lib HOST=... builds one, and make install puts it in place"
-        );
-        for place in libraries::Place::all() {
-            let _ = writeln!(text, "  looked in {}", place.path.display());
+    match Place::find() {
+        Ok(place) => {
+            let found = place.libraries();
+            let _ = writeln!(text, "  {}, for every MPI of these:", place.library().display());
+            for (name, library) in &found {
+                let needed = library.needed.iter().find(|name| name.starts_with("libmpi"));
+                let needed = needed.map_or("no shared MPI", String::as_str);
+                let _ = writeln!(text, "  {name:<10} {:<16} {needed}", library.built_for);
+            }
+            if found.is_empty() {
+                let _ = writeln!(
+                    text,
+                    "  none; make lib HOST=... builds one, and make install puts it in place"
+                );
+            }
+        }
+        Err(failure) => {
+            let _ = writeln!(text, "  {}", failure.text);
         }
     }
     text.push_str("\nenvironment:\n");
     for (name, meaning) in VARIABLES {
         let value = env::var_os(name);
-        let value =
-            value.map_or("not set".into(), |value| format!("= {}", value.to_string_lossy()));
-        let _ = writeln!(text, "  {name} {value}\n      {meaning}");
+        let value = value.as_deref().map(OsStr::to_string_lossy);
+        let shown = value.as_deref().map_or("not set".into(), |value| format!("= {value}"));
+        let _ = writeln!(text, "  {name} {shown}\n      {meaning}");
+        let fault = value.filter(|value| !value.is_empty()).and_then(|value| fault(name, &value));
+        if let Some(fault) = fault {
+            let _ = writeln!(text, "      wrong: it {fault}");
+        }
     }
-    output::print(&text)
+    for (name, _) in env::vars_os() {
+        let name = name.to_string_lossy();
+        if name.starts_with("CARTOGRAPH_") && VARIABLES.iter().all(|(known, _)| *known != name) {
+            let _ = writeln!(text, "  {name} is not known");
+        }
+    }
+    output::print(&output::shown(&text))
 }

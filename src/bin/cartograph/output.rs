@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use cartograph::libraries::RANKS;
 use cartograph_traffic::printable;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -12,15 +13,17 @@ use indicatif::{ProgressBar, ProgressStyle};
 #[derive(Debug)]
 pub(crate) struct Failure {
     code: u8,
-    text: String,
+    pub(crate) text: String,
 }
 
 pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
+    const USAGE: u8 = 2;
+
     /// The command was called in a wrong way.
     pub(crate) fn usage(text: impl Into<String>) -> Self {
-        Self { code: 2, text: text.into() }
+        Self { code: Self::USAGE, text: text.into() }
     }
 
     /// Something could not be done.
@@ -45,7 +48,7 @@ impl Failure {
             .lines()
             .map(str::trim)
             .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
-            .filter(|line| !line.is_empty())
+            .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
             .collect::<Vec<_>>()
             .join(" ");
         let words = words.strip_prefix("error: ").unwrap_or(&words);
@@ -58,11 +61,23 @@ impl Failure {
         Self::usage(format!("{words}; see {help}"))
     }
 
-    /// Tells the user.
+    /// Tells the user. What is wrong with the arguments is the same in all processes of a job, of which one says it.
+    pub(crate) fn warn(&self) {
+        if self.code != Self::USAGE || is_first() {
+            say(&self.text);
+        }
+    }
+
+    /// The same, at the end of the command.
     pub(crate) fn tell(self) -> ExitCode {
-        say(&self.text);
+        self.warn();
         ExitCode::from(self.code)
     }
+}
+
+/// Whether this is the first process of its job, as far as launchers tell ranks.
+pub(crate) fn is_first() -> bool {
+    RANKS.iter().find_map(std::env::var_os).is_none_or(|rank| rank == "0")
 }
 
 /// Says something on stderr, in one write, since many ranks may say it at a time. Nothing is left to do if that fails.

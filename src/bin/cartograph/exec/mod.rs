@@ -1,25 +1,24 @@
-//! `cartograph exec`: picks the library that fits a program's MPI, and becomes the program.
+//! `cartograph exec`: becomes a program under the library to preload. What may fail on one rank alone does not end it,
+//! as the others would wait for it: it is said, and the program runs.
 
-mod elf;
-mod family;
 pub(crate) mod libraries;
-mod record;
+pub(crate) mod program;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
-use std::io::ErrorKind;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cartograph::engine::policy::Policy;
-use cartograph::mapping::layout::parse_sizes;
+use cartograph::libraries::RECORDER;
+use cartograph::mapping::Weights;
+use cartograph::mapping::layout::{names_a_file, parse_sizes};
 
-use crate::output::{Failure, Result};
-use elf::Linked;
-use libraries::Library;
+use crate::output::{Failure, Result, is_first, say};
+use libraries::Place;
+use program::find_program;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -27,14 +26,15 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     report: Option<PathBuf>,
     /// Only counts what each process sends, in a file for each process in DIR; moves none of them
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout", "reorder"])]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout", "reorder", "weights"])]
     record: Option<PathBuf>,
     /// A recording of this program: the edges of its grids and graphs weigh what was sent along them
     #[arg(long, value_name = "DIR", conflicts_with = "record")]
     traffic: Option<PathBuf>,
-    /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
+    /// The only MPI whose library is taken: mpich, openmpi, or another that `cartograph info` lists; by default, that of
+    /// whatever MPI a process loads
     #[arg(long, value_name = "NAME")]
-    host: Option<String>,
+    mpi: Option<String>,
     /// Which ranks share a node, in place of what the MPI says: 4x16, 40*48,16,8, or a file with the node of
     /// each rank
     #[arg(long)]
@@ -42,8 +42,11 @@ pub(crate) struct Arguments {
     /// Which processes may be moved: off, on (the default), all, always or scramble:SEED[:CONSTRUCTOR]
     #[arg(long, value_name = "WORD", value_parser = checked_reorder)]
     reorder: Option<String>,
+    /// What edges along each dimension of grids weigh: 16,1,1, or for some grids 4x4x1:16,1,1;8x8:1,4
+    #[arg(long, value_parser = checked_weights)]
+    weights: Option<String>,
     /// The program and its arguments
-    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    #[arg(required = true, trailing_var_arg = true)]
     program: Vec<OsString>,
 }
 
@@ -54,203 +57,90 @@ const MOST_NODES: usize = 1 << 21;
 const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
+/// What starts the processes of a job, by the first part of its name.
+const LAUNCHERS: [&str; 8] =
+    ["mpiexec", "mpirun", "orterun", "prterun", "srun", "aprun", "jsrun", "flux"];
+
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let layout = arguments.layout.as_deref().map(checked_layout).transpose()?;
-    let program = find_program(&arguments.program[0]).map_err(|failure| {
-        let word = arguments.program[0].to_string_lossy();
-        match arguments.report {
+    let word = arguments.program[0].to_string_lossy();
+    let name = word.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default();
+    if LAUNCHERS.contains(&name) {
+        return Err(Failure::usage(format!(
+            "{word} starts the processes: write cartograph exec behind it and before the program, as in \
+             {word} -n 8 cartograph exec ./app"
+        )));
+    }
+    let program =
+        find_program(&arguments.program[0]).map_err(|failure| match arguments.report {
             Some(ref file) if file == Path::new("1") && arguments.program.len() > 1 => failure
                 .with_hint(&format!("a file for the report would be written --report={word}")),
             _ => failure,
-        }
-    })?;
-    let library = match &arguments.host {
-        Some(host) => by_name(host)?,
-        None => fitting(&program)?,
-    };
+        })?;
     let mut command = Command::new(&program);
     command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
-    let preloaded = match &arguments.record {
-        None => library.path,
-        Some(directory) => {
-            record::into(&mut command, directory)?;
-            record::beside(&library)?
-        }
-    };
-    command.env("LD_PRELOAD", preload(&preloaded)?);
+    match preload(&program, arguments) {
+        Ok(value) => drop(command.env("LD_PRELOAD", value)),
+        Err(failure) => failure.with_hint("the program runs without Cartograph").warn(),
+    }
+    // By this the library knows that somebody wants to know why it does nothing.
+    let mpi = arguments.mpi.clone().or(env::var("CARTOGRAPH_MPI").ok());
+    command.env("CARTOGRAPH_MPI", mpi.as_deref().unwrap_or("auto"));
     match &arguments.report {
         Some(file) if file == Path::new("1") => drop(command.env("CARTOGRAPH_REPORT", "1")),
         Some(file) => {
-            // The program may change its directory.
-            command.env("CARTOGRAPH_REPORT", report_place(file)?);
+            let place = absolute(file);
+            if let Err(why) = report_place(&place) {
+                say(&format!("--report={}: {why}; the program runs all the same", file.display()));
+            }
+            command.env("CARTOGRAPH_REPORT", place);
         }
         None => {}
     }
-    if let Some(layout) = layout {
-        command.env("CARTOGRAPH_LAYOUT", layout);
+    let directories =
+        [("CARTOGRAPH_RECORD", &arguments.record), ("CARTOGRAPH_TRAFFIC", &arguments.traffic)];
+    for (name, directory) in directories {
+        directory.as_ref().map(|directory| command.env(name, absolute(directory)));
     }
-    if let Some(traffic) = &arguments.traffic {
-        let failed = |error| Failure::usage(format!("--traffic={}: {error}", traffic.display()));
-        command.env("CARTOGRAPH_TRAFFIC", traffic.canonicalize().map_err(failed)?);
-    }
-    if let Some(reorder) = &arguments.reorder {
-        command.env("CARTOGRAPH_REORDER", reorder);
+    let words = [
+        ("CARTOGRAPH_LAYOUT", layout.as_ref()),
+        ("CARTOGRAPH_REORDER", arguments.reorder.as_ref()),
+        ("CARTOGRAPH_WEIGHTS", arguments.weights.as_ref()),
+    ];
+    for (name, word) in words {
+        word.map(|word| command.env(name, word));
     }
     let error = command.exec();
     Err(Failure::new(format!("cannot run {}: {error}", program.display())).with_code(NOT_RUN))
 }
 
-/// The absolute name of a report's file. Whether it can be written is found out before the program runs, perhaps for
-/// hours, by the process that writes it, as far as launchers tell ranks.
-fn report_place(file: &Path) -> Result<PathBuf> {
-    const RANKS: [&str; 4] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"];
-    let wrong = |what: String| Failure::usage(format!("--report={}: {what}", file.display()));
-    let place = std::path::absolute(file).map_err(|error| wrong(error.to_string()))?;
-    if RANKS.iter().find_map(env::var_os).is_some_and(|rank| rank != "0") {
-        return Ok(place);
-    }
-    let there = place.symlink_metadata();
-    if there.as_ref().is_ok_and(fs::Metadata::is_symlink) {
-        return Err(wrong("it is a symbolic link, which is not followed".into()));
-    }
-    if there.as_ref().is_ok_and(|there| !there.is_file()) {
-        return Err(wrong("it is not a regular file".into()));
-    }
-    let is_json = place.extension().is_some_and(|extension| extension == "json");
-    let tried = if there.is_ok() && !is_json {
-        OpenOptions::new().append(true).open(&place).map(drop)
-    } else {
-        // JSON takes the place of an older file, so it is the directory that must be written.
-        let trial = place.with_file_name(format!(".cartograph-{}", std::process::id()));
-        File::create_new(&trial).and_then(|_| fs::remove_file(&trial))
-    };
-    tried.map_err(|error| wrong(format!("a file cannot be written there: {error}")))?;
-    Ok(place)
+/// The path of a file, which holds wherever the program goes.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Whether a word of a command is a program that is linked with an MPI.
-pub(crate) fn is_linked_with_mpi(name: &OsStr) -> bool {
-    find_program(name).is_ok_and(|program| matches!(elf::linked(&program), Linked::Mpi { .. }))
-}
-
-/// Says why a program cannot be run under a library. What a launcher's environment has to tell is not known yet.
-pub(crate) fn check(program: &OsStr, host: Option<&str>) -> Result<()> {
-    let program = find_program(program)?;
-    match host {
-        Some(host) => by_name(host).map(drop),
-        None if matches!(elf::linked(&program), Linked::WithoutMpi) => Ok(()),
-        None => fitting(&program).map(drop),
-    }
-}
-
-/// A word that the library knows.
-fn checked_reorder(text: &str) -> core::result::Result<String, String> {
-    text.parse::<Policy>().map(|_| text.to_owned())
-}
-
-/// The file of a program, by the rules of execvp.
-pub(crate) fn find_program(name: &OsStr) -> Result<PathBuf> {
-    let runs = |path: &Path| {
-        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
-    };
-    let shown = name.to_string_lossy();
-    if shown.contains('/') {
-        let path = PathBuf::from(name);
-        return match path.metadata() {
-            _ if runs(&path) => Ok(path),
-            Err(error) if error.kind() == ErrorKind::NotFound => {
-                Err(Failure::new(format!("there is no program {shown}")).with_code(NOT_FOUND))
-            }
-            Ok(file) if file.is_dir() => {
-                Err(Failure::new(format!("cannot run {shown}: it is a directory"))
-                    .with_code(NOT_RUN))
-            }
-            Ok(_) => Err(Failure::new(format!(
-                "cannot run {shown}: nobody may execute it; if it is a program, chmod +x {shown}"
-            ))
-            .with_code(NOT_RUN)),
-            Err(error) => {
-                Err(Failure::new(format!("cannot run {shown}: {error}")).with_code(NOT_RUN))
-            }
-        };
-    }
-    let path = env::var_os("PATH").unwrap_or_default();
-    env::split_paths(&path)
-        .map(|directory| directory.join(name))
-        .find(|path| runs(path))
-        .ok_or_else(|| {
-            Failure::new(format!("there is no program {shown} in PATH; write its path, ./{shown}"))
-                .with_code(NOT_FOUND)
-        })
-}
-
-/// The library for a host that the user named.
-fn by_name(host: &str) -> Result<Library> {
-    let all = libraries::all();
-    let names = names(&all);
-    all.into_iter().find(|library| library.host == host).ok_or_else(|| {
-        Failure::new(format!("there is no library for --host {host}; there are: {names}"))
-    })
-}
-
-/// The library for the MPI that a program is linked with or, if it is linked with none, that started it.
-fn fitting(program: &Path) -> Result<Library> {
-    let shown = program.display();
-    let all = libraries::all();
-    let there_are = names(&all);
-    match elf::linked(program) {
-        Linked::Mpi { name, file } => {
-            let version = file.as_deref().and_then(elf::open_mpi_version);
-            libraries::fitting(all, &name, version).ok_or_else(|| {
-                Failure::new(format!(
-                    "{shown} runs on {name}, and no library here is for it; there are: {there_are}. \
-                     Build it with make lib MPICC=... or name another with --host"
-                ))
-            })
-        }
-        Linked::Statically => Err(Failure::new(format!(
-            "{shown} is linked statically, so nothing can be preloaded; link libcartograph.a with it"
-        ))),
-        Linked::WithoutMpi => {
-            let Some((family, version)) = family::started_by(|name| env::var(name).ok()) else {
-                return Err(Failure::new(format!(
-                    "cannot tell which MPI {shown} uses: it is not linked with one, and no mpiexec \
-                     started it; name the MPI with --host, one of: {there_are}"
-                )));
-            };
-            let fits = |library: &Library| {
-                library.family() == Some(family)
-                    && elf::loadable(&library.path, library.mpi.as_deref().unwrap_or_default())
-            };
-            let fitting: Vec<Library> = all.into_iter().filter(fits).collect();
-            let found = names(&fitting);
-            libraries::one_of(fitting, version).ok_or_else(|| {
-                Failure::new(format!(
-                    "{shown} was started by {family}, and the libraries for it that could be \
-                     loaded are: {found}; name one with --host, of: {there_are}"
-                ))
-            })
-        }
-    }
-}
-
-/// The names of libraries, for messages.
-fn names(libraries: &[Library]) -> String {
-    match libraries {
-        [] => "none".to_owned(),
-        _ => libraries.iter().map(|library| library.host.as_str()).collect::<Vec<_>>().join(", "),
-    }
-}
-
-/// The library in front of what is preloaded already.
-fn preload(library: &Path) -> Result<OsString> {
-    let path = library.to_string_lossy();
-    if path.contains([' ', ':']) {
+/// The library or the recorder, in front of what is preloaded already.
+fn preload(program: &Path, arguments: &Arguments) -> Result<OsString> {
+    if program::loader(program).is_some_and(|loader| loader.is_empty()) {
         return Err(Failure::new(format!(
-            "the loader cannot preload {path}, because of the space or colon in its path; move it"
+            "{} is linked statically, so nothing can be preloaded; link libcartograph.a with it",
+            program.display()
         )));
     }
-    let mut value = library.as_os_str().to_owned();
+    let place = Place::find()?;
+    let folder = arguments.mpi.as_deref().map(|name| place.of_mpi(name)).transpose()?;
+    let library = match (&arguments.record, folder) {
+        (None, _) => place.library(),
+        (Some(_), Some(folder)) => place.recorder(Some(&folder.join(RECORDER)))?,
+        (Some(_), None) => place.recorder(program::linked_mpi(program).as_deref())?,
+    };
+    if library.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte)) {
+        return Err(Failure::new(format!(
+            "the loader cannot preload {}, because of the space or colon in its path; move it",
+            library.display()
+        )));
+    }
+    let mut value = library.into_os_string();
     if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
         value.push(":");
         value.push(others);
@@ -258,8 +148,58 @@ fn preload(library: &Path) -> Result<OsString> {
     Ok(value)
 }
 
-/// A layout that the library will understand, wherever the program goes.
-fn checked_layout(text: &str) -> Result<OsString> {
+/// Whether a report can be written into a file is found out before the program runs, perhaps for hours, by the process
+/// that writes it, as far as launchers tell ranks.
+fn report_place(place: &Path) -> std::result::Result<(), String> {
+    if !is_first() {
+        return Ok(());
+    }
+    let there = place.symlink_metadata();
+    if there.as_ref().is_ok_and(fs::Metadata::is_symlink) {
+        return Err("it is a symbolic link, which is not followed".into());
+    }
+    if there.as_ref().is_ok_and(|there| !there.is_file()) {
+        return Err("it is not a regular file".into());
+    }
+    let is_json = place.extension().is_some_and(|extension| extension == "json");
+    let tried = if there.is_ok() && !is_json {
+        OpenOptions::new().append(true).open(place).map(drop)
+    } else {
+        // JSON takes the place of an older file, so it is the directory that must be written.
+        let trial = place.with_file_name(format!(".cartograph-{}", std::process::id()));
+        File::create_new(&trial).and_then(|_| fs::remove_file(&trial))
+    };
+    tried.map_err(|error| format!("a file cannot be written there: {error}"))
+}
+
+/// Says why a program cannot be run under a library.
+pub(crate) fn check(program: &OsStr, mpi: Option<&str>) -> Result<()> {
+    let arguments = Arguments {
+        mpi: mpi.map(str::to_owned),
+        report: None,
+        record: None,
+        traffic: None,
+        layout: None,
+        reorder: None,
+        weights: None,
+        program: Vec::new(),
+    };
+    preload(&find_program(program)?, &arguments).map(drop)
+}
+
+/// A word that the library knows.
+fn checked_reorder(text: &str) -> core::result::Result<String, String> {
+    text.parse::<Policy>().map(|_| text.to_owned())
+}
+
+/// Weights that the library will understand.
+fn checked_weights(text: &str) -> core::result::Result<String, String> {
+    Weights::parse(text).map(|_| text.to_owned())
+}
+
+/// A layout that the library will understand, wherever the program goes. What it is told of a file is said by the library,
+/// on which all processes agree.
+fn checked_layout(text: &str) -> Result<String> {
     if let Some(sizes) = parse_sizes(text, MOST_NODES) {
         let ranks = sizes.iter().fold(0usize, |sum, size| sum.saturating_add(*size));
         if sizes.len() > MOST_NODES || ranks > i32::MAX as usize {
@@ -268,17 +208,21 @@ fn checked_layout(text: &str) -> Result<OsString> {
                 i32::MAX
             )));
         }
-        return Ok(text.into());
     }
     let path = Path::new(text);
-    match std::path::absolute(path) {
-        Ok(file) if path.is_file() => Ok(file.into()),
-        _ if text.split(',').any(|word| word.trim() == "0") => Err(Failure::usage(format!(
+    if !names_a_file(text) {
+        return Ok(text.into());
+    }
+    if !text.starts_with(|c: char| c.is_ascii_digit()) || path.is_file() {
+        return Ok(absolute(path).to_string_lossy().into_owned());
+    }
+    Err(Failure::usage(match text.split(',').any(|word| word.trim() == "0") {
+        true => format!(
             "--layout {text}: these would be the sizes of nodes, and no node has 0 processes; \
              the node of each rank is told by a file with a word a rank"
-        ))),
-        _ => Err(Failure::usage(format!(
+        ),
+        false => format!(
             "--layout {text} is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8) nor a file"
-        ))),
-    }
+        ),
+    }))
 }

@@ -4,8 +4,13 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use crate::exec;
+use crate::exec::program::{find_program, linked_mpi};
 use crate::output::{Failure, Result};
+
+/// Whether a word of a command is a program that is linked with an MPI.
+fn is_linked_with_mpi(name: &OsStr) -> bool {
+    find_program(name).is_ok_and(|program| linked_mpi(&program).is_some())
+}
 
 /// A launcher's command.
 pub(super) struct Launch {
@@ -33,7 +38,7 @@ impl Launch {
         let at = if let Some(at) = command.iter().position(|word| word == "--") {
             at + 1
         } else {
-            let found = command.iter().position(|word| exec::is_linked_with_mpi(word));
+            let found = command.iter().position(|word| is_linked_with_mpi(word));
             found.ok_or_else(|| Self::without_program(command))?
         };
         let launcher = command[..at].iter().filter(|word| *word != "--").cloned().collect();
@@ -49,17 +54,29 @@ impl Launch {
 
     /// Why no word of a command is known to be its program: perhaps it is not there.
     fn without_program(command: &[OsString]) -> Failure {
-        let is_path = |word: &&OsString| {
-            !word.as_encoded_bytes().starts_with(b"-") && word.as_encoded_bytes().contains(&b'/')
-        };
-        let mut paths = command.iter().skip(1).filter(is_path);
-        match paths.find_map(|path| exec::find_program(path).err()) {
-            Some(failure) => failure,
-            None => Failure::usage(
-                "which argument is the program? None is an executable file linked with an MPI: put -- before \
-                 it, as in cartograph try mpiexec -n 8 -- python3 app.py",
-            ),
+        let is_option = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-");
+        let words: Vec<&OsString> =
+            command.iter().skip(1).filter(|word| !is_option(word)).collect();
+        let is_path = |word: &&&OsString| word.as_encoded_bytes().contains(&b'/');
+        if let Some(failure) =
+            words.iter().filter(is_path).find_map(|path| find_program(path).err())
+        {
+            return failure;
         }
+        let shown = |words: &[OsString]| words.join(OsStr::new(" ")).to_string_lossy().into_owned();
+        let Some(at) = (1..command.len()).find(|&at| find_program(&command[at]).is_ok()) else {
+            return Failure::usage(format!(
+                "there is no program behind {}: none of its arguments is an executable file, or in PATH",
+                shown(&command[..1])
+            ));
+        };
+        Failure::usage(format!(
+            "which argument is the program? {} is not linked with an MPI; if it is the program, put -- before it: \
+             cartograph try {} -- {}",
+            shown(&command[at..=at]),
+            shown(&command[..at]),
+            shown(&command[at..])
+        ))
     }
 
     /// The program, without its arguments.

@@ -38,15 +38,10 @@ pub(crate) struct Arguments {
     always: bool,
     /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
     #[arg(long, value_name = "NAME")]
-    host: Option<String>,
+    mpi: Option<String>,
     /// The launcher, the program and its arguments: mpiexec -n 8 ./app; where it is not clear which word is the
     /// program, put -- before it
-    #[arg(
-        required = true,
-        trailing_var_arg = true,
-        allow_hyphen_values = true,
-        value_name = "COMMAND"
-    )]
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
@@ -69,7 +64,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return Err(Failure::usage("--tolerance must be a number that is not negative"));
     }
     let launch = Launch::of(&arguments.command)?;
-    exec::check(launch.program(), arguments.host.as_deref())?;
+    exec::check(launch.program(), arguments.mpi.as_deref())?;
     job::end_jobs_when_interrupted();
     let mut runs = Runs::alone(arguments, launch)?;
     let reach = if arguments.always { "always" } else { "all" };

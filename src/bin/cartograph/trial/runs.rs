@@ -174,8 +174,8 @@ impl<'a> Runs<'a> {
 
     fn run_under(&mut self, reorder: &str, shown: &str) -> Result<Observed> {
         let mut options: Vec<OsString> = vec!["--reorder".into(), reorder.into()];
-        if let Some(host) = &self.arguments.host {
-            options.extend(["--host".into(), host.into()]);
+        if let Some(mpi) = &self.arguments.mpi {
+            options.extend(["--mpi".into(), mpi.into()]);
         }
         let command = self.launch.under(self.setting, &options)?;
         self.observe(&command, &format!("running it, {shown} ({reorder})"), false)

@@ -1,0 +1,25 @@
+//! What the recorder is told: of the functions underneath, it finds those of its own MPI only, and not those of tools and
+//! of Cartograph that are preloaded behind this library.
+
+use core::ffi::{CStr, c_char, c_void};
+use core::ptr;
+
+use crate::loaded::{self, Handle};
+
+/// Gives a recorder the function by which it finds what comes next.
+pub(crate) fn hand_over(recorder: &Handle) {
+    type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+    if let Some(function) = recorder.find(c"cartograph_record_finds_by") {
+        // SAFETY: the recorder's function is of this type.
+        unsafe {
+            core::mem::transmute::<*mut c_void, unsafe extern "C" fn(Find)>(function.as_ptr())(next)
+        };
+    }
+}
+
+/// What would be found by this name without this library, or null.
+unsafe extern "C" fn next(name: *const c_char) -> *mut c_void {
+    // SAFETY: the recorder passes a string.
+    let found = loaded::find_next(unsafe { CStr::from_ptr(name) });
+    found.map_or(ptr::null_mut(), |found| found.as_ptr())
+}

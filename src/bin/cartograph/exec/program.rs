@@ -1,0 +1,75 @@
+//! Programs: where they are, and what the loader finds for them.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cartograph::libraries;
+
+use super::{NOT_FOUND, NOT_RUN};
+use crate::output::{Failure, Result};
+
+/// The file of a program, by the rules of execvp.
+pub(crate) fn find_program(name: &OsStr) -> Result<PathBuf> {
+    let runs = |path: &Path| {
+        path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+    };
+    let shown = name.to_string_lossy();
+    if shown.contains('/') {
+        let path = PathBuf::from(name);
+        return match path.metadata() {
+            _ if runs(&path) => Ok(path),
+            Err(error) if error.kind() == ErrorKind::NotFound => {
+                Err(Failure::new(format!("there is no program {shown}")).with_code(NOT_FOUND))
+            }
+            Ok(file) if file.is_dir() => {
+                Err(Failure::new(format!("cannot run {shown}: it is a directory"))
+                    .with_code(NOT_RUN))
+            }
+            Ok(_) => Err(Failure::new(format!(
+                "cannot run {shown}: nobody may execute it; if it is a program, chmod +x {shown}"
+            ))
+            .with_code(NOT_RUN)),
+            Err(error) => {
+                Err(Failure::new(format!("cannot run {shown}: {error}")).with_code(NOT_RUN))
+            }
+        };
+    }
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path)
+        .map(|directory| directory.join(name))
+        .find(|path| runs(path))
+        .ok_or_else(|| {
+            Failure::new(format!("there is no program {shown} in PATH; write its path, ./{shown}"))
+                .with_code(NOT_FOUND)
+        })
+}
+
+/// The loader that a program names; empty for one that is linked statically, `None` for a script.
+pub(super) fn loader(program: &Path) -> Option<String> {
+    /// The headers are at the start of the file, and the name behind them.
+    const START: u64 = 4096;
+    let mut start = Vec::new();
+    File::open(program).ok()?.take(START).read_to_end(&mut start).ok()?;
+    libraries::loader(&start).map(str::to_owned)
+}
+
+/// The MPI's library that a program is linked with, itself or through what it needs, as its loader finds it.
+pub(crate) fn linked_mpi(program: &Path) -> Option<PathBuf> {
+    let loader = loader(program).filter(|loader| !loader.is_empty())?;
+    // Both glibc's and musl's know this, and do not run the program.
+    let list = Command::new(loader).arg("--list").arg(program).output().ok()?;
+    let text = String::from_utf8_lossy(&list.stdout);
+    text.lines().find_map(|line| {
+        let (name, found) = line.trim().split_once(" => ")?;
+        let stem = name.rsplit('/').next()?.split(".so").next()?;
+        let is_mpi = ["libmpi", "libmpich", "libmpi_abi", "libsimgrid"].contains(&stem)
+            // Cray's, one a compiler.
+            || ["libmpi_cray", "libmpi_gnu", "libmpi_intel"].iter().any(|own| stem.starts_with(own));
+        is_mpi.then(|| found.split(" (").next().unwrap_or_default().into())
+    })
+}
