@@ -110,7 +110,8 @@ fn programs_that_cannot_be_tried_are_told_in_one_line() {
         cartograph(arguments).fails(127, "there is no program nothing-like-it");
     }
     cartograph("try env -n 3 nothing-like-it 5").fails(2, "there is no program behind env");
-    cartograph("try env -n 3 sh x.sh").fails(2, "put -- before it: cartograph try env -n 3 -- sh x.sh");
+    cartograph("try env -n 3 sh x.sh")
+        .fails(2, "put -- before it: cartograph try env -n 3 -- sh x.sh");
     cartograph("try --rnus 3 env true").fails(2, "'--runs'");
     cartograph("try env -n 3 ./nothing-like-it 5").fails(127, "no program ./nothing-like-it");
     cartograph("try -- env --").fails(2, "no program after the --");

@@ -58,8 +58,7 @@ const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
 /// What starts the processes of a job, by the first part of its name.
-const LAUNCHERS: [&str; 8] =
-    ["mpiexec", "mpirun", "orterun", "prterun", "srun", "aprun", "jsrun", "flux"];
+const LAUNCHERS: [&str; 7] = ["mpiexec", "mpirun", "orterun", "prterun", "srun", "aprun", "jsrun"];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let layout = arguments.layout.as_deref().map(checked_layout).transpose()?;
@@ -79,7 +78,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         })?;
     let mut command = Command::new(&program);
     command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
-    match preload(&program, arguments) {
+    match preload(&program, arguments.mpi.as_deref(), arguments.record.is_some()) {
         Ok(value) => drop(command.env("LD_PRELOAD", value)),
         Err(failure) => failure.with_hint("the program runs without Cartograph").warn(),
     }
@@ -90,7 +89,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(file) if file == Path::new("1") => drop(command.env("CARTOGRAPH_REPORT", "1")),
         Some(file) => {
             let place = absolute(file);
-            if let Err(why) = report_place(&place) {
+            if is_first()
+                && let Err(why) = report_place(&place)
+            {
                 say(&format!("--report={}: {why}; the program runs all the same", file.display()));
             }
             command.env("CARTOGRAPH_REPORT", place);
@@ -120,22 +121,22 @@ fn absolute(path: &Path) -> PathBuf {
 }
 
 /// The library or the recorder, in front of what is preloaded already.
-fn preload(program: &Path, arguments: &Arguments) -> Result<OsString> {
+fn preload(program: &Path, mpi: Option<&str>, records: bool) -> Result<OsString> {
     if program::loader(program).is_some_and(|loader| loader.is_empty()) {
-        return Err(Failure::new(format!(
+        return Err(Failure::usage(format!(
             "{} is linked statically, so nothing can be preloaded; link libcartograph.a with it",
             program.display()
         )));
     }
     let place = Place::find()?;
-    let folder = arguments.mpi.as_deref().map(|name| place.of_mpi(name)).transpose()?;
-    let library = match (&arguments.record, folder) {
-        (None, _) => place.library(),
-        (Some(_), Some(folder)) => place.recorder(Some(&folder.join(RECORDER)))?,
-        (Some(_), None) => place.recorder(program::linked_mpi(program).as_deref())?,
+    let folder = mpi.map(|name| place.of_mpi(name)).transpose()?;
+    let library = match (records, folder) {
+        (false, _) => place.library(),
+        (true, Some(folder)) => place.recorder(Some(&folder.join(RECORDER)))?,
+        (true, None) => place.recorder(program::linked_mpi(program).as_deref())?,
     };
     if library.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte)) {
-        return Err(Failure::new(format!(
+        return Err(Failure::usage(format!(
             "the loader cannot preload {}, because of the space or colon in its path; move it",
             library.display()
         )));
@@ -148,12 +149,8 @@ fn preload(program: &Path, arguments: &Arguments) -> Result<OsString> {
     Ok(value)
 }
 
-/// Whether a report can be written into a file is found out before the program runs, perhaps for hours, by the process
-/// that writes it, as far as launchers tell ranks.
+/// Whether a report can be written into a file, which is found out before the program runs, perhaps for hours.
 fn report_place(place: &Path) -> std::result::Result<(), String> {
-    if !is_first() {
-        return Ok(());
-    }
     let there = place.symlink_metadata();
     if there.as_ref().is_ok_and(fs::Metadata::is_symlink) {
         return Err("it is a symbolic link, which is not followed".into());
@@ -174,17 +171,7 @@ fn report_place(place: &Path) -> std::result::Result<(), String> {
 
 /// Says why a program cannot be run under a library.
 pub(crate) fn check(program: &OsStr, mpi: Option<&str>) -> Result<()> {
-    let arguments = Arguments {
-        mpi: mpi.map(str::to_owned),
-        report: None,
-        record: None,
-        traffic: None,
-        layout: None,
-        reorder: None,
-        weights: None,
-        program: Vec::new(),
-    };
-    preload(&find_program(program)?, &arguments).map(drop)
+    preload(&find_program(program)?, mpi, false).map(drop)
 }
 
 /// A word that the library knows.
