@@ -15,13 +15,14 @@ mod host {
     use crate::mpicc;
 
     const HEADER: &str = "include/cartograph_host.h";
-    const SHIMS: [&str; 7] = [
+    const SHIMS: [&str; 8] = [
         "src/host/shim.c",
         "src/host/graph.c",
         "src/host/sentinel.c",
         "src/host/group.c",
         "src/host/neighbor.c",
         "src/host/pack.c",
+        "src/host/pairing.c",
         "src/host/place.c",
     ];
 

@@ -180,9 +180,31 @@ int cg_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdi
                       const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                       MPI_Info info, MPI_Request *request);
 
+/* A function of the host's library, where Cartograph's has the same name; null if it has none, or on SMPI. */
+void *cg_host_function(const char *name);
+
+/* Makes a communicator of the calling process alone, whose errors return; no other thread may use the same tag at once.
+ * Local. Not on SMPI. */
+int cg_make_alone(int tag, MPI_Comm *made);
+
+/* Which block from a process is received in the k-th place of those from it, where there are several. */
+enum cg_pairing {
+    /* That which was sent in the opposite direction, as the standard has it on grids. */
+    CG_PAIRS_BY_DIRECTION,
+    /* The k-th that it sends. */
+    CG_PAIRS_IN_ORDER,
+    /* The last but k. */
+    CG_PAIRS_REVERSED
+};
+/* Alltoall, and then alltoallv: blocking, nonblocking, persistent. */
+enum { CG_PAIRED = 6 };
+/* How the host itself pairs blocks in each, tried on the calling process alone; by direction where that cannot be tried.
+ * No two threads may do that at once. Local. */
+void cg_find_pairing(enum cg_pairing found[CG_PAIRED]);
+
 /* The host's own functions for neighborhood collectives on communicators to which it knows the neighbors. */
 struct cg_graph_functions {
-    void *create, *topo_test, *start, *init, *create_group, *start_persistent;
+    void *create, *topo_test, *start, *init, *start_persistent;
 };
 
 /* What counts the elements of a block there. MPICH's functions with large counts are right where those with int counts

@@ -12,7 +12,7 @@ use goblin::elf::header::ET_DYN;
 use goblin::elf::section_header::SHT_SYMTAB;
 use goblin::elf::{Elf, SectionHeader, Symtab};
 
-use crate::engine::misuse::Misuse;
+use crate::engine::misuse::{Known, Misuse};
 
 /// More calls than these are not looked at.
 const MOST: usize = 64;
@@ -20,18 +20,35 @@ const MOST: usize = 64;
 /// The entry of [`Misuse`] for the calling program, if it has one, by the functions on the stack. Takes some
 /// microseconds, and longer the first time, when the program's symbols are read.
 pub(super) fn misuse() -> Option<&'static Misuse> {
+    find(|known| match known {
+        Known::Misuse(misuse) => Some(misuse),
+        Known::PairsItself(_) => None,
+    })
+}
+
+/// Whether the calling program [mends the pairing of blocks itself](Known::PairsItself), as [`misuse`], and what it does.
+pub(super) fn pairs_itself() -> Option<&'static str> {
+    find(|known| match known {
+        Known::PairsItself(what) => Some(what),
+        Known::Misuse(_) => None,
+    })
+}
+
+/// The first function on the stack that is wanted among those that are known.
+fn find<T>(wanted: impl Fn(Known) -> Option<T>) -> Option<T> {
     let mut addresses = [std::ptr::null_mut(); MOST];
     // SAFETY: room for so many addresses.
     let count = unsafe { libc::backtrace(addresses.as_mut_ptr(), MOST as c_int) };
-    addresses.iter().take(count.max(0) as usize).find_map(|address| called_from(*address))
+    let called = addresses.iter().take(count.max(0) as usize);
+    called.filter_map(|address| called_from(*address)).find_map(wanted)
 }
 
-/// The table's entry for the function that an address is in.
-fn called_from(address: *const c_void) -> Option<&'static Misuse> {
+/// What is known of the function that an address is in.
+fn called_from(address: *const c_void) -> Option<Known> {
     let found = loaded_from(address)?;
     if !found.dli_sname.is_null() {
         // SAFETY: the loader's own string, which stays while the library is loaded.
-        return Misuse::of_symbol(unsafe { CStr::from_ptr(found.dli_sname) }.to_str().ok()?);
+        return Known::of_symbol(unsafe { CStr::from_ptr(found.dli_sname) }.to_str().ok()?);
     }
     // The loader knows few of the functions of the program itself: its file knows them all.
     // SAFETY: asks for a number.
@@ -45,7 +62,7 @@ fn called_from(address: *const c_void) -> Option<&'static Misuse> {
     let offset = if program.moves { base as u64 } else { 0 };
     // What is called is left by the last byte of an instruction, at the earliest.
     let at = (address as u64).checked_sub(offset)?.checked_sub(1)?;
-    program.functions.iter().find(|(range, _)| range.contains(&at)).map(|(_, misuse)| *misuse)
+    program.functions.iter().find(|(range, _)| range.contains(&at)).map(|(_, known)| *known)
 }
 
 /// What the loader knows of an address.
@@ -56,12 +73,12 @@ fn loaded_from(address: *const c_void) -> Option<libc::Dl_info> {
     (unsafe { libc::dladdr(address, &raw mut found) } != 0).then_some(found)
 }
 
-/// The functions of a program's file that the table knows.
+/// The functions of a program's file that a table knows.
 #[derive(Default)]
 struct Program {
     /// Whether addresses are relative to where it was loaded.
     moves: bool,
-    functions: Vec<(Range<u64>, &'static Misuse)>,
+    functions: Vec<(Range<u64>, Known)>,
 }
 
 impl Program {
@@ -95,9 +112,9 @@ impl Program {
             for symbol in symbols.iter().filter(|symbol| symbol.is_function()) {
                 let name = names.get(symbol.st_name..).map(CStr::from_bytes_until_nul);
                 let name = name.and_then(|name| name.ok()?.to_str().ok());
-                if let Some(misuse) = name.and_then(Misuse::of_symbol) {
+                if let Some(known) = name.and_then(Known::of_symbol) {
                     let end = symbol.st_value.saturating_add(symbol.st_size);
-                    program.functions.push((symbol.st_value..end, misuse));
+                    program.functions.push((symbol.st_value..end, known));
                 }
             }
         }

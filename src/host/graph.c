@@ -24,12 +24,18 @@ int cg_find_graph_functions(struct cg_graph_functions *host)
 
 #else
 
-/* A function of the host's library, if it has it and it is not this library's. */
-static void *function(void *library, const char *name)
+void *cg_host_function(const char *name)
 {
-    Dl_info theirs, ours;
+    Dl_info known, theirs, ours;
+    if (!dladdr((void *)PMPI_Waitall, &known) || !known.dli_fname)
+        return NULL;
+    void *library = dlopen(known.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+    if (!library)
+        return NULL;
     void *found = dlsym(library, name);
-    int is_theirs = found && dladdr(found, &theirs) && dladdr((void *)cg_find_graph_functions, &ours)
+    /* It stays loaded, as the library of the function that was found first. */
+    dlclose(library);
+    int is_theirs = found && dladdr(found, &theirs) && dladdr((void *)cg_host_function, &ours)
         && theirs.dli_fbase != ours.dli_fbase;
     return is_theirs ? found : NULL;
 }
@@ -46,34 +52,24 @@ static int is_known(void)
 
 int cg_find_graph_functions(struct cg_graph_functions *host)
 {
-    Dl_info known;
     memset(host, 0, sizeof *host);
     if (!is_known() || !PMPI_Comm_get_errhandler || !PMPI_Comm_group || !PMPI_Errhandler_free
         || !PMPI_Group_free || !PMPI_Request_free || !PMPI_Type_size)
         return 0;
-    if (!dladdr((void *)PMPI_Waitall, &known) || !known.dli_fname)
-        return 0;
-    void *library = dlopen(known.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
-    if (!library)
-        return 0;
-    host->create = function(library, "PMPI_Dist_graph_create_adjacent");
-    host->topo_test = function(library, "PMPI_Topo_test");
+    host->create = cg_host_function("PMPI_Dist_graph_create_adjacent");
+    host->topo_test = cg_host_function("PMPI_Topo_test");
 #if defined(OMPI_MAJOR_VERSION)
-    host->start = function(library, "PMPI_Ineighbor_alltoallw");
-    host->init = function(library, "PMPI_Neighbor_alltoallw_init");
+    host->start = cg_host_function("PMPI_Ineighbor_alltoallw");
+    host->init = cg_host_function("PMPI_Neighbor_alltoallw_init");
     /* What Open MPI 4 calls it, of before there was MPI 4. */
     if (!host->init)
-        host->init = function(library, "PMPIX_Neighbor_alltoallw_init");
+        host->init = cg_host_function("PMPIX_Neighbor_alltoallw_init");
 #else
-    host->start = function(library, "PMPI_Ineighbor_alltoallw_c");
-    host->init = function(library, "PMPI_Neighbor_alltoallw_init_c");
+    host->start = cg_host_function("PMPI_Ineighbor_alltoallw_c");
+    host->init = cg_host_function("PMPI_Neighbor_alltoallw_init_c");
 #endif
-    host->create_group = function(library, "PMPI_Comm_create_group");
-    host->start_persistent = function(library, "PMPI_Start");
-    /* It stays loaded, as the library of the function that was found first. */
-    dlclose(library);
-    return host->create && host->topo_test && host->start && host->init && host->create_group
-        && host->start_persistent;
+    host->start_persistent = cg_host_function("PMPI_Start");
+    return host->create && host->topo_test && host->start && host->init && host->start_persistent;
 }
 
 #endif
@@ -142,8 +138,7 @@ int cg_give_graph(const struct cg_graph_functions *host, MPI_Comm *comm, int ind
     return code;
 }
 
-/* The tag is one of MPI_Comm_create_group on MPI_COMM_SELF, which a thread of the program may call as well. */
-enum { NULL_EDGES = CG_PROC_NULL_EDGES, EDGES = NULL_EDGES + 2, TAG = 27183 };
+enum { NULL_EDGES = CG_PROC_NULL_EDGES, EDGES = NULL_EDGES + 2 };
 
 /* Two edges from a process to itself: each block arrives where the edge is that it was sent along. Nothing is
  * sent along edges to MPI_PROC_NULL. */
@@ -179,24 +174,31 @@ static int pairs_in_order(const struct cg_graph_functions *host, MPI_Comm graph)
     return right;
 }
 
+int cg_make_alone(int tag, MPI_Comm *made)
+{
+    MPI_Group group;
+    create_group_function *create_group = cg_host_function("PMPI_Comm_create_group");
+    if (!create_group || PMPI_Comm_group(MPI_COMM_SELF, &group) != MPI_SUCCESS)
+        return MPI_ERR_OTHER;
+    /* Another thread may be in a collective call on MPI_COMM_SELF, which only this function allows; but Open MPI
+     * copies the program's attributes there. */
+    int code = cg_threads_may_meet() ? create_group(MPI_COMM_SELF, group, tag, made)
+                                     : cg_comm_split(MPI_COMM_SELF, 0, 0, made);
+    PMPI_Group_free(&group);
+    if (code == MPI_SUCCESS)
+        PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
+    return code;
+}
+
 int cg_graph_functions_are_right(const struct cg_graph_functions *host)
 {
     int ends[EDGES] = { 0 };
-    MPI_Group group;
     MPI_Comm alone = MPI_COMM_NULL, graph = MPI_COMM_NULL;
     int right = 0;
 
     for (int i = 0; i < NULL_EDGES; i++)
         ends[i] = MPI_PROC_NULL;
-    if (PMPI_Comm_group(MPI_COMM_SELF, &group) != MPI_SUCCESS)
-        return 0;
-    /* Another thread may be in a collective call on MPI_COMM_SELF, which only this function allows; but Open MPI
-     * copies the program's attributes there. */
-    int made = cg_threads_may_meet()
-        ? ((create_group_function *)host->create_group)(MPI_COMM_SELF, group, TAG, &alone)
-        : cg_comm_split(MPI_COMM_SELF, 0, 0, &alone);
-    if (made == MPI_SUCCESS) {
-        PMPI_Comm_set_errhandler(alone, MPI_ERRORS_RETURN);
+    if (cg_make_alone(27183, &alone) == MPI_SUCCESS) {
         if (create(host, alone, EDGES, ends, EDGES, ends, &graph) == MPI_SUCCESS) {
             PMPI_Comm_set_errhandler(graph, MPI_ERRORS_RETURN);
             right = pairs_in_order(host, graph);
@@ -204,6 +206,5 @@ int cg_graph_functions_are_right(const struct cg_graph_functions *host)
         }
         PMPI_Comm_free(&alone);
     }
-    PMPI_Group_free(&group);
     return right;
 }

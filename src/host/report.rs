@@ -182,13 +182,13 @@ fn record(function: &'static str, shape: Shape, size: c_int, placement: &Placeme
     }
 }
 
-/// Notes the first neighborhood collective on a communicator, if hosts are wrong on its topology. Rank 0 of
-/// it does, for all.
-pub(super) fn note_neighbors(topology: &Topology) {
+/// Notes the first neighborhood collective on a communicator, if hosts are wrong on its topology, and why blocks are
+/// paired as by the host if they are. Rank 0 of it does, for all.
+pub(super) fn note_neighbors(topology: &Topology, as_host: Option<&str>) {
     if Settings::get().report.is_some()
         && let Topology::Cart(grid) = topology
         && grid.own_rank() == 0
-        && let Some(warning) = short_periodic_sides("a neighborhood collective", grid)
+        && let Some(warning) = short_periodic_sides("a neighborhood collective", grid, as_host)
         && let Some(collector) = collector()
     {
         collector.tell(|report| report.warn(warning));

@@ -55,6 +55,15 @@ pub(crate) enum Neighbor {
     AllToAll,
 }
 
+/// `CARTOGRAPH_PAIRING`: which blocks belong together where a process is a neighbor more than once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pairing {
+    /// Those that the standard says.
+    Standard,
+    /// Those that the host delivers.
+    Host,
+}
+
 /// The settings by the environment of this process. Where processes differ, those of rank 0 count.
 #[derive(Debug, Default)]
 pub(crate) struct Settings {
@@ -64,6 +73,8 @@ pub(crate) struct Settings {
     check: Check,
     /// `CARTOGRAPH_NEIGHBOR`.
     pub(super) neighbor: Neighbor,
+    /// `CARTOGRAPH_PAIRING`, if it is set.
+    pub(super) pairing: Option<Pairing>,
     /// `CARTOGRAPH_COMBINE`.
     combine: Combine,
     /// `CARTOGRAPH_WEIGHTS`.
@@ -115,6 +126,17 @@ impl Settings {
                     "cartograph: CARTOGRAPH_NEIGHBOR is '{other}', but graph and alltoall are known; not set"
                 ));
                 Neighbor::BySize
+            }
+        };
+        let pairing = match word("CARTOGRAPH_PAIRING").as_deref() {
+            None => None,
+            Some("standard") => Some(Pairing::Standard),
+            Some("host") => Some(Pairing::Host),
+            Some(other) => {
+                complaints.push(format!(
+                    "cartograph: CARTOGRAPH_PAIRING is '{other}', but standard and host are known; not set"
+                ));
+                None
             }
         };
         let combine = match word("CARTOGRAPH_COMBINE").as_deref().map(combine_of) {
@@ -171,6 +193,7 @@ impl Settings {
             policy,
             check,
             neighbor,
+            pairing,
             combine,
             weights,
             distances,

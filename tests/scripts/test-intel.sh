@@ -20,6 +20,16 @@ check "distributed graphs" runs 4 topology/dist_graph ours
 check "neighborhood collectives" runs 3 neighbor/neighbor
 check "wrong arguments" runs 2 errors/errors
 # Errors of many kinds: their codes are classes then, for which Intel's own call of the handler ends the job.
+# Its pairing is in the order of lists everywhere, which such a program gets back.
+as_alone() {
+    $cc -g -O1 -w -o "$work/pairs_itself" "$top/c_tests/neighbor/pairs_itself.c"
+    $launch 2 "$work/pairs_itself" >"$work/alone"
+    $launch 2 env "LD_PRELOAD=$top/build/lib/libcartograph.so" "$work/pairs_itself" >"$work/with"
+    diff "$work/alone" "$work/with"
+    $launch 2 env CARTOGRAPH_PAIRING=standard "LD_PRELOAD=$top/build/lib/libcartograph.so" "$work/pairs_itself" >"$work/with"
+    ! cmp -s "$work/alone" "$work/with"
+}
+check "a program that mends it" as_alone
 check "the examples of the documents" runs 4 topology/seeds ours
 
 verdict "test-intel"

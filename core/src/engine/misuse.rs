@@ -1,5 +1,8 @@
-//! Programs that are known to pass `reorder = 1` and not to stand it. They are not moved, unless the user
-//! insists. A new one is a new line in the table, with where its fault was seen.
+//! Programs that are known to need something else than the standard says. A new one is a new line in a table, with where
+//! its fault was seen.
+//!
+//! - [`Misuse`]: they pass `reorder = 1` and do not stand it. They are not moved, unless the user insists.
+//! - [`PAIRS_ITSELF`]: they mend the MPI's wrong pairing of blocks themselves. They get the MPI's, unless the user insists.
 
 use std::fmt;
 
@@ -22,15 +25,33 @@ static TABLE: [Misuse; 1] = [
     },
 ];
 
-impl Misuse {
-    /// The entry of the program that calls a constructor, if it has one: `symbols` are the linker's names of
-    /// the functions on the call stack.
-    pub fn by_callers<'a>(mut symbols: impl Iterator<Item = &'a str>) -> Option<&'static Self> {
-        symbols.find_map(Self::of_symbol)
-    }
+/// The beginnings of the symbols of functions that swap the blocks of dimensions of one or two processes themselves
+/// before a neighborhood collective, and of what they are said to do.
+///
+/// SPARC 1.0.0 and 2.0.0: `src/lapVecRoutines.c`, `src/gradVecRoutines.c` and others. Its forces are wrong else.
+const PAIRS_ITSELF: [&str; 3] = ["Lap_plus_diag_vec_mult_", "Lap_vec_mult_", "Gradient_vec_dir"];
 
+/// A function that a table knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known {
+    /// Its program does not stand to be moved.
+    Misuse(&'static Misuse),
+    /// It swaps blocks itself: how that reads behind "since".
+    PairsItself(&'static str),
+}
+
+impl Known {
+    /// What is known of a function of this name.
+    pub fn of_symbol(symbol: &str) -> Option<Self> {
+        let pairs_itself = || PAIRS_ITSELF.iter().any(|known| symbol.starts_with(known));
+        let misuse = Misuse::of_symbol(symbol).map(Self::Misuse);
+        misuse.or_else(|| pairs_itself().then_some(Self::PairsItself("SPARC swaps them itself")))
+    }
+}
+
+impl Misuse {
     /// The entry for a function of this name.
-    pub fn of_symbol(symbol: &str) -> Option<&'static Self> {
+    fn of_symbol(symbol: &str) -> Option<&'static Self> {
         TABLE.iter().find(|misuse| symbol.starts_with(misuse.symbol))
     }
 
@@ -67,5 +88,17 @@ mod tests {
             assert_eq!(Misuse::numbered(number), None);
         }
         assert_eq!(Misuse::of_symbol("main"), None);
+    }
+
+    #[test]
+    fn programs_that_pair_blocks_themselves_are_known() {
+        for symbol in
+            ["Lap_plus_diag_vec_mult_orth_kpt", "Lap_vec_mult_orth", "Gradient_vec_dir.cold"]
+        {
+            assert!(matches!(Known::of_symbol(symbol), Some(Known::PairsItself(_))), "{symbol}");
+        }
+        assert_eq!(Known::of_symbol("Setup_Comms"), None);
+        let lammps = Known::of_symbol("_ZN9LAMMPS_NS7ProcMap8cart_mapEiPi");
+        assert_eq!(lammps, Misuse::numbered(1).map(Known::Misuse));
     }
 }

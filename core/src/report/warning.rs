@@ -4,15 +4,19 @@ use crate::topology::Cart;
 
 /// The warning that `function`, a neighborhood collective, is used on a grid that is periodic along a
 /// dimension of one or two processes: results of hosts are wrong there, so that the program runs
-/// otherwise without Cartograph. `None` where there is no such dimension.
-pub fn short_periodic_sides(function: &str, grid: &Cart) -> Option<String> {
+/// otherwise without Cartograph, unless it delivers the host's for a reason, `as_host`. `None` where there is no such
+/// dimension.
+pub fn short_periodic_sides(function: &str, grid: &Cart, as_host: Option<&str>) -> Option<String> {
     let sides = grid.dimensions();
     let short = sides.iter().enumerate().filter(|(_, side)| side.periodic && side.size <= 2);
     let short: Vec<String> = short.map(|(i, side)| format!("dims[{i}] = {}", side.size)).collect();
     (!short.is_empty()).then(|| {
+        let outcome = match as_host {
+            None => "without Cartograph MPI libraries may return wrong data here".to_owned(),
+            Some(why) => format!("data are delivered as without Cartograph, since {why}"),
+        };
         format!(
-            "{function} on a periodic dimension of fewer than three processes ({}): \
-             without Cartograph MPI libraries may return wrong data here",
+            "{function} on a periodic dimension of fewer than three processes ({}): {outcome}",
             short.join(", ")
         )
     })
@@ -53,8 +57,15 @@ mod tests {
     #[test]
     fn only_short_periodic_sides_are_warned_of() {
         let warning = |dims: &[i32], periods: &[bool]| {
-            short_periodic_sides("MPI_Neighbor_alltoall", &Cart::new(dims, periods, 99).unwrap())
+            let grid = Cart::new(dims, periods, 99).unwrap();
+            short_periodic_sides("MPI_Neighbor_alltoall", &grid, None)
         };
+        let ring = Cart::new(&[2], &[true], 99).unwrap();
+        let text = short_periodic_sides("MPI_Neighbor_alltoall", &ring, Some("it is so")).unwrap();
+        assert!(
+            text.ends_with("data are delivered as without Cartograph, since it is so"),
+            "{text}"
+        );
         assert_eq!(warning(&[1, 2, 3], &[false, false, true]), None);
         let text = warning(&[4, 2, 1], &[true, true, true]).unwrap();
         assert!(text.contains("(dims[1] = 2, dims[2] = 1)"), "{text}");

@@ -14,7 +14,7 @@ use crate::exec::libraries::Place;
 use crate::output::{self, Result};
 
 /// The environment variables that the library and the command read.
-pub(crate) const VARIABLES: [(&str, &str); 12] = [
+pub(crate) const VARIABLES: [(&str, &str); 13] = [
     ("CARTOGRAPH_REPORT", "1: a report on stderr; a file name: there; in JSON if it ends in .json"),
     (
         "CARTOGRAPH_REORDER",
@@ -43,6 +43,10 @@ pub(crate) const VARIABLES: [(&str, &str); 12] = [
     (
         "CARTOGRAPH_NEIGHBOR",
         "how nonblocking and persistent neighborhood collectives run: graph, by the MPI's own wherever they are right; alltoall, never by these",
+    ),
+    (
+        "CARTOGRAPH_PAIRING",
+        "which block is received where when a process is a neighbor more than once: standard, or host, as without Cartograph",
     ),
     (
         "CARTOGRAPH_COMBINE",
@@ -79,6 +83,7 @@ fn fault(name: &str, text: &str) -> Option<String> {
             Check::parse(text).err().map(|word| format!("has '{word}', which is no rule"))
         }
         "CARTOGRAPH_NEIGHBOR" => one_of(&["graph", "alltoall"]),
+        "CARTOGRAPH_PAIRING" => one_of(&["standard", "host"]),
         "CARTOGRAPH_COMBINE" => one_of(&["off", "on", "always", "nodes", "dimensions"]),
         "CARTOGRAPH_LAYOUT" if names_a_file(text) => is_file(),
         "CARTOGRAPH_TRAFFIC" | "CARTOGRAPH_LIB_DIR" => is_file(),

@@ -17,6 +17,7 @@ mod ends;
 mod graph;
 mod keep;
 mod own;
+mod pairing;
 mod pending;
 mod persistent;
 mod plan;
@@ -33,6 +34,7 @@ use std::sync::OnceLock;
 use alone::Alone;
 use combine::Combined;
 use ends::Ends;
+use pairing::HostPairing;
 use plan::Plans;
 use types::Described;
 
@@ -169,6 +171,8 @@ pub(crate) enum Run {
 #[derive(Default)]
 struct NeighborCache {
     ends: OnceLock<Ends>,
+    /// How blocks are paired if not as the standard has it.
+    pairing: OnceLock<Option<HostPairing>>,
     /// The communicator of this process alone, if there has been need of it; `None` inside if there is
     /// none. It is the process', and here to be found fast.
     alone: OnceLock<Option<&'static Alone>>,
@@ -202,6 +206,7 @@ pub(crate) fn put(
         Topology::Cart(grid) => Topology::Cart(grid.seen_from(rank)?),
         graph => graph,
     };
+    pairing::learn();
     let told =
         host_graph != HostGraph::None && graph::give(&mut comm, &topology, rank, host_graph)?;
     let host_graph = if told { host_graph } else { HostGraph::None };
@@ -230,8 +235,11 @@ impl Neighborhood<'_> {
         let ends = match cache.ends.get() {
             Some(ends) => ends,
             None => {
-                report::note_neighbors(&attached.topology);
-                cache.ends.get_or_init(|| Ends::new(&attached.topology, attached.rank()))
+                let (topology, rank) = (&*attached.topology, attached.rank());
+                let (pairing, why) = HostPairing::of(topology, rank).unzip();
+                report::note_neighbors(topology, why);
+                cache.pairing.get_or_init(|| pairing);
+                cache.ends.get_or_init(|| Ends::new(topology, rank))
             }
         };
         Ok(Self { comm, attached, cache, ends })
@@ -289,13 +297,32 @@ impl Neighborhood<'_> {
                 return Err(Error::InPlace { argument }.into());
             }
         }
+        match self.cache.pairing.get().and_then(|pairing| pairing.as_ref()?.places(operation, run))
+        {
+            None => self.run_as_standard(operation, &send, &receive, run),
+            Some(places) => {
+                let block: &dyn Fn(usize) -> Block = &|number| (receive.block)(places[number]);
+                let send = Side::new(send.buffer, &send.block as &dyn Fn(usize) -> Block);
+                self.run_as_standard(operation, &send, &Side::new(receive.buffer, block), run)
+            }
+        }
+    }
+
+    /// Runs a collective whose blocks are paired as the standard has it.
+    fn run_as_standard(
+        &self,
+        operation: Operation,
+        send: &Side<impl Fn(usize) -> Block>,
+        receive: &Side<impl Fn(usize) -> Block>,
+        run: Run,
+    ) -> Result {
         match run {
-            Run::Blocking => blocking::exchange(self, operation, &send, &receive),
+            Run::Blocking => blocking::exchange(self, operation, send, receive),
             Run::Request(_, place) if place.is_null() => {
                 Err(Error::NullPointer { argument: "request" }.into())
             }
             Run::Request(start, place) => {
-                let request = request::start(self, operation, &send, &receive, start)?;
+                let request = request::start(self, operation, send, receive, start)?;
                 // SAFETY: the program's place for the handle.
                 unsafe { place.write(request) };
                 Ok(())

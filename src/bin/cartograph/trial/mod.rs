@@ -101,10 +101,13 @@ fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<String> {
     }
     let by: Vec<Function> = (&moved[0] | &moved[1]).into_iter().collect();
     let setting = runs.setting.map_or_else(String::new, |setting| format!(" with {setting}"));
+    let needs = runs.setting.map_or_else(String::new, |setting| {
+        format!("; it needs {setting}, since it mends the MPI's pairing of blocks itself")
+    });
     Ok(match by.is_empty() {
         true => format!(
             "no process was moved: the program creates no topology of several processes with reorder = 1, so there is \
-             nothing to try; {INSTEAD}"
+             nothing to try{needs}; {INSTEAD}"
         ),
         false => format!(
             "the program works when processes are moved by {}{stays}, as far as these runs show: \

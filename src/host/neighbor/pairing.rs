@@ -1,0 +1,89 @@
+//! Where a process is a neighbor more than once: which of its blocks is received in which place.
+//!
+//! The standard pairs them by direction (MPI 4.1, 8.6), hosts by their order or by it reversed, each in other collectives.
+//! Programs that were written around that get it back: by `CARTOGRAPH_PAIRING=host`, or because they are
+//! [known](crate::engine::misuse).
+
+use std::sync::OnceLock;
+
+use super::{Operation, Run, Start};
+use crate::host::settings::{Pairing, Settings};
+use crate::host::{callers, sys};
+use crate::topology::{Direction, Topology};
+
+/// For each block that is received by the standard the one in whose place it goes, where that is another.
+pub(super) struct HostPairing {
+    in_order: Vec<usize>,
+    reversed: Vec<usize>,
+}
+
+/// Why blocks are paired as by the host, for the report.
+pub(super) const BY_SETTING: &str = "CARTOGRAPH_PAIRING is host";
+
+impl HostPairing {
+    /// That of process `rank`, and why; `None` if the standard's is to be used, or is the host's on this topology. Local.
+    pub(super) fn of(topology: &Topology, rank: i32) -> Option<(Self, &'static str)> {
+        let peers = topology.peers(rank, Direction::Receive);
+        if peers.iter().all(|peer| peer.blocks.len() == 1) {
+            return None;
+        }
+        let why = match Settings::get().pairing {
+            Some(Pairing::Standard) => return None,
+            Some(Pairing::Host) => BY_SETTING,
+            None => callers::pairs_itself()?,
+        };
+        let places = || (0..topology.degree(rank, Direction::Receive)).collect::<Vec<_>>();
+        let mut pairing = Self { in_order: places(), reversed: places() };
+        // Those of a peer are in the order in which it sends them.
+        for sent in peers.iter().map(|peer| &peer.blocks) {
+            let mut listed = sent.clone();
+            listed.sort_unstable();
+            for (block, place) in sent.iter().zip(&listed) {
+                pairing.in_order[*block] = *place;
+            }
+            for (block, place) in sent.iter().zip(listed.iter().rev()) {
+                pairing.reversed[*block] = *place;
+            }
+        }
+        Some((pairing, why))
+    }
+
+    /// The places of a collective's blocks; `None` if they are as the standard has them.
+    pub(super) fn places(&self, operation: Operation, run: Run) -> Option<&[usize]> {
+        let first = match operation {
+            // All blocks of a process are the same.
+            Operation::Allgather | Operation::Allgatherv => return None,
+            Operation::Alltoall => 0,
+            Operation::AlltoallVaried => sys::CG_PAIRED as usize / 2,
+        };
+        let form = match run {
+            Run::Blocking => 0,
+            Run::Request(Start::Now, _) => 1,
+            Run::Request(Start::Later(_), _) => 2,
+        };
+        match host()[first + form] {
+            sys::CG_PAIRS_IN_ORDER => Some(&self.in_order),
+            sys::CG_PAIRS_REVERSED => Some(&self.reversed),
+            _ => None,
+        }
+    }
+}
+
+/// How the host pairs blocks in each collective. Tried once a process, while other threads wait.
+fn host() -> &'static [sys::cg_pairing; sys::CG_PAIRED as usize] {
+    static FOUND: OnceLock<[sys::cg_pairing; sys::CG_PAIRED as usize]> = OnceLock::new();
+    FOUND.get_or_init(|| {
+        let mut found = [sys::CG_PAIRS_BY_DIRECTION; sys::CG_PAIRED as usize];
+        // SAFETY: a place for the answers, by one thread.
+        unsafe { sys::cg_find_pairing(found.as_mut_ptr()) };
+        found
+    })
+}
+
+/// Tries it if the user asks for it: in a constructor, since it makes a communicator, which may wait for others that are
+/// being made.
+pub(super) fn learn() {
+    if Settings::get().pairing == Some(Pairing::Host) {
+        host();
+    }
+}
