@@ -1,5 +1,5 @@
 /* A library to preload that shows other nodes: processes share one if they have the same number in TEST_NODE, and
- * from then on the host's name is n and that number. */
+ * from then on the host's name is n and that number, or that in TEST_HOST. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,8 @@ int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info, MPI_Co
 int gethostname(char *name, size_t length)
 {
     if (are_shown) {
-        snprintf(name, length, "n%s.cluster.example", getenv("TEST_NODE"));
+        const char *host = getenv("TEST_HOST");
+        snprintf(name, length, "n%s.cluster.example", host ? host : getenv("TEST_NODE"));
         return 0;
     }
     FILE *file = fopen("/proc/sys/kernel/hostname", "r");

@@ -2,7 +2,7 @@
  *
  * reported.c WAY [COUNT]: how it ends: "end" by MPI_Finalize, "abort" by MPI_Abort, "crash" by a signal on one
  * process. "none" makes nothing, nor does "children", which has a child by fork and one that is another program. "moves"
- * goes to another directory after the first grid. COUNT is how often the grid of the upper half is made. */
+ * goes to another directory after the first grid. "kept" makes the first alone, with reorder = 0. COUNT is how often the grid of the upper half is made. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +25,11 @@ int main(int argc, char **argv)
             return 2;
     } else if (strcmp(way, "none")) {
         dims[0] = size;
-        MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 1, &grid);
+        MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, strcmp(way, "kept") != 0, &grid);
         MPI_Comm_free(&grid);
         if (!strcmp(way, "moves") && chdir("/"))
             return 2;
-        MPI_Comm_split(MPI_COMM_WORLD, rank < size / 2 ? MPI_UNDEFINED : 0, rank, &half);
+        MPI_Comm_split(MPI_COMM_WORLD, rank < size / 2 || !strcmp(way, "kept") ? MPI_UNDEFINED : 0, rank, &half);
         if (half != MPI_COMM_NULL) {
             dims[0] = size - size / 2;
             for (int i = 0; i < count; i++) {

@@ -6,12 +6,16 @@ use std::sync::{Once, OnceLock};
 
 use super::say::say;
 use super::settings::{Settings, WrittenNetworkMap, set};
+use super::{HostComm, sys};
+use crate::engine::Comm;
 use crate::mapping::Layout;
 use crate::mapping::layout::address::{self, ReportedAddress, host_number};
 
-/// The length in words of what a process sends about its node's address: that by Slurm, and a hash of the host's
-/// name.
-pub(super) const WORDS: usize = address::WORDS + 2;
+/// The longest name of a host, in bytes: Linux has no longer ones.
+const NAME_BYTES: usize = 64;
+
+/// The length in words of what a process sends about its node's address: that by Slurm, and the host's name.
+pub(super) const WORDS: usize = address::WORDS + NAME_BYTES / size_of::<c_int>();
 
 /// What this process knows of its node's address, as words. Reads the environment once per process.
 pub(super) fn of_this_process() -> [c_int; WORDS] {
@@ -20,16 +24,35 @@ pub(super) fn of_this_process() -> [c_int; WORDS] {
         let word = |name| set(name).map(|value| value.to_string_lossy().into_owned());
         let (address, pattern) = (word("SLURM_TOPOLOGY_ADDR"), word("SLURM_TOPOLOGY_ADDR_PATTERN"));
         let by_slurm = ReportedAddress::slurm(address.as_deref(), pattern.as_deref()).words();
-        let host = host_number(&host_name());
-        let host = [host as u32, (host >> 32) as u32];
-        let mut words = by_slurm.into_iter().chain(host).map(|word| word as c_int);
+        let mut name = node_name().unwrap_or_else(host_name).into_bytes();
+        name.resize(NAME_BYTES, 0);
+        let name = name.as_chunks().0.iter().map(|bytes| c_int::from_ne_bytes(*bytes));
+        let mut words = by_slurm.into_iter().map(|word| word as c_int).chain(name);
         std::array::from_fn(|_| words.next().unwrap_or(0))
     })
 }
 
+/// The name of the host in the words of a process; empty if it is not known.
+pub(super) fn host_of(words: &[c_int]) -> String {
+    let name: Vec<u8> =
+        words[address::WORDS..].iter().flat_map(|word| word.to_ne_bytes()).collect();
+    let end = name.iter().position(|byte| *byte == 0).unwrap_or(name.len());
+    String::from_utf8_lossy(&name[..end]).into_owned()
+}
+
+/// The node's name for Slurm, if Slurm has started this very process: mpiexec may pass on what it was told itself.
+fn node_name() -> Option<String> {
+    let word = |name| set(name).map(|value| value.to_string_lossy().into_owned());
+    // SAFETY: asks the host for its state, which is allowed at any time.
+    let world = (unsafe { sys::cg_is_active() } != 0).then(HostComm::world)?;
+    let is = |name, number: i32| word(name).is_some_and(|value| value == number.to_string());
+    let started =
+        is("SLURM_PROCID", world.rank().ok()?) && is("SLURM_STEP_NUM_TASKS", world.size().ok()?);
+    word("SLURMD_NODENAME").filter(|name| started && name.len() <= NAME_BYTES)
+}
+
 /// The name of the host, as the kernel has it; empty if it tells none.
 fn host_name() -> String {
-    // Linux has names of at most 64 bytes.
     let mut name = [0u8; 256];
     // SAFETY: room for as many bytes as are said.
     let code = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) };
@@ -87,9 +110,7 @@ fn of_file<'a>(
     SAID.call_once(|| file.complaints.iter().for_each(|line| say!("{line}")));
     let Some(network_map) = &file.network_map else { return Ok(layout.clone()) };
     let known = words.map(|(words, rank)| {
-        let host = &words[address::WORDS..];
-        let host = u64::from(host[0] as u32) | u64::from(host[1] as u32) << 32;
-        network_map.at(host, usize::try_from(rank).ok())
+        network_map.at(host_number(&host_of(words)), usize::try_from(rank).ok())
     });
     if !network_map.is_empty() && known.clone().all(|known| known == ReportedAddress::Nothing) {
         return Err("CARTOGRAPH_LAYOUT: none of the nodes is in the file; it is not used".into());

@@ -5,9 +5,12 @@
 //! `MPI_Cart_map` is local, and with `MPI_COMM_WORLD` where that has the same processes. What is known of
 //! `MPI_COMM_WORLD` is known of every part of it. What `CARTOGRAPH_LAYOUT` says is known at once.
 
+use std::collections::{BTreeMap, HashSet};
 use std::ffi::c_int;
 use std::mem;
 use std::sync::{Arc, Mutex, Once, PoisonError};
+
+use cartograph_traffic::is_host_name;
 
 use super::key::{Key, drop_arc, no_copy};
 use super::say::say;
@@ -15,6 +18,7 @@ use super::settings::Settings;
 use super::sys;
 use super::{HostComm, Result, address, domain, errors::check};
 use crate::engine::{Comm, LayoutKnowledge};
+use crate::mapping::layout::host_list as host_list_of;
 use crate::mapping::{Layout, Runs};
 
 /// The [`Runs`] of a communicator.
@@ -78,9 +82,29 @@ pub(super) fn gather(comm: &HostComm) -> Result<Option<Layout>> {
     Ok(found.map(|found| {
         if Settings::get().report.is_some() {
             NOTES.lock().unwrap_or_else(PoisonError::into_inner).extend(found.notes);
+            HOSTS.lock().unwrap_or_else(PoisonError::into_inner).extend(found.hosts);
         }
         found.layout
     }))
+}
+
+/// The names of hosts by the ranks in `MPI_COMM_WORLD` that run on them, as far as this process has gathered them for a
+/// report.
+static HOSTS: Mutex<BTreeMap<c_int, String>> = Mutex::new(BTreeMap::new());
+
+/// The list of the nodes' names, in the order of the layout; `None` if one is not known or is not its node's alone.
+pub(super) fn host_list(comm: &HostComm, layout: &Layout) -> Option<String> {
+    let ranks = ranks_in_world(comm).ok()??;
+    let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut names: Vec<String> = Vec::new();
+    for (node, rank) in layout.nodes().iter().zip(ranks) {
+        // Nodes are numbered by their lowest ranks.
+        if *node as usize == names.len() {
+            names.push(hosts.get(&rank).filter(|name| is_host_name(name))?.clone());
+        }
+    }
+    let mut seen = HashSet::new();
+    names.iter().all(|name| seen.insert(name)).then(|| host_list_of(&names))
 }
 
 /// What did not hold together where it was gathered, until the report [takes](take_notes) it.
@@ -150,6 +174,8 @@ struct GatheredLayout {
     layout: Layout,
     /// The same in the order of `MPI_COMM_WORLD`, if that has the same processes.
     of_world: Option<Layout>,
+    /// The names of hosts by the rank in `MPI_COMM_WORLD`.
+    hosts: Vec<(c_int, String)>,
     /// What does not hold together, and was not used.
     notes: Vec<String>,
 }
@@ -163,13 +189,15 @@ impl GatheredLayout {
         }
         let node = |place: &[c_int]| u64::from(place[1] as u32) | u64::from(place[2] as u32) << 32;
         let layout = Layout::from_ids(&places().map(node).collect::<Vec<_>>());
-        let mut notes = Vec::new();
+        let hosts: Vec<(c_int, String)> =
+            places().map(|place| (place[3], address::host_of(&place[ADDRESS..]))).collect();
+        let mut notes: Vec<String> = split_hosts(&layout, &hosts).into_iter().collect();
         let addresses = places().map(|place| (&place[ADDRESS..], place[3]));
         let layout = address::add(layout, addresses, &mut notes);
         let layout = domain::add(layout, places().map(|place| &place[4..ADDRESS]));
         let of_world = Self::order_of_world(places().map(|place| place[3]))
             .map(|order| layout.select(order.iter().map(|rank| *rank as usize)));
-        Some(Self { layout, of_world, notes })
+        Some(Self { layout, of_world, hosts, notes })
     }
 
     /// For each rank in `MPI_COMM_WORLD` the rank here; `None` if not all of its processes are here.
@@ -184,6 +212,21 @@ impl GatheredLayout {
         }
         order.iter().all(|here| *here != NO_RANK).then_some(order)
     }
+}
+
+/// The warning that the MPI has a node for each process while several run on hosts of one name, and so on one machine.
+fn split_hosts(layout: &Layout, hosts: &[(c_int, String)]) -> Option<String> {
+    let names: HashSet<&str> = hosts.iter().map(|(_, name)| &**name).collect();
+    let processes = layout.ranks();
+    let is_split = layout.node_sizes().len() == processes && names.len() < processes;
+    (is_split && !names.contains("")).then(|| {
+        format!(
+            "the MPI has each of {processes} processes on a node of its own, but these are on {} by name: processes of a \
+             host do not share memory, and none can be moved to another. Slurm does that to MPICH by --mpi=pmi2 with \
+             --distribution=arbitrary",
+            if names.len() == 1 { "one host".to_owned() } else { format!("{} hosts", names.len()) }
+        )
+    })
 }
 
 /// Gives every process what rank 0 has found, of the communicator and of `MPI_COMM_WORLD`. Collective.

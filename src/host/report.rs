@@ -16,8 +16,10 @@ use crate::engine::create::Created;
 use crate::engine::decision::ReorderOutcome;
 use crate::engine::place::Placement;
 use crate::engine::{Comm, HostGraph};
+use crate::mapping::Layout;
 use crate::report::{
-    Job, Reason, Record, Reorder, Report, Shape, foreign_launcher, launched, short_periodic_sides,
+    Job, Launch, Reason, Record, Reorder, Report, Shape, foreign_launcher, launched,
+    short_periodic_sides,
 };
 use crate::topology::Topology;
 
@@ -103,7 +105,10 @@ pub(crate) fn add(
     let Some(placement) = &made.placement else { return };
     place::say_if_forced(function, placement.outcome);
     let (Some(collector), Ok(size)) = (collector(), comm.size()) else { return };
-    let record = record(function, placement.shape.clone(), size, placement);
+    let mut record = record(function, placement.shape.clone(), size, placement);
+    if let (ReorderOutcome::NotAsked, Some(at)) = (placement.outcome, &placement.layout) {
+        record = record.launch(launch(comm, at));
+    }
     let record = record
         .host_graph(made.host_graph != HostGraph::None, neighbor::merged_up_to(made.host_graph))
         .took(placement.seconds, started.elapsed().as_secs_f64());
@@ -145,6 +150,13 @@ static AT_EXIT: extern "C" fn() = {
     }
     at_exit
 };
+
+/// How this job was started, for a rank file that places it.
+fn launch(comm: &HostComm, layout: &Layout) -> Launch {
+    let processes = HostComm::world().size().unwrap_or(0);
+    let hosts = layout::host_list(comm, layout);
+    Launch::new(&family::version(), processes, |name| std::env::var(name).ok(), hosts)
+}
 
 fn record(function: &'static str, shape: Shape, size: c_int, placement: &Placement) -> Record {
     let (reorder, kept) = match placement.outcome {

@@ -174,10 +174,15 @@ fn rank_files_start_each_rank_on_the_node_of_its_place() {
 
     let told =
         cartograph("plan --dims 2x3 --nodes 2 --ppn 3 --rankfile openmpi").arg(&file).stdout();
-    assert!(told.contains("--rankfile"), "{told}");
+    assert!(told.contains("--rankfile") && told.contains("n1, ... in it are made up"), "{told}");
     assert!(fs::read_to_string(&file).unwrap().contains("=n1 slot=0\n"));
     let run = cartograph(&format!("{arguments} slurm")).arg(&file).arg("--hosts").arg("a,b,c");
     run.fails(2, "2 nodes, but 3 names");
+    // What Slurm does to MPICH by it is said where it is made; names that were given are not called made up.
+    let run = cartograph("plan --dims 2x3 --nodes 2 --ppn 3 --rankfile slurm").arg(&file);
+    // As `scontrol show hostnames` prints them.
+    let told = run.arg("--hosts").arg("a\nb\n").stdout();
+    assert!(told.contains("not MPICH by srun --mpi=pmi2") && !told.contains("made up"), "{told}");
     // Several at once.
     let other = directory.join("other");
     let run = cartograph(&format!("{arguments} slurm")).arg(&file);

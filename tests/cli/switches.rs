@@ -93,7 +93,12 @@ fn a_file_of_the_network_tells_which_hosts_share_a_switch() {
     let ranks: String = (0..8).map(|rank| format!("{rank}: 0 {} -1\n", rank / 2 % 2)).collect();
     let coordinates = file("coordinates", &format!("# rank: group, switch, port\n{ranks}"));
     let hosts = file("hosts", "n0:2\nn[1-2] slots=2 # two of them\nn3.cluster:2\n");
+    // One line for each process, as PBS has it; more than the slots of Open MPI; what `scontrol show hostnames` prints.
+    let pbs = file("pbs", "n0\nn0\nn1\nn2\nn2\nn1\nn3\nn3\n");
+    let slots = file("slots", "n0 slots=2 max_slots=4\nn[1-2] slots = 2\nn3 max_slots=9 slots=2\n");
     for (arguments, kind) in [
+        (format!("{conf} --hosts {pbs}"), "switches"),
+        (format!("{conf} --hosts {slots}"), "switches"),
         (format!("{conf} --hosts n[0-3] --ppn 2"), "switches"),
         (format!("{conf} --hosts n0,n1,n2,n3 --nodes 4 --ppn 2"), "switches"),
         (format!("{blocks} --hosts n[0-3] --node-sizes 4*2"), "blocks"),

@@ -7,6 +7,7 @@
 lib=$lib/libcartograph.so
 program=$work/reorder
 $cc -g -O1 -Wall -o "$program" c_tests/reorder/reorder.c
+$cc -g -O1 -Wall -o "$work/reported" c_tests/reorder/reported.c
 $cc -g -O1 -Wall -shared -fPIC -o "$work/nodes.so" c_tests/reorder/nodes.c
 evidence=("$work/out" "$work/err")
 
@@ -30,7 +31,7 @@ run() {
 rank=\${PMI_RANK:-\${OMPI_COMM_WORLD_RANK:-\$PMIX_RANK}}
 node=\$((rank / 2))
 export TEST_NODE=\$node $*
-exec $program
+exec ${start:-$program}
 END
     $launch 8 env CARTOGRAPH_REPORT=1 "LD_PRELOAD=$work/nodes.so:$lib${YIELD:+:$YIELD}" \
         sh "$work/each" >"$work/out" 2>"$work/err"
@@ -66,6 +67,29 @@ dropped() {
     fi
 }
 fails() { ! "$@"; }
+# advised WORDS SETTING...: of a program that passes 0 the report has the command for a rank file with these words.
+advised() {
+    local words=$1
+    shift
+    start="$work/reported kept" run "$@"
+    grep -qF "cartograph plan --dims 8 --periodic 1 --nodes 4 --ppn 2 --rankfile $words" "$work/err"
+}
+
+# Nodes of one name, and a node for each process, as Slurm tells MPICH by PMI-2 where ranks are placed by a file.
+apart='warning: the MPI has each of 8 processes on a node of its own, but these are on'
+check "on one host" run TEST_NODE=\$rank TEST_HOST=0
+check "on one host, which is said" grep -qF "$apart one host by name" "$work/err"
+check "on four hosts" run TEST_NODE=\$rank TEST_HOST=\$node
+check "on four hosts, which is said" grep -qF "$apart 4 hosts by name" "$work/err"
+check "on eight hosts" run TEST_NODE=\$rank
+check "on eight hosts, of which nothing is said" fails grep -q "on a node of its own" "$work/err"
+# The rank file of the launcher at hand, with the real names.
+case $host in openmpi*) launcher=openmpi ;; *) launcher=mpich ;; esac
+check "a rank file" advised "$launcher FILE --hosts 'n[0-3].cluster.example'" TEST_NODE='$((rank % 4))'
+check "a rank file for srun" advised "slurm FILE --hosts 's[0-3]'" TEST_NODE='$((rank % 4))' \
+    SLURM_STEP_NUM_TASKS=8 'SLURM_PROCID=$rank' 'SLURMD_NODENAME=s$((rank % 4))'
+check "mpiexec in a step of Slurm" advised "$launcher FILE --hosts 'n[0-3].cluster.example'" TEST_NODE='$((rank % 4))' \
+    SLURM_STEP_NUM_TASKS=4 SLURM_PROCID=0 SLURMD_NODENAME=s0
 
 tree='SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node SLURM_TOPOLOGY_ADDR='
 mapped "a tree" switches "${tree}root.s\$((node % 2)).n\$node"

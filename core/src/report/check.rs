@@ -4,6 +4,7 @@
 use super::effect::NodeSizes;
 use super::json::Document;
 use super::places::{Places, Traffic};
+use super::rank_file::Launch;
 use super::record::{Record, Shape};
 
 /// Counts up to this can be added up for any number of reports.
@@ -45,6 +46,7 @@ impl Record {
             format!("{} does not fit {} processes", self.topology, self.comm_size)
         })?;
         self.nodes.as_ref().map_or(Ok(()), NodeSizes::check)?;
+        ensure(self.launch.as_ref().is_none_or(Launch::is_plain), || "launch".into())?;
         self.places.as_ref().map_or(Ok(()), |places| places.check(self.vertices()))?;
         self.traffic.as_ref().map_or(Ok(()), Traffic::check)
     }

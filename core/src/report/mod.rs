@@ -20,5 +20,6 @@ pub use collect::{Job, Report};
 pub use effect::{Effect, LevelEffect, NodeSizes, WeightedEffect};
 pub use json::Document;
 pub use places::{Places, Traffic, VertexPlaces};
+pub use rank_file::Launch;
 pub use record::{Reason, Record, Reorder, Shape};
 pub use warning::{foreign_launcher, launched, short_periodic_sides};

@@ -1,9 +1,74 @@
 //! The command that makes the rank file of a grid.
 
+use std::borrow::Cow;
 use std::fmt::Write;
+
+use serde::{Deserialize, Serialize};
 
 use super::record::{Reason, Record, Shape};
 use crate::mapping::{Cost, Distances};
+
+/// What a rank file for a job depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Launch {
+    /// What `cartograph plan --rankfile` calls the job's launcher.
+    pub launcher: Cow<'static, str>,
+    /// The list of the nodes' names in the order of their lowest ranks in the old communicator, if they are known.
+    pub hosts: Option<String>,
+}
+
+impl Launch {
+    /// The launchers whose files number the nodes.
+    const NUMBERING: [&'static str; 2] = ["cray", "flux"];
+    /// Those whose files name them.
+    const NAMING: [&'static str; 3] = ["openmpi", "mpich", "slurm"];
+    /// A longer list is left to the user, in bytes.
+    const LONGEST_LIST: usize = 400;
+
+    /// The launch of a job of so many processes on this MPI. `environment` gives the value of a variable, and `hosts` is
+    /// the list of the nodes' names.
+    pub fn new(
+        mpi: &str,
+        processes: i32,
+        environment: impl Fn(&str) -> Option<String>,
+        hosts: Option<String>,
+    ) -> Self {
+        // Launchers that start others have a task on each node, not for each process.
+        let started = |variable| environment(variable).is_some_and(|n| n == processes.to_string());
+        let launcher = match () {
+            () if mpi.contains("CRAY MPICH") => "cray",
+            () if started("FLUX_JOB_SIZE") => "flux",
+            () if started("SLURM_STEP_NUM_TASKS") => "slurm",
+            () if mpi.contains("Open MPI") => "openmpi",
+            () => "mpich",
+        };
+        let hosts = hosts.filter(|hosts| hosts.len() <= Self::LONGEST_LIST);
+        Self { launcher: launcher.into(), hosts }
+    }
+
+    /// Whether it can be shown as a part of a command: a report may be a stranger's.
+    pub(super) fn is_plain(&self) -> bool {
+        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-,[]".contains(&byte);
+        let is_known =
+            Self::NUMBERING.iter().chain(&Self::NAMING).any(|name| *name == self.launcher);
+        is_known
+            && self.hosts.iter().all(|hosts| !hosts.starts_with('-') && hosts.bytes().all(plain))
+    }
+
+    /// The options of `cartograph plan`.
+    fn options(&self) -> String {
+        let Self { launcher, hosts } = self;
+        match hosts {
+            _ if Self::NUMBERING.contains(&&**launcher) => format!("--rankfile {launcher} FILE"),
+            // Shells expand brackets.
+            Some(hosts) if hosts.contains('[') => {
+                format!("--rankfile {launcher} FILE --hosts '{hosts}'")
+            }
+            Some(hosts) => format!("--rankfile {launcher} FILE --hosts {hosts}"),
+            None => format!("--rankfile {launcher} FILE --hosts NAMES"),
+        }
+    }
+}
 
 impl Record {
     /// The command that makes the rank file of a grid for which the program passed 0, if that brings anything.
@@ -51,7 +116,9 @@ impl Record {
             let distances: Vec<String> = distances.iter().map(i64::to_string).collect();
             let _ = write!(command, " --level-weights {}", distances.join(","));
         }
-        Some(command + " --rankfile openmpi FILE")
+        let unknown = || "--rankfile LAUNCHER FILE --hosts NAMES".to_owned();
+        let options = self.launch.as_ref().map_or_else(unknown, Launch::options);
+        Some(format!("{command} {options}"))
     }
 
     /// Equal weights, as people write them, and what the mapping costs by them that was withheld.
@@ -79,18 +146,46 @@ mod tests {
             let after = Cost { inter_node_edges: after, max_node_edges: 1 };
             let plan = Plan { old_rank: Some((0..16).collect()), after, ..before };
             Record::planned("MPI_Cart_create", &grid, Reorder::No, &layout, &plan)
+                .launch(Launch::new("Open MPI v4.1.4", 16, |_| None, Some("n[0-3]".into())))
                 .kept(kept)
                 .to_string()
         };
         let text = record("4x4", 8, Reason::NOT_ASKED);
-        let command =
-            "cartograph plan --dims 4x4 --periodic 01 --nodes 4 --ppn 4 --rankfile openmpi FILE\n";
+        let command = "cartograph plan --dims 4x4 --periodic 01 --nodes 4 --ppn 4 --rankfile openmpi FILE --hosts 'n[0-3]'\n";
         assert!(text.ends_with(command), "{text}");
         let text = record("8,4,4", 8, Reason::NOT_ASKED);
         assert!(text.contains(" --node-sizes 1*8,2*4 --rankfile"), "{text}");
         for text in [record("4x4", 800, Reason::NOT_ASKED), record("4x4", 8, Reason::OFF)] {
             assert!(!text.contains("cartograph plan"), "{text}");
         }
+    }
+
+    #[test]
+    fn the_rank_file_is_of_the_launcher_at_hand() {
+        let launch = |mpi: &str, variable: &str, value: &str, hosts: Option<String>| {
+            let environment = |name: &str| (name == variable).then(|| value.to_owned());
+            Launch::new(mpi, 16, environment, hosts)
+        };
+        let hosts = || Some("a,b".to_owned());
+        for (mpi, variable, value, launcher) in [
+            ("Open MPI v4.1.4", "", "", "openmpi FILE --hosts a,b"),
+            ("MPICH 4.0.2", "SLURM_STEP_NUM_TASKS", "2", "mpich FILE --hosts a,b"),
+            ("MPICH 4.0.2", "SLURM_STEP_NUM_TASKS", "16", "slurm FILE --hosts a,b"),
+            ("Open MPI v4.1.4", "FLUX_JOB_SIZE", "16", "flux FILE"),
+            ("MPI VERSION : CRAY MPICH version 8.1", "SLURM_STEP_NUM_TASKS", "16", "cray FILE"),
+        ] {
+            let launch = launch(mpi, variable, value, hosts());
+            assert_eq!(launch.options(), format!("--rankfile {launcher}"));
+            assert!(launch.is_plain());
+        }
+        let unknown = |hosts| launch("Intel(R) MPI Library 2021.17", "", "", hosts);
+        for hosts in [None, Some("n,".repeat(300))] {
+            assert_eq!(unknown(hosts).options(), "--rankfile mpich FILE --hosts NAMES");
+        }
+        for hosts in ["a;b", "-x", "a b", "$(a)", "a'b", "a\u{1b}"] {
+            assert!(!unknown(Some(hosts.into())).is_plain(), "{hosts}");
+        }
+        assert!(!Launch { launcher: "x; y".into(), hosts: None }.is_plain());
     }
 
     #[test]
@@ -106,7 +201,8 @@ mod tests {
                 .to_string()
         };
         let even = Layout::parse("2x2x4", 16).unwrap();
-        let command = "cartograph plan --dims 4x4 --layout 2x2x4 --rankfile openmpi FILE\n";
+        let command =
+            "cartograph plan --dims 4x4 --layout 2x2x4 --rankfile LAUNCHER FILE --hosts NAMES\n";
         let text = record(&even, "1", 1);
         assert!(text.ends_with(command), "{text}");
         let text = record(&even, "1,10,50", 1);

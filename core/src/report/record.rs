@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::effect::{Effect, NodeSizes};
 use super::places::{Places, Traffic};
+use super::rank_file::Launch;
 use crate::mapping::{Layout, Plan};
 use crate::topology::{Cart, Graph};
 
@@ -160,6 +161,9 @@ pub struct Record {
     /// the host's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub merged_up_to: Option<u32>,
+    /// How the job was started, where the report may advise a rank file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch: Option<Launch>,
 }
 
 impl Record {
@@ -186,6 +190,7 @@ impl Record {
             traffic: None,
             host_graph: false,
             merged_up_to: None,
+            launch: None,
         }
     }
 
@@ -231,6 +236,13 @@ impl Record {
     #[must_use]
     pub fn traffic(mut self, traffic: Traffic) -> Self {
         self.traffic = Some(traffic);
+        self
+    }
+
+    /// The same with how the job was started.
+    #[must_use]
+    pub fn launch(mut self, launch: Launch) -> Self {
+        self.launch = Some(launch);
         self
     }
 

@@ -273,7 +273,7 @@ mod tests {
         assert!(text.ends_with(ends), "{text}");
         let text = record(Reorder::No, Reason::NOT_ASKED);
         let ends = "  if all dimensions weigh the same, the launcher can make that 4 and 16, of MPI_COMM_WORLD: \
-            cartograph plan --dims 4x4x1 --weights 1,1,1 --nodes 4 --ppn 4 --rankfile openmpi FILE\n";
+            cartograph plan --dims 4x4x1 --weights 1,1,1 --nodes 4 --ppn 4 --rankfile LAUNCHER FILE --hosts NAMES\n";
         assert!(text.ends_with(ends), "{text}");
         assert!(!record(Reorder::Asked, Reason::OFF).contains("all dimensions"));
     }

@@ -26,6 +26,11 @@ pub fn host_names(list: &str) -> Result<Vec<String>, String> {
     hostlist::names(list, hostlist::MOST_NAMES)
 }
 
+/// The list with these names, as [`host_names`] reads it.
+pub fn host_list(names: &[String]) -> String {
+    hostlist::list(names)
+}
+
 /// The largest number of levels of a layout, including the nodes: no machine has more, and the memory for each
 /// process grows with them.
 pub const MOST_LEVELS: usize = 12;

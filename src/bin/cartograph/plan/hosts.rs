@@ -1,6 +1,6 @@
 //! The names of nodes, as `--hosts` gives them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use cartograph::mapping::layout::host_names;
@@ -19,6 +19,12 @@ pub(super) fn check_name(name: &str) -> std::result::Result<(), String> {
     }
 }
 
+/// The number in words as "slots=48 max_slots=96", which Open MPI lets have blanks around the sign.
+fn slots_of(words: &str) -> Option<usize> {
+    let words = words.split('=').map(str::trim).collect::<Vec<_>>().join("=");
+    words.split_whitespace().find_map(|word| word.strip_prefix("slots=")?.parse().ok())
+}
+
 /// The nodes that `--hosts` names.
 pub(super) struct Hosts {
     pub(super) names: Vec<String>,
@@ -28,35 +34,47 @@ pub(super) struct Hosts {
 
 impl Hosts {
     /// Reads a list, or a file with a list on each line. A list is as Slurm's `n[0-3],m7`; behind a name
-    /// may be how many processes there are, in the ways of machine files: "host:48" and "host slots=48".
+    /// may be how many processes there are, in the ways of machine files: "host:48" and "host slots=48". A name that
+    /// comes again on another line has as many more, or one more, as in the file that `PBS_NODEFILE` names.
     pub(super) fn read(hosts: &str) -> Result<Self> {
         let file = Path::new(hosts);
         let text = if file.is_file() { output::read(file)? } else { hosts.to_owned() };
-        let (mut names, mut sizes) = (Vec::new(), Vec::new());
+        // For each name its number, and the processes that are said of it.
+        let mut nodes: HashMap<String, (usize, Option<usize>)> = HashMap::new();
+        let mut repeats = false;
         for line in text.lines().filter_map(|line| line.split('#').next()) {
             let (list, slots) = line.trim().split_once([' ', '\t']).unwrap_or((line.trim(), ""));
             if list.is_empty() {
                 continue;
             }
             let wrong = |what: String| Failure::usage(format!("--hosts {hosts}: {what}"));
-            let slots = slots.trim().strip_prefix("slots=").and_then(|number| number.parse().ok());
+            let slots = slots_of(slots);
+            let mut seen = HashSet::new();
             for word in host_names(list.trim_end_matches(',')).map_err(wrong)? {
                 let (name, count) = match word.split_once(':') {
-                    Some((name, count)) => (name, count.parse().ok()),
-                    None => (&word[..], slots),
+                    Some((name, count)) => (name.to_owned(), count.parse().ok()),
+                    None => (word, slots),
                 };
-                check_name(name).map_err(wrong)?;
-                names.push(name.to_owned());
-                sizes.push(count.filter(|count| *count > 0));
+                check_name(&name).map_err(wrong)?;
+                if !seen.insert(name.clone()) {
+                    let twice = format!("{name} is named twice; each node has a name of its own");
+                    return Err(wrong(twice));
+                }
+                let count = count.filter(|count| *count > 0);
+                let next = nodes.len();
+                let (node, size) = nodes.entry(name).or_insert((next, count));
+                if *node < next {
+                    repeats = true;
+                    *size = Some(size.unwrap_or(1).saturating_add(count.unwrap_or(1)));
+                }
             }
         }
-        let mut seen = HashSet::new();
-        if let Some(twice) = names.iter().find(|name| !seen.insert(*name)) {
-            return Err(Failure::usage(format!(
-                "--hosts {hosts}: {twice} is named twice; each node has a name of its own"
-            )));
-        }
-        Ok(Self { names, sizes: sizes.into_iter().collect() })
+        let mut nodes: Vec<(String, (usize, Option<usize>))> = nodes.into_iter().collect();
+        nodes.sort_unstable_by_key(|(_, (node, _))| *node);
+        // Where names come again, one that does not is of one process.
+        let one = repeats.then_some(1);
+        let sizes = nodes.iter().map(|(_, (_, size))| size.or(one)).collect();
+        Ok(Self { names: nodes.into_iter().map(|(name, _)| name).collect(), sizes })
     }
 
     /// Whether there are so many.

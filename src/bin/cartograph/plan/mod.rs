@@ -189,7 +189,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let node_of = rankfile::launch_order(&solved.plan, &solved.layout);
         let known = solved.names.as_deref();
         let names = rankfile::names(arguments.hosts.as_deref(), known, &solved.layout)?;
-        let how = launcher.usage(&file.display().to_string(), &node_of);
+        let mut how = launcher.usage(&file.display().to_string(), &node_of);
+        if launcher.takes_names() && arguments.hosts.is_none() && known.is_none() {
+            how += "\n(the names n0, n1, ... in it are made up: say the nodes' own by --hosts)";
+        }
         Ok((file, launcher.write(&node_of, &names)?, how))
     });
     let ranks = ranks.collect::<Result<Vec<_>>>()?;

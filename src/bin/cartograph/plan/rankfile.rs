@@ -146,7 +146,9 @@ impl Launcher {
                  use srun with --rankfile slurm, or link the program with a later MPICH)"
             ),
             Self::Slurm => format!(
-                "start it by: SLURM_HOSTFILE={file} srun --distribution=arbitrary -n {ranks} PROGRAM"
+                "start it by: SLURM_HOSTFILE={file} srun --distribution=arbitrary -n {ranks} PROGRAM\n\
+                 (not MPICH by srun --mpi=pmi2: Slurm tells it then that each process is on a node of its own, and \
+                 none shares memory with another; take an MPI by --mpi=pmix)"
             ),
             Self::Cray => format!(
                 "start it by: MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE={file} srun -n {ranks} \
