@@ -190,6 +190,13 @@ cluster:
 	@SECTION=$(SECTION) scripts/cluster.sh
 	@$(MAKE) -s --no-print-directory pictures
 
+## make slurm                       levels, rank files and recordings under a real Slurm of eight daemons here; needs root
+.PHONY: slurm
+slurm:
+	@scripts/setup.sh mpich openmpi slurm
+	@set -e; for host in mpich openmpi; do $(MAKE) -s --no-print-directory lib tool HOST=$$host; done
+	@scripts/slurm.sh
+
 ## make pictures                    draws the pictures of docs/{performance,neighborhood,cluster}.md from their tables
 .PHONY: pictures
 pictures:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gets what is missing on this machine to build for the hosts named as arguments, and nothing else; "tests" among
-# them is what all tests need, "cluster" what scripts/cluster.sh does, "mpi4py" what tests/scripts/test-mpi4py.sh does.
+# them is what all tests need, "cluster" what scripts/cluster.sh does, "slurm" what scripts/slurm.sh does, "mpi4py" what tests/scripts/test-mpi4py.sh does.
 # Debian's packages need root; without it, or without apt, what is missing is said instead.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -33,6 +33,15 @@ for host in "$@"; do
         [ "$(id -u)" = 0 ] || { echo "Root is needed to make network namespaces." >&2; exit 1; }
         need ip iproute2
         need tc iproute2
+        continue
+    fi
+    if [ "$host" = slurm ]; then
+        [ "$(id -u)" = 0 ] || { echo "Root is needed to start Slurm in namespaces." >&2; exit 1; }
+        need ip iproute2
+        need munged munge
+        need srun slurm-client
+        need slurmctld slurmctld
+        need slurmd slurmd
         continue
     fi
     if [ "$host" = mpi4py ]; then

@@ -1,0 +1,141 @@
+#!/usr/bin/env bash
+# slurm.sh: Cartograph under a real Slurm: one daemon for each of eight nodes of this machine, on two switches, MPICH
+# by PMI-2 and Open MPI by PMIx. Checks that levels are read, that rank files place ranks, that recordings hold the switches,
+# and that what PMI-2 does to MPICH is said. Needs root, the library built for both, and the command.
+#
+# Slurm runs in namespaces of the script's own, which the kernel takes down with it however it ends.
+set -euo pipefail
+top=$(cd "$(dirname "$0")/.." && pwd)
+. "$top/scripts/nodes.sh"
+
+if [ "${1:-}" != inside ]; then
+    [ "$(id -u)" = 0 ] || refuse "namespaces need root"
+    for program in slurmctld slurmd srun munged mpicc.mpich mpicc.openmpi unshare setpriv ip; do
+        command -v $program >/dev/null || refuse "there is no $program; scripts/setup.sh mpich openmpi slurm gets it"
+    done
+    in_namespaces unshare --uts "$0" inside
+fi
+shift
+mount -t tmpfs none /dev/shm
+mount -t tmpfs none /run
+export TMPDIR=/dev/shm
+. "$top/tests/scripts/checks.sh"
+tool=$top/build/bin/cartograph
+machine=machine
+hostname $machine
+# Names are looked up only where there is another address than that of the machine for itself.
+ip link set lo up
+ip link add outside type bridge
+ip address add 10.77.0.1/24 dev outside
+ip link set outside up
+printf '%s\n' "127.0.0.1 localhost" "10.77.0.1 $machine" "10.77.0.1 n"{0..7} >"$work/hosts"
+mount --bind "$work/hosts" /etc/hosts
+
+# A key of its own; root may run it in /run.
+mkdir -m 755 /run/munge
+head -c 128 /dev/urandom >"$work/munge.key"
+chmod 400 "$work/munge.key"
+munged --force --key-file="$work/munge.key" --log-file="$work/munged.log" --seed-file="$work/munge.seed" 2>"$work/munged.err" ||
+    refuse "munged does not start: $(cat "$work/munged.err")"
+
+export SLURM_CONF=$work/slurm.conf
+cat >"$SLURM_CONF" <<END
+ClusterName=here
+SlurmctldHost=$machine
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+CryptoType=crypto/munge
+StateSaveLocation=$work/state
+SlurmdSpoolDir=$work/spool.%n
+TmpFS=$work/tmp.%n
+SlurmctldPidFile=$work/slurmctld.pid
+SlurmdPidFile=$work/slurmd.%n.pid
+SlurmctldLogFile=$work/slurmctld.log
+SlurmdLogFile=$work/slurmd.%n.log
+SlurmctldPort=16000
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/linear
+TopologyPlugin=topology/tree
+SlurmdParameters=config_overrides
+ReturnToService=2
+MpiDefault=none
+NodeName=n[0-7] NodeHostname=n[0-7] NodeAddr=10.77.0.1 Port=[16010-16017] CPUs=2
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE OverSubscribe=FORCE:4
+END
+cat >"$work/topology.conf" <<'END'
+SwitchName=left Nodes=n[0,2,4,6]
+SwitchName=right Nodes=n[1,3,5,7]
+SwitchName=top Switches=left,right
+END
+mkdir "$work/state" "$work"/{spool,tmp}.n{0..7}
+evidence=("$work/out" "$work/err")
+slurmctld
+# Each node has a name of its own.
+for ((i = 0; i < 8; i++)); do unshare --uts sh -c "hostname n$i && exec slurmd -N n$i"; done
+for ((tries = 0; tries < 30; tries++)); do
+    [ "$(sinfo -h -o %T 2>"$work/err")" != idle ] || break
+    sleep 1
+done
+[ "$tries" -lt 30 ] || refuse "Slurm does not start: $(cat "$work/err"; tail -n 5 "$work"/*.log)"
+
+for host in ${HOSTS:-mpich openmpi}; do
+    for program in reorder reported; do
+        "mpicc.$host" -g -O1 -Wall -o "$work/$host.$program" c_tests/reorder/$program.c
+    done
+done
+# run HOST OPTIONS... -- PROGRAM...: eight processes of a program, under Cartograph. The files that Open MPI's processes of a
+# node share are in a directory of the node's: else those of two nodes have one name, and jobs crash.
+mkdir "$TMPDIR"/n{0..7}
+run() {
+    local host=$1 pmi=pmi2 options=()
+    shift
+    [ "$host" = mpich ] || pmi=pmix
+    while [ "$1" != -- ]; do options+=("$1") && shift; done
+    shift
+    timeout -k 5 "$patience" env CARTOGRAPH_REPORT=1 $(scripts/host.sh "$host" tests | tr ' ' '\n' | grep =) \
+        srun --mpi=$pmi -n 8 "${options[@]}" sh -c 'TMPDIR=$TMPDIR/$SLURMD_NODENAME
+        export OMPI_MCA_btl_vader_backing_directory=$TMPDIR
+        exec "$@"' - env "LD_PRELOAD=$top/build/$host/lib/libcartograph.so" "$@" \
+        >"$work/out" 2>"$work/err"
+}
+fails() { ! "$@"; }
+plan() { "$tool" plan "$@" >"$work/plan"; }
+# The node of each rank that is started by the rank file.
+places() {
+    SLURM_HOSTFILE=$work/ranks timeout -k 5 "$patience" srun --mpi=none -n 8 "${by_file[@]}" -l sh -c 'echo $SLURMD_NODENAME' \
+        >"$work/labelled" && sort -n "$work/labelled" | sed 's/^[0-9]*: //' >"$work/placed"
+}
+four=(-N 4 -w 'n[0-3]' --ntasks-per-node=2)
+# Where ranks are placed one by one the options of other distributions must not be there.
+by_file=(-N 4 --distribution=arbitrary)
+apart='on a node of its own, but these are on 4 hosts by name'
+for host in ${HOSTS:-mpich openmpi}; do
+    check "$host: levels" run $host "${four[@]}" -- "$work/$host.reorder"
+    check "$host: the program's checks" grep -q ' 0 failed$' "$work/out"
+    check "$host: switches are read" grep -q 'between 2 switches 12 -> 4 (-67 %), at least 4' "$work/err"
+    check "$host: shared memory is not missed" fails grep -q 'on a node of its own' "$work/err"
+
+    check "$host: the program passes 0" run $host -N 4 -w 'n[0,2,4,6]' --distribution=cyclic -- "$work/$host.reported" kept
+    check "$host: the rank file is srun's, with Slurm's names" grep -qF -- "--rankfile slurm FILE --hosts 'n[0,2,4,6]'" "$work/err"
+
+    check "$host: a recording" run $host "${four[@]}" -- \
+        "$tool" exec --record "$work/$host.traffic" "$work/$host.reorder"
+    check "$host: a plan by it" plan --traffic "$work/$host.traffic" --json
+    check "$host: has the switches" grep -Eq '"name": ?"switches"' "$work/plan"
+
+    check "$host: a rank file" plan --dims 4x2 --layout "$work/topology.conf" --hosts "$(scontrol show hostnames 'n[0-3]')" \
+        --ppn 2 --rankfile slurm "$work/ranks"
+    check "$host: says what becomes of MPICH by PMI-2" grep -qF 'not MPICH by srun --mpi=pmi2' "$work/plan"
+    check "$host: ranks are started by it" places
+    check "$host: where it says" cmp "$work/placed" "$work/ranks"
+    SLURM_HOSTFILE=$work/ranks check "$host: the program by it" run $host "${by_file[@]}" -- "$work/$host.reported" kept
+    if [ $host = mpich ]; then
+        check "mpich: is told of eight nodes, which is said" grep -qF "$apart" "$work/err"
+    else
+        check "openmpi: has its four nodes" grep -qE '8 of 8 processes on 4 nodes of 2' "$work/err"
+    fi
+done
+
+verdict slurm
