@@ -44,17 +44,12 @@ common)
     for text in "$top"/docs/*; do file 644 "$text" "share/doc/cartograph/docs/${text##*/}"; done
     ;;
 uninstall)
+    # Directories that others use as well stay: nobody knows any more which were there before.
     rm -f "$to"/bin/cartograph "$to"/lib/libcartograph.so{,.0} "$to"/include/cartograph.h \
         "$to"/lib/pkgconfig/cartograph-*.pc "$to"/share/man/man1/cartograph{,-*}.1 \
         "$to"/share/bash-completion/completions/cartograph "$to"/share/zsh/site-functions/_cartograph \
         "$to"/share/fish/vendor_completions.d/cartograph.fish
     rm -rf "$to"/lib/cartograph "$to"/lib/cmake/Cartograph "$to"/share/modulefiles/cartograph "$to"/share/doc/cartograph
-    # Directories that were only there for this.
-    for directory in bin include lib/pkgconfig lib/cmake lib share/man/man1 share/man share/bash-completion/completions \
-        share/bash-completion share/zsh/site-functions share/zsh share/fish/vendor_completions.d share/fish \
-        share/modulefiles share/doc share; do
-        rmdir "$to/$directory" 2>/dev/null || true
-    done
     ;;
 *)
     host=$what lib=$build/$what/lib

@@ -4,6 +4,8 @@
 # gives the same files, byte for byte.
 set -euo pipefail
 export LC_ALL=C TZ=UTC
+# The modes of files are in the archive.
+umask 022
 top=$(cd "$(dirname "$0")/.." && pwd)
 [ $# = 1 ] || { echo "usage: release.sh DIRECTORY" >&2 && exit 2; }
 mkdir -p "$1"

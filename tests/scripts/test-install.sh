@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # test-install.sh HOST: `make install` puts its files where it says, programs are built and run with what pkg-config
 # and CMake tell of them, in a prefix of its own, staged for a package by DESTDIR, and moved elsewhere; and `make
-# uninstall` leaves nothing.
+# uninstall` leaves no file and no directory of its own.
 . "$(dirname "$0")/checks.sh"
 launch="$launch 2"
 unset PKG_CONFIG_PATH PKG_CONFIG_SYSROOT_DIR LD_LIBRARY_PATH
@@ -70,6 +70,12 @@ export PKG_CONFIG_LIBDIR=$own/lib/pkgconfig
 check "pkg-config knows the version" version
 check "a program is linked" builds "$work/linked" $(pkg-config --libs "cartograph-$host") -lm
 check "it loads the installed library" loads "$own" "$work/linked"
+mv "$own/lib/pkgconfig" "$work/pkgconfig"
+check "it loads it where there is no lib/pkgconfig" loads "$own" "$work/linked"
+mv "$work/pkgconfig" "$own/lib/pkgconfig"
+for module in "$own/share/modulefiles/cartograph/$version"{,.lua}; do
+    check "the module tells of programs of 32 bits" grep -q '32 bits: the loader says' "$module"
+done
 check "it runs" runs "$work/linked"
 alone=$(pkg-config --variable=archive "cartograph-$host")
 # What is behind -l of the archive's own.
@@ -143,7 +149,10 @@ check "no file names the stage" unmarked "$stage" -e "$stage"
 export PKG_CONFIG_LIBDIR=$stage/usr/lib/pkgconfig
 check "a program is linked in the stage" builds "$work/staged" $(pkg-config --libs "cartograph-$host") -lm
 check "it runs in the stage" runs "$work/staged"
+mkdir -p "$stage/usr/share/zsh/site-functions"
 check "make uninstall" make -C "$top" --no-print-directory uninstall PREFIX=/usr DESTDIR="$stage"
-check "it leaves nothing" test -z "$(find "$stage/usr" -mindepth 1)"
+check "it leaves no file" test -z "$(find "$stage/usr" ! -type d)"
+check "nor a directory of its own" test -z "$(find "$stage/usr" -iname '*cartograph*')"
+check "directories that others use stay" test -d "$stage/usr/share/zsh/site-functions"
 
 verdict "test-install, $host"
