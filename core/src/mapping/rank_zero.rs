@@ -132,9 +132,8 @@ fn by_symmetry(graph: &impl Subject, layout: &Layout, old_rank: &[i32]) -> Optio
         }
         if let Some(places) = exchange(layout, old_rank[image]) {
             let renumbered = graph.renumbered(image);
-            return Some(
-                renumbered.iter().map(|v| places[old_rank[*v as usize] as usize]).collect(),
-            );
+            let order = renumbered.iter().map(|v| places[old_rank[*v as usize] as usize]).collect();
+            return Some(in_old_order(layout, order));
         }
         others.insert(node);
         if others.len() == MOST_NODES {
@@ -142,6 +141,20 @@ fn by_symmetry(graph: &impl Subject, layout: &Layout, old_rank: &[i32]) -> Optio
         }
     }
     None
+}
+
+/// The same on each of the smallest parts of the machine, but there in the order of the old ranks, which a mirrored grid
+/// has backwards. Costs are the same, and vertex 0, the first of its part, keeps rank 0.
+fn in_old_order(layout: &Layout, order: Vec<i32>) -> Vec<i32> {
+    let parts: &[u32] = layout.levels().last().map_or(&[], |level| &level.group_of);
+    let part = |rank: &i32| parts[*rank as usize];
+    let mut sorted = order.clone();
+    sorted.sort_unstable_by_key(|rank| (part(rank), *rank));
+    let mut vertices: Vec<usize> = (0..order.len()).collect();
+    vertices.sort_by_key(|vertex| part(&order[*vertex]));
+    let mut ordered = order;
+    vertices.into_iter().zip(sorted).for_each(|(vertex, rank)| ordered[vertex] = rank);
+    ordered
 }
 
 /// For each rank the one that it becomes when parts of the machine that are alike change places, so that `rank` becomes

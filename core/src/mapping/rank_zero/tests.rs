@@ -141,6 +141,16 @@ fn rank_zero_stays_in_every_small_grid() {
                     assert!(grid.is_no_loss(&layout, &kept), "{dims:?} {sizes:?}");
                     let alike =
                         layout.levels().len() == 1 && sizes.iter().all(|size| *size == sizes[0]);
+                    if layout.levels().len() == 1
+                        && let Some(order) = &kept.old_rank
+                    {
+                        let mut last = vec![-1; sizes.len()];
+                        for rank in order.iter() {
+                            let last = &mut last[layout.nodes()[*rank as usize] as usize];
+                            assert!(*last < *rank, "in order on each node: {dims:?} {order:?}");
+                            *last = *rank;
+                        }
+                    }
                     if alike { &mut even } else { &mut uneven }.add(&free, &kept);
                 }
             }
