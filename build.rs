@@ -15,7 +15,7 @@ mod host {
     use crate::mpicc;
 
     const HEADER: &str = "include/cartograph_host.h";
-    const SHIMS: [&str; 8] = [
+    const SHIMS: [&str; 9] = [
         "src/host/shim.c",
         "src/host/graph.c",
         "src/host/sentinel.c",
@@ -24,6 +24,7 @@ mod host {
         "src/host/pack.c",
         "src/host/pairing.c",
         "src/host/place.c",
+        "src/host/wait.c",
     ];
 
     pub(crate) fn bind() {

@@ -53,12 +53,11 @@ enum {
 #else
     CG_PROC_NULL_EDGES = 0,
 #endif
-    /* Whether the host takes the degrees of a distributed graph for the number of datatypes that a nonblocking or
-     * persistent all-to-all on it has: Open MPI 4 (ompi #10515). */
-#if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION < 5
-    CG_HOLDS_DATATYPES_BY_DEGREE = 1,
+    /* Whether the host looks at the datatypes of a collective until its request is done. */
+#if defined(OMPI_MAJOR_VERSION)
+    CG_KEEPS_ARRAYS = 1,
 #else
-    CG_HOLDS_DATATYPES_BY_DEGREE = 0,
+    CG_KEEPS_ARRAYS = 0,
 #endif
     CG_MAX_LIBRARY_VERSION_STRING = MPI_MAX_LIBRARY_VERSION_STRING,
     /* For the check that mpi-sys was made for this very host. */
@@ -121,6 +120,13 @@ int cg_fortran_true(void);
 void cg_call_errhandler(MPI_Comm comm, int code, const char *text);
 /* As MPI_Comm_split; what it makes has the error handler of the old one. */
 int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
+
+/* Whether a process that makes a communicator waits for no others than those of it: not where all that a process makes
+ * are made in turn, as on Open MPI. */
+int cg_makes_communicators_at_once(void);
+/* A communicator of the same processes in the same order, whose errors come back as codes; where that fails no error handler is
+ * called unless another thread may need it. Collective. */
+int cg_comm_split_quietly(MPI_Comm comm, MPI_Comm *made);
 
 /* Optional functions of the host: what to do without them is said at each. */
 
@@ -202,6 +208,17 @@ enum { CG_PAIRED = 6 };
  * No two threads may do that at once. Local. */
 void cg_find_pairing(enum cg_pairing found[CG_PAIRED]);
 
+/* Around waits for requests of ours: what goes wrong in them is told no error handler of MPI_COMM_WORLD or
+ * MPI_COMM_SELF. `ours` is a private communicator, or null where they are the program's. The second says whether one would have been told. */
+void cg_begin_waits(MPI_Comm ours);
+int cg_end_waits(void);
+/* As MPI_Wait, without a status. */
+int cg_wait(MPI_Request *request);
+
+/* Finds fault with a block as the host does with what is sent, and calls the error handler of the communicator; sends
+ * nothing. */
+int cg_judge(const void *address, int count, MPI_Datatype datatype, MPI_Comm comm);
+
 /* The host's own functions for neighborhood collectives on communicators to which it knows the neighbors. */
 struct cg_graph_functions {
     void *create, *topo_test, *start, *init, *start_persistent;
@@ -220,10 +237,10 @@ int cg_find_graph_functions(struct cg_graph_functions *host);
 /* Whether they do what the standard says where one process is a neighbor twice: tried on the calling process alone.
  * No two threads may do that at once. Local. */
 int cg_graph_functions_are_right(const struct cg_graph_functions *host);
-/* Replaces a communicator by one of the same processes to which the host knows these neighbors, or leaves it as it
- * is; no error handler is called. Collective. */
-int cg_give_graph(const struct cg_graph_functions *host, MPI_Comm *comm, int indegree, const int sources[],
-                  int outdegree, const int destinations[]);
+/* Makes a communicator of the same processes, with the same error handler, to which the host knows these neighbors; the
+ * old one's errors come back as codes then. Where that fails no error handler is called. Collective. */
+int cg_create_graph(const struct cg_graph_functions *host, MPI_Comm comm, int indegree, const int sources[],
+                    int outdegree, const int destinations[], MPI_Comm *made);
 /* Whether the host knows a distributed graph to a communicator. Local. */
 int cg_has_graph(const struct cg_graph_functions *host, MPI_Comm comm);
 /* As the host's functions of these names. */

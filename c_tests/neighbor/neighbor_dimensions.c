@@ -73,10 +73,16 @@ int main(int argc, char **argv)
             int combined = !strcmp(way, "dimensions") || setting || (!strcmp(way, "on") && uniform);
             CHECK(all_send(combined ? along : each));
         }
-        /* A duplicate is as the original. */
+        /* A duplicate is as the original; on Open MPI it delivers, but combines nothing. */
         MPI_Comm_dup(comm, &copy);
+#if defined(OMPI_MAJOR_VERSION)
+        for (enum operation operation = ALLGATHER; operation < OPERATIONS; operation++)
+            CHECK(delivers(copy, &ends, operation, round));
+        MPI_Comm_free(&copy);
+#else
         MPI_Comm_free(&comm);
         comm = copy;
+#endif
     }
     MPI_Comm_free(&comm);
     other_sizes(&ends, setting);

@@ -133,7 +133,7 @@ static void *host_function(const char *name)
     return library ? dlsym(library, name) : NULL;
 }
 
-/* Whether blocks of one size, too, go by the host's own, which loses memory of another amount. */
+/* Whether the torus goes by the host's own, which loses memory of another amount. */
 static int all_by_host;
 
 /* The same neighbors by the host alone, on a communicator of its own. */
@@ -266,7 +266,8 @@ int main(int argc, char **argv)
     };
     begin(&argc, &argv);
     int calls = argc > 1 ? atoi(argv[1]) : 1000;
-    all_by_host = argc > 2 && !strcmp(argv[2], "graph");
+    const char *way = getenv("CARTOGRAPH_NEIGHBOR");
+    all_by_host = !way || strcmp(way, "alltoall");
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         /* A live datatype, as MPICH 4.0.2 loses memory with others only then. */
         MPI_Datatype alive = strided();

@@ -2,18 +2,13 @@
  * way each goes, and that all deliver, in whatever order they are, whatever their sizes, and where there is more room
  * than is sent.
  *
- * The first argument says what is expected: "mixed", small blocks of one size by an all-to-all, in which they are
- * merged, and all else by the host's own; "graph", all by the host's own; "alltoall", all merged. */
+ * The first argument says where all go by the host's own, and not by an all-to-all, in which blocks are merged:
+ * "repeated", where a process is a neighbor more than once; "graph", everywhere; "alltoall", nowhere. */
 #define _GNU_SOURCE
 #include "neighbor_calls.h"
 #include "neighbor_told.h"
 
-#if defined(OMPI_MAJOR_VERSION)
-enum { MERGED = 8192 };
-#else
-enum { MERGED = 512 };
-#endif
-enum { ROUNDS = 60, LARGEST = 65536, DEGREE = 4, UNDER_WAY = 3 };
+enum { ROUNDS = 60, LARGER = 8193, LARGEST = 65536, DEGREE = 4, UNDER_WAY = 3 };
 
 static const char *way = "alltoall";
 
@@ -81,11 +76,6 @@ static char mark(int rank, int number, int salt, int byte)
     return (char)(31 * rank + 7 * number + salt + byte % 251 + 1);
 }
 
-static int is_of_one_size(enum operation operation)
-{
-    return operation == ALLGATHER || operation == ALLTOALL;
-}
-
 static int sends_one(enum operation operation)
 {
     return operation == ALLGATHER || operation == ALLGATHERV;
@@ -141,45 +131,42 @@ static void give_back(struct pending pending[], int count)
         free(pending[i].sent), free(pending[i].got);
 }
 
-/* Every operation, nonblocking and persistent, of blocks on either side of the limit, and the way that it goes. */
+/* Every operation, nonblocking and persistent, of blocks of many sizes, and the way that it goes. */
 static void all_sizes(const struct neighbors *of, int repeated)
 {
-    static const int sizes[] = { 0, 4, MERGED, MERGED + 1, LARGEST };
+    static const int sizes[] = { 0, 4, 512, LARGER, LARGEST };
     struct pending one[1];
     int size;
     MPI_Comm_size(of->comm, &size);
-    int knows = size > 1 && (!strcmp(way, "graph") || (!strcmp(way, "mixed") && repeated));
+    int knows = size > 1 && (!strcmp(way, "graph") || (!strcmp(way, "repeated") && repeated));
     CHECK(host_knows(of->comm) == knows);
     make_room(one, 1);
     for (enum operation operation = ALLGATHER; operation < OPERATIONS; operation++)
         for (int persistent = 0; persistent <= HAS_INIT; persistent++)
             for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++) {
                 int before = all_to_alls;
-                int merged = !knows || (!strcmp(way, "mixed") && is_of_one_size(operation) && sizes[s] <= MERGED);
                 one->operation = operation, one->persistent = persistent, one->salt = s;
                 CHECK(start(one, of, sizes[s], sizes[s]));
                 /* On one process an empty message takes its place. */
-                CHECK(all_to_alls - before == (merged && (size > 1 || persistent)));
+                CHECK(all_to_alls - before == (!knows && (size > 1 || persistent)));
                 CHECK(finished(one, of, sizes[s]));
             }
     give_back(one, 1);
 }
 
-/* Counts for each neighbor may be larger where blocks are received; what comes does not move together. */
+/* There may be more room where blocks are received; what comes does not move together. */
 static void more_room(const struct neighbors *of)
 {
-    static const int sizes[] = { 4, 3000, MERGED + 1 };
+    static const int sizes[] = { 0, 4, 3000, LARGER };
     struct pending one[1];
     int size;
     MPI_Comm_size(of->comm, &size);
     if (!strcmp(way, "alltoall") || size == 1)
         return;
     make_room(one, 1);
-    for (enum operation operation = ALLGATHERV; operation < OPERATIONS; operation++)
+    for (enum operation operation = ALLGATHER; operation < OPERATIONS; operation++)
         for (int persistent = 0; persistent <= HAS_INIT; persistent++)
             for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++) {
-                if (is_of_one_size(operation))
-                    continue;
                 one->operation = operation, one->persistent = persistent, one->salt = 3 * s;
                 CHECK(start(one, of, sizes[s], 2 * sizes[s] + 1));
                 CHECK(finished(one, of, 2 * sizes[s] + 1));
@@ -187,7 +174,7 @@ static void more_room(const struct neighbors *of)
     give_back(one, 1);
 }
 
-/* Merged blocks of a datatype that the program frees while they are under way, and then makes others. */
+/* Blocks of a datatype that the program frees while they are under way, and then makes others. */
 static void freed_types(const struct neighbors *of)
 {
     int sent[4 * DEGREE], got[4 * DEGREE], rank;
@@ -245,7 +232,7 @@ static void in_one_order(const struct neighbors *of, int part)
             pending[i].operation = next_random(&common) % OPERATIONS;
             pending[i].persistent = HAS_INIT && next_random(&common) % 3 == 0;
             pending[i].salt = round + i;
-            bytes[i] = next_random(&own) % 2 ? 1 + next_random(&own) % 64 : MERGED + 1 + next_random(&own) % 100;
+            bytes[i] = next_random(&own) % 2 ? 1 + next_random(&own) % 64 : LARGER + next_random(&own) % 100;
             CHECK(start(&pending[i], of, bytes[i], bytes[i]));
             if (i == round % UNDER_WAY)
                 CHECK(MPI_Iallgather(&sent, 1, MPI_INT, everybody, 1, MPI_INT, of->comm, &gathered) == MPI_SUCCESS);

@@ -7,9 +7,7 @@ use std::ffi::{c_int, c_void};
 
 use super::pointers::input;
 use crate::host::Result;
-use crate::host::neighbor::{
-    self, Block, Neighborhood, Operation, Regular, Run, Side, bytes, extent, extents,
-};
+use crate::host::neighbor::{self, Block, Neighborhood, Operation, Regular, Run, Side, bytes};
 use crate::host::sys::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::topology::Direction;
 
@@ -227,7 +225,7 @@ pub(crate) unsafe fn allgather<C: Count>(
 ) -> Result {
     // SAFETY: the communicator is the caller's for the time of the call.
     let neighborhood = unsafe { Neighborhood::of(comm)? };
-    let receive = regular(recvbuf, recvcount, recvtype, extent(recvtype)?);
+    let receive = regular(recvbuf, recvcount, recvtype, neighborhood.extent(recvtype)?);
     neighborhood.run(Operation::Allgather, same(sendbuf, sendcount, sendtype), receive, run)
 }
 
@@ -254,7 +252,7 @@ pub(crate) unsafe fn allgatherv<C: Count>(
     // SAFETY: the caller's arrays.
     let (recvcounts, displs) =
         unsafe { (input("recvcounts", recvcounts, sources)?, input("displs", displs, sources)?) };
-    let receive = indexed(recvbuf, recvcounts, displs, recvtype, extent(recvtype)?);
+    let receive = indexed(recvbuf, recvcounts, displs, recvtype, neighborhood.extent(recvtype)?);
     neighborhood.run(Operation::Allgatherv, same(sendbuf, sendcount, sendtype), receive, run)
 }
 
@@ -276,7 +274,7 @@ pub(crate) unsafe fn alltoall<C: Count>(
 ) -> Result {
     // SAFETY: the communicator is the caller's for the time of the call.
     let neighborhood = unsafe { Neighborhood::of(comm)? };
-    let [send_extent, receive_extent] = extents(sendtype, recvtype)?;
+    let [send_extent, receive_extent] = neighborhood.extents(sendtype, recvtype)?;
     let send = regular(sendbuf.cast_mut(), sendcount, sendtype, send_extent);
     let receive = regular(recvbuf, recvcount, recvtype, receive_extent);
     neighborhood.run(Operation::Alltoall, send, receive, run)
@@ -314,7 +312,7 @@ pub(crate) unsafe fn alltoallv<C: Count>(
             input("rdispls", rdispls, sources)?,
         )
     };
-    let [send_extent, receive_extent] = extents(sendtype, recvtype)?;
+    let [send_extent, receive_extent] = neighborhood.extents(sendtype, recvtype)?;
     let send = indexed(sendbuf.cast_mut(), sendcounts, sdispls, sendtype, send_extent);
     let receive = indexed(recvbuf, recvcounts, rdispls, recvtype, receive_extent);
     neighborhood.run(Operation::AlltoallVaried, send, receive, run)

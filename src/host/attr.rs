@@ -15,8 +15,8 @@ use super::cache::{self, TaggedAttribute};
 use super::key::{Key, Way};
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, Result, end, group::Group, sentinel};
+use crate::engine::Comm;
 use crate::engine::combine::Combine;
-use crate::engine::{Comm, HostGraph};
 use crate::topology::{self, Topology};
 
 /// The key of our attribute, made with the first topology of the process.
@@ -28,9 +28,8 @@ pub(crate) struct TopologyAttribute {
     pub(crate) topology: Arc<Topology>,
     /// How many processes the communicator has that the topology was made for.
     size: c_int,
-    /// What is the host's own if the communicator, or the one that it is a duplicate of, was created as a distributed
-    /// graph of the host.
-    pub(super) host_graph: HostGraph,
+    /// Whether the communicator, or the one that it is a duplicate of, was created as a distributed graph of the host.
+    pub(super) host_graph: bool,
     /// Which small blocks of neighborhood collectives are combined; off on all processes or on none.
     pub(crate) combine: Combine,
     /// The rank of this process, [`UNKNOWN`] or [`ELSEWHERE`].
@@ -38,9 +37,11 @@ pub(crate) struct TopologyAttribute {
     /// Of a copy, the processes that the original has. Compared with the communicator's when it is
     /// first asked about.
     copied_from: Option<Group>,
-    /// A communicator of the same processes for our own messages, if there has been need of it. It
+    /// A communicator of the same processes for our own messages, if it was made; `None` inside if there is none. It
     /// is not shared: calls on a communicator and on its duplicate may come in any order.
-    private: OnceLock<MPI_Comm>,
+    private: OnceLock<Option<MPI_Comm>>,
+    /// Messages may be under way on the private communicator that no call waits for.
+    spoilt: AtomicBool,
     /// What neighborhood collectives [keep](Self::kept) here, if there were any.
     kept: OnceLock<Box<dyn Any>>,
 }
@@ -63,7 +64,7 @@ fn nothing() -> *mut TopologyAttribute {
 }
 
 impl TopologyAttribute {
-    fn new(topology: Arc<Topology>, size: c_int, rank: c_int, host_graph: HostGraph) -> Self {
+    fn new(topology: Arc<Topology>, size: c_int, rank: c_int, host_graph: bool) -> Self {
         Self {
             topology,
             size,
@@ -71,7 +72,8 @@ impl TopologyAttribute {
             combine: Combine::Off,
             rank: AtomicI32::new(rank),
             copied_from: None,
-            private: OnceLock::new(),
+            private: if makes_late() { OnceLock::new() } else { OnceLock::from(None) },
+            spoilt: AtomicBool::new(false),
             kept: OnceLock::new(),
         }
     }
@@ -97,16 +99,23 @@ impl TopologyAttribute {
         }
     }
 
-    /// The private communicator, on which blocking neighborhood collectives send. Creates it at the first call,
-    /// which is collective over `comm`.
-    pub(crate) fn private(&self, comm: MPI_Comm) -> Result<HostComm> {
-        if let Some(private) = self.private.get() {
-            return Ok(HostComm(*private));
-        }
-        let comm = HostComm(comm);
-        let made = comm.private()?;
+    /// The private communicator, on which blocking neighborhood collectives send; `None` on all processes or on none.
+    /// Where it [is made late](makes_late), the first call is collective over `comm`.
+    #[inline]
+    pub(crate) fn private(&self, comm: MPI_Comm) -> Option<HostComm> {
         // Of the threads of a process only one may be in a collective call on a communicator.
-        Ok(HostComm(*self.private.get_or_init(|| made.0)))
+        self.private.get_or_init(|| HostComm(comm).private().map(|made| made.0)).map(HostComm)
+    }
+
+    /// Messages are left under way on the private communicator, where a later collective could take them for its own.
+    pub(crate) fn spoil(&self) {
+        self.spoilt.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether some were [left](Self::spoil).
+    #[inline]
+    pub(crate) fn is_spoilt(&self) -> bool {
+        self.spoilt.load(Ordering::Relaxed)
     }
 
     /// A value that the one module which uses it derives from the topology, kept as long as the topology.
@@ -283,17 +292,27 @@ fn note_nothing(comm: MPI_Comm) -> Result {
     noted.map(|_| ())
 }
 
-/// Gives a new communicator its topology, as this process of it sees it, which the host was told or not. On failure
-/// the topology is dropped.
+/// Whether a private communicator is made with the first blocking collective rather than with the topology. On hosts
+/// that make any two communicators in turn a process would wait for others there that it need not wait for.
+pub(super) fn makes_late() -> bool {
+    // SAFETY: asks the host which it is.
+    unsafe { sys::cg_makes_communicators_at_once() != 0 }
+}
+
+/// Gives a new communicator its topology, as this process of it sees it, which the host was told or not, and its private
+/// communicator if there is one already. On failure both are dropped.
 pub(super) fn put(
     comm: &HostComm,
     topology: Topology,
     rank: c_int,
-    host_graph: HostGraph,
+    (host_graph, private): (bool, Option<HostComm>),
     combine: Combine,
 ) -> Result {
     sentinel::learn();
-    let attached = TopologyAttribute::new(Arc::new(topology), comm.size()?, rank, host_graph);
+    let mut attached = TopologyAttribute::new(Arc::new(topology), comm.size()?, rank, host_graph);
+    if let Some(private) = &private {
+        attached.private = OnceLock::from(Some(private.0));
+    }
     let value = Box::into_raw(Box::new(TopologyAttribute { combine, ..attached }));
     end::count_up();
     end::retires_with_the_last(retire);
@@ -303,6 +322,7 @@ pub(super) fn put(
         // SAFETY: the host refused the value, so the box is still ours.
         drop(unsafe { Box::from_raw(value) });
         end::count_down();
+        private.map_or(Ok(()), HostComm::free)?;
     }
     set
 }
@@ -348,7 +368,7 @@ unsafe extern "C" fn delete(
     };
     end::count_down();
     // All processes free the communicator, so all free the private one.
-    let private = attached.and_then(|attached| attached.private.get().copied());
+    let private = attached.and_then(|attached| attached.private.get().copied().flatten());
     match private.map(|comm| HostComm(comm).free()) {
         Some(Err(super::Error::Host(code))) => code,
         _ => sys::CG_SUCCESS,

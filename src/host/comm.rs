@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::sys::{self, MPI_Comm};
 use super::{Error, Result, callers, errors::check, layout, neighbor, place, traffic};
 use crate::engine::misuse::Misuse;
-use crate::engine::{Comm, HostGraph, LayoutKnowledge};
+use crate::engine::{Comm, LayoutKnowledge};
 use crate::mapping::{Csr, Layout};
 
 /// A communicator of the host, by its handle; dropping this does not free it.
@@ -31,13 +31,22 @@ impl HostComm {
         Self(unsafe { sys::cg_comm_self() })
     }
 
-    /// A new communicator of the same processes for our own messages. Its errors come back as codes; the
-    /// program's handler is called by [`conclude`](super::errors::conclude). Collective.
-    pub(super) fn private(&self) -> Result<Self> {
-        let made = self.split(Some(0), self.rank()?)?.expect("a color was given");
-        // SAFETY: a communicator that no other code has seen, and a handler that every host has.
-        check(unsafe { sys::PMPI_Comm_set_errhandler(made.0, sys::cg_errors_return) })?;
-        Ok(made)
+    /// A new communicator of the same processes for our own messages; `None` if the host has no room for it, of which
+    /// no error handler is told. Its errors come back as codes; the program's handler is called by
+    /// [`conclude`](super::errors::conclude). Collective.
+    pub(super) fn private(&self) -> Option<Self> {
+        // SAFETY: a constant of the host.
+        let mut made = unsafe { sys::cg_comm_null };
+        // SAFETY: a place for the handle.
+        let code = unsafe { sys::cg_comm_split_quietly(self.0, &raw mut made) };
+        (code == sys::CG_SUCCESS).then_some(Self(made))
+    }
+
+    /// Makes a communicator that no other code has seen a [private](Self::private) one.
+    pub(super) fn into_private(self) -> Result<Self> {
+        // SAFETY: a communicator of ours, and a handler that every host has.
+        check(unsafe { sys::PMPI_Comm_set_errhandler(self.0, sys::cg_errors_return) })?;
+        Ok(self)
     }
 
     /// Reduces words in place.
@@ -222,7 +231,7 @@ impl Comm for HostComm {
         traffic::weighed(self, graph)
     }
 
-    fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> HostGraph {
+    fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> bool {
         neighbor::choice::wanted(processes, repeated)
     }
 

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::key::{Key, Way, no_copy};
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, errors, family};
+use super::{HostComm, errors, family, neighbor};
 
 /// Carried by `MPI_COMM_SELF`, so that the host says when the world ends.
 static HOOK: Key = Key::new(no_copy, world_ends);
@@ -76,6 +76,7 @@ unsafe extern "C" fn world_ends(
     _value: *mut c_void,
     _extra_state: *mut c_void,
 ) -> c_int {
+    neighbor::free_datatypes();
     if LIVE.load(Ordering::Relaxed) != 0 {
         STATE.store(LEFT, Ordering::Relaxed);
     } else {

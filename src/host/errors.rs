@@ -20,6 +20,12 @@ pub(crate) enum Error {
     /// The host does not have what is needed.
     #[error("the host has no {0}, without which this cannot be done")]
     Absent(&'static str),
+    /// A private communicator cannot be used any more.
+    #[error(
+        "an earlier collective on this communicator failed in the middle; what it left would be taken for another's, so \
+         only a new communicator can be used"
+    )]
+    Spoilt,
     /// The host failed, and has already called the error handler if its `PMPI_` functions do that.
     #[error("the host failed with error code {0}")]
     Host(c_int),
@@ -68,6 +74,7 @@ fn failed(function: &'static str, comm: Option<MPI_Comm>, error: Error) -> c_int
         Error::Ours(error) => {
             raise(function, comm, Raised::Fault(error.class(), error.to_string()))
         }
+        Error::Spoilt => raise(function, comm, Raised::Fault(Class::Comm, error.to_string())),
         Error::Absent(_) => {
             raise(function, comm, Raised::Fault(Class::Unsupported, error.to_string()))
         }

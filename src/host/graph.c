@@ -117,23 +117,18 @@ int cg_neighbor_alltoallw_init(const struct cg_graph_functions *host, const void
                                          recvtypes, comm, info, request);
 }
 
-int cg_give_graph(const struct cg_graph_functions *host, MPI_Comm *comm, int indegree, const int sources[],
-                  int outdegree, const int destinations[])
+int cg_create_graph(const struct cg_graph_functions *host, MPI_Comm comm, int indegree, const int sources[],
+                    int outdegree, const int destinations[], MPI_Comm *made)
 {
     MPI_Errhandler handler;
-    MPI_Comm made = MPI_COMM_NULL;
-    int code = PMPI_Comm_get_errhandler(*comm, &handler);
+    int code = PMPI_Comm_get_errhandler(comm, &handler);
     if (code != MPI_SUCCESS)
         return code;
     /* The host may have no room for two communicators. */
-    code = PMPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
+    code = PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     if (code == MPI_SUCCESS)
-        code = create(host, *comm, indegree, sources, outdegree, destinations, &made);
-    if (code == MPI_SUCCESS) {
-        PMPI_Comm_free(comm);
-        *comm = made;
-    }
-    PMPI_Comm_set_errhandler(*comm, handler);
+        code = create(host, comm, indegree, sources, outdegree, destinations, made);
+    PMPI_Comm_set_errhandler(code == MPI_SUCCESS ? *made : comm, handler);
     PMPI_Errhandler_free(&handler);
     return code;
 }

@@ -25,7 +25,7 @@ mod traffic;
 /// The host's types and functions: mpi-sys, and what our own shim adds.
 pub(crate) mod sys {
     pub(crate) use mpi_sys::{
-        MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request, MPI_Status,
+        MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request,
     };
     pub(super) use mpi_sys::{
         PMPI_Allreduce, PMPI_Bcast, PMPI_Comm_create_keyval, PMPI_Comm_free, PMPI_Comm_free_keyval,

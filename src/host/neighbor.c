@@ -12,6 +12,45 @@
 #pragma weak PMPI_Ialltoallw
 #pragma weak PMPI_Recv_init
 
+#pragma weak PMPI_Comm_get_errhandler
+#pragma weak PMPI_Errhandler_free
+
+int cg_makes_communicators_at_once(void)
+{
+#if defined(SMPI_H)
+    return 1;
+#else
+    return cg_requests_keep_datatypes();
+#endif
+}
+
+int cg_comm_split_quietly(MPI_Comm comm, MPI_Comm *made)
+{
+    MPI_Errhandler handler;
+    int rank, code = PMPI_Comm_rank(comm, &rank);
+    /* Another thread may be told of an error on this communicator meanwhile. */
+    int is_quiet = code == MPI_SUCCESS && PMPI_Comm_get_errhandler && PMPI_Errhandler_free && !cg_threads_may_meet()
+        && PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS;
+    if (is_quiet)
+        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (code == MPI_SUCCESS)
+        code = cg_comm_split(comm, 0, rank, made);
+    if (is_quiet) {
+        PMPI_Comm_set_errhandler(comm, handler);
+        PMPI_Errhandler_free(&handler);
+    }
+    return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN) : code;
+}
+
+int cg_judge(const void *address, int count, MPI_Datatype datatype, MPI_Comm comm)
+{
+    /* Not MPI_Sendrecv, which takes datatypes on MPICH that are not committed. */
+    MPI_Request request;
+    MPI_Status status;
+    int code = PMPI_Isend(address, count, datatype, MPI_PROC_NULL, 0, comm, &request);
+    return code == MPI_SUCCESS ? PMPI_Waitall(1, &request, &status) : code;
+}
+
 int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[],
                           const MPI_Datatype types[], MPI_Datatype *made)
 {

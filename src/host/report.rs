@@ -11,11 +11,11 @@ use super::key::{Key, no_copy};
 use super::output::{self, Output};
 use super::settings::{Settings, set};
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, family, layout, neighbor, place};
+use super::{HostComm, family, layout, place};
+use crate::engine::Comm;
 use crate::engine::create::Created;
 use crate::engine::decision::ReorderOutcome;
 use crate::engine::place::Placement;
-use crate::engine::{Comm, HostGraph};
 use crate::mapping::Layout;
 use crate::report::{
     Job, Launch, Reason, Record, Reorder, Report, Shape, foreign_launcher, launched,
@@ -109,9 +109,8 @@ pub(crate) fn add(
     if let (ReorderOutcome::NotAsked, Some(at)) = (placement.outcome, &placement.layout) {
         record = record.launch(launch(comm, at));
     }
-    let record = record
-        .host_graph(made.host_graph != HostGraph::None, neighbor::merged_up_to(made.host_graph))
-        .took(placement.seconds, started.elapsed().as_secs_f64());
+    let record =
+        record.host_graph(made.host_graph).took(placement.seconds, started.elapsed().as_secs_f64());
     let broken = placement.broken.iter().map(|rule| rule.broken(function));
     let warnings = layout::take_notes().into_iter().chain(broken);
     collector.tell(|report| {

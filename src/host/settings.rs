@@ -46,9 +46,9 @@ pub(super) struct WrittenNetworkMap {
 /// `CARTOGRAPH_NEIGHBOR`: how nonblocking and persistent neighborhood collectives are carried out.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Neighbor {
-    /// By the host's own on large communicators, where they are right.
+    /// By the host's own on large communicators and where a process is a neighbor more than once, where they are right.
     #[default]
-    BySize,
+    ByNeighbors,
     /// By these wherever they are right.
     Graph,
     /// By an all-to-all of the host.
@@ -118,14 +118,14 @@ impl Settings {
             Check::default()
         });
         let neighbor = match word("CARTOGRAPH_NEIGHBOR").as_deref() {
-            None => Neighbor::BySize,
+            None => Neighbor::ByNeighbors,
             Some("graph") => Neighbor::Graph,
             Some("alltoall") => Neighbor::AllToAll,
             Some(other) => {
                 complaints.push(format!(
                     "cartograph: CARTOGRAPH_NEIGHBOR is '{other}', but graph and alltoall are known; not set"
                 ));
-                Neighbor::BySize
+                Neighbor::ByNeighbors
             }
         };
         let pairing = match word("CARTOGRAPH_PAIRING").as_deref() {

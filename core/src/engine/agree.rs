@@ -18,7 +18,7 @@ use super::check::{Check, Rule};
 use super::combine::Combine;
 use super::decision::{ReorderDecision, ReorderRequest};
 use super::digest::Digest;
-use super::{Comm, Error, HostGraph};
+use super::{Comm, Error};
 use crate::topology::{self, Class};
 
 /// "No rank", in a minimum over ranks.
@@ -74,8 +74,8 @@ pub struct Agreement {
     pub check: Check,
     /// Rules that were broken, but are not checked.
     pub broken: Vec<Rule>,
-    /// Which neighborhood collectives are the host's own: the least that any process would have.
-    pub host_graph: HostGraph,
+    /// Whether neighborhood collectives are the host's own: if some process wants it and all allow it.
+    pub host_graph: bool,
     /// Whether small blocks are combined: this process' own setting, or off if it is off on any process.
     pub combine: Combine,
 }
@@ -165,14 +165,14 @@ pub fn agree_by_reduction<C: Comm>(
         request.caution(),
         if rank == 0 { request.root_word(comm) } else { NO_RANK },
         if rank == 0 { request.settings.check.bits() } else { NO_RANK },
-        this_rank_if(host_graph != HostGraph::None),
-        contribution.most_host_graph(comm, host_graph) as i64,
+        this_rank_if(host_graph),
+        this_rank_if(!contribution.allows_host_graph(comm, host_graph)),
         this_rank_if(request.settings.combine == Combine::Off),
     ];
     comm.min(&mut words)?;
     let [at_fault, misfit, words @ ..] = words;
     let [scope, no_scope, exact, no_exact, whole, no_whole, words @ ..] = words;
-    let [first, second, caution, root, check, with_graph, least_graph, without_combining] = words;
+    let [first, second, caution, root, check, with_graph, against_graph, without_combining] = words;
 
     if at_fault != NO_RANK {
         let own = contribution.fault.map(|fault| (fault.class(), fault.to_string()));
@@ -208,10 +208,7 @@ pub fn agree_by_reduction<C: Comm>(
         // Each rank has its own idea of the topology, and must keep its rank for it to be true.
         decision = decision.of_differing_arguments();
     }
-    let host_graph = match least_graph {
-        _ if with_graph == NO_RANK => HostGraph::None,
-        least => HostGraph::from_word(least),
-    };
+    let host_graph = with_graph != NO_RANK && against_graph == NO_RANK;
     let combine =
         if without_combining == NO_RANK { request.settings.combine } else { Combine::Off };
     Ok(Agreement { way, decision, check, broken, host_graph, combine })
@@ -261,22 +258,15 @@ pub fn first_fault<C: Comm>(comm: &C, fault: Option<String>) -> Result<Option<Er
     tell(comm, lowest[0] as i32, fault.map(|text| (Class::Arg, text))).map(Some)
 }
 
-impl HostGraph {
-    fn from_word(word: i64) -> Self {
-        let all = [Self::None, Self::AllButSmall, Self::All];
-        all.into_iter().find(|one| *one as i64 == word).unwrap_or_default()
-    }
-}
-
 impl Contribution<'_> {
-    /// Which neighborhood collectives this process would have be the host's own, by the neighbors that it knows.
-    fn host_graph<C: Comm>(&self, comm: &C) -> HostGraph {
+    /// Whether this process would have neighborhood collectives be the host's own, by the neighbors that it knows.
+    fn host_graph<C: Comm>(&self, comm: &C) -> bool {
         let of = |Neighbors { processes, repeated }| comm.host_graph(processes, repeated);
-        self.neighbors.map_or(HostGraph::None, of)
+        self.neighbors.is_some_and(of)
     }
 
-    /// The most that it allows where others want some: of a distributed graph it does not know all neighbors.
-    fn most_host_graph<C: Comm>(&self, comm: &C, own: HostGraph) -> HostGraph {
+    /// Whether it allows that where others want it: of a distributed graph it does not know all neighbors.
+    fn allows_host_graph<C: Comm>(&self, comm: &C, own: bool) -> bool {
         let distributed = [Function::DistGraphCreate, Function::DistGraphCreateAdjacent];
         match self.neighbors {
             Some(known) if distributed.contains(&self.shared.function) => {
@@ -287,7 +277,7 @@ impl Contribution<'_> {
     }
 
     /// The color of this rank on a communicator of `size` processes.
-    fn color(&self, size: i32, host_graph: HostGraph) -> i32 {
+    fn color(&self, size: i32, host_graph: bool) -> i32 {
         if self.fault.is_some() {
             return AT_FAULT;
         }
@@ -309,7 +299,7 @@ impl Contribution<'_> {
     /// What decides which calls of the communicator come after the split: ranks in which it differs
     /// never have one color, and with `host_graph` and in the last bit what decides that of neighborhood
     /// collectives. A number below [`CALL_SEQUENCES`].
-    fn call_sequence(&self, size: i32, host_graph: HostGraph) -> i32 {
+    fn call_sequence(&self, size: i32, host_graph: bool) -> i32 {
         let request = self.request.unwrap_or_default();
         let parts = match (self.shared.function, self.vertices) {
             (Function::CartCreate, Some(vertices)) if vertices == size => 0,
@@ -323,7 +313,9 @@ impl Contribution<'_> {
             (Function::CartSub, _) => unreachable!("it splits by its parts"),
         };
         let combines = request.settings.combine != Combine::Off;
-        (3 * parts + host_graph as i32) << 2 | i32::from(request.asks()) << 1 | i32::from(combines)
+        (2 * parts + i32::from(host_graph)) << 2
+            | i32::from(request.asks()) << 1
+            | i32::from(combines)
     }
 }
 

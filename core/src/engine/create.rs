@@ -8,7 +8,7 @@ use super::arguments::{Argument, Function, Shared};
 use super::combine::Combine;
 use super::decision::{CallSettings, ReorderRequest};
 use super::place::{Assignment, Placement, PlacementInput, PlannedMapping, place};
-use super::{Comm, Error, HostGraph};
+use super::{Comm, Error};
 use crate::mapping::{Csr, Grid, recall_cart};
 use crate::report::Shape;
 use crate::topology::cart::SubGrid;
@@ -20,8 +20,8 @@ pub struct Created<C> {
     pub member: Option<(C, Topology)>,
     /// How ranks were reordered, where a report is asked for.
     pub placement: Option<Placement>,
-    /// Which neighborhood collectives are the host's own, as all processes agreed.
-    pub host_graph: HostGraph,
+    /// Whether neighborhood collectives are the host's own, as all processes agreed.
+    pub host_graph: bool,
     /// Which small blocks of neighborhood collectives are combined; off on all processes or on none.
     pub combine: Combine,
 }
@@ -149,7 +149,7 @@ pub fn graph_create<C: Comm>(
     if graph.nnodes() == 0 {
         // No process has a place.
         all.free()?;
-        return Ok(Created { member: None, placement: None, host_graph: HostGraph::None, combine });
+        return Ok(Created { member: None, placement: None, host_graph: false, combine });
     }
     let input = PlacementInput { decision, broken, options: settings.options };
     let places = place(comm, input, (graph.nnodes(), (&graph).into()), |layout, options| {

@@ -39,19 +39,6 @@ pub enum LayoutKnowledge {
     OneNode,
 }
 
-/// Which nonblocking and persistent neighborhood collectives of a topology are the host's own, on a distributed graph
-/// of the host.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub enum HostGraph {
-    /// None: there is no such graph.
-    #[default]
-    None,
-    /// All but those of small blocks of one size, which are merged where they go to one process.
-    AllButSmall,
-    /// All.
-    All,
-}
-
 /// What the engine needs of a communicator. Every method but `rank`, `size`, `knowledge`,
 /// `misuse`, `weights`, `weighed` and `host_graph` is collective.
 pub trait Comm: Sized {
@@ -90,10 +77,10 @@ pub trait Comm: Sized {
     fn weighed(&self, graph: Csr) -> Csr {
         graph
     }
-    /// What this process would have be the host's own on a new communicator of so many processes, on which some
-    /// process is a neighbor of a process more than once or not.
-    fn host_graph(&self, _processes: i32, _repeated: &dyn Fn() -> bool) -> HostGraph {
-        HostGraph::None
+    /// Whether this process would have neighborhood collectives be the host's own, on a distributed graph of the host, on
+    /// a new communicator of so many processes, on which some process is a neighbor of a process more than once or not.
+    fn host_graph(&self, _processes: i32, _repeated: &dyn Fn() -> bool) -> bool {
+        false
     }
     /// Where the processes run, on rank 0; `None` elsewhere, and where the host cannot tell. Collective
     /// only if it is not `known` to rank 0.

@@ -5,7 +5,6 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 #[cfg(test)]
-use super::HostGraph;
 use super::misuse::Misuse;
 use super::{Comm, Error, LayoutKnowledge};
 use crate::mapping::Layout;
@@ -24,8 +23,18 @@ pub(crate) struct Sim {
 
 #[cfg(test)]
 thread_local! {
-    /// The most that the process of this thread would have be the host's own.
-    pub(crate) static HOST_GRAPH: std::cell::Cell<HostGraph> = const { std::cell::Cell::new(HostGraph::None) };
+    /// Where the process of this thread would have neighborhood collectives be the host's own.
+    pub(crate) static HOST_GRAPH: std::cell::Cell<HostGraph> = const { std::cell::Cell::new(HostGraph::Nowhere) };
+}
+
+/// Where neighborhood collectives are to be the host's own.
+#[cfg(test)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum HostGraph {
+    Nowhere,
+    /// Where a process is a neighbor of a process more than once.
+    WhereRepeated,
+    Everywhere,
 }
 
 /// The collective calls of the rank 0 of each group, and of the groups split off it.
@@ -212,11 +221,12 @@ impl Comm for Sim {
     }
 
     #[cfg(test)]
-    fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> HostGraph {
+    fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> bool {
         match HOST_GRAPH.get() {
-            HostGraph::AllButSmall if !repeated() => HostGraph::None,
-            most if processes > 1 => most,
-            _ => HostGraph::None,
+            _ if processes < 2 => false,
+            HostGraph::Nowhere => false,
+            HostGraph::WhereRepeated => repeated(),
+            HostGraph::Everywhere => true,
         }
     }
 

@@ -157,10 +157,6 @@ pub struct Record {
     /// Whether nonblocking and persistent neighborhood collectives are the host's own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub host_graph: bool,
-    /// The most bytes of blocks of one size that are merged where they go to one process, in an all-to-all, if others are
-    /// the host's own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub merged_up_to: Option<u32>,
     /// How the job was started, where the report may advise a rank file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch: Option<Launch>,
@@ -189,7 +185,6 @@ impl Record {
             places: None,
             traffic: None,
             host_graph: false,
-            merged_up_to: None,
             launch: None,
         }
     }
@@ -246,10 +241,10 @@ impl Record {
         self
     }
 
-    /// Whether nonblocking and persistent neighborhood collectives are the host's own, and up to which bytes not.
+    /// Whether nonblocking and persistent neighborhood collectives are the host's own, where that is not always so.
     #[must_use]
-    pub fn host_graph(mut self, host_graph: bool, merged_up_to: Option<u32>) -> Self {
-        (self.host_graph, self.merged_up_to) = (host_graph, merged_up_to);
+    pub fn host_graph(mut self, host_graph: bool) -> Self {
+        self.host_graph = host_graph;
         self
     }
 
@@ -272,7 +267,7 @@ impl Record {
     /// What is told, but for times and pictures. Records in which it is equal are told as one.
     pub(super) fn told(&self) -> impl Hash + Eq + '_ {
         let same = (&self.function, &self.topology, self.comm_size, self.reorder);
-        (same, &self.nodes, &self.kept, &self.effect, self.host_graph, self.merged_up_to)
+        (same, &self.nodes, &self.kept, &self.effect, self.host_graph)
     }
 
     /// How many numbers the record keeps for pictures.

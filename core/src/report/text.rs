@@ -162,11 +162,7 @@ impl fmt::Display for Record {
             effect.weighted.iter().try_for_each(|weighted| write!(f, "{weighted}"))?;
         }
         if self.host_graph {
-            write!(f, "  nonblocking and persistent neighborhood collectives are the MPI's own")?;
-            match self.merged_up_to {
-                Some(bytes) => writeln!(f, "; blocks of one size up to {bytes} bytes are merged")?,
-                None => writeln!(f)?,
-            }
+            writeln!(f, "  nonblocking and persistent neighborhood collectives are the MPI's own")?;
         }
         let command = self.rank_file();
         match (self.withheld(), command) {

@@ -22,11 +22,11 @@ pub(crate) struct Alone {
 }
 
 impl Alone {
-    /// That of this process. Waits for no other process. `None` where there is no `MPI_COMM_SELF` to make it of,
-    /// in a program of sessions alone or after `MPI_Finalize`; under `MPI_THREAD_MULTIPLE`, where another
-    /// thread may be in a collective call on `MPI_COMM_SELF`; and on SMPI, which refuses messages from
-    /// address zero, where datatypes with addresses in them start.
-    pub(crate) fn of_process() -> Result<Option<&'static Self>> {
+    /// That of this process, which `may_make` it. Waits for no other process. `None` where there is no `MPI_COMM_SELF` to
+    /// make it of, in a program of sessions alone or after `MPI_Finalize`; under `MPI_THREAD_MULTIPLE`, where another
+    /// thread may be in a collective call on `MPI_COMM_SELF`; where the host has no room for it; and on SMPI, which
+    /// refuses messages from address zero, where datatypes with addresses in them start.
+    pub(crate) fn of_process(may_make: bool) -> Result<Option<&'static Self>> {
         // SAFETY: asks the host for its state, which is allowed at any time.
         let may = unsafe { sys::cg_is_active() != 0 && sys::cg_threads_may_meet() == 0 };
         if !may || is_smpi() {
@@ -37,7 +37,9 @@ impl Alone {
             // SAFETY: a value of this key is what is put below, which stays.
             return Ok(Some(unsafe { &*found.cast::<Self>() }));
         }
-        let comm = comm_self.private()?.0;
+        let Some(HostComm(comm)) = may_make.then(|| comm_self.private()).flatten() else {
+            return Ok(None);
+        };
         let made: &Self = Box::leak(Box::new(Self { comm, ended: AtomicBool::new(false) }));
         KEY.put(comm_self.0, std::ptr::from_ref(made).cast_mut().cast())?;
         Ok(Some(made))

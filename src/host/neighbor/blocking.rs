@@ -2,17 +2,16 @@
 //! that no message of ours meets one of the program's.
 
 use std::ffi::{c_int, c_void};
-use std::mem::MaybeUninit;
 
 use super::combine::Combined;
 use super::ends::End;
-use super::pending::wait_all;
+use super::pending::{wait, wait_all};
 use super::types::{Described, Temporary};
-use super::{Block, Neighborhood, Operation, Side, own};
+use super::{Block, Neighborhood, Operation, Side, Start, own, request};
 use crate::engine::combine::Combine;
 use crate::host::errors::quiet;
-use crate::host::sys::{self, MPI_Request, MPI_Status};
-use crate::host::{HostComm, Result};
+use crate::host::sys::{self, MPI_Request};
+use crate::host::{Error, HostComm, Result};
 use crate::topology::Direction;
 
 /// So many messages need no memory from the heap.
@@ -25,7 +24,12 @@ pub(super) fn exchange(
     send: &Side<impl Fn(usize) -> Block>,
     receive: &Side<impl Fn(usize) -> Block>,
 ) -> Result {
-    let private = of.attached.private(of.comm)?;
+    let Some(private) = of.attached.private(of.comm) else {
+        return wait(&mut request::start(of, send, receive, Start::Now)?);
+    };
+    if of.attached.is_spoilt() {
+        return Err(Error::Spoilt);
+    }
     if of.attached.combine != Combine::Off
         && let Some(combined) = Combined::of(of, &private)?
     {
@@ -47,19 +51,23 @@ pub(super) fn exchange(
         }
         _ => {
             let room = receives.len() + sends.len();
-            let request = MaybeUninit::<MPI_Request>::uninit();
-            let status = MaybeUninit::<MPI_Status>::uninit();
-            if room <= FEW {
-                let (mut requests, mut statuses) = ([request; FEW], [status; FEW]);
-                let mut pending = Pending::new(&mut requests);
-                pending.start(&private, (sends, send), (receives, receive))?;
-                pending.wait(&mut statuses, own)
+            // SAFETY: a constant of the host.
+            let null = unsafe { sys::cg_request_null };
+            let (mut few, mut many);
+            let requests = if room <= FEW {
+                few = [null; FEW];
+                &mut few[..room]
             } else {
-                let (mut requests, mut statuses) = (vec![request; room], vec![status; room]);
-                let mut pending = Pending::new(&mut requests);
-                pending.start(&private, (sends, send), (receives, receive))?;
-                pending.wait(&mut statuses, own)
-            }
+                many = vec![null; room];
+                &mut many[..]
+            };
+            let mut pending =
+                Pending { of, private: &private, requests, temporary: Temporary::default() };
+            pending.start((sends, send), (receives, receive))?;
+            // Others need not wait for what is of no concern to them.
+            let done = own();
+            let waited = wait_all(&private, pending.requests);
+            done.and(waited)
         }
     }
 }
@@ -94,44 +102,39 @@ fn send_receive(
 
 /// Requests under way, and the datatypes that were made for them.
 struct Pending<'a> {
-    requests: &'a mut [MaybeUninit<MPI_Request>],
-    posted: usize,
+    of: &'a Neighborhood<'a>,
+    private: &'a HostComm,
+    requests: &'a mut [MPI_Request],
     temporary: Temporary,
 }
 
-impl<'a> Pending<'a> {
-    fn new(requests: &'a mut [MaybeUninit<MPI_Request>]) -> Self {
-        Self { requests, posted: 0, temporary: Temporary::default() }
-    }
-
+impl Pending<'_> {
     /// Starts all messages, receives first: then none comes unexpected that need not.
     #[inline]
     fn start(
         &mut self,
-        private: &HostComm,
         (sends, send): (&[End], &Side<impl Fn(usize) -> Block>),
         (receives, receive): (&[End], &Side<impl Fn(usize) -> Block>),
     ) -> Result {
+        let private = self.private.0;
         let started = self
-            .post(receives, receive, |address, Described { count, datatype, .. }, end, request| {
+            .post((receives, 0), receive, |address, block, end, request| {
+                let Described { count, datatype, .. } = block;
                 // SAFETY: the program vouches for its buffer, as far as count and datatype say.
                 unsafe {
                     let (peer, tag) = (end.rank, end.pairing);
-                    sys::PMPI_Irecv(address, count, datatype, peer, tag, private.0, request)
+                    sys::PMPI_Irecv(address, count, datatype, peer, tag, private, request)
                 }
             })
             .and_then(|()| {
-                self.post(
-                    sends,
-                    send,
-                    |address, Described { count, datatype, .. }, end, request| {
-                        // SAFETY: as above.
-                        unsafe {
-                            let (peer, tag) = (end.rank, end.pairing);
-                            sys::PMPI_Isend(address, count, datatype, peer, tag, private.0, request)
-                        }
-                    },
-                )
+                self.post((sends, receives.len()), send, |address, block, end, request| {
+                    let Described { count, datatype, .. } = block;
+                    // SAFETY: as above.
+                    unsafe {
+                        let (peer, tag) = (end.rank, end.pairing);
+                        sys::PMPI_Isend(address, count, datatype, peer, tag, private, request)
+                    }
+                })
             });
         if started.is_err() {
             self.give_up();
@@ -139,40 +142,31 @@ impl<'a> Pending<'a> {
         started
     }
 
-    /// Starts a message for each block of one side.
+    /// Starts a message for each block of one side; the requests from `first` on are for it.
     #[inline]
     fn post(
         &mut self,
-        ends: &[End],
+        (ends, first): (&[End], usize),
         side: &Side<impl Fn(usize) -> Block>,
         call: impl Fn(*mut c_void, Described, &End, *mut MPI_Request) -> c_int,
     ) -> Result {
-        for end in ends {
+        for (end, request) in ends.iter().zip(&mut self.requests[first..]) {
             let block = self.temporary.describe((side.block)(end.number))?;
-            let request = self.requests[self.posted].as_mut_ptr();
             quiet(call(side.address(&block), block, end, request))?;
-            self.posted += 1;
         }
         Ok(())
     }
 
-    /// Waits for all messages, after what can be done meanwhile.
-    fn wait(
-        &mut self,
-        statuses: &mut [MaybeUninit<MPI_Status>],
-        meanwhile: impl FnOnce() -> Result,
-    ) -> Result {
-        let done = meanwhile();
-        let waited = wait_all(&mut self.requests[..self.posted], statuses);
-        done.and(waited)
-    }
-
-    /// After the host refused a message: what is under way is not waited for, since what it waits
-    /// for may never come.
+    /// After the host refused a message: what is under way is not waited for, since what it waits for may never come, and
+    /// may have been matched already. So no later collective goes there.
+    #[cold]
     fn give_up(&mut self) {
-        for request in &mut self.requests[..self.posted] {
+        self.of.attached.spoil();
+        // SAFETY: a constant of the host.
+        let null = unsafe { sys::cg_request_null };
+        for request in self.requests.iter_mut().filter(|request| **request != null) {
             // SAFETY: a request that was started here.
-            unsafe { sys::cg_give_up(request.as_mut_ptr()) };
+            unsafe { sys::cg_give_up(request) };
         }
     }
 }

@@ -17,35 +17,15 @@ use super::keep::Kept;
 use super::request::Start;
 use super::types::{Described, Temporary};
 use super::{Block, Neighborhood, Regular, Side, both_regular, persistent};
-use crate::engine::{Comm, HostGraph};
 use crate::host::comm::HostComm;
 use crate::host::errors::check;
 use crate::host::sys::{self, MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Request, cg_graph_count};
 use crate::host::{Error, Result};
 use crate::topology::{Direction, Topology};
 
-/// Whether the host looks at as many datatypes of an all-to-all as there are edges.
-const HOLDS_BY_DEGREE: bool = sys::CG_HOLDS_DATATYPES_BY_DEGREE != 0;
-
-/// How many edges to `MPI_PROC_NULL` come before a process' own. Where the host takes edges for the processes of an
-/// all-to-all, there are as many as processes at least; no more than that, since the program has its own all-to-alls.
-/// There is one at least for [`Kept`].
-fn proc_null_edges(host_graph: HostGraph, processes: c_int, degree: usize) -> usize {
-    match host_graph {
-        HostGraph::AllButSmall if HOLDS_BY_DEGREE => (processes as usize).saturating_sub(degree),
-        _ if HOLDS_BY_DEGREE => usize::from(degree == 0),
-        _ => sys::CG_PROC_NULL_EDGES as usize,
-    }
-}
-
-/// At how many datatypes the host looks in an all-to-all on a communicator: each process', or more.
-pub(super) fn datatypes_in_all_to_all(of: &Neighborhood<'_>, direction: Direction) -> usize {
-    let processes = of.attached.size() as usize;
-    match of.host_graph() {
-        HostGraph::None => processes,
-        _ if HOLDS_BY_DEGREE => processes.max(of.ends.of(direction, true).len()),
-        _ => processes,
-    }
+/// How many edges to `MPI_PROC_NULL` come before the own ones of a process, of so many. [`Kept`] needs one edge.
+fn proc_null_edges(degree: usize) -> usize {
+    (sys::CG_PROC_NULL_EDGES as usize).max(usize::from(sys::CG_KEEPS_ARRAYS != 0 && degree == 0))
 }
 
 /// Whether a block may have no more elements than an int can count.
@@ -91,33 +71,31 @@ pub(super) fn is_right() -> bool {
 }
 
 /// Tells the host the neighbors on a new communicator, which becomes another one; all processes
-/// [want](super::choice::wanted) it. Collective. Whether the host knows them now: it may have no room for another
-/// communicator, on any process or on none.
-pub(crate) fn give(
-    comm: &mut HostComm,
-    topology: &Topology,
-    rank: i32,
-    host_graph: HostGraph,
-) -> Result<bool> {
-    let Some(host) = Host::get() else { return Ok(false) };
-    let (ends, size) = (Ends::new(topology, rank), comm.size()?);
+/// [want](super::choice::wanted) it. Collective. Returns the one that it was, if the host knows them now: it may have no
+/// room for another communicator, on any process or on none.
+pub(crate) fn give(comm: &mut HostComm, topology: &Topology, rank: i32) -> Option<HostComm> {
+    let host = Host::get()?;
+    let ends = Ends::new(topology, rank);
     let [sources, destinations] = [Direction::Receive, Direction::Send].map(|direction| {
         let ranks = ends.of(direction, true).iter().map(|end| end.rank);
-        let null_edges = proc_null_edges(host_graph, size, ranks.len());
+        let null_edges = proc_null_edges(ranks.len());
         iter::repeat_n(sys::CG_PROC_NULL, null_edges).chain(ranks).collect::<Vec<c_int>>()
     });
-    // SAFETY: a communicator that nobody else has seen, and lists of the lengths said.
+    // SAFETY: a constant of the host.
+    let mut made = unsafe { sys::cg_comm_null };
+    // SAFETY: a communicator that nobody else has seen, lists of the lengths said, and a place for the handle.
     let code = unsafe {
-        sys::cg_give_graph(
+        sys::cg_create_graph(
             &raw const host.0,
-            &raw mut comm.0,
+            comm.0,
             sources.len() as c_int,
             sources.as_ptr(),
             destinations.len() as c_int,
             destinations.as_ptr(),
+            &raw mut made,
         )
     };
-    Ok(code == sys::CG_SUCCESS)
+    (code == sys::CG_SUCCESS).then(|| mem::replace(comm, HostComm(made)))
 }
 
 /// Whether the host knows a graph to a communicator. Local.
@@ -290,8 +268,7 @@ impl Arguments {
     ) -> Result {
         let edges = |direction| {
             let ends = of.ends.of(direction, true);
-            let (host_graph, processes) = (of.attached.host_graph, of.attached.size());
-            (proc_null_edges(host_graph, processes, ends.len()), ends)
+            (proc_null_edges(ends.len()), ends)
         };
         let temporary = &mut self.temporary;
         self.send.fill(edges(Direction::Send), send, temporary)?;

@@ -23,8 +23,9 @@ mod persistent;
 mod plan;
 mod request;
 mod types;
+mod validate;
 
-pub(crate) use choice::merged_up_to;
+pub(super) use plan::free_datatypes;
 pub(crate) use request::Start;
 
 use std::ffi::c_void;
@@ -41,8 +42,8 @@ use types::Described;
 use super::attr::{self, TopologyAttribute};
 use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use super::{HostComm, Result, errors::check, report};
+use crate::engine::Comm;
 use crate::engine::combine::{Combine, Payload};
-use crate::engine::{Comm, HostGraph};
 use crate::topology::{Direction, Error, Topology};
 
 /// The block of one neighbor in a buffer.
@@ -198,7 +199,7 @@ pub(crate) struct Neighborhood<'a> {
 pub(crate) fn put(
     mut comm: HostComm,
     topology: Topology,
-    host_graph: HostGraph,
+    host_graph: bool,
     combine: Combine,
 ) -> Result<HostComm> {
     let rank = comm.rank()?;
@@ -207,11 +208,37 @@ pub(crate) fn put(
         graph => graph,
     };
     pairing::learn();
-    let told =
-        host_graph != HostGraph::None && graph::give(&mut comm, &topology, rank, host_graph)?;
-    let host_graph = if told { host_graph } else { HostGraph::None };
-    attr::put(&comm, topology, rank, host_graph, combine)?;
+    let before = host_graph.then(|| graph::give(&mut comm, &topology, rank)).flatten();
+    let host_graph = before.is_some();
+    let late = attr::makes_late();
+    let private = match before {
+        Some(before) if late => before.free().map(|()| None)?,
+        Some(before) => Some(before.into_private()?),
+        None if late => None,
+        None => comm.private(),
+    };
+    attr::put(&comm, topology, rank, (host_graph, private), combine)?;
+    if !late {
+        get_ready(&comm)?;
+    }
     Ok(comm)
+}
+
+/// Makes what collectives on a new topology need further communicators for. Collective.
+fn get_ready(comm: &HostComm) -> Result {
+    // SAFETY: the communicator is nobody else's yet.
+    let Some(attached) = (unsafe { attr::attached(comm.0)? }) else { return Ok(()) };
+    let ends = Ends::new(&attached.topology, attached.rank());
+    if !ends.own().is_empty() && attached.size() > 1 {
+        Alone::of_process(true)?;
+    }
+    if attached.combine != Combine::Off
+        && let Some(private) = attached.private(comm.0)
+    {
+        let of = Neighborhood { comm: comm.0, attached, cache: attached.kept(), ends: &ends };
+        Combined::of(&of, &private)?;
+    }
+    Ok(())
 }
 
 impl Neighborhood<'_> {
@@ -258,29 +285,27 @@ impl Neighborhood<'_> {
     }
 
     fn alone_with_own(&self) -> Result<Option<HostComm>> {
-        if self.attached.size() == 1 {
-            return self.attached.private(self.comm).map(Some);
+        if self.attached.size() == 1
+            && let Some(private) = self.attached.private(self.comm)
+        {
+            return Ok(Some(private));
         }
         let alone = match self.cache.alone.get() {
             Some(alone) => *alone,
             None => {
-                let found = Alone::of_process()?;
+                let found = Alone::of_process(attr::makes_late())?;
                 *self.cache.alone.get_or_init(|| found)
             }
         };
         Ok(alone.and_then(Alone::comm))
     }
 
-    /// Which collectives are the host's own.
+    /// Whether nonblocking and persistent collectives are the host's own.
     #[inline]
-    fn host_graph(&self) -> HostGraph {
+    fn is_by_host(&self) -> bool {
         // A duplicate has what the host's duplicates have.
         let by_host = || *self.cache.by_host.get_or_init(|| graph::is_known(self.comm));
-        match self.attached.host_graph {
-            HostGraph::None => HostGraph::None,
-            some if by_host() => some,
-            _ => HostGraph::None,
-        }
+        self.attached.host_graph && by_host()
     }
 
     /// Runs a collective, or makes a request of it. Collective.
@@ -297,6 +322,8 @@ impl Neighborhood<'_> {
                 return Err(Error::InPlace { argument }.into());
             }
         }
+        validate::blocks(self, Direction::Send, &send)?;
+        validate::blocks(self, Direction::Receive, &receive)?;
         match self.cache.pairing.get().and_then(|pairing| pairing.as_ref()?.places(operation, run))
         {
             None => self.run_as_standard(operation, &send, &receive, run),
@@ -322,7 +349,7 @@ impl Neighborhood<'_> {
                 Err(Error::NullPointer { argument: "request" }.into())
             }
             Run::Request(start, place) => {
-                let request = request::start(self, operation, send, receive, start)?;
+                let request = request::start(self, send, receive, start)?;
                 // SAFETY: the program's place for the handle.
                 unsafe { place.write(request) };
                 Ok(())
@@ -331,18 +358,26 @@ impl Neighborhood<'_> {
     }
 }
 
-/// The extent of a datatype in bytes.
-pub(crate) fn extent(datatype: MPI_Datatype) -> Result<isize> {
+impl Neighborhood<'_> {
+    /// The extent in bytes of a datatype of the program.
+    pub(crate) fn extent(&self, datatype: MPI_Datatype) -> Result<isize> {
+        validate::datatype(datatype, self.comm)?;
+        extent(datatype)
+    }
+
+    /// Those of two types, which are one type as a rule.
+    pub(crate) fn extents(&self, one: MPI_Datatype, other: MPI_Datatype) -> Result<[isize; 2]> {
+        let known = self.extent(one)?;
+        Ok([known, if other == one { known } else { self.extent(other)? }])
+    }
+}
+
+/// The extent in bytes of a datatype that the host takes.
+fn extent(datatype: MPI_Datatype) -> Result<isize> {
     let (mut lower, mut extent) = (0, 0);
     // SAFETY: the program's datatype, which the host checks, and two places for the answer.
     check(unsafe { sys::PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent) })?;
     Ok(bytes(extent))
-}
-
-/// Those of two types, which are one type as a rule.
-pub(crate) fn extents(one: MPI_Datatype, other: MPI_Datatype) -> Result<[isize; 2]> {
-    let known = extent(one)?;
-    Ok([known, if other == one { known } else { extent(other)? }])
 }
 
 /// A distance in bytes.

@@ -1,51 +1,43 @@
 //! Messages under way.
 
 use std::ffi::c_int;
-use std::mem::MaybeUninit;
 use std::ops::Range;
 
 use super::Block;
 use super::types::{Described, Temporary};
-use crate::host::errors::quiet;
-use crate::host::sys::{self, MPI_Request, MPI_Status};
-use crate::host::{Error, Result};
+use crate::host::errors::{check, quiet};
+use crate::host::sys::{self, MPI_Request};
+use crate::host::{HostComm, Result};
 
-/// Waits for requests; as many statuses. Open MPI returns at the first that fails and leaves the others under way:
-/// these would be written to when the program has its buffers back, so they are waited for as on other hosts.
-pub(super) fn wait_all(
-    requests: &mut [MaybeUninit<MPI_Request>],
-    statuses: &mut [MaybeUninit<MPI_Status>],
-) -> Result {
-    let statuses = &mut statuses[..requests.len()];
-    let count = requests.len() as c_int;
+/// Waits for requests on a private communicator: for all of them, also where one fails. The others would write to the
+/// program's buffers later.
+pub(super) fn wait_all(private: &HostComm, requests: &mut [MPI_Request]) -> Result {
     let mut found = Ok(());
-    // Each turn ends one of them at least.
-    for _ in 0..requests.len() {
-        // SAFETY: as many requests and statuses as said.
-        let code = unsafe {
-            sys::PMPI_Waitall(count, requests.as_mut_ptr().cast(), statuses.as_mut_ptr().cast())
-        };
-        match code {
-            sys::CG_SUCCESS => return found,
-            sys::CG_ERR_IN_STATUS => {}
-            code => return found.and(Err(Error::Quiet(code))),
-        }
-        // SAFETY: with this code the host has set the error of every status.
-        let of_status = || statuses.iter().map(|s| unsafe { s.assume_init_ref() }.MPI_ERROR);
-        let wrong = |code: &c_int| ![sys::CG_SUCCESS, sys::CG_ERR_PENDING].contains(code);
-        found = found.and(Err(Error::Quiet(of_status().find(wrong).unwrap_or(code))));
-        if !of_status().any(|code| code == sys::CG_ERR_PENDING) {
-            break;
-        }
+    // SAFETY: a communicator of ours.
+    unsafe { sys::cg_begin_waits(private.0) };
+    for request in requests {
+        // SAFETY: a request that was started here, or the null request.
+        found = found.and(quiet(unsafe { sys::cg_wait(request) }));
     }
+    // SAFETY: these waits are over.
+    unsafe { sys::cg_end_waits() };
     found
+}
+
+/// Waits for a request on the program's communicator.
+pub(super) fn wait(request: &mut MPI_Request) -> Result {
+    // SAFETY: a request that was started here, and a constant of the host.
+    let (code, is_quiet) = unsafe {
+        sys::cg_begin_waits(sys::cg_comm_null);
+        (sys::cg_wait(request), sys::cg_end_waits() != 0)
+    };
+    if is_quiet { quiet(code) } else { check(code) }
 }
 
 /// Requests of which some are waited for before others are made, and the datatypes that were made for them.
 #[derive(Default)]
 pub(super) struct Requests {
-    requests: Vec<MaybeUninit<MPI_Request>>,
-    statuses: Vec<MaybeUninit<MPI_Status>>,
+    requests: Vec<MPI_Request>,
     temporary: Temporary,
 }
 
@@ -65,17 +57,16 @@ impl Requests {
         // SAFETY: a constant of the host.
         let mut request = unsafe { sys::cg_request_null };
         quiet(start(&raw mut request))?;
-        self.requests.push(MaybeUninit::new(request));
+        self.requests.push(request);
         Ok(())
     }
 
     /// Waits for some of them.
-    pub(super) fn wait(&mut self, some: Range<usize>) -> Result {
+    pub(super) fn wait(&mut self, private: &HostComm, some: Range<usize>) -> Result {
         if some.is_empty() {
             return Ok(());
         }
-        self.statuses.resize(self.requests.len(), MaybeUninit::uninit());
-        wait_all(&mut self.requests[some], &mut self.statuses)
+        wait_all(private, &mut self.requests[some])
     }
 
     /// Forgets them when all are done.
@@ -91,8 +82,6 @@ impl Requests {
         let null = unsafe { sys::cg_request_null };
         let mut any = false;
         for request in &mut self.requests {
-            // SAFETY: only requests are put in.
-            let request = unsafe { request.assume_init_mut() };
             if *request != null {
                 // SAFETY: a request that was started here and is not done.
                 unsafe { sys::cg_give_up(request) };

@@ -3,9 +3,9 @@
 //! process, and datatypes, takes longer than comparing a layout.
 
 use std::ffi::c_int;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::mem;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use super::graph::datatypes_in_all_to_all;
 use super::types::{Described, Temporary};
 use super::{Block, Neighborhood, Regular};
 use crate::host::Result;
@@ -55,7 +55,7 @@ pub(super) struct Plan {
     /// Whether the same layout may be looked up later.
     lasts: bool,
     /// The datatypes in the tables that were made for them.
-    _temporary: Temporary,
+    temporary: Mutex<Temporary>,
 }
 
 // SAFETY: the host's handles, which any thread of the process may use under MPI's rules.
@@ -64,7 +64,7 @@ unsafe impl Send for Plan {}
 unsafe impl Sync for Plan {}
 
 /// The arrays of one side of an all-to-all, one entry per process: counts of 0 for those that are not
-/// neighbors. There may be more datatypes, for [hosts](datatypes_in_all_to_all) that look at more.
+/// neighbors.
 pub(super) struct Table {
     pub(super) counts: Vec<c_int>,
     pub(super) displs: Vec<c_int>,
@@ -76,7 +76,7 @@ impl Plan {
         let mut temporary = Temporary::default();
         let size = of.attached.size() as usize;
         let mut table = |direction, block| -> Result<Table> {
-            let mut table = Table::empty(size, datatypes_in_all_to_all(of, direction));
+            let mut table = Table::empty(size);
             let peers = of.attached.topology.peers(of.ends.rank, direction);
             for peer in peers.iter().filter(|peer| layout.with_own || peer.rank != of.ends.rank) {
                 let described = describe(&mut temporary, peer, block)?;
@@ -100,7 +100,27 @@ impl Plan {
             receive.hold(&mut temporary)?;
         }
         let lent = given_derived && !hold;
-        Ok(Self { of: known, send, receive, derived, lent, lasts, _temporary: temporary })
+        Ok(Self {
+            of: known,
+            send,
+            receive,
+            derived,
+            lent,
+            lasts,
+            temporary: Mutex::new(temporary),
+        })
+    }
+}
+
+/// The plans with datatypes of ours that communicators keep. Programs need not free their communicators, but MPICH 4.0
+/// says of datatypes that are left at its end that they leak.
+static WITH_DATATYPES: Mutex<Vec<Weak<Plan>>> = Mutex::new(Vec::new());
+
+/// Frees the datatypes that communicators keep, at the start of `MPI_Finalize`.
+pub(in crate::host) fn free_datatypes() {
+    let plans = mem::take(&mut *WITH_DATATYPES.lock().unwrap_or_else(PoisonError::into_inner));
+    for plan in plans.iter().filter_map(Weak::upgrade) {
+        drop(mem::take(&mut *plan.temporary.lock().unwrap_or_else(PoisonError::into_inner)));
     }
 }
 
@@ -133,10 +153,10 @@ fn describe(
 }
 
 impl Table {
-    fn empty(size: usize, datatypes: usize) -> Self {
+    fn empty(size: usize) -> Self {
         // SAFETY: a constant of the host.
         let byte = unsafe { sys::cg_byte };
-        Self { counts: vec![0; size], displs: vec![0; size], datatypes: vec![byte; datatypes] }
+        Self { counts: vec![0; size], displs: vec![0; size], datatypes: vec![byte; size] }
     }
 
     /// Displacements are ints here: what lies farther away gets a datatype that has the distance
@@ -230,6 +250,11 @@ impl Plans {
         let stay = plans.len().min(most - 1);
         let dropped = plans.split_off(stay);
         plans.insert(0, Arc::clone(plan));
+        if !plan.temporary.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+            let mut all = WITH_DATATYPES.lock().unwrap_or_else(PoisonError::into_inner);
+            all.retain(|plan| plan.strong_count() != 0);
+            all.push(Arc::downgrade(plan));
+        }
         // Freeing their datatypes calls the host, which is not done under a lock.
         drop(plans);
         drop(dropped);

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::keep::Kept;
 use super::plan::{Layout, Plan};
-use super::{Block, Neighborhood, Operation, Side, both_regular, choice, graph, own, persistent};
+use super::{Block, Neighborhood, Side, both_regular, graph, own, persistent};
 use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::host::{Error, HostComm, Result};
@@ -33,17 +33,19 @@ pub(crate) enum Start {
 /// Makes the request of a collective. Collective; waits for no other process.
 pub(super) fn start(
     of: &Neighborhood<'_>,
-    operation: Operation,
     send: &Side<impl Fn(usize) -> Block>,
     receive: &Side<impl Fn(usize) -> Block>,
     start: Start,
 ) -> Result<MPI_Request> {
-    if choice::is_by_host(of, operation, send, receive) {
+    if of.is_by_host() {
         return graph::start(of, send, receive, start);
     }
+    let private = || of.attached.private(of.comm);
     let alone = match start {
-        Start::Now if of.attached.size() == 1 => {
-            let private = of.attached.private(of.comm)?;
+        Start::Now
+            if of.attached.size() == 1
+                && let Some(private) = private() =>
+        {
             own::copy(of, &private, send, receive)?;
             return complete(&private);
         }

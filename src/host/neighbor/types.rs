@@ -18,7 +18,7 @@ pub(super) struct Described {
 }
 
 /// No buffer lies so low: memory is in use from the second page on at the earliest.
-const LOWEST: usize = 4096;
+pub(super) const LOWEST: usize = 4096;
 
 impl Described {
     /// Whether a block is at no address: near null, and its type does not say where else. Hosts refuse null alone.
@@ -122,6 +122,9 @@ impl Temporary {
     #[inline(always)]
     pub(super) fn describe(&mut self, block: Block) -> Result<Described> {
         match c_int::try_from(block.count) {
+            // What is empty may be of no type.
+            // SAFETY: a constant of the host.
+            Ok(0) => Ok(Described { offset: 0, count: 0, datatype: unsafe { sys::cg_byte } }),
             Ok(count) => Ok(Described { offset: block.offset, count, datatype: block.datatype }),
             Err(_) => self.describe_many(block),
         }

@@ -1,17 +1,16 @@
-//! Which neighborhood collectives ranks agree on to be the host's own.
+//! Where ranks agree on neighborhood collectives to be the host's own.
 
 use super::*;
-use crate::engine::HostGraph;
 use crate::engine::create::Created;
+use crate::engine::sim::HostGraph;
 
-/// Which collectives come to be the host's own, where `most` is the most that each rank would have, and each makes a
-/// call.
+/// Whether collectives come to be the host's own, by what each rank wants, and each makes a call.
 fn host_graph(
-    most: [HostGraph; 4],
+    wanted: [HostGraph; 4],
     call: &(dyn Fn(&Sim) -> Result<Created<Sim>> + Sync),
-) -> HostGraph {
+) -> bool {
     let all = sim::run(4, |comm| {
-        sim::HOST_GRAPH.set(most[comm.rank().unwrap() as usize]);
+        sim::HOST_GRAPH.set(wanted[comm.rank().unwrap() as usize]);
         call(comm).unwrap().host_graph
     });
     assert!(all.iter().all(|one| *one == all[0]), "{all:?}");
@@ -82,8 +81,8 @@ const fn odd(others: HostGraph, odd: HostGraph) -> [HostGraph; 4] {
 }
 
 #[test]
-fn what_is_the_hosts_own_is_the_least_that_any_rank_allows() {
-    use HostGraph::{All, AllButSmall, None};
+fn collectives_are_the_hosts_own_where_all_ranks_allow_it() {
+    use HostGraph::{Everywhere, Nowhere, WhereRepeated};
     let all_periodic = |_| [true, true];
     // No neighbors are repeated.
     let calls: [&Call; 5] = [
@@ -94,12 +93,12 @@ fn what_is_the_hosts_own_is_the_least_that_any_rank_allows() {
         &edges(1),
     ];
     for call in calls {
-        for (most, agreed) in [(None, None), (AllButSmall, None), (All, All)] {
-            assert_eq!(host_graph([most; 4], call), agreed);
+        for (wanted, agreed) in [(Nowhere, false), (WhereRepeated, false), (Everywhere, true)] {
+            assert_eq!(host_graph([wanted; 4], call), agreed);
         }
-        for (one, other) in [(None, AllButSmall), (None, All)] {
-            assert_eq!(host_graph(odd(one, other), call), None);
-            assert_eq!(host_graph(odd(other, one), call), None);
+        for other in [WhereRepeated, Everywhere] {
+            assert!(!host_graph(odd(Nowhere, other), call));
+            assert!(!host_graph(odd(other, Nowhere), call));
         }
     }
     // Some are, of one rank as well.
@@ -114,17 +113,18 @@ fn what_is_the_hosts_own_is_the_least_that_any_rank_allows() {
     ];
     for (number, call) in calls.into_iter().enumerate() {
         // The parts of one process have no use for it.
-        let expected = |agreed| if number == 4 { None } else { agreed };
-        for most in [None, AllButSmall, All] {
-            assert_eq!(host_graph([most; 4], call), expected(most));
+        let agreed = number != 4;
+        for wanted in [WhereRepeated, Everywhere] {
+            assert_eq!(host_graph([wanted; 4], call), agreed);
+            assert!(!host_graph(odd(Nowhere, wanted), call));
+            assert!(!host_graph(odd(wanted, Nowhere), call));
         }
-        for (one, other) in [(None, AllButSmall), (None, All), (AllButSmall, All)] {
-            assert_eq!(host_graph(odd(one, other), call), expected(one));
-            assert_eq!(host_graph(odd(other, one), call), expected(one));
-        }
+        assert!(!host_graph([Nowhere; 4], call));
+        assert_eq!(host_graph(odd(WhereRepeated, Everywhere), call), agreed);
+        assert_eq!(host_graph(odd(Everywhere, WhereRepeated), call), agreed);
     }
     // Ranks may differ in what the neighbors are.
     let differing = grid(&[2, 2], |rank| [rank == 2, false]);
-    assert_eq!(host_graph([AllButSmall; 4], &differing), None);
-    assert_eq!(host_graph([All; 4], &differing), All);
+    assert!(!host_graph([WhereRepeated; 4], &differing));
+    assert!(host_graph([Everywhere; 4], &differing));
 }

@@ -75,7 +75,7 @@ impl Call<'_> {
             wrong = wrong.and(self.empty(own));
         }
         let all = 0..self.buffers.requests.len();
-        let waited = self.buffers.requests.wait(all);
+        let waited = self.buffers.requests.wait(self.private, all);
         wrong.and(waited)
     }
 
@@ -233,7 +233,7 @@ impl Call<'_> {
     /// Waits for the messages of a stage, and finds their parts.
     fn wait_parts(&mut self, stage: usize, arriving: Range<usize>) -> Result {
         let placed = self.placed;
-        self.buffers.requests.wait(arriving)?;
+        self.buffers.requests.wait(self.private, arriving)?;
         let messages = &placed.schedule.stages[stage].receives;
         for (message, start) in messages.iter().zip(&placed.stages[stage][1]) {
             let mut at = start + LENGTH * message.slots.len();

@@ -140,6 +140,7 @@ impl Combined {
         let mut call = Call { of, private, placed, send, receive, base, buffers };
         let done = call.run();
         if done.is_err() && call.buffers.requests.give_up() {
+            of.attached.spoil();
             // The host may still write there.
             mem::forget(call.buffers);
         } else {

@@ -1,0 +1,93 @@
+//! Whether the host would take a collective's blocks, before the first of them is under way: a collective that fails then
+//! leaves nothing behind that the next one could take for its own.
+
+use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::types::LOWEST;
+use super::{Block, Neighborhood, Side};
+use crate::host::Result;
+use crate::host::errors::check;
+use crate::host::sys::{self, MPI_Comm, MPI_Datatype};
+use crate::topology::Direction;
+
+const TYPES: usize = 64;
+
+/// Handles of named datatypes, which the host took once. Those of others come again when they were freed, for types that it
+/// may not take.
+static TAKEN: [AtomicU64; TYPES] = [const { AtomicU64::new(u64::MAX) }; TYPES];
+
+fn place(datatype: MPI_Datatype) -> (&'static AtomicU64, u64) {
+    // An integer with some hosts, a pointer with others.
+    let bits = datatype.0 as u64;
+    let place = bits.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - TYPES.ilog2());
+    (&TAKEN[place as usize], bits)
+}
+
+/// Whether the host takes a datatype, which it says to the error handler of `comm`.
+#[inline]
+pub(super) fn datatype(datatype: MPI_Datatype, comm: MPI_Comm) -> Result {
+    let (place, bits) = place(datatype);
+    if place.load(Ordering::Relaxed) != bits {
+        // Not null, and read by nobody.
+        judge(ptr::without_provenance(LOWEST), 1, datatype, comm)?;
+        // SAFETY: asks the host about a datatype that it takes.
+        if unsafe { sys::cg_type_is_derived(datatype) } == 0 {
+            place.store(bits, Ordering::Relaxed);
+        }
+    }
+    Ok(())
+}
+
+#[cold]
+fn judge(address: *const c_void, count: c_int, datatype: MPI_Datatype, comm: MPI_Comm) -> Result {
+    // SAFETY: nothing is sent, so the address is not looked behind.
+    check(unsafe { sys::cg_judge(address, count, datatype, comm) })
+}
+
+/// Whether the host takes the blocks of one side.
+pub(super) fn blocks(
+    of: &Neighborhood<'_>,
+    direction: Direction,
+    side: &Side<impl Fn(usize) -> Block>,
+) -> Result {
+    let ends = of.ends.of(direction, true);
+    let (base, distance) = side.base(1);
+    // Blocks of one size at equal distances: where the first is in order and none is near null, so are all.
+    let looked_at = match side.regular {
+        Some(regular) if base.addr() >= LOWEST && regular.stride >= 0 => &ends[..ends.len().min(1)],
+        _ => ends,
+    };
+    let mut last = None;
+    for end in looked_at {
+        let block = (side.block)(end.number);
+        if block.count == 0 {
+            continue;
+        }
+        if block.count < 0 {
+            judge(ptr::without_provenance(LOWEST), -1, block.datatype, of.comm)?;
+        }
+        if last != Some(block.datatype) {
+            datatype(block.datatype, of.comm)?;
+            last = Some(block.datatype);
+        }
+        let address = base.wrapping_byte_offset(distance + block.offset);
+        if address.addr() < LOWEST {
+            near_null(&block, of.comm)?;
+        }
+    }
+    Ok(())
+}
+
+/// A block near null, of a type that is only there if it says where, or has no data.
+#[cold]
+fn near_null(block: &Block, comm: MPI_Comm) -> Result {
+    let mut size = 0;
+    // SAFETY: a datatype that the host takes, and a place for the answer.
+    let is_somewhere = unsafe {
+        sys::cg_type_is_derived(block.datatype) != 0
+            || sys::cg_type_size(block.datatype, &raw mut size) == sys::CG_SUCCESS && size == 0
+    };
+    if is_somewhere { Ok(()) } else { judge(ptr::null(), 1, block.datatype, comm) }
+}

@@ -1,0 +1,132 @@
+/* Waiting for requests of the library's own. What goes wrong in a wait MPICH 4.0 tells MPI_COMM_WORLD, whatever
+ * communicator the request is of, and so does Open MPI of collectives; others tell MPI_COMM_SELF. But it is for the handler of the program's communicator. So the
+ * handlers there are replaced meanwhile by one that remembers what this thread is told, and passes on what others are. */
+#include "cartograph_host.h"
+
+#include <pthread.h>
+
+#pragma weak PMPI_Wait
+#pragma weak PMPI_Comm_create_errhandler
+#pragma weak PMPI_Comm_get_errhandler
+#pragma weak PMPI_Comm_call_errhandler
+#pragma weak PMPI_Errhandler_free
+
+enum { WORLD = 1, SELF = 2, BOTH = WORLD | SELF, TAG = 32765 };
+
+/* Where waits tell of errors; BOTH before that was found out. */
+static _Atomic int told_on = BOTH;
+static _Atomic int is_known;
+
+/* Whether this thread waits for what is ours, and where it was told of an error. */
+static _Thread_local int waits, was_told;
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int waiting;
+static MPI_Errhandler relay, before[2];
+
+static MPI_Comm place(int which)
+{
+    return which ? cg_comm_self() : cg_comm_world();
+}
+
+static void relayed(MPI_Comm *comm, int *code, ...)
+{
+    int which = *comm == cg_comm_self();
+    if (waits) {
+        was_told |= 1 << which;
+        return;
+    }
+    PMPI_Comm_set_errhandler(*comm, before[which]);
+    PMPI_Comm_call_errhandler(*comm, *code);
+    PMPI_Comm_set_errhandler(*comm, relay);
+}
+
+static int can_relay(void)
+{
+    return PMPI_Comm_create_errhandler && PMPI_Comm_get_errhandler
+        && PMPI_Comm_call_errhandler && PMPI_Errhandler_free && cg_is_active();
+}
+
+/* The first thread that waits puts the handler there, and the last takes it away. */
+static void put_relay(int where)
+{
+    pthread_mutex_lock(&lock);
+    if (waiting++ == 0) {
+        static int is_made;
+        if (!is_made)
+            is_made = PMPI_Comm_create_errhandler(relayed, &relay) == MPI_SUCCESS;
+        for (int which = 0; which < 2 && is_made; which++) {
+            before[which] = MPI_ERRHANDLER_NULL;
+            if (where >> which & 1 && PMPI_Comm_get_errhandler(place(which), &before[which]) == MPI_SUCCESS)
+                PMPI_Comm_set_errhandler(place(which), relay);
+        }
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+static void take_relay(void)
+{
+    pthread_mutex_lock(&lock);
+    if (--waiting == 0)
+        for (int which = 0; which < 2; which++)
+            if (before[which] != MPI_ERRHANDLER_NULL) {
+                PMPI_Comm_set_errhandler(place(which), before[which]);
+                PMPI_Errhandler_free(&before[which]);
+            }
+    pthread_mutex_unlock(&lock);
+}
+
+/* Who is told of a message of the process to itself that is too long? */
+static int told_of_a_long_message(MPI_Comm ours)
+{
+    MPI_Request requests[2];
+    int rank;
+    char byte = 0;
+    was_told = 0;
+    if (PMPI_Comm_rank(ours, &rank) != MPI_SUCCESS
+        || PMPI_Irecv(&byte, 0, MPI_BYTE, rank, TAG, ours, &requests[0]) != MPI_SUCCESS)
+        return BOTH;
+    if (PMPI_Isend(&byte, 1, MPI_BYTE, rank, TAG, ours, &requests[1]) == MPI_SUCCESS)
+        PMPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    PMPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    return was_told;
+}
+
+void cg_begin_waits(MPI_Comm ours)
+{
+    int where = ours == MPI_COMM_NULL ? BOTH : told_on;
+    was_told = 0;
+    if (!where)
+        return;
+    if (!can_relay() || (ours != MPI_COMM_NULL && !cg_requests_keep_datatypes())) {
+        if (ours != MPI_COMM_NULL)
+            told_on = 0;
+        return;
+    }
+    put_relay(where);
+    waits = 1;
+    if (!is_known && ours != MPI_COMM_NULL) {
+        told_on = told_of_a_long_message(ours);
+        is_known = 1;
+    }
+    was_told = 0;
+}
+
+int cg_wait(MPI_Request *request)
+{
+    MPI_Status status;
+    int code;
+    if (PMPI_Wait)
+        return PMPI_Wait(request, MPI_STATUS_IGNORE);
+    code = PMPI_Waitall(1, request, &status);
+    return code == MPI_ERR_IN_STATUS ? status.MPI_ERROR : code;
+}
+
+int cg_end_waits(void)
+{
+    if (waits) {
+        waits = 0;
+        take_relay();
+    }
+    return was_told;
+}
