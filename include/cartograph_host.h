@@ -116,8 +116,10 @@ int cg_is_fortran_in_place(const void *address);
 int cg_is_fortran_bottom(const void *address);
 int cg_fortran_true(void);
 
-/* Calls the handler of a communicator. The text is for a host that has none of its own for what is fatal. */
-void cg_call_errhandler(MPI_Comm comm, int code, const char *text);
+/* Calls the handler of a communicator. */
+void cg_call_errhandler(MPI_Comm comm, int code);
+/* Whether errors on a communicator are fatal and its host cannot end the program for them: we do. */
+int cg_errors_end_program(MPI_Comm comm);
 /* As MPI_Comm_split; what it makes has the error handler of the old one. */
 int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
 

@@ -66,30 +66,15 @@ pub(crate) fn conclude<T>(
     }
 }
 
+/// The handler is called with nothing of ours alive: a C++ program's may throw, and its exception passes these frames,
+/// which have no clean-up, and every frame below them up to the program's call.
 #[cold]
 fn failed(function: &'static str, comm: Option<MPI_Comm>, error: Error) -> c_int {
-    match error {
-        Error::Host(code) if sys::CG_PMPI_CALLS_HANDLERS != 0 => code,
-        Error::Host(code) | Error::Quiet(code) => raise(function, comm, Raised::Code(code)),
-        Error::Ours(error) => {
-            raise(function, comm, Raised::Fault(error.class(), error.to_string()))
-        }
-        Error::Spoilt => raise(function, comm, Raised::Fault(Class::Comm, error.to_string())),
-        Error::Absent(_) => {
-            raise(function, comm, Raised::Fault(Class::Unsupported, error.to_string()))
-        }
+    if let Error::Host(code) = error
+        && sys::CG_PMPI_CALLS_HANDLERS != 0
+    {
+        return code;
     }
-}
-
-/// What is given to an error handler.
-enum Raised {
-    /// A code of the host.
-    Code(c_int),
-    /// A fault, for which there is no code yet.
-    Fault(Class, String),
-}
-
-fn raise(function: &'static str, comm: Option<MPI_Comm>, what: Raised) -> c_int {
     super::check_family();
     // SAFETY: constants of the host.
     let (null, fallback) = unsafe {
@@ -97,20 +82,34 @@ fn raise(function: &'static str, comm: Option<MPI_Comm>, what: Raised) -> c_int 
         (sys::cg_comm_null, if on_self { sys::cg_comm_self() } else { sys::cg_comm_world() })
     };
     let comm = comm.filter(|comm| *comm != null);
-    let (code, text) = match what {
-        Raised::Code(code) => (code, format!("the host failed with error code {code}")),
-        // SAFETY: asks the host for its state, which is allowed at any time.
-        Raised::Fault(_, text) if comm.is_none() && unsafe { sys::cg_is_active() } == 0 => {
-            // No communicator has a handler now, and MPI's initial one ends the program.
-            say!("cartograph: {function}: {text} (MPI is not active)");
-            std::process::abort();
+    // No communicator has a handler while MPI is not active, and its initial one ends the program.
+    // SAFETY: asks the host for its state and for a handler.
+    let ends = unsafe {
+        match comm {
+            None if sys::cg_is_active() == 0 => Some(" (MPI is not active)"),
+            comm if sys::cg_errors_end_program(comm.unwrap_or(fallback)) != 0 => Some(""),
+            _ => None,
         }
-        Raised::Fault(class, text) => (error_code(function, class, &text), text),
     };
-    let text = CString::new(format!("{function}: {text}")).unwrap_or_default();
-    // SAFETY: a communicator, a code that the host knows, and a string.
-    unsafe { sys::cg_call_errhandler(comm.unwrap_or(fallback), code, text.as_ptr()) };
+    if let Some(why) = ends {
+        say!("cartograph: {function}: {error}{why}");
+        std::process::abort();
+    }
+    let code = code_of(function, error);
+    // SAFETY: a communicator, and a code that the host knows.
+    unsafe { sys::cg_call_errhandler(comm.unwrap_or(fallback), code) };
     code
+}
+
+/// The code that is given to the error handler.
+fn code_of(function: &'static str, error: Error) -> c_int {
+    let class = match &error {
+        Error::Host(code) | Error::Quiet(code) => return *code,
+        Error::Ours(error) => error.class(),
+        Error::Spoilt => Class::Comm,
+        Error::Absent(_) => Class::Unsupported,
+    };
+    error_code(function, class, &error.to_string())
 }
 
 /// How many codes of one class are in use before the oldest gets a new text. Codes are never given

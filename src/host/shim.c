@@ -146,18 +146,20 @@ int cg_fortran_true(void)
 #if defined(SMPI_H)
 
 /* SMPI has no function behind its predefined handlers: to call one is to jump to null. */
-void cg_call_errhandler(MPI_Comm comm, int code, const char *text)
+void cg_call_errhandler(MPI_Comm comm, int code)
 {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
     if (PMPI_Comm_get_errhandler(comm, &handler) != MPI_SUCCESS || handler == MPI_ERRHANDLER_NULL
         || handler == MPI_ERRORS_RETURN)
         return;
-    if (handler == MPI_ERRORS_ARE_FATAL) {
-        fprintf(stderr, "cartograph: %s\n", text);
-        abort();
-    }
     PMPI_Comm_call_errhandler(comm, code);
     PMPI_Errhandler_free(&handler);
+}
+
+int cg_errors_end_program(MPI_Comm comm)
+{
+    MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+    return PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS && handler == MPI_ERRORS_ARE_FATAL;
 }
 
 /* SMPI gives a new communicator its own initial handler. */
@@ -197,11 +199,16 @@ static int errors_return(MPI_Comm comm)
 
 /* Where errors return there is nothing to call, and Intel MPI's library of the standard ABI ends the job when
  * it is called. */
-void cg_call_errhandler(MPI_Comm comm, int code, const char *text)
+void cg_call_errhandler(MPI_Comm comm, int code)
 {
-    (void)text;
     if (!errors_return(comm))
         PMPI_Comm_call_errhandler(comm, code);
+}
+
+int cg_errors_end_program(MPI_Comm comm)
+{
+    (void)comm;
+    return 0;
 }
 
 int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
