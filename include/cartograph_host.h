@@ -217,9 +217,9 @@ int cg_end_waits(void);
 /* As MPI_Wait, without a status. */
 int cg_wait(MPI_Request *request);
 
-/* Finds fault with a block as the host does with what is sent, and calls the error handler of the communicator; sends
- * nothing. */
-int cg_judge(const void *address, int count, MPI_Datatype datatype, MPI_Comm comm);
+/* Finds fault with a block as the host does with what is sent, without a call of an error handler; sends nothing. Another
+ * thread gets an error of its own on the communicator as a code meanwhile, unless that returns errors anyway. */
+int cg_judge(const void *address, int count, MPI_Datatype datatype, MPI_Comm comm, int returns_errors);
 
 /* The host's own functions for neighborhood collectives on communicators to which it knows the neighbors. */
 struct cg_graph_functions {

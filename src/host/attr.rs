@@ -107,6 +107,11 @@ impl TopologyAttribute {
         self.private.get_or_init(|| HostComm(comm).private().map(|made| made.0)).map(HostComm)
     }
 
+    /// The private communicator if there is one by now. Local.
+    pub(crate) fn made_private(&self) -> Option<MPI_Comm> {
+        self.private.get().copied().flatten()
+    }
+
     /// Messages are left under way on the private communicator, where a later collective could take them for its own.
     pub(crate) fn spoil(&self) {
         self.spoilt.store(true, Ordering::Relaxed);

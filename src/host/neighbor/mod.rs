@@ -361,7 +361,7 @@ impl Neighborhood<'_> {
 impl Neighborhood<'_> {
     /// The extent in bytes of a datatype of the program.
     pub(crate) fn extent(&self, datatype: MPI_Datatype) -> Result<isize> {
-        validate::datatype(datatype, self.comm)?;
+        validate::datatype(self, datatype)?;
         extent(datatype)
     }
 

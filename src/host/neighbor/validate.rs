@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::types::LOWEST;
 use super::{Block, Neighborhood, Side};
 use crate::host::Result;
-use crate::host::errors::check;
-use crate::host::sys::{self, MPI_Comm, MPI_Datatype};
+use crate::host::errors::quiet;
+use crate::host::sys::{self, MPI_Datatype};
 use crate::topology::Direction;
 
 const TYPES: usize = 64;
@@ -25,13 +25,13 @@ fn place(datatype: MPI_Datatype) -> (&'static AtomicU64, u64) {
     (&TAKEN[place as usize], bits)
 }
 
-/// Whether the host takes a datatype, which it says to the error handler of `comm`.
+/// Whether the host takes a datatype.
 #[inline]
-pub(super) fn datatype(datatype: MPI_Datatype, comm: MPI_Comm) -> Result {
+pub(super) fn datatype(of: &Neighborhood<'_>, datatype: MPI_Datatype) -> Result {
     let (place, bits) = place(datatype);
     if place.load(Ordering::Relaxed) != bits {
         // Not null, and read by nobody.
-        judge(ptr::without_provenance(LOWEST), 1, datatype, comm)?;
+        judge(of, ptr::without_provenance(LOWEST), 1, datatype)?;
         // SAFETY: asks the host about a datatype that it takes.
         if unsafe { sys::cg_type_is_derived(datatype) } == 0 {
             place.store(bits, Ordering::Relaxed);
@@ -41,9 +41,16 @@ pub(super) fn datatype(datatype: MPI_Datatype, comm: MPI_Comm) -> Result {
 }
 
 #[cold]
-fn judge(address: *const c_void, count: c_int, datatype: MPI_Datatype, comm: MPI_Comm) -> Result {
+fn judge(
+    of: &Neighborhood<'_>,
+    address: *const c_void,
+    count: c_int,
+    datatype: MPI_Datatype,
+) -> Result {
+    let private = of.attached.made_private();
+    let (comm, returns_errors) = (private.unwrap_or(of.comm), private.is_some().into());
     // SAFETY: nothing is sent, so the address is not looked behind.
-    check(unsafe { sys::cg_judge(address, count, datatype, comm) })
+    quiet(unsafe { sys::cg_judge(address, count, datatype, comm, returns_errors) })
 }
 
 /// Whether the host takes the blocks of one side.
@@ -66,15 +73,15 @@ pub(super) fn blocks(
             continue;
         }
         if block.count < 0 {
-            judge(ptr::without_provenance(LOWEST), -1, block.datatype, of.comm)?;
+            judge(of, ptr::without_provenance(LOWEST), -1, block.datatype)?;
         }
         if last != Some(block.datatype) {
-            datatype(block.datatype, of.comm)?;
+            datatype(of, block.datatype)?;
             last = Some(block.datatype);
         }
         let address = base.wrapping_byte_offset(distance + block.offset);
         if address.addr() < LOWEST {
-            near_null(&block, of.comm)?;
+            near_null(of, &block)?;
         }
     }
     Ok(())
@@ -82,12 +89,12 @@ pub(super) fn blocks(
 
 /// A block near null, of a type that is only there if it says where, or has no data.
 #[cold]
-fn near_null(block: &Block, comm: MPI_Comm) -> Result {
+fn near_null(of: &Neighborhood<'_>, block: &Block) -> Result {
     let mut size = 0;
     // SAFETY: a datatype that the host takes, and a place for the answer.
     let is_somewhere = unsafe {
         sys::cg_type_is_derived(block.datatype) != 0
             || sys::cg_type_size(block.datatype, &raw mut size) == sys::CG_SUCCESS && size == 0
     };
-    if is_somewhere { Ok(()) } else { judge(ptr::null(), 1, block.datatype, comm) }
+    if is_somewhere { Ok(()) } else { judge(of, ptr::null(), 1, block.datatype) }
 }
