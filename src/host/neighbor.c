@@ -17,10 +17,18 @@
 
 int cg_makes_communicators_at_once(void)
 {
-#if defined(SMPI_H)
-    return 1;
+#if defined(OMPI_MAJOR_VERSION)
+    return 0;
+#elif defined(MPI_ABI)
+    /* Any host may be behind it. */
+    static _Atomic int known = -1;
+    if (known < 0) {
+        char version[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+        known = !(cg_library_version(version) && strstr(version, "Open MPI"));
+    }
+    return known;
 #else
-    return cg_requests_keep_datatypes();
+    return 1;
 #endif
 }
 
