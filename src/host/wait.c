@@ -1,6 +1,7 @@
 /* Waiting for requests of the library's own. What goes wrong in a wait MPICH 4.0 tells MPI_COMM_WORLD, whatever
- * communicator the request is of, and so does Open MPI of collectives; others tell MPI_COMM_SELF. But it is for the handler of the program's communicator. So the
- * handlers there are replaced meanwhile by one that remembers what this thread is told, and passes on what others are. */
+ * communicator the request is of, and so does Open MPI of collectives; others tell MPI_COMM_SELF. But it is for the handler
+ * of the program's communicator. So the handlers there are replaced meanwhile by one that remembers what this thread is
+ * told, and passes on what others are. */
 #include "cartograph_host.h"
 
 #include <pthread.h>
@@ -41,9 +42,10 @@ static void relayed(MPI_Comm *comm, int *code, ...)
     PMPI_Comm_set_errhandler(*comm, relay);
 }
 
+/* On SMPI all processes are one, of which each waits on a stack of its own. */
 static int can_relay(void)
 {
-    return PMPI_Comm_create_errhandler && PMPI_Comm_get_errhandler
+    return cg_family_built != CG_FAMILY_SMPI && PMPI_Comm_create_errhandler && PMPI_Comm_get_errhandler
         && PMPI_Comm_call_errhandler && PMPI_Errhandler_free && cg_is_active();
 }
 

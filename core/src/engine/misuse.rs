@@ -2,7 +2,7 @@
 //! its fault was seen.
 //!
 //! - [`Misuse`]: they pass `reorder = 1` and do not stand it. They are not moved, unless the user insists.
-//! - [`PAIRS_ITSELF`]: they mend the MPI's wrong pairing of blocks themselves. They get the MPI's, unless the user insists.
+//! - `PAIRS_ITSELF`: they mend the MPI's wrong pairing of blocks themselves. They get the MPI's, unless the user insists.
 
 use std::fmt;
 

@@ -3,6 +3,7 @@
 //! hangs there, at the start of `MPI_Finalize`.
 
 use std::ffi::{c_int, c_void};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::engine::Comm;
@@ -21,12 +22,17 @@ pub(crate) struct Alone {
     ended: AtomicBool,
 }
 
+// SAFETY: the host's handle, which any thread of the process may use under MPI's rules.
+unsafe impl Send for Alone {}
+// SAFETY: as above; what changes in it is atomic.
+unsafe impl Sync for Alone {}
+
 impl Alone {
     /// That of this process, which `may_make` it. Waits for no other process. `None` where there is no `MPI_COMM_SELF` to
     /// make it of, in a program of sessions alone or after `MPI_Finalize`; under `MPI_THREAD_MULTIPLE`, where another
     /// thread may be in a collective call on `MPI_COMM_SELF`; where the host has no room for it; and on SMPI, which
     /// refuses messages from address zero, where datatypes with addresses in them start.
-    pub(crate) fn of_process(may_make: bool) -> Result<Option<&'static Self>> {
+    pub(crate) fn of_process(may_make: bool) -> Result<Option<Arc<Self>>> {
         // SAFETY: asks the host for its state, which is allowed at any time.
         let may = unsafe { sys::cg_is_active() != 0 && sys::cg_threads_may_meet() == 0 };
         if !may || is_smpi() {
@@ -34,14 +40,18 @@ impl Alone {
         }
         let comm_self = HostComm::itself();
         if let Some(found) = KEY.get(comm_self.0)? {
-            // SAFETY: a value of this key is what is put below, which stays.
-            return Ok(Some(unsafe { &*found.cast::<Self>() }));
+            let found = found.cast_const().cast::<Self>();
+            // SAFETY: a value of this key is what is put below, and stays as long as the attribute.
+            return Ok(Some(unsafe {
+                Arc::increment_strong_count(found);
+                Arc::from_raw(found)
+            }));
         }
         let Some(HostComm(comm)) = may_make.then(|| comm_self.private()).flatten() else {
             return Ok(None);
         };
-        let made: &Self = Box::leak(Box::new(Self { comm, ended: AtomicBool::new(false) }));
-        KEY.put(comm_self.0, std::ptr::from_ref(made).cast_mut().cast())?;
+        let made = Arc::new(Self { comm, ended: AtomicBool::new(false) });
+        KEY.put(comm_self.0, Arc::into_raw(Arc::clone(&made)).cast_mut().cast())?;
         Ok(Some(made))
     }
 
@@ -59,8 +69,8 @@ unsafe extern "C" fn end(
     value: *mut c_void,
     _extra_state: *mut c_void,
 ) -> c_int {
-    // SAFETY: a value of our key, which stays.
-    let alone = unsafe { &*value.cast::<Alone>() };
+    // SAFETY: a value of our key, and its attribute is gone with this call.
+    let alone = unsafe { Arc::from_raw(value.cast_const().cast::<Alone>()) };
     alone.ended.store(true, Ordering::Relaxed);
     match HostComm(alone.comm).free() {
         Err(Error::Host(code)) => code,

@@ -30,7 +30,7 @@ pub(crate) use request::Start;
 
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use alone::Alone;
 use combine::Combined;
@@ -176,7 +176,7 @@ struct NeighborCache {
     pairing: OnceLock<Option<HostPairing>>,
     /// The communicator of this process alone, if there has been need of it; `None` inside if there is
     /// none. It is the process', and here to be found fast.
-    alone: OnceLock<Option<&'static Alone>>,
+    alone: OnceLock<Option<Arc<Alone>>>,
     /// Whether the host knows the neighbors.
     by_host: OnceLock<bool>,
     /// Memory for the arguments of the host's own.
@@ -291,13 +291,13 @@ impl Neighborhood<'_> {
             return Ok(Some(private));
         }
         let alone = match self.cache.alone.get() {
-            Some(alone) => *alone,
+            Some(alone) => alone,
             None => {
                 let found = Alone::of_process(attr::makes_late())?;
-                *self.cache.alone.get_or_init(|| found)
+                self.cache.alone.get_or_init(|| found)
             }
         };
-        Ok(alone.and_then(Alone::comm))
+        Ok(alone.as_ref().and_then(|alone| alone.comm()))
     }
 
     /// Whether nonblocking and persistent collectives are the host's own.
