@@ -3,6 +3,7 @@
 //! Layers, each importing only those before it:
 //!
 //! - [`topology`]: what a topology is and answers.
+//! - [`machine`]: where processes run.
 //! - [`mapping`]: which process goes where.
 //! - [`report`]: what was done and what it brought, for people and programs.
 //! - [`engine`]: how a topology communicator comes to be, over any communicator.
@@ -10,13 +11,13 @@
 //! - `abi`: the C names.
 //! - `fortran`: the Fortran names.
 //!
-//! The first four are pure Rust, the crate `cartograph-core`, and are all that is built with
+//! The first five are pure Rust, the crate `cartograph-core`, and are all that is built with
 //! `--no-default-features`.
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: host::say")]
 
 #[cfg(feature = "cli")]
 pub use cartograph_core::libraries;
-pub use cartograph_core::{engine, mapping, report, topology};
+pub use cartograph_core::{engine, machine, mapping, report, topology};
 
 #[cfg(feature = "host")]
 mod abi;

@@ -1,6 +1,7 @@
 //! What Cartograph knows without an MPI, each layer importing only those before it:
 //!
 //! - [`topology`]: what a topology is and answers.
+//! - [`machine`]: where processes run.
 //! - [`mapping`]: which process goes where.
 //! - [`report`]: what was done and what it brought, for people and programs.
 //! - [`engine`]: how a topology communicator comes to be, over any communicator.
@@ -15,6 +16,7 @@ pub mod engine;
 pub mod fuzz;
 #[cfg(feature = "cli")]
 pub mod libraries;
+pub mod machine;
 pub mod mapping;
 pub mod report;
 pub mod topology;

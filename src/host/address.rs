@@ -8,8 +8,8 @@ use super::say::say;
 use super::settings::{Settings, WrittenNetworkMap, set};
 use super::{HostComm, sys};
 use crate::engine::Comm;
-use crate::mapping::Layout;
-use crate::mapping::layout::address::{self, ReportedAddress, host_number};
+use crate::machine::Machine;
+use crate::machine::address::{self, ReportedAddress, host_number};
 
 /// The longest name of a host, in bytes: Linux has no longer ones.
 const NAME_BYTES: usize = 64;
@@ -63,16 +63,16 @@ fn host_name() -> String {
 /// Adds the groups of nodes from the first source that is consistent. `words` has for each rank its words and
 /// its rank in `MPI_COMM_WORLD`. Contradictions are added to `notes`.
 pub(super) fn add<'a>(
-    layout: Layout,
+    layout: Machine,
     words: impl Iterator<Item = (&'a [c_int], c_int)> + Clone,
     notes: &mut Vec<String>,
-) -> Layout {
+) -> Machine {
     // Users know processes by their rank in the world.
     let in_world = |rank: usize| {
         let (_, in_world) = words.clone().nth(rank).unwrap_or((&[], -1));
         usize::try_from(in_world).unwrap_or(rank)
     };
-    let has_groups = |layout: &Layout| !layout.above().is_empty();
+    let has_groups = |layout: &Machine| !layout.above().is_empty();
     if let Some(file) = Settings::get().network_map() {
         match of_file(&layout, file, words.clone(), in_world) {
             Ok(found) if has_groups(&found) => return found,
@@ -101,11 +101,11 @@ pub(super) fn add<'a>(
 
 /// What a file of the user's says of the processes' nodes.
 fn of_file<'a>(
-    layout: &Layout,
+    layout: &Machine,
     file: &WrittenNetworkMap,
     words: impl Iterator<Item = (&'a [c_int], c_int)> + Clone,
     in_world: impl Fn(usize) -> usize,
-) -> Result<Layout, String> {
+) -> Result<Machine, String> {
     static SAID: Once = Once::new();
     SAID.call_once(|| file.complaints.iter().for_each(|line| say!("{line}")));
     let Some(network_map) = &file.network_map else { return Ok(layout.clone()) };

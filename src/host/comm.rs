@@ -7,7 +7,8 @@ use super::sys::{self, MPI_Comm};
 use super::{Error, Result, callers, errors::check, layout, neighbor, place, traffic};
 use crate::engine::misuse::Misuse;
 use crate::engine::{Comm, LayoutKnowledge};
-use crate::mapping::{Csr, Layout};
+use crate::machine::Machine;
+use crate::mapping::Csr;
 
 /// A communicator of the host, by its handle; dropping this does not free it.
 pub(crate) struct HostComm(pub(crate) MPI_Comm);
@@ -235,7 +236,7 @@ impl Comm for HostComm {
         neighbor::choice::wanted(processes, repeated)
     }
 
-    fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>> {
+    fn layout(&self, known: bool) -> Result<Option<Arc<Machine>>> {
         match known {
             // Others are told by rank 0, so it must not fail alone.
             true if self.rank()? == 0 => {

@@ -5,8 +5,8 @@ use std::fs;
 use std::process;
 use std::sync::OnceLock;
 
-use crate::mapping::Layout;
-use crate::mapping::layout::cpus::{self, KINDS};
+use crate::machine::Machine;
+use crate::machine::cpus::{self, KINDS};
 
 /// The length in words of the domains of a process.
 pub(super) const WORDS: usize = 2;
@@ -28,9 +28,9 @@ pub(super) fn of_this_process() -> [c_int; WORDS] {
 
 /// Adds a level to a layout for each kind of domain that all processes know. `words` has those of each rank.
 pub(super) fn add<'a>(
-    mut layout: Layout,
+    mut layout: Machine,
     words: impl Iterator<Item = &'a [c_int]> + Clone,
-) -> Layout {
+) -> Machine {
     let domain = |words: &[c_int], kind: usize| {
         let word = words[kind / 2] as u32;
         (word >> (16 * (kind % 2))) as u16

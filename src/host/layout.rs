@@ -18,8 +18,8 @@ use super::settings::Settings;
 use super::sys;
 use super::{HostComm, Result, address, domain, errors::check};
 use crate::engine::{Comm, LayoutKnowledge};
-use crate::mapping::layout::host_list as host_list_of;
-use crate::mapping::{Layout, Runs};
+use crate::machine::host_list as host_list_of;
+use crate::machine::{Machine, Runs};
 
 /// The [`Runs`] of a communicator.
 static LAYOUT: Key = Key::new(no_copy, drop_arc::<Runs>);
@@ -27,7 +27,7 @@ static LAYOUT: Key = Key::new(no_copy, drop_arc::<Runs>);
 /// The layout of a communicator, if it is known without communication. Local.
 pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     if comm.size()? == 1 {
-        return Ok(Some(Arc::new((&Layout::one_node(1)).into())));
+        return Ok(Some(Arc::new((&Machine::one_node(1)).into())));
     }
     // A program of sessions alone may outlive the host's keys, so there nothing is kept.
     if !is_active() {
@@ -67,7 +67,7 @@ pub(super) fn knowledge(comm: &HostComm) -> LayoutKnowledge {
 
 /// The layout of a communicator, asked of all its processes and kept, on rank 0; `None` elsewhere, and where
 /// the host cannot tell. Collective.
-pub(super) fn gather(comm: &HostComm) -> Result<Option<Layout>> {
+pub(super) fn gather(comm: &HostComm) -> Result<Option<Machine>> {
     let Some(place) = Place::of_this_process(comm)? else { return Ok(None) };
     let places = comm.gather_alike(&place.words())?;
     let found = (comm.rank()? == 0).then(|| GatheredLayout::read(&places)).flatten();
@@ -93,7 +93,7 @@ pub(super) fn gather(comm: &HostComm) -> Result<Option<Layout>> {
 static HOSTS: Mutex<BTreeMap<c_int, String>> = Mutex::new(BTreeMap::new());
 
 /// The list of the nodes' names, in the order of the layout; `None` if one is not known or is not its node's alone.
-pub(super) fn host_list(comm: &HostComm, layout: &Layout) -> Option<String> {
+pub(super) fn host_list(comm: &HostComm, layout: &Machine) -> Option<String> {
     let ranks = ranks_in_world(comm).ok()??;
     let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut names: Vec<String> = Vec::new();
@@ -171,9 +171,9 @@ impl Place {
 
 /// The layout that rank 0 makes of the places of all.
 struct GatheredLayout {
-    layout: Layout,
+    layout: Machine,
     /// The same in the order of `MPI_COMM_WORLD`, if that has the same processes.
-    of_world: Option<Layout>,
+    of_world: Option<Machine>,
     /// The names of hosts by the rank in `MPI_COMM_WORLD`.
     hosts: Vec<(c_int, String)>,
     /// What does not hold together, and was not used.
@@ -188,7 +188,7 @@ impl GatheredLayout {
             return None;
         }
         let node = |place: &[c_int]| u64::from(place[1] as u32) | u64::from(place[2] as u32) << 32;
-        let layout = Layout::from_ids(&places().map(node).collect::<Vec<_>>());
+        let layout = Machine::from_ids(&places().map(node).collect::<Vec<_>>());
         let hosts: Vec<(c_int, String)> =
             places().map(|place| (place[3], address::host_of(&place[ADDRESS..]))).collect();
         let mut notes: Vec<String> = split_hosts(&layout, &hosts).into_iter().collect();
@@ -215,7 +215,7 @@ impl GatheredLayout {
 }
 
 /// The warning that the MPI has a node for each process while several run on hosts of one name, and so on one machine.
-fn split_hosts(layout: &Layout, hosts: &[(c_int, String)]) -> Option<String> {
+fn split_hosts(layout: &Machine, hosts: &[(c_int, String)]) -> Option<String> {
     let names: HashSet<&str> = hosts.iter().map(|(_, name)| &**name).collect();
     let processes = layout.ranks();
     let is_split = layout.node_sizes().len() == processes && names.len() < processes;
@@ -264,7 +264,7 @@ fn broadcast(comm: &HostComm, words: Vec<u32>) -> Result<Vec<u32>> {
 
 /// What `CARTOGRAPH_LAYOUT` says of `MPI_COMM_WORLD`. A mistake in it is said once, by rank 0 of the
 /// communicator that it is needed for.
-fn written(world: &HostComm, comm: &HostComm) -> Result<Option<Layout>> {
+fn written(world: &HostComm, comm: &HostComm) -> Result<Option<Machine>> {
     static SAID: Once = Once::new();
     match Settings::get().written_layout(world.size()? as usize) {
         None => Ok(None),

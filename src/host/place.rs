@@ -12,7 +12,8 @@ use crate::engine::Comm;
 use crate::engine::arguments::Function;
 use crate::engine::decision::{CallSettings, ReorderOutcome};
 use crate::engine::policy::Reorder;
-use crate::mapping::{Distances, Layout, Objective, Options, Plan, Weights};
+use crate::machine::Machine;
+use crate::mapping::{Distances, Objective, Options, Plan, Weights};
 
 /// The settings for a constructor without an info object.
 pub(crate) fn call_settings(function: Function) -> CallSettings {
@@ -77,7 +78,7 @@ pub(crate) fn new_rank(
     comm: &HostComm,
     function: Function,
     vertices: c_int,
-    plan: impl FnOnce(&Layout, &Options) -> Plan,
+    plan: impl FnOnce(&Machine, &Options) -> Plan,
 ) -> Result<c_int> {
     let rank = comm.rank()?;
     let stay = if rank < vertices { rank } else { sys::CG_UNDEFINED };
@@ -89,7 +90,7 @@ pub(crate) fn new_rank(
     let layout = match layout::known(comm)?.filter(|runs| !runs.is_flat()) {
         Some(runs) => runs.layout(),
         // At random processes are moved wherever they run.
-        None if options.scramble.is_some() => Layout::one_node(comm.size()? as usize),
+        None if options.scramble.is_some() => Machine::one_node(comm.size()? as usize),
         None => return Ok(stay),
     };
     let plan = plan(&layout, &options);

@@ -16,7 +16,7 @@ use crate::engine::Comm;
 use crate::engine::create::Created;
 use crate::engine::decision::ReorderOutcome;
 use crate::engine::place::Placement;
-use crate::mapping::Layout;
+use crate::machine::Machine;
 use crate::report::{
     Job, Launch, Reason, Record, Reorder, Report, Shape, foreign_launcher, launched,
     short_periodic_sides,
@@ -151,7 +151,7 @@ static AT_EXIT: extern "C" fn() = {
 };
 
 /// How this job was started, for a rank file that places it.
-fn launch(comm: &HostComm, layout: &Layout) -> Launch {
+fn launch(comm: &HostComm, layout: &Machine) -> Launch {
     let processes = HostComm::world().size().unwrap_or(0);
     let hosts = layout::host_list(comm, layout);
     Launch::new(&family::version(), processes, |name| std::env::var(name).ok(), hosts)

@@ -14,9 +14,10 @@ use crate::engine::check::Check;
 use crate::engine::combine::Combine;
 use crate::engine::decision::CallSettings;
 use crate::engine::policy::{Policy, Reorder};
-use crate::mapping::layout::names_a_file;
-use crate::mapping::layout::network_map::{NetworkMap, NetworkMapFile};
-use crate::mapping::{Distances, Layout, LayoutError, Options, Weights};
+use crate::machine::names_a_file;
+use crate::machine::network::{NetworkMap, NetworkMapFile};
+use crate::machine::{LayoutError, Machine};
+use crate::mapping::{Distances, Options, Weights};
 
 /// Where the report goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -263,13 +264,13 @@ impl Settings {
     }
 
     /// The layout that `CARTOGRAPH_LAYOUT` gives to `ranks` processes, or why there is none.
-    pub(super) fn written_layout(&self, ranks: usize) -> Option<Result<Layout, String>> {
+    pub(super) fn written_layout(&self, ranks: usize) -> Option<Result<Machine, String>> {
         let WrittenLayout { text, file } = self.layout.as_ref()?;
         // Where processes run is asked of them, and then looked up there.
         if self.network_map().is_some() {
             return None;
         }
-        let layout = Layout::written(text, ranks, |_| fs::read_to_string(file));
+        let layout = Machine::written(text, ranks, |_| fs::read_to_string(file));
         Some(layout.map_err(|error| {
             format!(
                 "cartograph: CARTOGRAPH_LAYOUT: {error}; the layout is asked of the MPI instead"

@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use cartograph::mapping::{Csr, Distances, Grid, Layout, Plan};
+use cartograph::machine::Machine;
+use cartograph::mapping::{Csr, Distances, Grid, Plan};
 use cartograph::report::{Job, Reason, Record, Reorder, Report, Shape, Traffic};
 use cartograph::topology::Cart;
 
@@ -10,7 +11,7 @@ use crate::run::{Directory, cartograph};
 
 /// What a library would have written of a grid, a graph and a grid that nobody mapped.
 fn report() -> Report {
-    let layout = Layout::parse("2x4", 8).unwrap();
+    let layout = Machine::parse("2x4", 8).unwrap();
     let report = Report::new();
     report.job(Job {
         mpi: "some MPI".into(),

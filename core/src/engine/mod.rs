@@ -24,7 +24,8 @@ mod tests;
 use std::sync::Arc;
 
 use self::misuse::Misuse;
-use crate::mapping::{Csr, Layout};
+use crate::machine::Machine;
+use crate::mapping::Csr;
 use crate::topology::{self, Class};
 
 /// What a process knows, without asking others, of where the processes of a communicator run.
@@ -84,7 +85,7 @@ pub trait Comm: Sized {
     }
     /// Where the processes run, on rank 0; `None` elsewhere, and where the host cannot tell. Collective
     /// only if it is not `known` to rank 0.
-    fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>, Self::Error>;
+    fn layout(&self, known: bool) -> Result<Option<Arc<Machine>>, Self::Error>;
     /// Sends `words` to one process and receives what another sends here. Only used on
     /// communicators that the engine made itself: no message of ours meets one of the program's.
     fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>, Self::Error>;

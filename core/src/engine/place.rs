@@ -9,7 +9,8 @@ use std::time::Instant;
 use super::Comm;
 use super::check::Rule;
 use super::decision::{ReorderDecision, ReorderOutcome};
-use crate::mapping::{Csr, Layout, Options, Plan, recall_graph};
+use crate::machine::Machine;
+use crate::mapping::{Csr, Options, Plan, recall_graph};
 use crate::report::{Shape, Traffic};
 
 /// How ranks were reordered, for the report. Only on rank 0, and only where a report is asked for or the
@@ -17,7 +18,7 @@ use crate::report::{Shape, Traffic};
 #[derive(Debug, Clone)]
 pub struct Placement {
     /// The nodes of the old communicator's ranks, if they are known.
-    pub layout: Option<Arc<Layout>>,
+    pub layout: Option<Arc<Machine>>,
     /// The plan, whether it was applied or not.
     pub plan: Option<Plan>,
     /// Whether it was applied, and if not, why.
@@ -62,7 +63,7 @@ impl PlannedMapping {
     /// A plan for a graph.
     pub(super) fn of_graph(
         graph: &Csr,
-        layout: &Layout,
+        layout: &Machine,
         decision: ReorderDecision,
         options: &Options,
     ) -> Self {
@@ -88,7 +89,7 @@ pub(super) fn place<C: Comm>(
     comm: &C,
     PlacementInput { decision, broken, mut options }: PlacementInput,
     (vertices, shape): (i32, Shape),
-    plan: impl FnOnce(&Layout, &Options) -> Option<PlannedMapping>,
+    plan: impl FnOnce(&Machine, &Options) -> Option<PlannedMapping>,
 ) -> Result<(Assignment, Option<Placement>), C::Error> {
     let rank = comm.rank()?;
     let stay =
@@ -102,7 +103,7 @@ pub(super) fn place<C: Comm>(
         let started = Instant::now();
         options.scramble = options.scramble.filter(|_| decision.scramble);
         // At random processes are moved wherever they run.
-        let anywhere = decision.scramble.then(|| Arc::new(Layout::one_node(size as usize)));
+        let anywhere = decision.scramble.then(|| Arc::new(Machine::one_node(size as usize)));
         let planned = layout.as_ref().or(anywhere.as_ref()).and_then(|at| plan(at, &options));
         let seconds = started.elapsed().as_secs_f64();
         let (plan, traffic) = planned.map_or((None, None), |p| (Some(p.plan), p.traffic));

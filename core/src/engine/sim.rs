@@ -7,7 +7,7 @@ use std::time::Duration;
 #[cfg(test)]
 use super::misuse::Misuse;
 use super::{Comm, Error, LayoutKnowledge};
-use crate::mapping::Layout;
+use crate::machine::Machine;
 
 /// What a process brings to a collective call, and which call it is.
 type Slot = Option<(&'static str, Box<dyn Any + Send>)>;
@@ -43,12 +43,12 @@ type Calls = Arc<Mutex<Vec<&'static str>>>;
 struct Group {
     slots: Mutex<Vec<Slot>>,
     meeting: Meeting,
-    layout: Option<Arc<Layout>>,
+    layout: Option<Arc<Machine>>,
     calls: Calls,
 }
 
 impl Group {
-    fn new(size: usize, layout: Option<Layout>, calls: Calls) -> Arc<Self> {
+    fn new(size: usize, layout: Option<Machine>, calls: Calls) -> Arc<Self> {
         let slots = Mutex::new((0..size).map(|_| None).collect());
         let meeting = Meeting { size, state: Mutex::default(), all_here: Condvar::new() };
         Arc::new(Self { slots, meeting, layout: layout.map(Arc::new), calls })
@@ -87,7 +87,7 @@ pub(crate) fn run<T: Send>(size: i32, program: impl Fn(&Sim) -> T + Sync) -> Vec
 
 /// The same, on processes that run somewhere.
 pub(crate) fn run_on<T: Send>(
-    layout: Option<Layout>,
+    layout: Option<Machine>,
     size: i32,
     program: impl Fn(&Sim) -> T + Sync,
 ) -> Vec<T> {
@@ -230,7 +230,7 @@ impl Comm for Sim {
         }
     }
 
-    fn layout(&self, known: bool) -> Result<Option<Arc<Layout>>, Error> {
+    fn layout(&self, known: bool) -> Result<Option<Arc<Machine>>, Error> {
         if !known {
             self.all("layout", ());
         }

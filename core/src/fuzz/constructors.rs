@@ -9,7 +9,8 @@ use crate::engine::combine::Combine;
 use crate::engine::decision::CallSettings;
 use crate::engine::policy::Reorder;
 use crate::engine::sim;
-use crate::mapping::{Layout, Options};
+use crate::machine::Machine;
+use crate::mapping::Options;
 use crate::topology::Cart;
 
 /// All ranks come to the same: a communicator that fits, or one error.
@@ -23,7 +24,7 @@ fn any_calls(u: &mut Unstructured) -> Result<()> {
     // Most ranks make the first.
     let picks = (0..size).map(|_| u.ratio(1, 5)).collect::<Result<Vec<bool>>>()?;
     let nodes = (0..size).map(|_| u.int_in_range(0..=2)).collect::<Result<Vec<u64>>>()?;
-    let layout = u.arbitrary::<bool>()?.then(|| Layout::from_ids(&nodes));
+    let layout = u.arbitrary::<bool>()?.then(|| Machine::from_ids(&nodes));
     let settings = CallSettings {
         reorder: *u.choose(&[Reorder::Off, Reorder::On, Reorder::All, Reorder::Always])?,
         info: u.arbitrary()?,

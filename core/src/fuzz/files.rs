@@ -7,10 +7,11 @@ use cartograph_traffic::{Recording, Scale, host_name, is_host_name};
 use crate::engine::check::Check;
 use crate::engine::policy::Policy;
 use crate::libraries::{self, Library};
-use crate::mapping::layout::address::{MOST_ABOVE, ReportedAddress, host_number};
-use crate::mapping::layout::network_map::NetworkMapFile;
-use crate::mapping::layout::{host_names, parse_sizes};
-use crate::mapping::{Adjacency, Layout, graph::metis as format};
+use crate::machine::Machine;
+use crate::machine::address::{MOST_ABOVE, ReportedAddress, host_number};
+use crate::machine::network::NetworkMapFile;
+use crate::machine::{host_names, parse_sizes};
+use crate::mapping::{Adjacency, graph::metis as format};
 use crate::report::{Document, picture};
 
 /// A layout as people write it, and other words of the environment: two bytes for how many ranks there
@@ -28,7 +29,7 @@ pub fn layout(data: &[u8]) {
     let known = ReportedAddress::slurm(Some(address), Some(pattern));
     assert_eq!(ReportedAddress::from_words(&known.words()), known);
     network_map(file, known);
-    if let Ok(layout) = Layout::written(line, ranks, |_| Ok::<_, io::Error>(file.to_owned())) {
+    if let Ok(layout) = Machine::written(line, ranks, |_| Ok::<_, io::Error>(file.to_owned())) {
         assert_eq!(layout.ranks(), ranks);
         assert_eq!(layout.node_sizes().iter().sum::<usize>(), ranks);
         assert!(layout.node_sizes().iter().all(|size| *size > 0));
@@ -37,8 +38,8 @@ pub fn layout(data: &[u8]) {
 
 /// A file that tells of the network, and a node's address beside those of two hosts that it may know.
 fn network_map(file: &str, known: ReportedAddress) {
-    let layout = Layout::from_ids(&[1, 1, 2, 3]);
-    let groups = |layout: Result<Layout, _>| {
+    let layout = Machine::from_ids(&[1, 1, 2, 3]);
+    let groups = |layout: Result<Machine, _>| {
         layout.map_or(0, |layout| layout.without_idle_levels().above().len())
     };
     let other = ReportedAddress::slurm(Some("a.b"), Some("switch.node"));

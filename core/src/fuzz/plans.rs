@@ -2,9 +2,8 @@
 
 use arbitrary::{Result, Unstructured};
 
-use crate::mapping::{
-    Adjacency, Cost, Csr, Distances, Grid, Kind, Layout, Level, Objective, Offset, Options, Plan,
-};
+use crate::machine::{Kind, Level, Machine};
+use crate::mapping::{Adjacency, Cost, Csr, Distances, Grid, Objective, Offset, Options, Plan};
 use crate::mapping::{Scramble, plan_cart, plan_graph};
 
 /// More cells or vertices take time and show nothing new.
@@ -75,16 +74,16 @@ fn any_weight(u: &mut Unstructured, most: i64) -> Result<i64> {
 }
 
 /// Nodes for so many vertices at least, and perhaps a level below.
-fn any_layout(u: &mut Unstructured, vertices: usize) -> Result<Layout> {
+fn any_layout(u: &mut Unstructured, vertices: usize) -> Result<Machine> {
     let ranks = vertices + if u.ratio(1, 4)? { u.int_in_range(0..=20)? } else { 0 };
     let nodes = u.int_in_range(1..=20u64)?;
     let size = u.int_in_range(1..=40u64)?;
     let layout = match u.int_in_range(0..=2)? {
-        0 => Layout::from_ids(&(0..ranks as u64).map(|rank| rank / size).collect::<Vec<_>>()),
-        1 => Layout::from_ids(&(0..ranks as u64).map(|rank| rank % nodes).collect::<Vec<_>>()),
+        0 => Machine::from_ids(&(0..ranks as u64).map(|rank| rank / size).collect::<Vec<_>>()),
+        1 => Machine::from_ids(&(0..ranks as u64).map(|rank| rank % nodes).collect::<Vec<_>>()),
         _ => {
             let ids = (0..ranks).map(|_| u.int_in_range(0..=nodes));
-            Layout::from_ids(&ids.collect::<Result<Vec<_>>>()?)
+            Machine::from_ids(&ids.collect::<Result<Vec<_>>>()?)
         }
     };
     let above = u.int_in_range(0..=3u64)?;
@@ -117,7 +116,7 @@ fn any_options(u: &mut Unstructured) -> Result<Options> {
 }
 
 /// Holds of every plan, by the edges themselves.
-fn check(graph: &impl Adjacency, layout: &Layout, options: &Options, plan: &Plan) {
+fn check(graph: &impl Adjacency, layout: &Machine, options: &Options, plan: &Plan) {
     let old: Vec<usize> = plan.old_ranks().map(|old| usize::try_from(old).unwrap()).collect();
     assert_eq!(old.len(), graph.vertices());
     let mut taken = vec![false; layout.ranks()];

@@ -9,9 +9,9 @@
 use super::cost::Adjacency;
 use super::grid::Grid;
 use super::lattice::Lattice;
-use super::layout::{Layout, Level};
 use super::levels::Tree;
 use super::plan::{Options, Plan, plan_weighed, worth, worth_through};
+use crate::machine::{Level, Machine};
 
 /// How many times as much as another any dimension may weigh.
 const INEQUALITY: i64 = 4;
@@ -25,7 +25,7 @@ const LARGE: usize = 20_000;
 
 /// The best mapping that is no loss where dimensions are unequal, or the order of the ranks. It takes at most
 /// twice as long as [`plan_weighed`] alone, beside constructions, which take four times as long at most.
-pub(super) fn plan(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
+pub(super) fn plan(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     let best = plan_weighed(grid, layout, options);
     let (nodes, cells) = (layout.nodes(), grid.vertices());
     let node_of =
@@ -60,12 +60,12 @@ pub(super) fn plan(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
 }
 
 /// Whether a plan is no loss where dimensions are unequal.
-pub(super) fn is_no_loss(grid: &Grid, layout: &Layout, plan: &Plan) -> bool {
+pub(super) fn is_no_loss(grid: &Grid, layout: &Machine, plan: &Plan) -> bool {
     are_safe(&cuts(grid, layout, plan), &cuts(grid, layout, &plan.clone().undone()))
 }
 
 /// What a plan cuts of a grid between nodes, and between the groups of each level above.
-fn cuts(grid: &Grid, layout: &Layout, plan: &Plan) -> Vec<Cut> {
+fn cuts(grid: &Grid, layout: &Machine, plan: &Plan) -> Vec<Cut> {
     let group_of = |level: &Level| -> Vec<u32> {
         plan.old_ranks().map(|old| level.group_of[old as usize]).collect()
     };
@@ -156,7 +156,7 @@ mod tests {
     }
 
     fn planned(dims: &[i32], sizes: &[usize]) -> Plan {
-        plan(&grid(dims), &Layout::blocks(sizes), &Options::default())
+        plan(&grid(dims), &Machine::blocks(sizes), &Options::default())
     }
 
     fn sums(plan: &Plan) -> (i64, i64) {
@@ -188,7 +188,7 @@ mod tests {
         // Squares of 4 x 4 would have 192, but a node of them more than now if the rows weigh four times as much.
         assert_eq!(sums(&planned(&[16, 16], &[16; 16])), (480, 256));
         // Ranks dealt to few nodes in turn cut so much that nothing can be lost.
-        let dealt = Layout::from_ids(&(0..64).map(|rank| rank % 4).collect::<Vec<_>>());
+        let dealt = Machine::from_ids(&(0..64).map(|rank| rank % 4).collect::<Vec<_>>());
         assert_eq!(sums(&plan(&grid(&[8, 8]), &dealt, &Options::default())), (112, 32));
     }
 
@@ -200,7 +200,7 @@ mod tests {
             (&[8, 6, 6], vec![24; 12]),
             (&[10, 9, 4], [vec![30; 6], vec![20; 9]].concat()),
         ] {
-            let layout = Layout::blocks(&sizes);
+            let layout = Machine::blocks(&sizes);
             let plan = plan(&grid(dims), &layout, &Options::default());
             let node_of: Vec<u32> =
                 plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();

@@ -6,7 +6,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Csr, Grid, Layout, Options, Plan, plan_cart, plan_graph};
+use super::{Csr, Grid, Options, Plan, plan_cart, plan_graph};
+use crate::machine::Machine;
 
 /// What is mapped.
 enum Subject {
@@ -16,7 +17,7 @@ enum Subject {
 
 struct Last {
     subject: Subject,
-    layout: Layout,
+    layout: Machine,
     options: Options,
     plan: Plan,
 }
@@ -28,7 +29,7 @@ fn last() -> MutexGuard<'static, Option<Last>> {
 }
 
 /// [`plan_cart`], which returns the last plan again if the arguments are the same.
-pub fn recall_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
+pub fn recall_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     let same = |subject: &Subject| matches!(subject, Subject::Cart(last) if last == grid);
     recall((layout, options), same).unwrap_or_else(|| {
         let plan = plan_cart(grid, layout, options);
@@ -37,7 +38,7 @@ pub fn recall_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
 }
 
 /// [`plan_graph`], which returns the last plan again if the arguments are the same.
-pub fn recall_graph(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
+pub fn recall_graph(graph: &Csr, layout: &Machine, options: &Options) -> Plan {
     let same = |subject: &Subject| matches!(subject, Subject::Graph(last) if last == graph);
     recall((layout, options), same).unwrap_or_else(|| {
         let plan = plan_graph(graph, layout, options);
@@ -45,14 +46,14 @@ pub fn recall_graph(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
     })
 }
 
-fn recall(terms: (&Layout, &Options), same: impl FnOnce(&Subject) -> bool) -> Option<Plan> {
+fn recall(terms: (&Machine, &Options), same: impl FnOnce(&Subject) -> bool) -> Option<Plan> {
     let last = last();
     let last = last.as_ref().filter(|last| (&last.layout, &last.options) == terms)?;
     same(&last.subject).then(|| last.plan.clone())
 }
 
 /// The lock is not held while a search goes on, so another thread's plan may be replaced.
-fn keep(subject: Subject, (layout, options): (&Layout, &Options), plan: Plan) -> Plan {
+fn keep(subject: Subject, (layout, options): (&Machine, &Options), plan: Plan) -> Plan {
     let (layout, options) = (layout.clone(), *options);
     *last() = Some(Last { subject, layout, options, plan: plan.clone() });
     plan
@@ -67,8 +68,8 @@ mod tests {
     fn what_is_recalled_is_what_is_planned() {
         let grid = |dims: [i32; 2]| Grid::from(&Cart::new(&dims, &[false; 2], 64).unwrap());
         let options = Options::default();
-        let dealt = Layout::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>());
-        for layout in [Layout::blocks(&[4; 4]), dealt] {
+        let dealt = Machine::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>());
+        for layout in [Machine::blocks(&[4; 4]), dealt] {
             for dims in [[4, 4], [8, 2], [4, 4]] {
                 let plan = plan_cart(&grid(dims), &layout, &options);
                 for _ in 0..2 {

@@ -6,12 +6,12 @@ use super::cost::{Adjacency, Cost, Objective};
 use super::csr::Csr;
 use super::grid::Grid;
 use super::lattice::Lattice;
-use super::layout::{Layout, Level};
 use super::levels::{Distances, Found, Question, Tree, through};
 use super::rank_assignment::assign_ranks;
 use super::rank_zero;
 use super::refine::Budget;
 use super::scramble::{Scramble, scramble};
+use crate::machine::{Level, Machine};
 
 /// What a grid gets to search for a better mapping, in seconds: 200 us a cell up to 150 ms; beyond some
 /// thousand cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
@@ -152,7 +152,7 @@ impl Plan {
     /// to groups of so many ranks goes below.
     pub fn identity(
         graph: &impl Adjacency,
-        layout: &Layout,
+        layout: &Machine,
         distances: &Distances,
         bound: impl Fn(&[usize]) -> i64,
     ) -> Self {
@@ -207,7 +207,7 @@ impl Plan {
         self,
         graph: &impl Adjacency,
         symmetric: &impl Adjacency,
-        layout: &Layout,
+        layout: &Machine,
         (options, seconds): (&Options, &Seconds),
         (tree, found): (&Tree, Option<Found>),
     ) -> Self {
@@ -257,7 +257,7 @@ impl Plan {
     pub(super) fn with(
         self,
         graph: &impl Adjacency,
-        layout: &Layout,
+        layout: &Machine,
         old_rank: Box<[i32]>,
         algorithm: &'static str,
     ) -> Self {
@@ -270,7 +270,7 @@ impl Plan {
     fn with_costs(
         self,
         graph: &impl Adjacency,
-        layout: &Layout,
+        layout: &Machine,
         outer: Vec<Cost>,
         old_rank: Box<[i32]>,
         algorithm: &'static str,
@@ -314,7 +314,7 @@ impl Plan {
 /// nearly all of it for constructions; grids of some hundred cells are searched for up to 0.15 s. Memory: 17
 /// bytes a cell beyond the layout from 100,000 cells on, up to about 120 where smaller grids are annealed
 /// (docs/quality.md).
-pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
+pub fn plan_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     match options.scramble {
         Some(how) => scramble(grid, layout, how),
         None if grid.is_assumed() => {
@@ -325,7 +325,7 @@ pub fn plan_cart(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
 }
 
 /// The best mapping by the weights that the grid has.
-pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
+pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     let cells = grid.vertices();
     let directed = Lattice::directed(grid);
     let plan = Plan::identity(grid, layout, &options.distances, |sizes| {
@@ -384,7 +384,7 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Layout, options: &Options) -> P
 /// Deterministic. The process of rank 0 keeps its rank.
 ///
 /// `layout` must have at least as many ranks as the graph has vertices.
-pub fn plan_graph(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
+pub fn plan_graph(graph: &Csr, layout: &Machine, options: &Options) -> Plan {
     match options.scramble {
         Some(how) => scramble(graph, layout, how),
         None => rank_zero::keep(graph, layout, options, super::graph::plan(graph, layout, options)),

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 
 use super::cost::{Adjacency, Objective};
 use super::csr::Csr;
-use super::layout::{Layout, Level};
 use super::order::breadth_first;
 use super::refine::{Budget, Partition, anneal, swap_pairs};
+use crate::machine::{Level, Machine};
 
 /// How long one node's vertices may be searched, in seconds, from each of [`STARTS`] starts.
 const NODE_SECONDS: f64 = 0.002;
@@ -34,7 +34,7 @@ type Question = (Csr, Vec<u32>);
 pub(super) fn assign_ranks(
     graph: &impl Adjacency,
     node_of: &[u32],
-    layout: &Layout,
+    layout: &Machine,
     objective: Objective,
     budget: &mut Budget,
 ) -> Box<[i32]> {

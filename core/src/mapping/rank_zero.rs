@@ -11,9 +11,9 @@ use super::assumed;
 use super::cost::Adjacency;
 use super::csr::Csr;
 use super::grid::Grid;
-use super::layout::Layout;
 use super::levels::Tree;
 use super::plan::{Options, Plan};
+use crate::machine::Machine;
 
 /// How many nodes are looked at that could change places with that of rank 0.
 const MOST_NODES: usize = 64;
@@ -33,7 +33,7 @@ pub(super) trait Subject: Adjacency {
     fn renumbered(&self, image: usize) -> Vec<u32>;
 
     /// Whether a plan is no loss if edges weigh otherwise than is assumed.
-    fn is_no_loss(&self, layout: &Layout, plan: &Plan) -> bool;
+    fn is_no_loss(&self, layout: &Machine, plan: &Plan) -> bool;
 }
 
 impl Subject for Csr {
@@ -45,7 +45,7 @@ impl Subject for Csr {
         (0..self.vertices() as u32).collect()
     }
 
-    fn is_no_loss(&self, _: &Layout, _: &Plan) -> bool {
+    fn is_no_loss(&self, _: &Machine, _: &Plan) -> bool {
         true
     }
 }
@@ -83,13 +83,13 @@ impl Subject for Grid {
         (0..self.vertices()).map(place).collect()
     }
 
-    fn is_no_loss(&self, layout: &Layout, plan: &Plan) -> bool {
+    fn is_no_loss(&self, layout: &Machine, plan: &Plan) -> bool {
         !self.is_assumed() || assumed::is_no_loss(self, layout, plan)
     }
 }
 
 /// The plan, if the process of rank 0 keeps its rank by it, or the best that was found by which it does.
-pub(super) fn keep(graph: &impl Subject, layout: &Layout, options: &Options, plan: Plan) -> Plan {
+pub(super) fn keep(graph: &impl Subject, layout: &Machine, options: &Options, plan: Plan) -> Plan {
     let Some(old_rank) = plan.old_rank.as_deref().filter(|old_rank| old_rank[0] != 0) else {
         return plan;
     };
@@ -122,7 +122,7 @@ pub(super) fn keep(graph: &impl Subject, layout: &Layout, options: &Options, pla
 
 /// The order by which the graph is renumbered so that 0 comes to a node, or a part of a node, that can change places
 /// with that of rank 0.
-fn by_symmetry(graph: &impl Subject, layout: &Layout, old_rank: &[i32]) -> Option<Vec<i32>> {
+fn by_symmetry(graph: &impl Subject, layout: &Machine, old_rank: &[i32]) -> Option<Vec<i32>> {
     let (nodes, sizes) = (layout.nodes(), layout.node_sizes());
     let mut others = HashSet::new();
     for image in graph.images() {
@@ -145,7 +145,7 @@ fn by_symmetry(graph: &impl Subject, layout: &Layout, old_rank: &[i32]) -> Optio
 
 /// The same on each of the smallest parts of the machine, but there in the order of the old ranks, which a mirrored grid
 /// has backwards. Costs are the same, and vertex 0, the first of its part, keeps rank 0.
-fn in_old_order(layout: &Layout, order: Vec<i32>) -> Vec<i32> {
+fn in_old_order(layout: &Machine, order: Vec<i32>) -> Vec<i32> {
     let parts: &[u32] = layout.levels().last().map_or(&[], |level| &level.group_of);
     let part = |rank: &i32| parts[*rank as usize];
     let mut sorted = order.clone();
@@ -159,7 +159,7 @@ fn in_old_order(layout: &Layout, order: Vec<i32>) -> Vec<i32> {
 
 /// For each rank the one that it becomes when parts of the machine that are alike change places, so that `rank` becomes
 /// 0. `None` if it is on a node that is unlike that of rank 0, or below other switches.
-fn exchange(layout: &Layout, rank: i32) -> Option<Vec<i32>> {
+fn exchange(layout: &Machine, rank: i32) -> Option<Vec<i32>> {
     let mut places: Vec<i32> = (0..layout.ranks() as i32).collect();
     let levels = layout.levels();
     for (at, level) in levels.iter().enumerate() {
@@ -216,7 +216,7 @@ fn exchange(layout: &Layout, rank: i32) -> Option<Vec<i32>> {
 /// those are tried that have the fewest edges inside of their node.
 fn by_one(
     graph: &impl Adjacency,
-    layout: &Layout,
+    layout: &Machine,
     tree: &Tree,
     options: &Options,
     node_of: &[u32],
@@ -255,7 +255,7 @@ fn by_one(
 
 /// The vertices of the node of rank 0 and of that which vertex 0 is on, divided anew: the first grows from vertex 0, by
 /// what has the most edges to it and the fewest to what is left.
-fn by_border(graph: &impl Adjacency, layout: &Layout, node_of: &[u32]) -> Option<Vec<u32>> {
+fn by_border(graph: &impl Adjacency, layout: &Machine, node_of: &[u32]) -> Option<Vec<u32>> {
     let (own, other) = (layout.nodes()[0], node_of[0]);
     let members: Vec<u32> = (0..node_of.len() as u32)
         .filter(|v| [own, other].contains(&node_of[*v as usize]))
@@ -282,7 +282,7 @@ fn by_border(graph: &impl Adjacency, layout: &Layout, node_of: &[u32]) -> Option
 }
 
 /// The old rank of each vertex where the vertices of some nodes are others now: in order on these, as before on others.
-fn in_order(layout: &Layout, before: &[u32], after: Vec<u32>, old_rank: &[i32]) -> Vec<i32> {
+fn in_order(layout: &Machine, before: &[u32], after: Vec<u32>, old_rank: &[i32]) -> Vec<i32> {
     let is_changed = |node: u32| node == layout.nodes()[0] || node == before[0];
     let mut ranks = vec![Vec::new(); layout.node_sizes().len()];
     let all = layout.nodes().iter().enumerate().rev();

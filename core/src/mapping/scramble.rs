@@ -3,10 +3,10 @@
 use super::cost::Adjacency;
 use super::csr::Csr;
 use super::grid::Grid;
-use super::layout::Layout;
 use super::levels::Distances;
 use super::plan::Plan;
 use super::rng::Rng;
+use crate::machine::Machine;
 
 /// What can be scrambled.
 pub(super) trait Scrambled: Adjacency {
@@ -38,7 +38,7 @@ pub struct Scramble {
 
 /// Every process gets another rank than its own, but for that of rank 0 unless it is moved as well; by the seed and the
 /// topology alone: not by where it runs. One process alone stays.
-pub(super) fn scramble(graph: &impl Scrambled, layout: &Layout, how: Scramble) -> Plan {
+pub(super) fn scramble(graph: &impl Scrambled, layout: &Machine, how: Scramble) -> Plan {
     let plan = Plan::identity(graph, layout, &Distances::default(), |_| 0);
     let first = usize::from(!how.rank_zero);
     if graph.vertices() < 2 || layout.ranks() < first + 2 {
@@ -58,18 +58,19 @@ pub(super) fn scramble(graph: &impl Scrambled, layout: &Layout, how: Scramble) -
 #[cfg(test)]
 mod tests {
     use super::Scramble;
-    use crate::mapping::{Adjacency, Csr, Grid, Layout, Options, plan_cart, plan_graph};
+    use crate::machine::Machine;
+    use crate::mapping::{Adjacency, Csr, Grid, Options, plan_cart, plan_graph};
 
     fn grid(dims: &[usize]) -> Grid {
         let stencil = Grid::nearest_neighbors(&vec![1; dims.len()]);
         Grid::new(dims.to_vec(), vec![false; dims.len()], stencil)
     }
 
-    fn order(dims: &[usize], layout: &Layout, seed: u64) -> Vec<i32> {
+    fn order(dims: &[usize], layout: &Machine, seed: u64) -> Vec<i32> {
         scrambled(dims, layout, Scramble { seed, rank_zero: false })
     }
 
-    fn scrambled(dims: &[usize], layout: &Layout, how: Scramble) -> Vec<i32> {
+    fn scrambled(dims: &[usize], layout: &Machine, how: Scramble) -> Vec<i32> {
         let options = Options { scramble: Some(how), ..Options::default() };
         let plan = plan_cart(&grid(dims), layout, &options);
         assert_eq!(plan.algorithm, "scramble");
@@ -83,7 +84,7 @@ mod tests {
                 if ranks == 2 && !rank_zero {
                     continue;
                 }
-                let layout = Layout::one_node(ranks);
+                let layout = Machine::one_node(ranks);
                 let order = scrambled(&[ranks], &layout, Scramble { seed, rank_zero });
                 let stays = |(new, old): (i32, &i32)| new == *old;
                 assert_eq!(
@@ -100,9 +101,9 @@ mod tests {
 
     #[test]
     fn the_seed_and_the_topology_decide_and_not_the_layout() {
-        let one = Layout::one_node(12);
+        let one = Machine::one_node(12);
         let first = order(&[4, 3], &one, 7);
-        assert_eq!(order(&[4, 3], &Layout::blocks(&[4, 4, 4]), 7), first);
+        assert_eq!(order(&[4, 3], &Machine::blocks(&[4, 4, 4]), 7), first);
         assert_ne!(order(&[4, 3], &one, 8), first);
         assert_ne!(order(&[3, 4], &one, 7), first);
         // Of more processes than vertices, some at random take part.
@@ -114,13 +115,13 @@ mod tests {
     fn what_it_costs_is_told() {
         let how = Scramble { seed: 1, rank_zero: false };
         let options = Options { scramble: Some(how), ..Options::default() };
-        let layout = Layout::blocks(&[2, 2]);
+        let layout = Machine::blocks(&[2, 2]);
         let graph = Csr::from_edges(4, [(0, 1, 5), (2, 3, 5)].into_iter());
         let plan = plan_graph(&graph, &layout, &options);
         let node_of: Vec<u32> = plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
         assert_eq!((plan.before.inter_node_edges, plan.after), (0, graph.cost(&node_of)));
         for (dims, ranks) in [(&[1][..], 4), (&[2], 2)] {
-            let alone = plan_cart(&grid(dims), &Layout::one_node(ranks), &options);
+            let alone = plan_cart(&grid(dims), &Machine::one_node(ranks), &options);
             assert_eq!(alone.old_rank, None);
         }
     }

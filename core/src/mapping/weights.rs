@@ -83,7 +83,8 @@ impl Weights {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::{Layout, Options, plan_cart};
+    use crate::machine::Machine;
+    use crate::mapping::{Options, plan_cart};
     use crate::topology::Cart;
 
     #[test]
@@ -107,7 +108,7 @@ mod tests {
     fn sums(dims: &[i32], weights: &[i64], sizes: &[usize]) -> (i64, i64) {
         let cart = Cart::new(dims, &vec![false; dims.len()], i32::MAX).unwrap();
         let grid = Grid::of_cart(&cart, Some(weights));
-        let plan = plan_cart(&grid, &Layout::blocks(sizes), &Options::default());
+        let plan = plan_cart(&grid, &Machine::blocks(sizes), &Options::default());
         (plan.before.inter_node_edges, plan.after.inter_node_edges)
     }
 

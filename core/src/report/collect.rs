@@ -234,7 +234,8 @@ impl Collected {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::{Distances, Grid, Layout, Plan};
+    use crate::machine::Machine;
+    use crate::mapping::{Distances, Grid, Plan};
     use crate::report::record::{Reason, Reorder};
     use crate::topology::Cart;
 
@@ -306,7 +307,7 @@ warning: careful (2 times)
 
     #[test]
     fn parts_make_a_whole() {
-        let part = |sides: &[i32], nodes: Option<&Layout>| {
+        let part = |sides: &[i32], nodes: Option<&Machine>| {
             let report = Report::new();
             let nodes = nodes.map(Into::into);
             report.job(Job { mpi: "some MPI".into(), processes: 8, rank: sides[0], nodes });
@@ -314,7 +315,7 @@ warning: careful (2 times)
             report.warn("careful");
             Document::read(&report.json()).unwrap()
         };
-        let layout = Layout::blocks(&[4, 4]);
+        let layout = Machine::blocks(&[4, 4]);
         let merged = Document::merged([part(&[2, 3], None), part(&[4, 3], Some(&layout))]);
         let job = merged.job.as_ref().unwrap();
         assert_eq!((job.rank, &job.nodes), (2, &Some((&layout).into())));
@@ -329,7 +330,7 @@ warning: careful (2 times)
         let report = Report::new();
         let sides = [200_000, 200_001, 200_002];
         for side in sides {
-            let layout = Layout::blocks(&[side as usize; 2]);
+            let layout = Machine::blocks(&[side as usize; 2]);
             let plan =
                 Plan::identity(&Grid::from(&grid(side)), &layout, &Distances::default(), |_| 0);
             report.add(Record::planned(

@@ -5,8 +5,9 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::machine::{Level, Machine};
 use crate::mapping::plan::{LevelCost, Weighted};
-use crate::mapping::{Cost, Layout, Level, Plan};
+use crate::mapping::{Cost, Plan};
 
 /// How many nodes have how many processes: runs of `(nodes, processes)`, in the order of the nodes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -43,8 +44,8 @@ impl FromIterator<usize> for NodeSizes {
     }
 }
 
-impl From<&Layout> for NodeSizes {
-    fn from(layout: &Layout) -> Self {
+impl From<&Machine> for NodeSizes {
+    fn from(layout: &Machine) -> Self {
         layout.node_sizes().into_iter().collect()
     }
 }
@@ -103,7 +104,7 @@ pub struct LevelEffect {
 
 impl LevelEffect {
     /// The effect of a plan at each level of a layout, the outermost first.
-    pub fn of(layout: &Layout, plan: &Plan) -> Vec<Self> {
+    pub fn of(layout: &Machine, plan: &Plan) -> Vec<Self> {
         let levels = layout.levels().iter().zip(layout.names()).zip(&plan.levels);
         let level = |((level, name), costs): ((&Level, String), &LevelCost)| Self {
             name: name.into(),
@@ -166,7 +167,7 @@ pub struct Effect {
 
 impl Effect {
     /// The effect of a plan for a layout.
-    pub fn of(layout: &Layout, plan: &Plan) -> Self {
+    pub fn of(layout: &Machine, plan: &Plan) -> Self {
         Self {
             lower_bound: plan.lower_bound,
             before: plan.before,
@@ -185,7 +186,7 @@ mod tests {
 
     #[test]
     fn nodes_are_told_in_a_few_words() {
-        let told = |text, ranks| NodeSizes::from(&Layout::parse(text, ranks).unwrap()).to_string();
+        let told = |text, ranks| NodeSizes::from(&Machine::parse(text, ranks).unwrap()).to_string();
         assert_eq!(told("1x16", 16), "one node of 16");
         assert_eq!(told("50x48", 2400), "50 nodes of 48");
         assert_eq!(told("40*48,10*30,12*15,1", 2401), "63 nodes of 40*48,10*30,12*15,1");

@@ -91,7 +91,8 @@ impl Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::{Csr, Distances, Grid, Kind, Layout, Plan};
+    use crate::machine::{Kind, Machine};
+    use crate::mapping::{Csr, Distances, Grid, Plan};
     use crate::report::{Reason, Record, Reorder, Report, Shape, Traffic};
     use crate::topology::Cart;
 
@@ -101,7 +102,7 @@ mod tests {
         let nodes = Some([2, 2, 1].into_iter().collect());
         report.job(Job { mpi: "An \"MPI\"\n".into(), processes: 5, rank: 0, nodes });
         let grid = Cart::new(&[2, 2], &[true, false], 5).unwrap();
-        let layout = Layout::parse("2,2,1", 5).unwrap();
+        let layout = Machine::parse("2,2,1", 5).unwrap();
         let switches = layout.clone().under(Kind::Switch, &[0, 0, 1, 1, 0]).unwrap();
         let plan = Plan {
             old_rank: Some([0, 2, 1, 3].into()),

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::mapping::{Adjacency, Layout, Level, Plan};
+use crate::machine::{Level, Machine};
+use crate::mapping::{Adjacency, Plan};
 
 /// Where processes run, as much as a picture needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,7 +25,7 @@ pub struct Places {
 
 impl Places {
     /// Where a plan puts the ranks of a layout.
-    pub(super) fn of(layout: &Layout, plan: &Plan) -> Self {
+    pub(super) fn of(layout: &Machine, plan: &Plan) -> Self {
         let groups = |levels: &[Level]| levels.iter().map(|l| l.group_of.to_vec()).collect();
         Self {
             node_of: layout.nodes().to_vec(),
@@ -34,7 +35,7 @@ impl Places {
         }
     }
 
-    /// The nodes and the switches above them as [`Layout::parse`] takes them, with ranks filling node after node.
+    /// The nodes and the switches above them as [`Machine::parse`] takes them, with ranks filling node after node.
     /// `None` if they cannot be written so: a switch has nodes of different sizes, or not one after the other.
     pub(super) fn notation(&self) -> Option<String> {
         let nodes = self.node_of.iter().max().map_or(0, |most| *most as usize + 1);
@@ -62,8 +63,9 @@ impl Places {
             |part: &Vec<usize>| part.iter().map(usize::to_string).collect::<Vec<_>>().join("x");
         let text = parts.iter().map(word).collect::<Vec<_>>().join(",");
         // A group that comes again after another is two groups there.
-        let written = Layout::parse(&text, self.node_of.len()).ok()?;
-        let groups = |layout: &Layout| layout.above().iter().map(Level::groups).collect::<Vec<_>>();
+        let written = Machine::parse(&text, self.node_of.len()).ok()?;
+        let groups =
+            |layout: &Machine| layout.above().iter().map(Level::groups).collect::<Vec<_>>();
         let counts = above.iter().map(|groups| groups.iter().collect::<HashSet<_>>().len());
         (groups(&written) == counts.collect::<Vec<_>>()).then_some(text)
     }
@@ -132,7 +134,7 @@ pub struct VertexPlaces {
 
 impl VertexPlaces {
     /// The places of vertices that these ranks of a layout take.
-    pub fn new(layout: &Layout, ranks: impl Iterator<Item = i32> + Clone) -> Self {
+    pub fn new(layout: &Machine, ranks: impl Iterator<Item = i32> + Clone) -> Self {
         let groups = |group_of: &[u32]| ranks.clone().map(|rank| group_of[rank as usize]).collect();
         let levels =
             |levels: &[Level]| levels.iter().map(|level| groups(&level.group_of)).collect();
@@ -155,7 +157,7 @@ pub struct Traffic {
 
 impl Traffic {
     /// The traffic of a graph on a layout, before and after a plan. O(edges + nodes^2).
-    pub fn new(graph: &impl Adjacency, layout: &Layout, plan: &Plan) -> Self {
+    pub fn new(graph: &impl Adjacency, layout: &Machine, plan: &Plan) -> Self {
         let nodes = layout.nodes();
         let after: Vec<u32> = plan.old_ranks().map(|old| nodes[old as usize]).collect();
         let count = layout.node_sizes().len();
@@ -180,7 +182,7 @@ mod tests {
     #[test]
     fn traffic_counts_edges_from_row_to_column() {
         let graph = Csr::from_edges(4, [(0, 1, 1), (0, 2, 5), (3, 0, 2)].into_iter());
-        let layout = Layout::blocks(&[2, 2]);
+        let layout = Machine::blocks(&[2, 2]);
         let before = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
         let plan = Plan { old_rank: Some([0, 2, 1, 3].into()), ..before };
         let traffic = Traffic::new(&graph, &layout, &plan);

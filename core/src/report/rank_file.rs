@@ -132,8 +132,9 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::machine::{Kind, Machine};
     use crate::mapping::plan::Weighted;
-    use crate::mapping::{Grid, Kind, Layout, Plan};
+    use crate::mapping::{Grid, Plan};
     use crate::report::Reorder;
     use crate::topology::Cart;
 
@@ -141,7 +142,7 @@ mod tests {
     fn where_a_program_passes_0_the_launcher_can_place_its_ranks() {
         let grid = Cart::new(&[4, 4], &[false, true], 16).unwrap();
         let record = |layout: &str, after: i64, kept: Reason| {
-            let layout = Layout::parse(layout, 16).unwrap();
+            let layout = Machine::parse(layout, 16).unwrap();
             let before = Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |_| 0);
             let after = Cost { inter_node_edges: after, max_node_edges: 1 };
             let plan = Plan { old_rank: Some((0..16).collect()), after, ..before };
@@ -191,7 +192,7 @@ mod tests {
     #[test]
     fn the_launcher_is_told_of_switches_that_can_be_written() {
         let grid = Cart::new(&[4, 4], &[false, false], 16).unwrap();
-        let record = |layout: &Layout, distances: &str, after: i128| {
+        let record = |layout: &Machine, distances: &str, after: i128| {
             let distances = Distances::parse(distances).unwrap();
             let before = Plan::identity(&Grid::from(&grid), layout, &distances, |_| 0);
             let weighted = before.weighted.clone().map(|weighted| Weighted { after, ..weighted });
@@ -200,20 +201,20 @@ mod tests {
                 .kept(Reason::NOT_ASKED)
                 .to_string()
         };
-        let even = Layout::parse("2x2x4", 16).unwrap();
+        let even = Machine::parse("2x2x4", 16).unwrap();
         let command =
             "cartograph plan --dims 4x4 --layout 2x2x4 --rankfile LAUNCHER FILE --hosts NAMES\n";
         let text = record(&even, "1", 1);
         assert!(text.ends_with(command), "{text}");
         let text = record(&even, "1,10,50", 1);
         assert!(text.contains(" --layout 2x2x4 --level-weights 1,10,50 --rankfile"), "{text}");
-        let uneven = Layout::parse("2x2x3,1x2x2", 16).unwrap();
+        let uneven = Machine::parse("2x2x3,1x2x2", 16).unwrap();
         let text = record(&uneven, "1", 1);
         assert!(text.contains(" --layout 2x2x3,1x2x2 --rankfile"), "{text}");
         // Nodes of one switch that are not one after the other, and nothing gained.
         let ids: Vec<u64> = (0..16).map(|rank| rank / 4).collect();
         let dealt: Vec<u64> = ids.iter().map(|node| node % 2).collect();
-        let dealt = Layout::from_ids(&ids).under(Kind::Switch, &dealt).unwrap();
+        let dealt = Machine::from_ids(&ids).under(Kind::Switch, &dealt).unwrap();
         assert!(!record(&dealt, "1", 1).contains("cartograph plan"));
         assert!(!record(&even, "1", 1 << 40).contains("cartograph plan"));
     }

@@ -9,7 +9,8 @@ use serde::{Deserialize, Serialize};
 use super::effect::{Effect, NodeSizes};
 use super::places::{Places, Traffic};
 use super::rank_file::Launch;
-use crate::mapping::{Layout, Plan};
+use crate::machine::Machine;
+use crate::mapping::Plan;
 use crate::topology::{Cart, Graph};
 
 /// What was created.
@@ -204,7 +205,7 @@ impl Record {
         function: &'static str,
         topology: impl Into<Shape>,
         reorder: Reorder,
-        layout: &Layout,
+        layout: &Machine,
         plan: &Plan,
     ) -> Self {
         let nodes = NodeSizes::from(layout);

@@ -5,7 +5,8 @@ use std::fmt;
 use super::effect::{Effect, LevelEffect, WeightedEffect};
 use super::json::{Document, Warning};
 use super::record::{Reason, Record, Reorder, Shape};
-use crate::mapping::{Kind, Plan};
+use crate::machine::Kind;
+use crate::mapping::Plan;
 
 /// "8 x 4", or "50 x 48, periodic along 0 and 1".
 impl fmt::Display for Shape {
@@ -247,14 +248,15 @@ impl fmt::Display for Document {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::{Cost, Distances, Grid, Layout, Options, plan_cart};
+    use crate::machine::Machine;
+    use crate::mapping::{Cost, Distances, Grid, Options, plan_cart};
     use crate::report::{Job, Report};
     use crate::topology::Cart;
 
     #[test]
     fn what_is_withheld_is_told_with_what_applies_it() {
         let grid = Cart::new(&[4, 4, 1], &[false; 3], 16).unwrap();
-        let layout = Layout::parse("4x4", 16).unwrap();
+        let layout = Machine::parse("4x4", 16).unwrap();
         let plan = plan_cart(&Grid::from(&grid), &layout, &Options::default());
         let record = |reorder, kept| {
             Record::planned("MPI_Cart_create", &grid, reorder, &layout, &plan)
@@ -276,7 +278,7 @@ mod tests {
 
     #[test]
     fn every_level_has_a_line() {
-        let layout = Layout::parse("2x2x4", 16).unwrap();
+        let layout = Machine::parse("2x2x4", 16).unwrap();
         let packages: Vec<u64> = (0..16).map(|rank| rank / 2).collect();
         let layout = layout.with_level(Kind::Package, &packages);
         let grid = Cart::new(&[16], &[false], 16).unwrap();
@@ -297,7 +299,7 @@ edges of the worst node 2; between nodes 6, at least 4; weights assumed equal
     #[test]
     fn people_read_this() {
         let report = Report::new();
-        let layout = Layout::parse("50x48", 2400).unwrap();
+        let layout = Machine::parse("50x48", 2400).unwrap();
         report.job(Job {
             mpi: "MPICH 4.0.2".into(),
             processes: 2400,

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use cartograph::engine::check::Check;
 use cartograph::engine::policy::Policy;
-use cartograph::mapping::layout::names_a_file;
+use cartograph::machine::names_a_file;
 use cartograph::mapping::{Distances, Weights};
 
 use crate::exec::libraries::Place;

@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use cartograph_core::mapping::{Grid, Layout, Options, Plan, plan_cart};
+use cartograph_core::machine::Machine;
+use cartograph_core::mapping::{Grid, Options, Plan, plan_cart};
 
 use crate::{clock, memory};
 
@@ -60,7 +61,7 @@ fn row(text: &mut String, dims: &[usize], uneven: bool) -> bool {
     let mut sizes: Vec<usize> = (0..ranks / 64).map(size).collect();
     let left = ranks - sizes.iter().sum::<usize>();
     sizes.extend((left > 0).then_some(left));
-    let layout = Layout::blocks(&sizes);
+    let layout = Machine::blocks(&sizes);
     let stencil = Grid::nearest_neighbors(&vec![1; dims.len()]);
     let known = Grid::new(dims.to_vec(), vec![false; dims.len()], stencil);
     let unknown = known.clone().assumed();

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 use std::time::Instant;
 
-use cartograph_core::mapping::{Adjacency, Cost, Csr, Layout, Objective, Options, plan_graph};
+use cartograph_core::machine::Machine;
+use cartograph_core::mapping::{Adjacency, Cost, Csr, Objective, Options, plan_graph};
 use metis::option::Seed;
 
 use crate::generate;
@@ -79,7 +80,7 @@ pub(crate) fn section() -> (String, bool) {
     let instances = instances();
     for Instance { name, graph, sizes } in &instances {
         let (metis, _, metis_time) = metis(graph, sizes);
-        let layout = Layout::blocks(sizes);
+        let layout = Machine::blocks(sizes);
         let begin = Instant::now();
         let plan = plan_graph(graph, &layout, &Options::default());
         let time = begin.elapsed().as_secs_f64();

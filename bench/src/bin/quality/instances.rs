@@ -1,6 +1,7 @@
 //! The grids that are measured.
 
-use cartograph_core::mapping::{Grid, Layout, Offset};
+use cartograph_core::machine::Machine;
+use cartograph_core::mapping::{Grid, Offset};
 use cartograph_core::topology::dims_create;
 
 /// One grid on one machine.
@@ -9,14 +10,14 @@ pub(crate) struct Instance {
     pub(crate) dims: Vec<usize>,
     pub(crate) periodic: bool,
     pub(crate) stencil: Vec<Offset>,
-    pub(crate) layout: Layout,
+    pub(crate) layout: Machine,
 }
 
 impl Instance {
     /// Nearest neighbors on nodes of these sizes.
     fn new(name: &'static str, dims: &[usize], sizes: &[usize]) -> Self {
         let stencil = Grid::nearest_neighbors(&vec![1; dims.len()]);
-        let layout = Layout::blocks(sizes);
+        let layout = Machine::blocks(sizes);
         Self { name, dims: dims.to_vec(), periodic: false, stencil, layout }
     }
 

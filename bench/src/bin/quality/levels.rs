@@ -2,9 +2,8 @@
 
 use std::fmt::Write;
 
-use cartograph_core::mapping::{
-    Adjacency, Grid, Kind, Layout, Offset, Options, plan_cart, plan_graph,
-};
+use cartograph_core::machine::{Kind, Machine};
+use cartograph_core::mapping::{Adjacency, Grid, Offset, Options, plan_cart, plan_graph};
 
 use crate::generate::{self, Random};
 use crate::instances::many;
@@ -67,7 +66,7 @@ pub(crate) fn section() -> (String, bool) {
             let width = width(sizes.len());
             let switches = allocation.switches(sizes.len(), width, &mut random);
             let asked = rival.as_mut().filter(|_| allocation == Allocation::Contiguous);
-            let plan = |layout: &Layout, options: &Options| plan_cart(&grid, layout, options);
+            let plan = |layout: &Machine, options: &Options| plan_cart(&grid, layout, options);
             let mut row =
                 row(&graph_of(&grid), &sizes, &switches, plan, asked.map(|rival| (rival, width)));
             match allocation {
@@ -199,7 +198,7 @@ fn graphs(text: &mut String, mut rival: Option<&mut SharedMap>) {
         let (vertices, width) = (graph.vertices(), width(*nodes));
         let sizes = vec![vertices / nodes; *nodes];
         let switches = Allocation::Contiguous.switches(*nodes, width, &mut Random::new(1));
-        let plan = |layout: &Layout, options: &Options| plan_graph(graph, layout, options);
+        let plan = |layout: &Machine, options: &Options| plan_graph(graph, layout, options);
         let row =
             row(graph, &sizes, &switches, plan, rival.as_deref_mut().map(|rival| (rival, width)));
         let shared = |mode: usize| row.shared.get(mode).copied().flatten();
@@ -246,17 +245,17 @@ fn costs(text: &mut String) {
             let ranks: usize = dims.iter().product();
             let size = |node: usize| if uneven { 48 + 32 * (node % 2) } else { 64 };
             let sizes: Vec<usize> = (0..ranks / 64).map(size).collect();
-            let nodes = Layout::blocks(&sizes);
+            let nodes = Machine::blocks(&sizes);
             let stencil: Vec<Offset> = Grid::nearest_neighbors(&vec![1; dims.len()]);
             let grid = Grid::new(dims.to_vec(), vec![false; dims.len()], stencil);
-            let run = |layout: &Layout| {
+            let run = |layout: &Machine| {
                 let start = clock::now();
                 let plan = plan_cart(&grid, layout, &Options::default());
                 (clock::now() - start, plan)
             };
             let least =
-                |layout: &Layout| (0..10).map(|_| run(layout).0).fold(f64::INFINITY, f64::min);
-            let peak = |layout: &Layout| memory::measure(|| run(layout)).1 as f64 / ranks as f64;
+                |layout: &Machine| (0..10).map(|_| run(layout).0).fold(f64::INFINITY, f64::min);
+            let peak = |layout: &Machine| memory::measure(|| run(layout)).1 as f64 / ranks as f64;
             let alone = (least(&nodes), peak(&nodes));
             for allocation in [Allocation::Contiguous, Allocation::Dealt] {
                 let switches = allocation.switches(sizes.len(), 16, &mut Random::new(13));

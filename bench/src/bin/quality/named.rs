@@ -4,8 +4,9 @@
 use std::fmt::Write;
 use std::path::PathBuf;
 
+use cartograph_core::machine::{Kind, Machine};
 use cartograph_core::mapping::graph::metis;
-use cartograph_core::mapping::{Adjacency, Csr, Distances, Kind, Layout, Options, plan_graph};
+use cartograph_core::mapping::{Adjacency, Csr, Distances, Options, plan_graph};
 
 use crate::clock;
 use crate::sharedmap::SharedMap;
@@ -88,7 +89,7 @@ fn sum(graph: &Csr, part: &[u32], [near, middle, _]: [usize; 3]) -> i64 {
 fn cartograph(graph: &Csr, widths: [usize; 3], parts: usize) -> (i64, f64) {
     let (least, more) = (graph.vertices() / parts, graph.vertices() % parts);
     let sizes: Vec<usize> = (0..parts).map(|part| least + usize::from(part < more)).collect();
-    let nodes = Layout::blocks(&sizes);
+    let nodes = Machine::blocks(&sizes);
     let ids = |width: usize| -> Vec<u64> {
         nodes.nodes().iter().map(|part| u64::from(*part) / width as u64).collect()
     };

@@ -1,6 +1,7 @@
 //! Machines with switches, and what each method reaches on one of them.
 
-use cartograph_core::mapping::{Adjacency, Cost, Csr, Grid, Kind, Layout, Options, Plan};
+use cartograph_core::machine::{Kind, Machine};
+use cartograph_core::mapping::{Adjacency, Cost, Csr, Grid, Options, Plan};
 
 use crate::clock;
 use crate::generate::Random;
@@ -117,15 +118,15 @@ pub(crate) fn row(
     graph: &Csr,
     sizes: &[usize],
     switches: &[u32],
-    plan: impl Fn(&Layout, &Options) -> Plan,
+    plan: impl Fn(&Machine, &Options) -> Plan,
     rival: Option<(&mut SharedMap, usize)>,
 ) -> Row {
     let ids: Vec<u64> =
         sizes.iter().enumerate().flat_map(|(node, size)| vec![node as u64; *size]).collect();
-    let nodes = Layout::from_ids(&ids);
+    let nodes = Machine::from_ids(&ids);
     let of_ranks: Vec<u64> = ids.iter().map(|node| switches[*node as usize].into()).collect();
     let layout = nodes.clone().under(Kind::Switch, &of_ranks).expect("nodes are whole");
-    let taken = |layout: &Layout, seconds: Option<f64>| {
+    let taken = |layout: &Machine, seconds: Option<f64>| {
         let begin = clock::now();
         let plan = plan(layout, &Options { seconds, ..Options::default() });
         let seconds = clock::now() - begin;

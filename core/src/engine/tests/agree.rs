@@ -5,10 +5,11 @@ use crate::engine::check::Check;
 use crate::engine::decision::ReorderOutcome;
 use crate::engine::digest::COLLIDING;
 use crate::engine::policy::Reorder;
-use crate::mapping::{Layout, Scramble};
+use crate::machine::Machine;
+use crate::mapping::Scramble;
 
 /// What rank 0 calls.
-fn calls(layout: Option<Layout>, size: i32, program: impl Fn(&Sim) + Sync) -> Vec<&'static str> {
+fn calls(layout: Option<Machine>, size: i32, program: impl Fn(&Sim) + Sync) -> Vec<&'static str> {
     let calls = sim::run_on(layout, size, |comm| {
         program(comm);
         comm.calls()
@@ -23,13 +24,13 @@ fn who_agrees_needs_no_more_than_the_split() {
     };
     assert_eq!(calls(None, 4, |comm| row(comm, false)), ["split"]);
     // Whether processes may move is for rank 0 to say; on one node none does.
-    let one_node = Layout::one_node(4);
+    let one_node = Machine::one_node(4);
     assert_eq!(calls(Some(one_node), 4, |comm| row(comm, true)), ["split", "broadcast"]);
     // A row on two nodes is fine as it is.
-    let calls_here = calls(Some(Layout::blocks(&[2, 2])), 4, |comm| row(comm, true));
+    let calls_here = calls(Some(Machine::blocks(&[2, 2])), 4, |comm| row(comm, true));
     assert_eq!(calls_here, ["split", "broadcast", "scatter"]);
     // Dealt in turn it is not: the processes move to another communicator.
-    let dealt = Layout::from_ids(&[0, 1, 0, 1]);
+    let dealt = Machine::from_ids(&[0, 1, 0, 1]);
     let expected = ["split", "broadcast", "scatter", "free", "split"];
     assert_eq!(calls(Some(dealt), 4, |comm| row(comm, true)), expected);
     // Processes are left out by another split.
@@ -87,7 +88,7 @@ fn nothing_is_left_of_a_constructor_that_fails() {
 
 #[test]
 fn environments_may_differ() {
-    let layout = Layout::from_ids(&[0, 1, 0, 1]);
+    let layout = Machine::from_ids(&[0, 1, 0, 1]);
     for (odd, moved) in [(Reorder::Off, false), (Reorder::On, true), (Reorder::Always, true)] {
         for reporting in [false, true] {
             let made = sim::run_on(Some(layout.clone()), 4, |comm| {
@@ -111,7 +112,7 @@ fn environments_may_differ() {
 
 /// The new ranks of processes on nodes in turn, in a ring that each gives its own part of.
 fn ring(
-    layout: Option<Layout>,
+    layout: Option<Machine>,
     size: i32,
     settings: impl Fn(i32) -> CallSettings + Sync,
 ) -> Vec<i32> {
@@ -131,7 +132,7 @@ fn ring(
 
 #[test]
 fn distributed_graphs_are_moved_where_they_say_so() {
-    let dealt = || Some(Layout::from_ids(&[0, 1, 0, 1]));
+    let dealt = || Some(Machine::from_ids(&[0, 1, 0, 1]));
     let settings = |reorder, info| CallSettings { reorder, info, ..CallSettings::default() };
     let moves = |settings: &(dyn Fn(i32) -> CallSettings + Sync)| {
         ring(dealt(), 4, settings) != [0, 1, 2, 3]
@@ -158,10 +159,10 @@ fn processes_are_scrambled_wherever_they_run() {
         settings.options.scramble = Some(Scramble { seed, rank_zero: true });
         settings
     };
-    let dealt = Layout::from_ids(&[0, 1, 0, 1, 0, 1]);
+    let dealt = Machine::from_ids(&[0, 1, 0, 1, 0, 1]);
     let first = ring(None, 6, |_| scrambled(7));
     assert!((0..).zip(&first).all(|(old, new)| old != *new), "{first:?}");
-    for layout in [Some(Layout::one_node(6)), Some(dealt)] {
+    for layout in [Some(Machine::one_node(6)), Some(dealt)] {
         assert_eq!(ring(layout, 6, |_| scrambled(7)), first);
     }
     // The seed is rank 0's; ranks without one scramble where others may be moved.
@@ -184,7 +185,7 @@ fn processes_are_scrambled_wherever_they_run() {
 
 #[test]
 fn whoever_is_moved_against_its_will_is_told_on_rank_0() {
-    let dealt = Layout::from_ids(&[0, 1, 0, 1]);
+    let dealt = Machine::from_ids(&[0, 1, 0, 1]);
     for (reorder, asked, told) in [
         (Reorder::Always, false, true),
         (Reorder::Always, true, false),

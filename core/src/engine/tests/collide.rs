@@ -5,11 +5,11 @@ use super::*;
 use crate::engine::calls::{Call, fits, make};
 use crate::engine::digest::COLLIDING;
 use crate::engine::policy::Reorder;
-use crate::mapping::Layout;
+use crate::machine::Machine;
 
 /// Every rank makes its own call, with digests that are all the same.
 fn collide(
-    layout: Option<Layout>,
+    layout: Option<Machine>,
     settings: impl Fn(i32) -> CallSettings + Sync,
     calls: [&Call; 4],
 ) {
@@ -72,7 +72,7 @@ fn nobody_waits_for_ever_where_digests_collide() {
     let settings = |_| CallSettings { reorder: Reorder::All, ..CallSettings::default() };
     for one in &calls {
         for other in &calls {
-            let dealt = Some(Layout::from_ids(&[0, 1, 0, 1]));
+            let dealt = Some(Machine::from_ids(&[0, 1, 0, 1]));
             collide(None, settings, [one, one, other, one]);
             collide(dealt, settings, [other, one, one, other]);
         }
@@ -90,7 +90,7 @@ fn nobody_waits_for_ever_where_environments_differ_and_digests_collide() {
     };
     for (i, one) in calls.iter().enumerate() {
         let other = &calls[(i * 7 + 3) % calls.len()];
-        for layout in [None, Some(Layout::from_ids(&[0, 1, 0, 1]))] {
+        for layout in [None, Some(Machine::from_ids(&[0, 1, 0, 1]))] {
             for first in 0..4 {
                 let settings = |rank| settings((rank + first) % 4);
                 collide(layout.clone(), settings, [one; 4]);

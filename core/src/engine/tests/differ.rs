@@ -4,7 +4,7 @@ use super::*;
 use crate::engine::check::Rule;
 use crate::engine::decision::ReorderOutcome;
 use crate::engine::policy::Reorder;
-use crate::mapping::Layout;
+use crate::machine::Machine;
 use crate::topology::Edges;
 
 fn checking(check: Check) -> CallSettings {
@@ -12,8 +12,8 @@ fn checking(check: Check) -> CallSettings {
 }
 
 /// Ranks dealt to two nodes in turn, so that a row of them is worth moving.
-fn dealt() -> Layout {
-    Layout::from_ids(&[0, 1, 0, 1])
+fn dealt() -> Machine {
+    Machine::from_ids(&[0, 1, 0, 1])
 }
 
 const SAME: &str = "it must be the same on all ranks";
@@ -95,7 +95,7 @@ fn graphs_may_differ_in_their_edges_but_not_in_their_size() {
 type Passed<'a> = (&'a [i32], &'a [i32], [Weights<'a>; 2], bool);
 
 fn adjacent<'a>(
-    layout: Option<Layout>,
+    layout: Option<Machine>,
     check: Check,
     passed: &'a [Passed<'a>],
 ) -> Vec<Result<(i32, DistGraph)>> {

@@ -5,7 +5,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::engine::calls::{Call, fits, make};
 use crate::engine::digest::COLLIDING;
-use crate::mapping::{Layout, Options, Scramble};
+use crate::machine::Machine;
+use crate::mapping::{Options, Scramble};
 
 /// Numbers around those that are right on few processes.
 fn few(most: usize, range: std::ops::RangeInclusive<i32>) -> impl Strategy<Value = Vec<i32>> {
@@ -272,7 +273,7 @@ proptest! {
         let calls: Vec<&Call> = picks.iter().map(|pick| &calls[*pick]).collect();
         let size = calls.len() as i32;
         let grid = grid_of(size);
-        let layout = known.then(|| Layout::from_ids(&nodes[..calls.len()]));
+        let layout = known.then(|| Machine::from_ids(&nodes[..calls.len()]));
         sim::run_on(layout, size, |comm| {
             COLLIDING.set(true);
             let rank = comm.rank().unwrap();

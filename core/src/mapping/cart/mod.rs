@@ -19,8 +19,8 @@ use self::bisect::bisect;
 use self::strips::Strips;
 use super::cost::{Adjacency, Objective};
 use super::lattice::Lattice;
-use super::layout::Layout;
 use super::refine::{Budget, Partition, anneal, swap_pairs};
+use crate::machine::Machine;
 
 /// The name of a construction that is not annealed.
 const BRICKS: &str = "bricks";
@@ -214,7 +214,7 @@ fn cost(lattice: &Lattice, node_of: &[u32], nodes: usize) -> super::Cost {
 
 /// The nodes that take part and with how many processes each: one choice if all processes are needed,
 /// else several that are worth trying.
-pub(super) fn participants(layout: &Layout, cells: usize) -> Vec<Vec<(u32, u32)>> {
+pub(super) fn participants(layout: &Machine, cells: usize) -> Vec<Vec<(u32, u32)>> {
     let (sizes, nodes) = (layout.node_sizes(), layout.nodes());
     let used = |count: &dyn Fn(usize) -> usize| -> Vec<(u32, u32)> {
         let counts = (0..sizes.len()).map(|node| (node as u32, count(node) as u32));
@@ -264,7 +264,7 @@ pub(super) fn participants(layout: &Layout, cells: usize) -> Vec<Vec<(u32, u32)>
 }
 
 /// Nodes that are near each other: the largest groups whole, level by level.
-fn near_nodes(layout: &Layout, sizes: &[usize], cells: usize) -> Vec<usize> {
+fn near_nodes(layout: &Machine, sizes: &[usize], cells: usize) -> Vec<usize> {
     // By the sizes of the groups that each node is in, the outermost first.
     let mut keys: Vec<Vec<(Reverse<usize>, u32)>> = vec![Vec::new(); sizes.len()];
     for level in layout.above() {

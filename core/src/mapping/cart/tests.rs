@@ -3,10 +3,9 @@
 mod random;
 
 use super::exact::least_cut;
+use crate::machine::{Kind, Machine};
 use crate::mapping::plan::LevelCost;
-use crate::mapping::{
-    Adjacency, Cost, Grid, Kind, Layout, Objective, Offset, Options, Plan, plan_cart,
-};
+use crate::mapping::{Adjacency, Cost, Grid, Objective, Offset, Options, Plan, plan_cart};
 
 /// The edges between groups, counted edge by edge from coordinates.
 fn count(grid: &Grid, group_of: &[u32]) -> Cost {
@@ -41,7 +40,7 @@ fn count(grid: &Grid, group_of: &[u32]) -> Cost {
 }
 
 /// What must hold for a plan of any grid, layout and objective.
-fn check(grid: &Grid, layout: &Layout, options: &Options) -> Plan {
+fn check(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     let plan = plan_cart(grid, layout, options);
     let what = || {
         let (dims, periodic, sizes) = (grid.dims(), grid.periodic(), layout.node_sizes());
@@ -137,7 +136,7 @@ fn every_grid_of_up_to_64_cells_on_every_machine() {
                 let grid = nearest(dims, &periodic);
                 for machine in &machines {
                     let objective = if kind == 2 { Objective::Max } else { Objective::Sum };
-                    check(&grid, &Layout::blocks(machine), &briefly(objective));
+                    check(&grid, &Machine::blocks(machine), &briefly(objective));
                 }
             }
         });
@@ -197,7 +196,7 @@ fn no_mapping_of_a_tiny_grid_is_below_the_bound() {
                 for machine in &machines {
                     for grid in [&nearest, &longer, &weighted] {
                         let options = Options { seconds: Some(0.001), ..Options::default() };
-                        let plan = check(grid, &Layout::blocks(machine), &options);
+                        let plan = check(grid, &Machine::blocks(machine), &options);
                         let least = least(grid, &mut machine.clone(), &mut Vec::new());
                         assert!(
                             plan.lower_bound <= least,
@@ -248,7 +247,7 @@ fn weighted_grids_of_up_to_64_cells_are_as_good_as_can_be() {
                     vec![false; dims.len()],
                     Grid::nearest_neighbors(weights),
                 );
-                let layout = Layout::blocks(&vec![cells / nodes; nodes]);
+                let layout = Machine::blocks(&vec![cells / nodes; nodes]);
                 let cut = plan_cart(&grid, &layout, &Options::default()).after.inter_node_edges / 2;
                 let Some(least) = least_cut(dims, weights, cells / nodes, cut + 1) else {
                     continue;
@@ -269,8 +268,8 @@ fn weighted_grids_of_up_to_64_cells_are_as_good_as_can_be() {
 fn the_published_instances_are_at_least_as_good_as_published() {
     let plan = |dims: &[usize], periodic: bool, sizes: &[usize]| {
         let grid = nearest(dims, &vec![periodic; dims.len()]);
-        let plan = check(&grid, &Layout::blocks(sizes), &Options::default());
-        assert_eq!(plan, plan_cart(&grid, &Layout::blocks(sizes), &Options::default()));
+        let plan = check(&grid, &Machine::blocks(sizes), &Options::default());
+        assert_eq!(plan, plan_cart(&grid, &Machine::blocks(sizes), &Options::default()));
         (plan.lower_bound, plan.after.inter_node_edges, plan.after.max_node_edges)
     };
     assert!(plan(&[50, 48], false, &[48; 50]) <= (1204, 1224, 30));
@@ -285,17 +284,17 @@ fn vertices_of_a_node_are_placed_on_its_groups() {
     // 4x1 before and can be 2x2.
     let grid = nearest(&[8, 4], &[false, false]);
     let domains: Vec<u64> = (0..32).map(|rank| rank / 4).collect();
-    let layout = Layout::blocks(&[16, 16]).with_level(Kind::Numa, &domains);
+    let layout = Machine::blocks(&[16, 16]).with_level(Kind::Numa, &domains);
     let plan = check(&grid, &layout, &Options::default());
     // Nodes are 4x4 already.
     assert_eq!((plan.before, plan.algorithm), (plan.after, "inside nodes"));
     assert_eq!(plan.levels[1].before.inter_node_edges, 56);
     assert_eq!(plan.levels[1].after.inter_node_edges, 40);
     // Without domains nothing is better, and an order that is good stays.
-    assert_eq!(check(&grid, &Layout::blocks(&[16, 16]), &Options::default()).old_rank, None);
+    assert_eq!(check(&grid, &Machine::blocks(&[16, 16]), &Options::default()).old_rank, None);
     // A node's vertices go to its ranks in ascending order.
     let grid = nearest(&[6, 6], &[false, false]);
-    let plan = check(&grid, &Layout::blocks(&[9; 4]), &Options::default());
+    let plan = check(&grid, &Machine::blocks(&[9; 4]), &Options::default());
     let old: Vec<i32> = plan.old_ranks().collect();
     for node in 0..4 {
         let ranks: Vec<i32> = old.iter().copied().filter(|rank| rank / 9 == node).collect();
@@ -310,19 +309,19 @@ fn of_more_processes_those_take_part_that_need_few_nodes() {
     sizes.extend([7; 20]);
     sizes.extend([48; 15]);
     sizes.push(50);
-    let plan = check(&grid, &Layout::blocks(&sizes), &Options::default());
+    let plan = check(&grid, &Machine::blocks(&sizes), &Options::default());
     // Sixteen nodes, none of which gives more than 48: bricks.
     assert_eq!((plan.after.inter_node_edges, plan.algorithm), (768, "bricks"));
 }
 
 #[test]
 fn degenerate_grids_have_plans() {
-    let one = Layout::blocks(&[1, 1]);
+    let one = Machine::blocks(&[1, 1]);
     check(&nearest(&[], &[]), &one, &Options::default());
     check(&nearest(&[1, 1, 1], &[true, false, true]), &one, &Options::default());
-    check(&nearest(&[2; 10], &[true; 10]), &Layout::blocks(&[100; 11]), &Options::default());
-    check(&nearest(&[1, 2, 1, 2], &[true; 4]), &Layout::blocks(&[3, 1]), &Options::default());
+    check(&nearest(&[2; 10], &[true; 10]), &Machine::blocks(&[100; 11]), &Options::default());
+    check(&nearest(&[1, 2, 1, 2], &[true; 4]), &Machine::blocks(&[3, 1]), &Options::default());
     // No edges at all.
     let none = Grid::new(vec![4, 4], vec![false; 2], Vec::new());
-    assert_eq!(check(&none, &Layout::blocks(&[8, 8]), &Options::default()).old_rank, None);
+    assert_eq!(check(&none, &Machine::blocks(&[8, 8]), &Options::default()).old_rank, None);
 }

@@ -27,17 +27,17 @@ use self::partition::{Parts, partition};
 use super::cart::participants;
 use super::cost::{Adjacency, Objective};
 use super::csr::Csr;
-use super::layout::Layout;
 use super::levels::{self, Divide, Found, Question, Tree, place, through};
 use super::plan::{Options, Plan, Worth};
 use super::refine::{Budget, Partition, swap_pairs};
 use super::rng::Rng;
+use crate::machine::Machine;
 
 /// What a step of this search, with its queues, takes less of the budget than it takes time.
 const STEP: f64 = 0.3;
 
 /// The body of [`super::plan_graph`].
-pub(super) fn plan(graph: &Csr, layout: &Layout, options: &Options) -> Plan {
+pub(super) fn plan(graph: &Csr, layout: &Machine, options: &Options) -> Plan {
     let kept = Plan::identity(graph, layout, &options.distances, |sizes| {
         lower_bound(graph, sizes.iter().copied().max().unwrap_or(0))
     });

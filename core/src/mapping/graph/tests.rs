@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use proptest::prelude::*;
 
 use super::lower_bound;
+use crate::machine::{Kind, Machine};
 use crate::mapping::refine::SPENT;
 use crate::mapping::rng::Rng;
-use crate::mapping::{Csr, Distances, Kind, Layout, Objective, Options, Plan, plan_graph};
+use crate::mapping::{Csr, Distances, Objective, Options, Plan, plan_graph};
 
 const SUM: Options = Options {
     objective: Objective::Sum,
@@ -35,7 +36,7 @@ fn renumbered(vertices: usize, edges: &[Edge], seed: u64) -> Vec<Edge> {
 }
 
 /// Checks everything about a plan that does not depend on how good it is, from the edges themselves.
-fn check(vertices: usize, edges: &[Edge], layout: &Layout, options: &Options) -> Plan {
+fn check(vertices: usize, edges: &[Edge], layout: &Machine, options: &Options) -> Plan {
     let graph = graph_of(vertices, edges);
     let plan = plan_graph(&graph, layout, options);
     let ranks: Vec<i32> = plan.old_ranks().collect();
@@ -82,9 +83,9 @@ prop_compose! {
         nodes in prop::collection::vec(0u64..8, vertices..vertices + 20),
         vertices in Just(vertices),
         mutual in any::<bool>(),
-    ) -> (usize, Vec<Edge>, Layout) {
+    ) -> (usize, Vec<Edge>, Machine) {
         let edges = if mutual { both_ways(&edges) } else { edges };
-        (vertices, edges, Layout::from_ids(&nodes))
+        (vertices, edges, Machine::from_ids(&nodes))
     }
 }
 
@@ -107,7 +108,7 @@ proptest! {
         edges in prop::collection::vec((0u32..8, 0u32..8, 1i64..10), 1..24),
         sizes in prop_oneof![Just(vec![4, 4]), Just(vec![2, 2, 2, 2]), Just(vec![3, 3, 2]), Just(vec![5, 2, 1])],
     ) {
-        let plan = check(8, &edges, &Layout::blocks(&sizes), &SUM);
+        let plan = check(8, &edges, &Machine::blocks(&sizes), &SUM);
         let best = optimum(8, &edges, &mut sizes.clone(), &mut Vec::new());
         prop_assert!(plan.lower_bound <= best);
         prop_assert!(best <= plan.after.inter_node_edges);
@@ -155,7 +156,7 @@ fn cliques_of_the_size_of_a_node_are_found_in_any_numbering() {
         let vertices = sizes.iter().sum();
         for seed in 0..3 {
             let edges = renumbered(vertices, &cliques(sizes), seed);
-            let plan = check(vertices, &edges, &Layout::blocks(sizes), &SUM);
+            let plan = check(vertices, &edges, &Machine::blocks(sizes), &SUM);
             assert_eq!(plan.after.inter_node_edges, 0, "{sizes:?}, seed {seed}");
         }
     }
@@ -170,7 +171,7 @@ fn paths_and_rings_are_cut_once_a_node() {
             let mut edges = path.clone();
             edges.extend(ring.then_some((count - 1, 0, 3)));
             let edges = renumbered(nodes * size, &both_ways(&edges), 5);
-            let plan = check(nodes * size, &edges, &Layout::blocks(&vec![size; nodes]), &SUM);
+            let plan = check(nodes * size, &edges, &Machine::blocks(&vec![size; nodes]), &SUM);
             assert_eq!(plan.after.inter_node_edges, best, "{nodes} of {size}, ring {ring}");
         }
     }
@@ -190,15 +191,15 @@ fn communities_in_communities_are_kept_whole() {
         }
     }
     let edges = renumbered(192, &both_ways(&edges), 3);
-    let plan = check(192, &edges, &Layout::blocks(&[6; 32]), &SUM);
+    let plan = check(192, &edges, &Machine::blocks(&[6; 32]), &SUM);
     assert_eq!(plan.after.inter_node_edges, 2 * (32 * 4 + 8));
-    let plan = check(192, &edges, &Layout::blocks(&[24; 8]), &SUM);
+    let plan = check(192, &edges, &Machine::blocks(&[24; 8]), &SUM);
     assert_eq!(plan.after.inter_node_edges, 2 * 8);
 }
 
 #[test]
 fn degenerate_graphs_are_planned() {
-    let blocks = |sizes: &[usize]| Layout::blocks(sizes);
+    let blocks = |sizes: &[usize]| Machine::blocks(sizes);
     assert_eq!(check(0, &[], &blocks(&[2, 2]), &SUM).after.inter_node_edges, 0);
     assert_eq!(check(1, &[], &blocks(&[1]), &SUM).old_rank, None);
     assert_eq!(check(1, &[(0, 0, 7)], &blocks(&[1, 3]), &MAX).old_rank, None);
@@ -210,7 +211,7 @@ fn degenerate_graphs_are_planned() {
     assert_eq!(plan.lower_bound, 10);
     // More ranks than vertices: the largest node takes them all.
     let ring: Vec<Edge> = (0..6).map(|i| (i, (i + 1) % 6, 1)).collect();
-    let nodes = Layout::from_ids(&[0, 1, 1, 2, 2, 2, 0, 0, 0, 0, 0, 0]);
+    let nodes = Machine::from_ids(&[0, 1, 1, 2, 2, 2, 0, 0, 0, 0, 0, 0]);
     let plan = check(6, &ring, &nodes, &SUM);
     assert_eq!(plan.after.inter_node_edges, 0);
     assert!(plan.old_ranks().eq([0, 6, 7, 8, 9, 10]));
@@ -220,7 +221,7 @@ fn degenerate_graphs_are_planned() {
 fn huge_weights_are_added_up_without_overflow() {
     let huge = i64::from(i32::MAX) << 20;
     let pairs: Vec<Edge> = (0..64).map(|i| (i, (i + 64) % 128, huge)).collect();
-    let plan = check(128, &pairs, &Layout::blocks(&[2; 64]), &SUM);
+    let plan = check(128, &pairs, &Machine::blocks(&[2; 64]), &SUM);
     assert_eq!((plan.before.inter_node_edges, plan.after.inter_node_edges), (64 * huge, 0));
 }
 
@@ -234,7 +235,7 @@ fn a_search_takes_the_time_that_it_may() {
     let edges = renumbered(vertices, &both_ways(&right.chain(down).collect::<Vec<_>>()), 1);
     let graph = graph_of(vertices, &edges);
     let packages: Vec<u64> = (0..vertices as u64).map(|rank| rank / 150 % 2).collect();
-    let layout = Layout::blocks(&[300; 300]).with_level(Kind::Package, &packages);
+    let layout = Machine::blocks(&[300; 300]).with_level(Kind::Package, &packages);
     let mut last = i64::MAX;
     for seconds in [0.0, 0.001, 0.01, 0.1, 0.5] {
         SPENT.set(0);

@@ -1,6 +1,6 @@
 //! How far apart two processes are, by the outermost level between them.
 
-use crate::mapping::layout::MOST_LEVELS;
+use crate::machine::MOST_LEVELS;
 
 /// What an edge costs by how far apart its ends are.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

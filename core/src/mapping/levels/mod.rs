@@ -20,8 +20,8 @@ pub(super) use self::placing::place;
 pub(super) use self::through::{Found, Key, Question, through};
 
 use super::cost::{Adjacency, Cost, Objective};
-use super::layout::Layout;
 use super::refine::{Budget, Partition, anneal_through, swap_pairs_where};
+use crate::machine::Machine;
 
 /// The nodes of a layout and what is above them, for mapping.
 #[derive(Debug, Clone)]
@@ -36,9 +36,9 @@ pub(super) struct Tree {
 
 impl Tree {
     /// Of a layout with these distances.
-    pub(super) fn new(layout: &Layout, distances: &Distances) -> Self {
+    pub(super) fn new(layout: &Machine, distances: &Distances) -> Self {
         let nodes = layout.node_sizes().len();
-        let of_level = |level: &super::Level| {
+        let of_level = |level: &crate::machine::Level| {
             let mut groups = vec![0; nodes];
             let mut first = 0;
             for run in layout.nodes().chunk_by(|a, b| a == b) {

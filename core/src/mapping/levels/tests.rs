@@ -3,26 +3,25 @@
 use proptest::prelude::*;
 
 use super::{Distances, Tree};
+use crate::machine::{Kind, Level, Machine};
 use crate::mapping::rng::Rng;
-use crate::mapping::{
-    Adjacency, Csr, Grid, Kind, Layout, Level, Objective, Options, Plan, plan_cart, plan_graph,
-};
+use crate::mapping::{Adjacency, Csr, Grid, Objective, Options, Plan, plan_cart, plan_graph};
 
 fn nearest(dims: &[usize]) -> Grid {
     Grid::new(dims.to_vec(), vec![false; dims.len()], Grid::nearest_neighbors(&vec![1; dims.len()]))
 }
 
 /// Nodes of a size that are dealt to switches of so many nodes at random.
-fn dealt(size: usize, switches: &[usize]) -> Layout {
+fn dealt(size: usize, switches: &[usize]) -> Machine {
     let mut switch_of: Vec<u64> =
         (0..).zip(switches).flat_map(|(i, nodes)| std::iter::repeat_n(i, *nodes)).collect();
     Rng::new(1).shuffle(&mut switch_of);
     let ids: Vec<u64> = switch_of.iter().flat_map(|s| std::iter::repeat_n(*s, size)).collect();
-    Layout::blocks(&vec![size; switch_of.len()]).under(Kind::Switch, &ids).unwrap()
+    Machine::blocks(&vec![size; switch_of.len()]).under(Kind::Switch, &ids).unwrap()
 }
 
 /// The sum over all edges of the distance of their ends, by the definition.
-fn sum(graph: &impl Adjacency, layout: &Layout, ranks: &[i32], distances: &[i64]) -> i128 {
+fn sum(graph: &impl Adjacency, layout: &Machine, ranks: &[i32], distances: &[i64]) -> i128 {
     let mut sum = 0;
     for (vertex, rank) in ranks.iter().enumerate() {
         graph.for_each_edge(vertex, |to, weight| {
@@ -38,7 +37,7 @@ fn sum(graph: &impl Adjacency, layout: &Layout, ranks: &[i32], distances: &[i64]
 }
 
 /// A plan of which all holds that does not depend on how good it is.
-fn check(graph: &impl Adjacency, layout: &Layout, options: &Options, plan: Plan) -> Plan {
+fn check(graph: &impl Adjacency, layout: &Machine, options: &Options, plan: Plan) -> Plan {
     let ranks: Vec<i32> = plan.old_ranks().collect();
     let mut taken = vec![false; layout.ranks()];
     assert!(ranks.iter().all(|rank| !std::mem::replace(&mut taken[*rank as usize], true)));
@@ -65,7 +64,7 @@ fn check(graph: &impl Adjacency, layout: &Layout, options: &Options, plan: Plan)
 }
 
 /// The weighted sum, the bound for it, and the edges between switches, before and after.
-fn plan(dims: &[usize], layout: &Layout) -> (i128, i128, i64, i64) {
+fn plan(dims: &[usize], layout: &Machine) -> (i128, i128, i64, i64) {
     let (grid, options) = (nearest(dims), Options::default());
     let plan = check(&grid, layout, &options, plan_cart(&grid, layout, &options));
     let weighted = plan.weighted.unwrap();
@@ -77,7 +76,7 @@ fn plan(dims: &[usize], layout: &Layout) -> (i128, i128, i64, i64) {
 #[test]
 fn the_figures_of_other_mappers_are_reached() {
     // SharedMap's best of its fast, eco and strong settings: 21248, 52736 and 44396.
-    let parse = |text: &str, ranks| Layout::parse(text, ranks).unwrap();
+    let parse = |text: &str, ranks| Machine::parse(text, ranks).unwrap();
     assert_eq!(plan(&[32, 32], &parse("4x8x32", 1024)), (21248, 21248, 192, 128));
     assert!(plan(&[16, 8, 8], &parse("4x8x32", 1024)).0 <= 52736);
     let (sum, bound, before, after) = plan(&[50, 48], &parse("5x10x48", 2400));
@@ -95,7 +94,7 @@ fn what_is_together_on_a_node_goes_where_its_neighbors_are() {
     let switch_of = [0, 0, 1, 1, 0, 0, 1, 1];
     let ids: Vec<u64> =
         sizes.iter().zip(switch_of).flat_map(|(n, s)| std::iter::repeat_n(s, *n)).collect();
-    let layout = Layout::blocks(&sizes).under(Kind::Switch, &ids).unwrap();
+    let layout = Machine::blocks(&sizes).under(Kind::Switch, &ids).unwrap();
     let (sum, bound, before, after) = plan(&[20], &layout);
     assert_eq!((before, after), (6, 2));
     assert_eq!((sum, bound), (38 + 9 * 14 + 90 * 2, sum));
@@ -103,7 +102,7 @@ fn what_is_together_on_a_node_goes_where_its_neighbors_are() {
 
 #[test]
 fn three_levels_are_one_tree() {
-    let layout = Layout::parse("2x2x4x8", 128).unwrap();
+    let layout = Machine::parse("2x2x4x8", 128).unwrap();
     let grid = nearest(&[16, 8]);
     let options = Options::default();
     let plan = check(&grid, &layout, &options, plan_cart(&grid, &layout, &options));
@@ -131,7 +130,7 @@ fn distances_decide_what_is_given_up() {
     assert!(dear.0 <= cheap.0 && cheap.1 <= dear.1, "{cheap:?} {dear:?}");
     assert_eq!(dear.0, 22);
     // Where switches cost nothing more, nodes are mapped as they are without any.
-    let alone = plan_cart(&grid, &Layout::blocks(&[6; 10]), &Options::default());
+    let alone = plan_cart(&grid, &Machine::blocks(&[6; 10]), &Options::default());
     assert_eq!(cheap.1, alone.after.inter_node_edges);
 }
 
@@ -140,7 +139,7 @@ fn of_more_processes_those_take_part_that_are_near() {
     // Two switches of four nodes, and four nodes are enough.
     let switch_of = [0, 1, 0, 1, 0, 1, 0, 1];
     let ids: Vec<u64> = switch_of.iter().flat_map(|s| std::iter::repeat_n(*s, 4)).collect();
-    let layout = Layout::blocks(&[4; 8]).under(Kind::Switch, &ids).unwrap();
+    let layout = Machine::blocks(&[4; 8]).under(Kind::Switch, &ids).unwrap();
     let (sum, _, before, after) = plan(&[4, 4], &layout);
     assert!(before > 0);
     assert_eq!((sum, after), (48 + 9 * 16, 0));
@@ -178,7 +177,7 @@ fn large_grids_on_fragments_of_switches_are_near_the_bound_in_time() {
         Rng::new(5).shuffle(&mut switch_of);
         let ids: Vec<u64> =
             sizes.iter().zip(switch_of).flat_map(|(size, switch)| vec![switch; *size]).collect();
-        let layout = Layout::blocks(&sizes).under(Kind::Switch, &ids).unwrap();
+        let layout = Machine::blocks(&sizes).under(Kind::Switch, &ids).unwrap();
         let grid = nearest(&[64, 32, 32]);
         let options = Options::default();
         SPENT.set(0);
@@ -195,11 +194,11 @@ fn switches_of_regular_boxes_take_no_search() {
     use crate::mapping::lattice::READ;
     use crate::mapping::refine::SPENT;
     let grid = nearest(&[256, 128]);
-    let nodes = Layout::blocks(&[64; 512]);
+    let nodes = Machine::blocks(&[64; 512]);
     let ids = |node: &u32| u64::from(node / 16);
     let ids: Vec<u64> = nodes.nodes().iter().map(ids).collect();
     let switches = nodes.clone().under(Kind::Switch, &ids).unwrap();
-    let plan = |layout: &Layout| {
+    let plan = |layout: &Machine| {
         READ.set(0);
         SPENT.set(0);
         let plan = plan_cart(&grid, layout, &Options::default());
@@ -238,12 +237,12 @@ fn distances_are_read() {
 
 #[test]
 fn a_tree_tells_how_far_nodes_are_apart() {
-    let layout = Layout::parse("2x2x2x1", 8).unwrap();
+    let layout = Machine::parse("2x2x2x1", 8).unwrap();
     let tree = Tree::new(&layout, &Distances::default());
     assert_eq!((tree.depth(), tree.node_step()), (2, 9));
     assert_eq!([1, 2, 4].map(|node| tree.beyond(0, node)), [0, 90, 990]);
     assert_eq!(tree.select(&[7, 0, 6]).beyond(0, 2), 0);
-    assert!(Tree::new(&Layout::blocks(&[2, 2]), &Distances::default()).is_trivial());
+    assert!(Tree::new(&Machine::blocks(&[2, 2]), &Distances::default()).is_trivial());
 }
 
 proptest! {
@@ -265,7 +264,7 @@ proptest! {
         });
         let places: Vec<(u64, u64, u64)> = nodes.take(cells + more).collect();
         let ids = |id: fn(&(u64, u64, u64)) -> u64| places.iter().map(id).collect::<Vec<_>>();
-        let layout = Layout::from_ids(&ids(|place| place.0));
+        let layout = Machine::from_ids(&ids(|place| place.0));
         let layout = layout.under(Kind::Switch, &ids(|place| place.2)).unwrap();
         let layout = layout.under(Kind::Group, &ids(|place| place.1)).unwrap();
         let objective = if max { Objective::Max } else { Objective::Sum };

@@ -2,10 +2,10 @@
 
 use super::Tree;
 use super::multisection::{Divide, multisect};
+use crate::machine::Machine;
 use crate::mapping::cost::{Adjacency, Cost, Objective};
 use crate::mapping::csr::Csr;
 use crate::mapping::graph::place_parts;
-use crate::mapping::layout::Layout;
 use crate::mapping::refine::Budget;
 
 /// A mapping that was found.
@@ -53,7 +53,7 @@ const LARGE: usize = 20_000;
 /// vertices are in without any mapping. `None` if nothing was found at all.
 pub(in crate::mapping) fn through<G: Adjacency, S: Adjacency>(
     question: &Question<'_, G, S>,
-    layout: &Layout,
+    layout: &Machine,
     found: Option<(Vec<u32>, &'static str)>,
     dividing: &mut impl Divide,
     objective: Objective,

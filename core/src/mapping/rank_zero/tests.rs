@@ -1,10 +1,10 @@
 //! Rank 0 stays, in every grid of up to 64 cells on many layouts, and what that costs.
 
-use super::super::layout::Kind;
 use super::super::plan::plan_weighed;
 use super::super::rng::Rng;
 use super::super::{plan_cart, plan_graph};
 use super::*;
+use crate::machine::Kind;
 use crate::topology::Cart;
 
 /// The grids of so many cells with one, two and three dimensions, none of them of one cell but in the first.
@@ -21,7 +21,7 @@ fn shapes(cells: usize) -> Vec<Vec<i32>> {
 }
 
 /// Nodes of one size or of several, in blocks and dealt, below switches and with packages; some have ranks to spare.
-fn layouts(ranks: usize) -> Vec<Layout> {
+fn layouts(ranks: usize) -> Vec<Machine> {
     let size = (2..=ranks / 2)
         .filter(|size| ranks.is_multiple_of(*size))
         .min_by_key(|size| size.abs_diff(4))
@@ -45,16 +45,16 @@ fn layouts(ranks: usize) -> Vec<Layout> {
     let packages: Vec<u64> = (0..ranks as u64).map(|rank| rank / 2).collect();
     let switches: Vec<u64> = (0..ranks).map(|rank| (rank / size / 2) as u64).collect();
     let mut all = vec![
-        Layout::blocks(&even),
-        Layout::blocks(&uneven(&[3, 4, 1])),
-        Layout::blocks(&uneven(&[2, 5, 6])),
-        Layout::blocks(&uneven(&[1, 8])),
-        Layout::blocks(&[even.clone(), vec![3]].concat()),
-        Layout::from_ids(&dealt),
-        Layout::from_ids(&random).with_level(Kind::Package, &packages),
-        Layout::blocks(&even).with_level(Kind::Package, &packages),
+        Machine::blocks(&even),
+        Machine::blocks(&uneven(&[3, 4, 1])),
+        Machine::blocks(&uneven(&[2, 5, 6])),
+        Machine::blocks(&uneven(&[1, 8])),
+        Machine::blocks(&[even.clone(), vec![3]].concat()),
+        Machine::from_ids(&dealt),
+        Machine::from_ids(&random).with_level(Kind::Package, &packages),
+        Machine::blocks(&even).with_level(Kind::Package, &packages),
     ];
-    all.extend(Layout::blocks(&even).under(Kind::Switch, &switches));
+    all.extend(Machine::blocks(&even).under(Kind::Switch, &switches));
     all
 }
 
@@ -97,7 +97,7 @@ impl Compared {
 }
 
 /// What must hold of costs: as they are told, and no worse than with every process keeping its rank.
-fn check_costs(graph: &impl Adjacency, layout: &Layout, options: &Options, plan: &Plan) {
+fn check_costs(graph: &impl Adjacency, layout: &Machine, options: &Options, plan: &Plan) {
     let costs: Vec<_> = layout
         .levels()
         .iter()
@@ -214,7 +214,7 @@ fn grids_stay_what_they_are_when_renumbered() {
 fn parts_of_a_machine_change_places() {
     // Two switches of two nodes of two, and one of one node.
     let switches: Vec<u64> = vec![0, 0, 0, 0, 1, 1, 1, 1, 2, 2];
-    let layout = Layout::blocks(&[2; 5]).under(Kind::Switch, &switches).unwrap();
+    let layout = Machine::blocks(&[2; 5]).under(Kind::Switch, &switches).unwrap();
     assert_eq!(exchange(&layout, 1).unwrap(), [1, 0, 2, 3, 4, 5, 6, 7, 8, 9]);
     assert_eq!(exchange(&layout, 7).unwrap()[4..8], [2, 3, 1, 0]);
     assert_eq!(exchange(&layout, 9), None);

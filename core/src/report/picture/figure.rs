@@ -6,7 +6,7 @@ use svg::node::element::{Description, Group, Rectangle, Style, Text, Title};
 
 use super::slices::axes;
 use super::{Caption, MOST_CELLS, grid, matrix};
-use crate::mapping::Kind;
+use crate::machine::Kind;
 use crate::report::VertexPlaces;
 use crate::report::text::{AtLeast, Change};
 

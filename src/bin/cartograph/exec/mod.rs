@@ -13,8 +13,8 @@ use std::process::Command;
 
 use cartograph::engine::policy::Policy;
 use cartograph::libraries::RECORDER;
+use cartograph::machine::{names_a_file, parse_sizes};
 use cartograph::mapping::Weights;
-use cartograph::mapping::layout::{names_a_file, parse_sizes};
 
 use crate::output::{Failure, Result, is_first, say};
 use libraries::Place;

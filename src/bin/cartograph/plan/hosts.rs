@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
-use cartograph::mapping::layout::host_names;
+use cartograph::machine::host_names;
 use cartograph_traffic::is_host_name;
 
 use crate::output::{self, Failure, Result};

@@ -12,7 +12,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use cartograph::mapping::{Cost, Csr, Distances, Layout, Objective, Options, Plan};
+use cartograph::machine::Machine;
+use cartograph::mapping::{Cost, Csr, Distances, Objective, Options, Plan};
 use cartograph::mapping::{plan_cart, plan_graph, stop_searches};
 use cartograph::report::picture::terminal::View;
 use cartograph::report::picture::{self, Caption, Figure};
@@ -139,7 +140,7 @@ pub(crate) fn is_answer(text: &str) -> bool {
 /// A problem with its solution.
 struct Solved {
     problem: Problem,
-    layout: Layout,
+    layout: Machine,
     /// The names of the nodes, where they are known.
     names: Option<Vec<String>>,
     plan: Plan,

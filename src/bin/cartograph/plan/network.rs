@@ -1,10 +1,10 @@
 //! `--layout` with a file that tells where nodes are in the network: which nodes there are, and how many processes
 //! each of them has, is told by others.
 
-use cartograph::mapping::Layout;
-use cartograph::mapping::layout::address::{ReportedAddress, host_number};
-use cartograph::mapping::layout::names_a_file;
-use cartograph::mapping::layout::network_map::{NetworkMap, NetworkMapFile};
+use cartograph::machine::Machine;
+use cartograph::machine::address::{ReportedAddress, host_number};
+use cartograph::machine::names_a_file;
+use cartograph::machine::network::{NetworkMap, NetworkMapFile};
 
 use super::Arguments;
 use super::hosts::Hosts;
@@ -44,7 +44,7 @@ pub(super) fn layout(
     map: &NetworkMap,
     arguments: &Arguments,
     problem: &Problem,
-) -> Result<(Layout, Option<Vec<String>>)> {
+) -> Result<(Machine, Option<Vec<String>>)> {
     let file = arguments.layout.as_deref().unwrap_or_default();
     let (layout, names) = nodes(map, arguments, problem)?;
     let name = |node: u32| names.as_ref().map(|names| names[node as usize].as_str());
@@ -71,20 +71,20 @@ fn nodes(
     map: &NetworkMap,
     arguments: &Arguments,
     problem: &Problem,
-) -> Result<(Layout, Option<Vec<String>>)> {
+) -> Result<(Machine, Option<Vec<String>>)> {
     let hosts = arguments.hosts.as_deref().map(Hosts::read).transpose()?;
     let given = sizes(arguments, hosts.as_ref().map(|hosts| hosts.names.len()), problem)?;
     match (given, hosts, problem) {
         (Some(sizes), Some(hosts), _) => {
             hosts.number(sizes.len(), arguments.hosts.as_deref().unwrap_or_default())?;
-            Ok((Layout::blocks(&sizes), Some(hosts.names)))
+            Ok((Machine::blocks(&sizes), Some(hosts.names)))
         }
         (Some(sizes), None, _) if matches!(map, NetworkMap::Ranks(_)) => {
-            Ok((Layout::blocks(&sizes), None))
+            Ok((Machine::blocks(&sizes), None))
         }
         (None, Some(Hosts { names, sizes: Some(sizes) }), _) => {
             enough(sizes.iter().fold(0, |all, size| all.saturating_add(*size)), problem)?;
-            Ok((Layout::blocks(&sizes), Some(names)))
+            Ok((Machine::blocks(&sizes), Some(names)))
         }
         (None, None, Problem::Traffic(recorded)) => {
             let (layout, names) = traffic::layout(&recorded.recording).ok_or_else(|| {

@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::{fmt, fs};
 
+use cartograph::machine::Machine;
+use cartograph::machine::{node_of_path, parse_sizes, places};
 use cartograph::mapping::graph::metis;
-use cartograph::mapping::layout::{node_of_path, parse_sizes, places};
-use cartograph::mapping::{Adjacency, Csr, Grid, Layout, Offset};
+use cartograph::mapping::{Adjacency, Csr, Grid, Offset};
 use cartograph_traffic::Recording;
 use clap::ValueEnum;
 
@@ -164,7 +165,7 @@ fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
 pub(super) fn layout(
     arguments: &Arguments,
     problem: &Problem,
-) -> Result<(Layout, Option<Vec<String>>)> {
+) -> Result<(Machine, Option<Vec<String>>)> {
     if let Some(map) = network::map(arguments)? {
         return network::layout(&map, arguments, problem);
     }
@@ -182,7 +183,7 @@ pub(super) fn layout(
         return levels(text, problem);
     }
     match sizes(arguments, arguments.nodes, problem)? {
-        Some(sizes) => Ok((Layout::blocks(&sizes), None)),
+        Some(sizes) => Ok((Machine::blocks(&sizes), None)),
         None => named_layout(arguments.layout.as_deref(), problem),
     }
 }
@@ -214,7 +215,7 @@ pub(super) fn sizes(
 }
 
 /// The layout of `--levels`.
-fn levels(text: &str, problem: &Problem) -> Result<(Layout, Option<Vec<String>>)> {
+fn levels(text: &str, problem: &Problem) -> Result<(Machine, Option<Vec<String>>)> {
     let numbers: Option<Vec<usize>> =
         text.split([':', 'x']).map(|word| word.parse().ok().filter(|n| *n > 0)).collect();
     let numbers = numbers.filter(|numbers| numbers.len() > 1).ok_or_else(|| {
@@ -226,7 +227,7 @@ fn levels(text: &str, problem: &Problem) -> Result<(Layout, Option<Vec<String>>)
     let ranks = numbers.iter().fold(1usize, |all, number| all.saturating_mul(*number));
     enough(ranks, problem)?;
     let words: Vec<String> = numbers.iter().map(usize::to_string).collect();
-    let layout = Layout::parse(&words.join("x"), ranks)
+    let layout = Machine::parse(&words.join("x"), ranks)
         .map_err(|error| Failure::usage(format!("--levels: {error}")))?;
     Ok((layout, None))
 }
@@ -246,7 +247,7 @@ pub(super) fn enough(ranks: usize, problem: &Problem) -> Result<()> {
 }
 
 /// The nodes of `--layout` or, without it, those on which a program was recorded.
-fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Layout, Option<Vec<String>>)> {
+fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Machine, Option<Vec<String>>)> {
     let Some(text) = text else {
         let Problem::Traffic(recorded) = problem else {
             return Err(Failure::usage(
@@ -269,7 +270,7 @@ fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Layout, Option
         names = Some(words.map(str::to_owned).collect());
         Ok(text)
     };
-    let layout = Layout::written(text, problem.vertices(), read)
+    let layout = Machine::written(text, problem.vertices(), read)
         .map_err(|error| Failure::usage(format!("--layout: {error}")))?;
     for name in names.iter().flatten() {
         check_name(name).map_err(|what| Failure::usage(format!("--layout {text}: {what}")))?;

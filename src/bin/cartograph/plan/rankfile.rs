@@ -2,7 +2,8 @@
 
 use std::fmt::Write;
 
-use cartograph::mapping::{Layout, Plan};
+use cartograph::machine::Machine;
+use cartograph::mapping::Plan;
 use clap::ValueEnum;
 
 use super::hosts::Hosts;
@@ -22,7 +23,7 @@ pub(super) enum Launcher {
 
 /// The node on which each rank is to be started: those of the plan, and then the processes that have
 /// no place in it.
-pub(super) fn launch_order(plan: &Plan, layout: &Layout) -> Vec<u32> {
+pub(super) fn launch_order(plan: &Plan, layout: &Machine) -> Vec<u32> {
     let nodes = layout.nodes();
     let mut placed = vec![false; nodes.len()];
     let mut order: Vec<u32> = Vec::with_capacity(nodes.len());
@@ -40,7 +41,7 @@ pub(super) fn launch_order(plan: &Plan, layout: &Layout) -> Vec<u32> {
 pub(super) fn names(
     hosts: Option<&str>,
     known: Option<&[String]>,
-    layout: &Layout,
+    layout: &Machine,
 ) -> Result<Vec<String>> {
     let nodes = layout.node_sizes().len();
     let Some(hosts) = hosts else {
@@ -169,7 +170,7 @@ mod tests {
 
     #[test]
     fn every_launcher_starts_ranks_where_the_plan_wants_them() {
-        let layout = Layout::blocks(&[2, 3]);
+        let layout = Machine::blocks(&[2, 3]);
         let row = Grid::new(vec![4], vec![false], Grid::nearest_neighbors(&[1]));
         let plan = Plan {
             old_rank: Some([3, 0, 4, 1].into()),

@@ -7,8 +7,9 @@ use std::fs;
 use std::io::Read;
 use std::path::Path;
 
-use cartograph::mapping::layout::address::ReportedAddress;
-use cartograph::mapping::{Csr, Layout};
+use cartograph::machine::Machine;
+use cartograph::machine::address::ReportedAddress;
+use cartograph::mapping::Csr;
 use cartograph_traffic::{Address, Edge, Host, OpenError, Recording, Scale};
 
 use crate::output::{self, Failure, Result};
@@ -51,7 +52,7 @@ pub(crate) fn graph(recording: &Recording) -> (Csr, &'static str) {
 
 /// Where the processes ran, with the names of the nodes and the switches that the launcher told; `None` if a part is
 /// missing.
-pub(crate) fn layout(recording: &Recording) -> Option<(Layout, Vec<String>)> {
+pub(crate) fn layout(recording: &Recording) -> Option<(Machine, Vec<String>)> {
     if recording.missing() > 0 {
         return None;
     }
@@ -63,7 +64,7 @@ pub(crate) fn layout(recording: &Recording) -> Option<(Layout, Vec<String>)> {
             names.len() as u64 - 1
         })
     };
-    let layout = Layout::from_ids(&recording.hosts.values().map(node_of).collect::<Vec<_>>());
+    let layout = Machine::from_ids(&recording.hosts.values().map(node_of).collect::<Vec<_>>());
     let address = |host: &Host| match &host.address {
         None => ReportedAddress::Nothing,
         Some(Address { path, pattern }) => ReportedAddress::slurm(Some(path), Some(pattern)),

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 use std::path::Path;
 
-use cartograph::mapping::Layout;
+use cartograph::machine::Machine;
 use cartograph::report::NodeSizes;
 use cartograph::report::picture::{self, Figure};
 use cartograph_traffic::{Count, Edge, Recording, Topology};
@@ -109,7 +109,7 @@ fn text(recording: &Recording) -> String {
 }
 
 /// What stays inside nodes, and what each sends to others.
-fn nodes(text: &mut String, others: &[&Edge], layout: &Layout, names: &[String]) {
+fn nodes(text: &mut String, others: &[&Edge], layout: &Machine, names: &[String]) {
     let node_of = layout.nodes();
     let (inside, between): (Vec<&Edge>, Vec<&Edge>) =
         others.iter().partition(|edge| node_of[edge.from as usize] == node_of[edge.to as usize]);
@@ -132,7 +132,7 @@ fn nodes(text: &mut String, others: &[&Edge], layout: &Layout, names: &[String])
 }
 
 /// The pairs between which most goes.
-fn pairs(text: &mut String, mut others: Vec<&Edge>, layout: Option<&(Layout, Vec<String>)>) {
+fn pairs(text: &mut String, mut others: Vec<&Edge>, layout: Option<&(Machine, Vec<String>)>) {
     others.sort_by_key(|edge| std::cmp::Reverse((edge.count.bytes, edge.count.messages)));
     if others.is_empty() {
         return;

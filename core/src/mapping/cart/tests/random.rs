@@ -23,11 +23,11 @@ fn grids() -> impl Strategy<Value = Grid> {
     })
 }
 
-fn layouts(cells: usize) -> impl Strategy<Value = Layout> {
+fn layouts(cells: usize) -> impl Strategy<Value = Machine> {
     let ids = move |extra| prop::collection::vec(0..12u64, cells + extra);
-    let mixed = (0..9usize).prop_flat_map(ids).prop_map(|ids| Layout::from_ids(&ids));
+    let mixed = (0..9usize).prop_flat_map(ids).prop_map(|ids| Machine::from_ids(&ids));
     let blocks =
-        (1..=cells).prop_map(move |size| Layout::blocks(&vec![size; cells.div_ceil(size)]));
+        (1..=cells).prop_map(move |size| Machine::blocks(&vec![size; cells.div_ceil(size)]));
     (prop_oneof![mixed, blocks], prop::option::of(1..5u64)).prop_map(|(layout, width)| {
         let ids = |width| (0..layout.ranks() as u64).map(|rank| rank / width).collect::<Vec<_>>();
         match width {

@@ -57,7 +57,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One level of a [`Layout`](super::Layout).
+/// One level of a [`Machine`](super::Machine).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Level {
     /// The kind of its groups.

@@ -4,10 +4,9 @@
 //! that are dealt to nodes in turn make runs that repeat, of which the first round is kept. So blocks and
 //! rounds take O(nodes) words, whatever the number of ranks; an order without any order takes O(ranks).
 
-use super::Layout;
-use super::layout::{Kind, Level, MOST_LEVELS};
+use super::{Kind, Level, MOST_LEVELS, Machine};
 
-/// A [`Layout`] in compressed form: runs of consecutive ranks that are at the same place.
+/// A [`Machine`] in compressed form: runs of consecutive ranks that are at the same place.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runs {
     /// The number of ranks, the number of levels, the kind of each, and the runs: how many ranks, and their
@@ -18,8 +17,8 @@ pub struct Runs {
 /// The words before the kinds of levels.
 const HEAD: usize = 2;
 
-impl From<&Layout> for Runs {
-    fn from(layout: &Layout) -> Self {
+impl From<&Machine> for Runs {
+    fn from(layout: &Machine) -> Self {
         let levels = layout.levels();
         let groups = |rank: usize| levels.iter().map(move |level| level.group_of[rank]);
         let mut runs: Vec<u32> = Vec::new();
@@ -73,13 +72,13 @@ impl Runs {
         self.words[HEAD + self.levels()..].chunks_exact(1 + self.levels())
     }
 
-    /// As [`Layout::is_flat`].
+    /// As [`Machine::is_flat`].
     pub fn is_flat(&self) -> bool {
         self.runs().all(|run| run[1..].iter().all(|group| *group == 0))
     }
 
     /// The layout itself, with a word for each rank and level.
-    pub fn layout(&self) -> Layout {
+    pub fn layout(&self) -> Machine {
         let level = |level: usize| {
             let groups = self
                 .runs()
@@ -91,7 +90,7 @@ impl Runs {
             }
         };
         let levels = (0..self.levels()).map(level).collect();
-        Layout::of_levels(levels).expect("levels of a layout")
+        Machine::of_levels(levels).expect("levels of a layout")
     }
 }
 
@@ -122,7 +121,7 @@ mod tests {
     use super::*;
 
     /// How many words a layout takes; it is the same again afterwards.
-    fn words(layout: &Layout) -> usize {
+    fn words(layout: &Machine) -> usize {
         let runs = Runs::from(layout);
         assert_eq!(runs.layout(), *layout);
         assert_eq!((runs.ranks(), runs.is_flat()), (layout.ranks(), layout.is_flat()));
@@ -130,26 +129,26 @@ mod tests {
         runs.words().len()
     }
 
-    fn dealt(ranks: u64, nodes: u64, at_once: u64) -> Layout {
-        Layout::from_ids(&(0..ranks).map(|rank| rank / at_once % nodes).collect::<Vec<_>>())
+    fn dealt(ranks: u64, nodes: u64, at_once: u64) -> Machine {
+        Machine::from_ids(&(0..ranks).map(|rank| rank / at_once % nodes).collect::<Vec<_>>())
     }
 
     #[test]
     fn blocks_and_rounds_take_words_by_nodes() {
-        assert_eq!(words(&Layout::one_node(0)), HEAD + 1);
-        assert_eq!(words(&Layout::one_node(1_000_000)), HEAD + 1 + 2);
-        assert_eq!(words(&Layout::blocks(&[48; 1000])), HEAD + 1 + 2 * 1000);
+        assert_eq!(words(&Machine::one_node(0)), HEAD + 1);
+        assert_eq!(words(&Machine::one_node(1_000_000)), HEAD + 1 + 2);
+        assert_eq!(words(&Machine::blocks(&[48; 1000])), HEAD + 1 + 2 * 1000);
         for (ranks, at_once) in [(48_000, 1), (47_999, 1), (48_000, 8), (47_995, 8), (1_000, 1)] {
             assert_eq!(words(&dealt(ranks, 1000, at_once)), HEAD + 1 + 2 * 1000);
         }
-        let packages = |layout: Layout| {
+        let packages = |layout: Machine| {
             let packages: Vec<u64> = (0..layout.ranks() as u64).map(|rank| rank / 4).collect();
             layout.with_level(Kind::Package, &packages)
         };
-        assert_eq!(words(&packages(Layout::blocks(&[8; 100]))), HEAD + 2 + 3 * 200);
-        assert_eq!(words(&Layout::parse("10x20x48", 9600).unwrap()), HEAD + 2 + 3 * 200);
+        assert_eq!(words(&packages(Machine::blocks(&[8; 100]))), HEAD + 2 + 3 * 200);
+        assert_eq!(words(&Machine::parse("10x20x48", 9600).unwrap()), HEAD + 2 + 3 * 200);
         // Where nothing repeats all is kept.
-        assert_eq!(words(&Layout::from_ids(&[1, 2, 1, 1, 2, 3])), HEAD + 1 + 2 * 5);
+        assert_eq!(words(&Machine::from_ids(&[1, 2, 1, 1, 2, 3])), HEAD + 1 + 2 * 5);
     }
 
     #[test]
@@ -183,7 +182,7 @@ mod tests {
             });
             let places: Vec<(u64, u64)> = places.cycle().take(ranks).collect();
             let (nodes, packages): (Vec<u64>, Vec<u64>) = places.into_iter().unzip();
-            let layout = Layout::from_ids(&nodes).with_level(Kind::Package, &packages);
+            let layout = Machine::from_ids(&nodes).with_level(Kind::Package, &packages);
             words(&layout);
         }
     }

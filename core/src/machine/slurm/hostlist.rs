@@ -1,14 +1,14 @@
 //! Lists of names as Slurm writes them: "tux[0-3,12],dev7".
 
 /// No list has more names.
-pub(super) const MOST_NAMES: usize = 1 << 20;
+pub(in crate::machine) const MOST_NAMES: usize = 1 << 20;
 
 /// The names of a list, in its order, no more than `room`.
 ///
 /// # Errors
 ///
 /// What is wrong with it.
-pub(super) fn names(list: &str, room: usize) -> Result<Vec<String>, String> {
+pub(in crate::machine) fn names(list: &str, room: usize) -> Result<Vec<String>, String> {
     let mut all = Vec::new();
     for part in split(list)? {
         if part.is_empty() {
@@ -43,7 +43,7 @@ impl Numbered<'_> {
 }
 
 /// The list that has these names in this order: "n[0-3],m7".
-pub(super) fn list(names: &[String]) -> String {
+pub(in crate::machine) fn list(names: &[String]) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut open: Option<Numbered> = None;
     for name in names {

@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use super::{Kind, Layout};
+use super::{Kind, Machine};
 
 /// The largest number of levels above the nodes; if there are more, the outermost count as one.
 pub const MOST_ABOVE: usize = 5;
@@ -212,7 +212,7 @@ impl Contradiction {
     }
 }
 
-impl Layout {
+impl Machine {
     /// The layout with the groups of nodes that addresses tell of, one a rank. Each node has an address of its
     /// own if they are `distinct`. Nodes that are told to be in no groups, or not at all, stay as they are.
     ///

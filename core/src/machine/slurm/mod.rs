@@ -1,8 +1,12 @@
 //! Slurm's topology.conf: a line for each switch, block or ring.
 
-use super::network::Network;
-use super::{LayoutError, wrong};
-use crate::mapping::layout::Kind;
+mod groups;
+pub(super) mod hostlist;
+
+use super::network::wrong;
+use super::{Kind, LayoutError};
+
+pub(super) use groups::Network;
 
 /// The key and kind of what a line describes.
 const GROUPS: [(&str, Kind); 3] =

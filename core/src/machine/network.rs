@@ -1,14 +1,10 @@
 //! Files that tell where nodes are in the network, and not where ranks run: Slurm's topology.conf, by the names
 //! of hosts, and MPICH's coordinates, by ranks.
 
-mod conf;
-mod coordinates;
-mod network;
-
 use std::collections::HashMap;
 
-use super::LayoutError;
 use super::address::{Address, ReportedAddress};
+use super::{LayoutError, coordinates, slurm};
 
 /// The addresses of nodes in the network, as a file gives them.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,7 +25,7 @@ pub struct NetworkMapFile {
 }
 
 /// No more faults are told.
-const MOST_FAULTS: usize = 8;
+pub(super) const MOST_FAULTS: usize = 8;
 
 impl NetworkMapFile {
     /// Reads a file's text; `None` if it is not such a file but has a word for each rank.
@@ -41,14 +37,14 @@ impl NetworkMapFile {
         let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
         let first = lines.clone().find(|line| !line.starts_with('#'))?;
         let second = lines.nth(1).unwrap_or_default();
-        let networked = if conf::begins(first) {
-            conf::read(text)
+        let networked = if slurm::begins(first) {
+            slurm::read(text)
         } else if coordinates::begins(second) {
             return Some(coordinates::read(text));
         } else {
             return None;
         };
-        Some(networked.and_then(network::Network::map))
+        Some(networked.and_then(slurm::Network::map))
     }
 }
 
@@ -78,6 +74,6 @@ impl NetworkMap {
 }
 
 /// A fault of a line.
-fn wrong(line: usize, what: impl Into<String>) -> LayoutError {
+pub(super) fn wrong(line: usize, what: impl Into<String>) -> LayoutError {
     LayoutError::Line { line, what: what.into() }
 }

@@ -1,21 +1,21 @@
 use super::*;
 
 /// A node of two processes for each address.
-fn layout_of(known: &[ReportedAddress]) -> Result<Layout, Contradiction> {
+fn layout_of(known: &[ReportedAddress]) -> Result<Machine, Contradiction> {
     let ids: Vec<u64> = (0..2 * known.len() as u64).map(|rank| rank / 2).collect();
     let of_ranks = known.iter().flat_map(|known| [*known; 2]);
     // As they are sent.
     let sent = of_ranks.map(|known| ReportedAddress::from_words(&known.words()));
-    Layout::from_ids(&ids).addressed(sent, true).map(Layout::without_idle_levels)
+    Machine::from_ids(&ids).addressed(sent, true).map(Machine::without_idle_levels)
 }
 
-fn slurm_of(addresses: &[&str], pattern: &str) -> Result<Layout, Contradiction> {
+fn slurm_of(addresses: &[&str], pattern: &str) -> Result<Machine, Contradiction> {
     let known = addresses.iter().map(|text| ReportedAddress::slurm(Some(text), Some(pattern)));
     layout_of(&known.collect::<Vec<_>>())
 }
 
 /// The group of each node at each level above, the outermost first.
-fn groups(layout: &Layout) -> Vec<Vec<u32>> {
+fn groups(layout: &Machine) -> Vec<Vec<u32>> {
     let levels = layout.above().iter();
     levels.map(|level| level.group_of.iter().step_by(2).copied().collect()).collect()
 }
@@ -83,17 +83,17 @@ fn what_does_not_hold_together_is_said() {
     assert_eq!(said(&[at("s1.a"), block]), "of rank 2 has other levels than others");
     let bare = ReportedAddress::slurm(Some("c"), Some("node"));
     assert_eq!(said(&[at("s1.a"), bare]), "of rank 2 has other levels than others");
-    let layout = Layout::from_ids(&[0, 1, 0]);
+    let layout = Machine::from_ids(&[0, 1, 0]);
     let error = layout.addressed([at("s1.a"), at("s1.b"), at("s2.a")].into_iter(), true);
     assert_eq!(error, Err(Contradiction::Differs(0, 2)));
     // Nothing is above one node, whatever is told.
-    let node = Layout::one_node(2);
+    let node = Machine::one_node(2);
     assert_eq!(node.addressed([at("s1.a"), at("s1.b")].into_iter(), true), Ok(node.clone()));
     assert_eq!(layout_of(&[ReportedAddress::Nothing; 3]).unwrap().names(), ["nodes"]);
     // The launch node's, sent to all, where there are no levels anyway.
     assert_eq!(layout_of(&[bare; 3]).unwrap().names(), ["nodes"]);
     let told = [at("s1.a"), at("s2.a"), at("s1.a")];
-    let switches = Layout::from_ids(&[0, 1, 2]).addressed(told.into_iter(), false).unwrap();
+    let switches = Machine::from_ids(&[0, 1, 2]).addressed(told.into_iter(), false).unwrap();
     assert_eq!(switches.above()[0].group_of[..], [0, 1, 0]);
 }
 

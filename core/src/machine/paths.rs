@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Kind, Layout, LayoutError, Level, MOST_LEVELS, numbered};
+use super::{Kind, LayoutError, Level, MOST_LEVELS, Machine, numbered};
 
 /// The parts of a path that are below the node: the word before the number.
 const BELOW: [(&str, Kind); 3] =
@@ -17,7 +17,7 @@ fn below(part: &str) -> Option<Kind> {
     BELOW.iter().find_map(of)
 }
 
-/// The name of the node in a path of [`Layout::from_names`].
+/// The name of the node in a path of [`Machine::from_names`].
 pub fn node_of_path(path: &str) -> &str {
     let mut rest = path;
     loop {
@@ -51,8 +51,8 @@ fn kinds(path: &str) -> Result<Vec<Kind>, String> {
     }
 }
 
-/// Reads the place of each rank; see [`Layout::from_names`].
-pub(super) fn read(text: &str) -> Result<Layout, LayoutError> {
+/// Reads the place of each rank; see [`Machine::from_names`].
+pub(super) fn read(text: &str) -> Result<Machine, LayoutError> {
     let lines = (1..).zip(text.lines());
     let words =
         lines.flat_map(|(line, text)| text.split_whitespace().map(move |word| (line, word)));
@@ -109,15 +109,15 @@ pub(super) fn read(text: &str) -> Result<Layout, LayoutError> {
         Level { kind: *kind, group_of: numbered(ids) }
     };
     let levels = kinds.iter().enumerate().map(level).collect();
-    Ok(Layout::of_levels(levels).expect("kinds in order").without_idle_levels())
+    Ok(Machine::of_levels(levels).expect("kinds in order").without_idle_levels())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn read(text: &str, ranks: usize) -> Result<Layout, LayoutError> {
-        Layout::from_names(text, ranks)
+    fn read(text: &str, ranks: usize) -> Result<Machine, LayoutError> {
+        Machine::from_names(text, ranks)
     }
 
     #[test]

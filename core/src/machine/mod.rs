@@ -2,13 +2,15 @@
 //! domains and caches in them.
 
 pub mod address;
+mod coordinates;
 pub mod cpus;
 mod error;
-mod hostlist;
 mod level;
-pub mod network_map;
+pub mod network;
 mod notation;
 mod paths;
+mod runs;
+mod slurm;
 
 use std::io;
 
@@ -16,6 +18,7 @@ pub use self::error::LayoutError;
 pub use self::level::{Kind, Level};
 pub use self::notation::{names_a_file, parse_sizes, places};
 pub use self::paths::node_of_path;
+pub use self::runs::Runs;
 
 /// The names of a list as Slurm writes it: "tux[0-3,12],dev7".
 ///
@@ -23,12 +26,12 @@ pub use self::paths::node_of_path;
 ///
 /// What is wrong with it.
 pub fn host_names(list: &str) -> Result<Vec<String>, String> {
-    hostlist::names(list, hostlist::MOST_NAMES)
+    slurm::hostlist::names(list, slurm::hostlist::MOST_NAMES)
 }
 
 /// The list with these names, as [`host_names`] reads it.
 pub fn host_list(names: &[String]) -> String {
-    hostlist::list(names)
+    slurm::hostlist::list(names)
 }
 
 /// The largest number of levels of a layout, including the nodes: no machine has more, and the memory for each
@@ -42,20 +45,20 @@ pub const MOST_LEVELS: usize = 12;
 /// `0..groups` by the lowest rank in each, and never reach over two groups of the level above.
 /// Memory: four bytes a rank and level.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Layout {
+pub struct Machine {
     levels: Vec<Level>,
     /// Which of the levels are the nodes.
     nodes: usize,
 }
 
-impl Layout {
+impl Machine {
     /// A layout by a number for the node of each rank: ranks with the same number share a node.
     pub fn from_ids(ids: &[u64]) -> Self {
         let group_of = numbered(ids.iter().map(|id| (0, *id)));
         Self { levels: vec![Level { kind: Kind::Node, group_of }], nodes: 0 }
     }
 
-    /// A layout by its levels, which nest and are numbered as [`Layout`] says. `None` if not one of them are
+    /// A layout by its levels, which nest and are numbered as [`Machine`] says. `None` if not one of them are
     /// the nodes, or kinds are out of order.
     pub(super) fn of_levels(levels: Vec<Level>) -> Option<Self> {
         let is_node = |level: &Level| level.kind == Kind::Node;
@@ -109,7 +112,7 @@ impl Layout {
             name: text.to_owned(),
             why: error.to_string(),
         })?;
-        if network_map::NetworkMapFile::read(&names).is_some() {
+        if network::NetworkMapFile::read(&names).is_some() {
             return Err(LayoutError::NetworkMap(text.to_owned()));
         }
         Self::from_names(&names, ranks)
@@ -281,14 +284,14 @@ mod tests {
     #[test]
     fn sizes_come_before_files() {
         let file = |_: &str| Ok("a b a".to_owned());
-        assert_eq!(Layout::written("1,2", 3, file), Ok(Layout::blocks(&[1, 2])));
-        assert_eq!(Layout::written("4x16", 3, file), Layout::parse("4x16", 3));
-        assert_eq!(Layout::written("dealt", 3, file).unwrap().nodes(), [0, 1, 0]);
+        assert_eq!(Machine::written("1,2", 3, file), Ok(Machine::blocks(&[1, 2])));
+        assert_eq!(Machine::written("4x16", 3, file), Machine::parse("4x16", 3));
+        assert_eq!(Machine::written("dealt", 3, file).unwrap().nodes(), [0, 1, 0]);
         let network = |_: &str| Ok("SwitchName=s1 Nodes=n[1-3]\n".to_owned());
-        let error = Layout::written("topology.conf", 3, network);
+        let error = Machine::written("topology.conf", 3, network);
         assert_eq!(error, Err(LayoutError::NetworkMap("topology.conf".into())));
         let none = |_: &str| Err(io::Error::from(io::ErrorKind::NotFound));
-        let error = Layout::written("4xfour", 3, none).unwrap_err().to_string();
+        let error = Machine::written("4xfour", 3, none).unwrap_err().to_string();
         assert!(
             error.contains("'4xfour' is neither") && error.contains("cannot be read"),
             "{error}"
@@ -298,7 +301,7 @@ mod tests {
 
     #[test]
     fn groups_are_numbered_by_their_lowest_rank_and_nest() {
-        let layout = Layout::from_ids(&[7, 3, 7, 3]).with_level(Kind::Package, &[0, 0, 1, 0]);
+        let layout = Machine::from_ids(&[7, 3, 7, 3]).with_level(Kind::Package, &[0, 0, 1, 0]);
         assert_eq!(layout.nodes(), [0, 1, 0, 1]);
         // The 0 on node 7 and the 0 on node 3 are two groups.
         assert_eq!(layout.below()[0].group_of[..], [0, 1, 2, 1]);
@@ -307,13 +310,13 @@ mod tests {
         // Packages of one process each say nothing.
         assert!(part.below().is_empty());
         assert!(!layout.is_flat());
-        assert!(Layout::one_node(5).is_flat());
-        assert!(!Layout::one_node(2).with_level(Kind::Numa, &[1, 2]).is_flat());
+        assert!(Machine::one_node(5).is_flat());
+        assert!(!Machine::one_node(2).with_level(Kind::Numa, &[1, 2]).is_flat());
     }
 
     #[test]
     fn levels_above_hold_whole_groups() {
-        let nodes = || Layout::from_ids(&[5, 5, 6, 6, 7, 7]);
+        let nodes = || Machine::from_ids(&[5, 5, 6, 6, 7, 7]);
         assert_eq!(nodes().under(Kind::Switch, &[1, 1, 1, 2, 2, 2]), None);
         let layout = nodes().under(Kind::Switch, &[9, 9, 8, 8, 9, 9]).unwrap();
         assert_eq!(layout.above()[0].group_of[..], [0, 0, 1, 1, 0, 0]);

@@ -2,14 +2,14 @@
 
 use std::collections::HashMap;
 
-use super::{LayoutError, MOST_FAULTS, NetworkMap, NetworkMapFile, wrong};
-use crate::mapping::layout::address::{Address, host_number};
-use crate::mapping::layout::hostlist::{self, MOST_NAMES};
-use crate::mapping::layout::{Kind, MOST_LEVELS};
+use super::hostlist::{self, MOST_NAMES};
+use crate::machine::address::{Address, host_number};
+use crate::machine::network::{MOST_FAULTS, NetworkMap, NetworkMapFile, wrong};
+use crate::machine::{Kind, LayoutError, MOST_LEVELS};
 
 /// What a file says, as it comes.
 #[derive(Debug, Default)]
-pub(super) struct Network {
+pub(in crate::machine) struct Network {
     groups: Vec<Group>,
     faults: Vec<LayoutError>,
     /// How many names the lists have had.
@@ -127,7 +127,7 @@ impl Network {
     }
 
     /// Where each node is.
-    pub(super) fn map(mut self) -> Result<NetworkMapFile, LayoutError> {
+    pub(in crate::machine) fn map(mut self) -> Result<NetworkMapFile, LayoutError> {
         let Tree { parents, heights, levels } = self.tree()?;
         let mut hosts: HashMap<u64, (usize, Address)> = HashMap::new();
         for (at, group) in self.groups.iter().enumerate() {
@@ -162,16 +162,16 @@ impl Network {
 
 #[cfg(test)]
 mod tests {
-    use super::super::*;
-    use crate::mapping::Layout;
-    use crate::mapping::layout::address::host_number;
+    use crate::machine::Machine;
+    use crate::machine::address::host_number;
+    use crate::machine::network::*;
 
     /// The levels of a process on each of these hosts, and what was wrong with the file.
     fn levels(text: &str, hosts: &str) -> (Vec<(String, Vec<u32>)>, Vec<String>) {
         let NetworkMapFile { network_map, faults } = NetworkMapFile::read(text).unwrap().unwrap();
         let hosts: Vec<u64> = hosts.split(' ').map(host_number).collect();
         let at = (0..).zip(&hosts).map(|(rank, host)| network_map.at(*host, Some(rank)));
-        let layout = Layout::from_ids(&hosts).addressed(at, network_map.is_distinct()).unwrap();
+        let layout = Machine::from_ids(&hosts).addressed(at, network_map.is_distinct()).unwrap();
         let layout = layout.without_idle_levels();
         let levels = layout.above().iter().map(|level| level.group_of.to_vec());
         (

@@ -1,6 +1,6 @@
 //! Layouts in a few characters: "2x4x16".
 
-use super::{Kind, Layout, LayoutError, MOST_LEVELS};
+use super::{Kind, LayoutError, MOST_LEVELS, Machine};
 
 /// One part of a list: numbers from the outermost level to the processes of a node.
 fn numbers(part: &str) -> Option<Vec<usize>> {
@@ -44,8 +44,8 @@ fn count(parts: &[Vec<usize>]) -> usize {
     all.unwrap_or(usize::MAX)
 }
 
-/// The layout that a text of [`Layout::parse`] means, of any number of ranks up to `ranks` and some more.
-pub(super) fn parse(text: &str, ranks: usize) -> Result<Layout, LayoutError> {
+/// The layout that a text of [`Machine::parse`] means, of any number of ranks up to `ranks` and some more.
+pub(super) fn parse(text: &str, ranks: usize) -> Result<Machine, LayoutError> {
     let parts = parts(text).ok_or_else(|| LayoutError::Malformed(text.to_owned()))?;
     let levels = parts[0].len() - 1;
     if let Some(at) = parts.iter().position(|part| part.len() != levels + 1) {
@@ -66,7 +66,7 @@ pub(super) fn parse(text: &str, ranks: usize) -> Result<Layout, LayoutError> {
     }
     let (sizes, above) = nodes(&parts, ranks);
     let above: Vec<(Kind, Vec<u32>)> = above.into_iter().map(|of| (Kind::Switch, of)).collect();
-    Ok(Layout::stacked(&sizes, &above).without_idle_levels())
+    Ok(Machine::stacked(&sizes, &above).without_idle_levels())
 }
 
 /// The sizes of all nodes and, for each level above, the group of each node. No more nodes than `ranks` and
@@ -98,15 +98,19 @@ mod tests {
 
     #[test]
     fn what_people_write_is_read() {
-        assert_eq!(Layout::parse("4x16", 64).unwrap().node_sizes(), [16; 4]);
-        assert_eq!(Layout::parse("16, 16,8", 40).unwrap().node_sizes(), [16, 16, 8]);
-        assert_eq!(Layout::parse("2*3,1", 7).unwrap().nodes(), [0, 0, 0, 1, 1, 1, 2]);
+        assert_eq!(Machine::parse("4x16", 64).unwrap().node_sizes(), [16; 4]);
+        assert_eq!(Machine::parse("16, 16,8", 40).unwrap().node_sizes(), [16, 16, 8]);
+        assert_eq!(Machine::parse("2*3,1", 7).unwrap().nodes(), [0, 0, 0, 1, 1, 1, 2]);
         for text in ["", "x", "4x", "0x4", "4x0", "a,b", "-1", "3,,3", "4x4x", "2xx4", "4:4"] {
-            assert_eq!(Layout::parse(text, 16), Err(LayoutError::Malformed(text.into())), "{text}");
+            assert_eq!(
+                Machine::parse(text, 16),
+                Err(LayoutError::Malformed(text.into())),
+                "{text}"
+            );
         }
         for text in ["4x4", "18446744073709551615x1", "9999999999x9999999999", "99999x99999x9"] {
             assert!(
-                matches!(Layout::parse(text, 15), Err(LayoutError::OtherSize { .. })),
+                matches!(Machine::parse(text, 15), Err(LayoutError::OtherSize { .. })),
                 "{text}"
             );
         }
@@ -120,25 +124,25 @@ mod tests {
 
     #[test]
     fn switches_come_before_nodes() {
-        let layout = Layout::parse("2x2x3", 12).unwrap();
+        let layout = Machine::parse("2x2x3", 12).unwrap();
         assert_eq!(layout.names(), ["switches", "nodes"]);
         assert_eq!(layout.above()[0].group_of[..], [0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1]);
         assert_eq!(layout.node_sizes(), [3; 4]);
-        let layout = Layout::parse("2x2x1,1x3x2", 10).unwrap();
+        let layout = Machine::parse("2x2x1,1x3x2", 10).unwrap();
         assert_eq!(layout.above()[0].sizes(), [2, 2, 6]);
         assert_eq!(layout.node_sizes(), [1, 1, 1, 1, 2, 2, 2]);
-        let deep = Layout::parse("2x3x4x5", 120).unwrap();
+        let deep = Machine::parse("2x3x4x5", 120).unwrap();
         assert_eq!(deep.names(), ["switches 2", "switches 1", "nodes"]);
         let groups: Vec<usize> = deep.levels().iter().map(super::super::Level::groups).collect();
         assert_eq!(groups, [2, 6, 24]);
         // What divides nothing is no level.
-        assert_eq!(Layout::parse("1x4x16", 64), Layout::parse("4x16", 64));
-        assert_eq!(Layout::parse("4x1x16", 64), Layout::parse("4x16", 64));
+        assert_eq!(Machine::parse("1x4x16", 64), Machine::parse("4x16", 64));
+        assert_eq!(Machine::parse("4x1x16", 64), Machine::parse("4x16", 64));
     }
 
     #[test]
     fn parts_have_the_same_depth() {
-        let error = |text| Layout::parse(text, 24).unwrap_err().to_string();
+        let error = |text| Machine::parse(text, 24).unwrap_err().to_string();
         assert_eq!(error("2x2x4,2x4"), "'2x2x4,2x4': '2x4' has 1 levels, but the first part has 2");
         assert!(error("24,2x2x4").contains("'2x2x4' has 2 levels"), "{}", error("24,2x2x4"));
         let deep = vec!["1"; 14].join("x");

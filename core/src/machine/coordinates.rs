@@ -3,9 +3,9 @@
 
 use std::collections::HashMap;
 
-use super::{LayoutError, MOST_FAULTS, NetworkMap, NetworkMapFile, wrong};
-use crate::mapping::layout::Kind;
-use crate::mapping::layout::address::Address;
+use super::address::Address;
+use super::network::{MOST_FAULTS, NetworkMap, NetworkMapFile, wrong};
+use super::{Kind, LayoutError};
 
 /// The rank and coordinates in a line.
 fn line(text: &str) -> Option<(usize, [i64; 3])> {
