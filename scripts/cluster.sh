@@ -190,7 +190,6 @@ exchange_small() {
     local -A environment=(
         [alone]="env" [off]="env LD_PRELOAD=$library"
         [on]="env LD_PRELOAD=$library CARTOGRAPH_COMBINE=on"
-        [always]="env LD_PRELOAD=$library CARTOGRAPH_COMBINE=always"
     )
     for ((repetition = 0; repetition < repetitions; repetition++)); do
         for pattern in "$@"; do
@@ -206,10 +205,10 @@ exchange_small() {
     done
 }
 
-# small_table EDGES: the rows of what exchange_small wrote: of the patterns NxM if EDGES is 1, else of the others.
+# The rows of what exchange_small wrote.
 small_table() {
-    awk -F '|' -v edges="$1" "$medians"'
-        ($2 ~ /^[0-9]/) == edges {
+    awk -F '|' "$medians"'
+        {
             row = $1 "|" $2 "|" $3
             if (!(row in seen)) { seen[row] = 1; order[++rows] = row }
             times[row, $4] = times[row, $4] " " $5
@@ -218,27 +217,21 @@ small_table() {
             name["box"] = "26"; name["faces"] = "6"; name["sparse"] = "6, sparse"
             for (i = 1; i <= rows; i++) {
                 split(order[i], key, "|")
-                off = median(times[order[i], "off"]); always = median(times[order[i], "always"])
-                if (edges) {
-                    printf "| %d | %s | %.0f | %.0f | %.2f |\n", key[2], key[3], off, always, off / always
-                    continue
-                }
+                off = median(times[order[i], "off"])
                 alone = median(times[order[i], "alone"]); on = median(times[order[i], "on"])
-                printf "| %s | %s | %s | %.0f | %.0f | %.0f | %.0f | %.2f | %.2f |\n", key[1], name[key[2]], key[3], \
-                    alone, off, on, always, alone / on, off / on
+                printf "| %s | %s | %s | %.0f | %.0f | %.0f | %.2f | %.2f |\n", key[1], name[key[2]], key[3], \
+                    alone, off, on, alone / on, off / on
             }
         }' /dev/shm/combined
 }
 
 # Small blocks: alone, and without and with combining.
 combining() {
-    local i small_exchanges=${EXCHANGES:-60} small_bytes="8 64 256 512 1024" small_ways="alone off on always"
+    local i small_exchanges=${EXCHANGES:-60} small_bytes="8 64 256 512 1024" small_ways="alone off on"
     : >/dev/shm/combined
     exchange_small "${rate/mbit/ Mbit\/s}" box faces sparse
     for ((i = 0; i < nodes; i++)); do tc -n n$i qdisc del dev eth0 root; done
     exchange_small "no limit" box faces sparse
-    small_bytes="8 256 1024" small_ways="off always"
-    exchange_small "no limit" 1x$ppn 2x$ppn 3x$ppn 4x$ppn 6x$ppn 8x$ppn
     cat <<END
 ## On four nodes
 
@@ -247,15 +240,9 @@ neighbors around each, with the six neighbors along the dimensions, and with six
 Open MPI's own, "off" is Cartograph without combining. Links pass ${rate/mbit/ Mbit\/s}, or what the
 machine can.
 
-| links | neighbors | bytes | alone | off | on | always | alone / on | off / on |
-|---|---|---:|---:|---:|---:|---:|---:|---:|
-$(small_table 0)
-
-The same where each process has so many edges to processes of the next node, and links have no limit:
-
-| edges a process | bytes | off | always | off / always |
-|---:|---:|---:|---:|---:|
-$(small_table 1)
+| links | neighbors | bytes | alone | off | on | alone / on | off / on |
+|---|---|---:|---:|---:|---:|---:|---:|
+$(small_table)
 
 The median of $repetitions runs, of which each is the median of $small_exchanges exchanges on the rank for which it takes
 longest; the ways take turns. Written by \`make cluster SECTION=combining\` on $(date -u +%Y-%m-%d), on the nodes of

@@ -37,7 +37,7 @@ exchange() {
 while read -r machine; do
     read -r nodes cores x y z inside between <<<"$machine"
     for pattern in ${PATTERNS:-box faces sparse}; do
-        for way in off on always; do
+        for way in off on; do
             # shellcheck disable=SC2086 # six words
             exchange $pattern $machine $way 8 64 256 1024 | sed "s/^/$nodes,x,$cores $inside,+,$between $pattern $way /"
         done
@@ -47,16 +47,16 @@ done <<<"${MACHINES:-$(for costs in "0.5 0.5" "0.3 1.5"; do echo "4 4 4 2 2 $cos
     { row = $1 SUBSEP $2 SUBSEP $3 SUBSEP $5; if (!(row in seen)) { seen[row] = 1; order[++rows] = row } time[row, $4] = $6 }
     END {
         name["box"] = "26"; name["faces"] = "6"; name["sparse"] = "6, sparse"
-        print "| nodes | a message | neighbors | bytes | off | on | always | off / on | off: between nodes | on | always |"
-        print "|---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+        print "| nodes | a message | neighbors | bytes | off | on | off / on | off: between nodes | on |"
+        print "|---|---|---|---:|---:|---:|---:|---:|---:|"
         for (i = 1; i <= rows; i++) {
             split(order[i], key, SUBSEP); off = time[order[i], "off"]; on = time[order[i], "on"]
             machine = key[1] SUBSEP key[2] SUBSEP key[3]; counts = ""
-            for (w = 1; w <= split("off on always", ways, " "); w++)
+            for (w = 1; w <= split("off on", ways, " "); w++)
                 counts = counts " " sent[machine, ways[w]] " (" most[machine, ways[w]] ") |"
             gsub(",", " ", key[1]); gsub(",", " ", key[2])
-            printf "| %s | %s | %s | %s | %.1f | %.1f | %.1f | %.2f |%s\n", key[1], key[2], name[key[3]], key[4], off, on,
-                   time[order[i], "always"], off / on, counts
+            printf "| %s | %s | %s | %s | %.1f | %.1f | %.2f |%s\n", key[1], key[2], name[key[3]], key[4], off, on,
+                   off / on, counts
         }
     }'
 echo
@@ -64,19 +64,18 @@ echo
 for machine in "box 26 27 1 3 3 3" "box 26 64 1 4 4 4" "edges 18 64 1 4 4 4" "box 8 16 1 4 4 1" "box 26 32 2 4 4 4" \
     "box 26 16 4 4 4 4"; do
     read -r pattern neighbors nodes cores x y z <<<"$machine"
-    for way in off nodes dimensions on; do
+    for way in off on; do
         exchange $pattern $nodes $cores $x $y $z 0.5 0.5 $way 8 64 256 1024 | sed "s/^/$neighbors $x,x,$y,x,$z $cores $way /"
     done
 done | awk '
     $5 == "messages" { next }
     { row = $1 SUBSEP $2 SUBSEP $3 SUBSEP $5; if (!(row in seen)) { seen[row] = 1; order[++rows] = row } time[row, $4] = $6 }
     END {
-        print "| neighbors | torus | processes a node | bytes | off | nodes | dimensions | on | off / on |"
-        print "|---|---|---:|---:|---:|---:|---:|---:|---:|"
+        print "| neighbors | torus | processes a node | bytes | off | on | off / on |"
+        print "|---|---|---:|---:|---:|---:|---:|"
         for (i = 1; i <= rows; i++) {
             split(order[i], key, SUBSEP); gsub(",", " ", key[2]); sub(" x 1$", "", key[2])
             off = time[order[i], "off"]; on = time[order[i], "on"]
-            printf "| %s | %s | %s | %s | %.1f | %.1f | %.1f | %.1f | %.2f |\n", key[1], key[2], key[3], key[4], off,
-                   time[order[i], "nodes"], time[order[i], "dimensions"], on, off / on
+            printf "| %s | %s | %s | %s | %.1f | %.1f | %.2f |\n", key[1], key[2], key[3], key[4], off, on, off / on
         }
     }'

@@ -1,10 +1,8 @@
 /* Blocking neighborhood collectives of small blocks: neighbors PATTERN EXCHANGES X Y Z BYTES...
  *
  * The processes are a torus of X x Y x Z in the order of their ranks. PATTERN is "box", the 26 neighbors around
- * each; "edges", 18 of them, without the corners; "faces", six of them; "sparse", six others of a fixed choice; or
- * NxM, where each process has N edges to the processes of the next node, and nodes have M. Along a side of one there are
- * none. Prints for each number of bytes a block the
- * median time of an exchange by MPI_Neighbor_alltoall, of the rank for which it is longest. */
+ * each; "edges", 18 of them, without the corners; "faces", six of them; "sparse", six others of a fixed choice.
+ * Along a side of one there are none. Prints for each number of bytes a block the median time of an exchange by MPI_Neighbor_alltoall, of the rank for which it is longest. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,15 +30,7 @@ static const int far[FEW] = { 137, 211, 389, 503, 701, 887 };
 
 static int find(const char *pattern, const int sides[3], int rank, int size, int *sources, int *destinations)
 {
-    int degree = 0, z = sides[2], y = sides[1], edges, ppn;
-    if (sscanf(pattern, "%dx%d", &edges, &ppn) == 2) {
-        for (; degree < edges && degree < MOST; degree++) {
-            int node = rank / ppn * ppn, place = rank % ppn;
-            destinations[degree] = (node + ppn) % size + (place + degree) % ppn;
-            sources[degree] = (node + size - ppn) % size + (place + ppn - degree % ppn) % ppn;
-        }
-        return degree;
-    }
+    int degree = 0, z = sides[2], y = sides[1];
     if (strcmp(pattern, "sparse") == 0) {
         for (; degree < FEW; degree++) {
             int distance = 1 + (int)((long)far[degree] * (size - 1) / 1000);
@@ -69,7 +59,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc < 7) {
-        fprintf(stderr, "neighbors (box|edges|faces|sparse|NxM) EXCHANGES X Y Z BYTES...\n");
+        fprintf(stderr, "neighbors (box|edges|faces|sparse) EXCHANGES X Y Z BYTES...\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     int exchanges = atoi(argv[2]);

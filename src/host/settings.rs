@@ -145,7 +145,7 @@ impl Settings {
             Some(Ok(combine)) => combine,
             Some(Err(other)) => {
                 complaints.push(format!(
-                    "cartograph: CARTOGRAPH_COMBINE is '{other}', but on, always, nodes, dimensions and off are known; taken as off"
+                    "cartograph: CARTOGRAPH_COMBINE is '{other}', but only on and off are known; taken as off"
                 ));
                 Combine::Off
             }
@@ -287,10 +287,7 @@ impl Settings {
 pub(super) fn combine_of(text: &str) -> Result<Combine, &str> {
     match text {
         "off" => Ok(Combine::Off),
-        "on" => Ok(Combine::Paying),
-        "always" => Ok(Combine::All),
-        "nodes" => Ok(Combine::Nodes),
-        "dimensions" => Ok(Combine::Dimensions),
+        "on" => Ok(Combine::On),
         other => Err(other),
     }
 }

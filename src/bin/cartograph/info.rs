@@ -84,7 +84,7 @@ fn fault(name: &str, text: &str) -> Option<String> {
         }
         "CARTOGRAPH_NEIGHBOR" => one_of(&["graph", "alltoall"]),
         "CARTOGRAPH_PAIRING" => one_of(&["standard", "host"]),
-        "CARTOGRAPH_COMBINE" => one_of(&["off", "on", "always", "nodes", "dimensions"]),
+        "CARTOGRAPH_COMBINE" => one_of(&["off", "on"]),
         "CARTOGRAPH_LAYOUT" if names_a_file(text) => is_file(),
         "CARTOGRAPH_TRAFFIC" | "CARTOGRAPH_LIB_DIR" => is_file(),
         _ => None,

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::schedule::Draft;
-use super::{Comm, Edge, NOBODY, Payload, Schedule, Which, all, keep};
+use super::{Comm, Edge, Extent, NOBODY, Payload, Schedule, all, keep};
 
 /// All edges from one node to another, in order.
 #[derive(Debug, Clone)]
@@ -21,11 +21,11 @@ struct Bundle {
 
 impl Bundle {
     /// Whether it travels in one message.
-    fn is_combined(&self, which: Which) -> bool {
-        match which {
-            Which::None => false,
-            Which::Paying => self.pays(),
-            Which::All => self.edges.len() > 1,
+    fn is_combined(&self, extent: Extent) -> bool {
+        match extent {
+            Extent::None => false,
+            Extent::Paying => self.pays(),
+            Extent::All => self.edges.len() > 1,
         }
     }
 
@@ -66,7 +66,7 @@ impl Bundles {
     pub(super) fn agree<C: Comm>(
         comm: &C,
         node: i64,
-        which: Which,
+        extent: Extent,
         [leaving, arriving]: [&[Edge]; 2],
     ) -> Result<Self, C::Error> {
         let rank = comm.rank()?;
@@ -107,7 +107,7 @@ impl Bundles {
         let bundle = |from, to, edges| {
             let [gatherer, distributor] = *carriers.get(&[from, to])?;
             let bundle = Bundle { edges, gatherer, distributor };
-            bundle.is_combined(which).then_some(bundle)
+            bundle.is_combined(extent).then_some(bundle)
         };
         let out = out.into_iter().filter_map(|(to, edges)| bundle(own_node, to, edges)).collect();
         let into =

@@ -20,47 +20,53 @@ use super::Comm;
 use super::agree::keep;
 use super::digest::Digest;
 
-/// Which blocks travel together.
+/// Whether small blocks travel together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Combine {
-    /// None.
+    /// Never.
     #[default]
     Off,
-    /// Those of which it makes messages so much fewer that it pays.
-    Paying,
-    /// All of which it makes messages fewer.
+    /// Where it makes messages so much fewer that it pays.
+    On,
+    /// Wherever it makes messages fewer, for tests.
+    #[cfg(test)]
     All,
-    /// All from one node to another.
+    /// As `All`, only from one node to another.
+    #[cfg(test)]
     Nodes,
-    /// All that go equally far along a dimension.
+    /// As `All`, only along dimensions.
+    #[cfg(test)]
     Dimensions,
 }
 
 impl Combine {
-    /// Which bundles are combined, and which messages along dimensions.
-    fn ways(self) -> [Which; 2] {
+    /// The extents to which bundles are combined, and messages along dimensions.
+    fn ways(self) -> [Extent; 2] {
         match self {
-            Self::Off => [Which::None; 2],
-            Self::Paying => [Which::Paying; 2],
-            Self::All => [Which::All; 2],
-            Self::Nodes => [Which::All, Which::None],
-            Self::Dimensions => [Which::None, Which::All],
+            Self::Off => [Extent::None; 2],
+            Self::On => [Extent::Paying; 2],
+            #[cfg(test)]
+            Self::All => [Extent::All; 2],
+            #[cfg(test)]
+            Self::Nodes => [Extent::All, Extent::None],
+            #[cfg(test)]
+            Self::Dimensions => [Extent::None, Extent::All],
         }
     }
 }
 
-/// What is combined in one of the two ways. The least of all processes counts.
+/// How much is combined in one of the two ways. The least of all processes counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Which {
+enum Extent {
     /// Nothing.
     None,
     /// What pays.
     Paying,
-    /// All.
+    /// Whatever makes messages fewer, for tests.
     All,
 }
 
-impl Which {
+impl Extent {
     const ALL: [Self; 3] = [Self::None, Self::Paying, Self::All];
 }
 
@@ -90,8 +96,6 @@ pub struct Schedules {
     pub each: Schedule,
     /// A process sends the same block to all.
     pub same: Schedule,
-    /// What is combined in the way that was chosen, the same on all processes.
-    pub which: Which,
 }
 
 /// So many messages fewer for each dimension are messages along dimensions that pay: waiting for one more stage takes
@@ -120,7 +124,7 @@ pub fn agree<C: Comm>(
     let ends = [&leaving[..], &arriving[..]];
     let ways = if node.is_some() { combine } else { Combine::Off }.ways();
     let offer = match ways[1] {
-        Which::Paying | Which::All if rank == 0 => Offer::new(comm.size()?, ends).to_words(),
+        Extent::Paying | Extent::All if rank == 0 => Offer::new(comm.size()?, ends).to_words(),
         _ => Vec::new(),
     };
     let [low, high] = imbalance(&leaving, &arriving);
@@ -132,30 +136,29 @@ pub fn agree<C: Comm>(
     let offer = Offer::from_words(&of_first(comm, &offer, sums[2] as usize)?);
 
     // What the least of all processes combine, and on which tori all have their neighbors at the same offsets.
-    let mut words: Vec<i64> = ways.iter().map(|which| *which as i64).collect();
+    let mut words: Vec<i64> = ways.iter().map(|extent| *extent as i64).collect();
     words.extend(offer.fits(rank, ends));
     comm.min(&mut words)?;
     let [nodes, dimensions] =
-        [words[0], words[1]].map(|which| Which::ALL[which.clamp(0, 2) as usize]);
+        [words[0], words[1]].map(|extent| Extent::ALL[extent.clamp(0, 2) as usize]);
     let torus = words[2..].iter().position(|fits| *fits == 1);
-    let torus = torus.filter(|_| dimensions != Which::None);
-    if nodes == Which::None && torus.is_none() {
+    let torus = torus.filter(|_| dimensions != Extent::None);
+    if nodes == Extent::None && torus.is_none() {
         return Ok(None);
     }
 
-    let make = |schedule: &dyn Fn(Payload) -> Schedule, which| {
+    let make = |schedule: &dyn Fn(Payload) -> Schedule| {
         let [each, same] = [Payload::Each, Payload::Same].map(schedule);
-        Schedules { each, same, which }
+        Schedules { each, same }
     };
     let bundles = match nodes {
-        Which::None => None,
+        Extent::None => None,
         _ => Some(Bundles::agree(comm, node.unwrap_or_default(), nodes, ends)?),
     };
-    let by_node =
-        bundles.as_ref().map(|bundles| make(&|payload| bundles.schedule(payload, ends), nodes));
+    let by_node = bundles.as_ref().map(|bundles| make(&|payload| bundles.schedule(payload, ends)));
     let by_dimension = torus.map(|torus| {
         let along = offer.accept(rank, torus);
-        make(&|payload| along.schedule(payload, ends), dimensions)
+        make(&|payload| along.schedule(payload, ends))
     });
 
     // The most messages of a process between nodes; without nodes, all messages.
@@ -177,7 +180,7 @@ pub fn agree<C: Comm>(
     let by_dimension = by_dimension.filter(|made| {
         let saved = direct - dimensions_take;
         let paying = PAYING * made.each.stages.len() as i64;
-        saved > 0 && (made.which == Which::All || saved >= paying)
+        saved > 0 && (dimensions == Extent::All || saved >= paying)
     });
     // Of two ways that take as many messages, blocks are sent between nodes once on that by nodes.
     let nodes_take_more = by_node.is_none() || dimensions_take < nodes_take;

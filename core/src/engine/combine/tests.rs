@@ -218,8 +218,8 @@ fn the_work_is_spread_over_the_processes_of_a_node() {
 #[test]
 fn faces_alone_are_not_combined_where_it_must_pay() {
     let nodes: Vec<i64> = (0..16).map(|rank| rank / 4).collect();
-    assert_eq!(agreed(&nodes, &[Combine::Paying; 16], &ends_of_grid(&[4, 4], true)), None);
-    assert_ne!(agreed(&nodes, &[Combine::Paying; 16], &ends_of_box([4, 2, 2])), None);
+    assert_eq!(agreed(&nodes, &[Combine::On; 16], &ends_of_grid(&[4, 4], true)), None);
+    assert_ne!(agreed(&nodes, &[Combine::On; 16], &ends_of_box([4, 2, 2])), None);
 }
 
 /// The table in docs/combining.md.
@@ -236,7 +236,7 @@ fn three_edges_a_process_pay() {
         let each: Vec<Schedule> = all.into_iter().map(|schedules| schedules.each).collect();
         let messages: usize = carry_out(&each, Payload::Each, &ends).values().sum();
         assert_eq!(messages, combined, "{degree} edges a process");
-        let paying = agreed(&nodes, &[Combine::Paying; 2 * MATES as usize], &ends);
+        let paying = agreed(&nodes, &[Combine::On; 2 * MATES as usize], &ends);
         assert_eq!(paying.is_some(), degree >= 3, "{degree} edges a process");
     }
 }
@@ -249,7 +249,7 @@ fn nothing_is_combined_where_a_process_would_not_or_edges_have_one_end() {
     assert_ne!(agreed(&nodes, &combine, &ends), None);
     combine[7] = Combine::Off;
     assert_eq!(agreed(&nodes, &combine, &ends), None);
-    combine[7] = Combine::Paying;
+    combine[7] = Combine::On;
     assert_ne!(agreed(&nodes, &combine, &ends), None);
     ends[3][0].pop();
     assert_eq!(agreed(&nodes, &combine, &ends), None);

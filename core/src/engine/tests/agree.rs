@@ -225,7 +225,7 @@ fn blocks_are_combined_only_where_all_ranks_say_so() {
         (Combine::All, Combine::Off, [Combine::Off; 2]),
         (Combine::Off, Combine::All, [Combine::Off; 2]),
         (Combine::All, Combine::All, [Combine::All; 2]),
-        (Combine::All, Combine::Paying, [Combine::All, Combine::Paying]),
+        (Combine::All, Combine::On, [Combine::All, Combine::On]),
     ] {
         for (periods, colliding) in [(false, false), (true, false), (false, true)] {
             let all = sim::run(4, |comm| {

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::ptr;
 
-use super::{Blocks, Buffers, DIRECT, LENGTH, MOST_BYTES, Part, Placed};
+use super::{Blocks, Buffers, LENGTH, MOST_BYTES, Part, Placed};
 use crate::engine::combine::{Message, Own, Stage};
 use crate::host::errors::quiet;
 use crate::host::neighbor::types::{Sizes, Temporary};
@@ -79,18 +79,13 @@ impl Call<'_> {
         wrong.and(waited)
     }
 
-    /// Packs a block of this process, or says that it is too large, and sends it.
+    /// Packs a block of this process.
     fn fill(&mut self, own: &Own, start: usize) -> Result {
         let ends = self.of.ends.of(Direction::Send, true);
         let block = (self.send.block)(ends[own.ends[0]].number);
-        let length = match Sizes::default().of(&block) {
-            Some(bytes) if bytes <= MOST_BYTES => bytes as u32,
-            _ => DIRECT,
-        };
+        let length = Sizes::default().of(&block).filter(|bytes| *bytes <= MOST_BYTES);
+        let length = length.expect("blocks of one size, which was looked at");
         self.buffers.parts[own.slot] = Part { start, length };
-        if length == DIRECT {
-            return own.ends.iter().try_for_each(|place| self.send_block(*place));
-        }
         if length == 0 {
             return Ok(());
         }
@@ -137,18 +132,14 @@ impl Call<'_> {
         let Part { start, length } = self.buffers.parts[own.slot];
         let ends = self.of.ends.of(Direction::Receive, true);
         for place in &own.ends {
-            if length == DIRECT {
-                self.receive_block(*place)?;
-                continue;
-            }
             let block = (self.receive.block)(ends[*place].number);
             let room = Sizes::default().of(&block);
-            let fits = room == Some(length as usize);
+            let fits = room == Some(length);
             if fits && length == 0 {
                 continue;
             }
             // Open MPI does not say so of messages to the process itself.
-            if room.is_some_and(|room| room < length as usize) {
+            if room.is_some_and(|room| room < length) {
                 return Err(Error::Quiet(sys::CG_ERR_TRUNCATE));
             }
             let mut temporary = Temporary::default();
@@ -210,14 +201,14 @@ impl Call<'_> {
             let mut length = LENGTH * slots.len();
             for (i, slot) in slots.iter().enumerate() {
                 let part = parts[*slot];
-                let head = part.length.to_le_bytes();
+                let head = (part.length as u32).to_le_bytes();
                 // SAFETY: parts are no longer than there is room for; they lie where no message is sent from.
                 unsafe {
                     ptr::copy_nonoverlapping(head.as_ptr(), place.add(LENGTH * i), LENGTH);
                     let from = self.base.add(part.start);
-                    ptr::copy_nonoverlapping(from, place.add(length), part.bytes());
+                    ptr::copy_nonoverlapping(from, place.add(length), part.length);
                 }
-                length += part.bytes();
+                length += part.length;
             }
             let (comm, peer, length) = (self.private.0, *peer, length as i32);
             requests.post(|request| {
@@ -244,8 +235,8 @@ impl Call<'_> {
                     let head = self.base.add(start + LENGTH * i);
                     ptr::copy_nonoverlapping(head, length.as_mut_ptr(), LENGTH);
                 }
-                let part = Part { start: at, length: u32::from_le_bytes(length) };
-                at += part.bytes();
+                let part = Part { start: at, length: u32::from_le_bytes(length) as usize };
+                at += part.length;
                 self.buffers.parts[*slot] = part;
             }
         }

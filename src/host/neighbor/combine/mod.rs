@@ -1,10 +1,10 @@
 //! Blocking neighborhood collectives whose small blocks travel together: what
 //! [`engine::combine`](crate::engine::combine) has worked out, carried out on the private communicator.
 //!
-//! A message of parts begins with the length of each, so nobody need know what others send: a block that is too
-//! large is only announced there, and goes as always. Which collectives are carried out in this way at all must
-//! be the same on all processes, though, and nobody asks the others. By default these are the ones in which the
-//! standard has all processes send as much as they receive; there each knows by its own arguments.
+//! Which collectives are carried out in this way must be the same on all processes, and nobody asks the others. So
+//! these are the ones in which the standard has all processes send as much as they receive (MPI 4.1, 8.6), where each
+//! knows by its own arguments. A message of parts begins with the length of each: programs that receive less than they
+//! have room for run on every MPI.
 
 mod call;
 
@@ -17,7 +17,7 @@ use super::pending::Requests;
 use super::types::Sizes;
 use super::{Block, Neighborhood, Operation, Side};
 use crate::engine::Comm;
-use crate::engine::combine::{End, Message, Payload, Schedule, Schedules, Which, agree};
+use crate::engine::combine::{End, Message, Payload, Schedule, Schedules, agree};
 use crate::host::sys;
 use crate::host::{HostComm, Result, layout};
 use crate::topology::Direction;
@@ -33,7 +33,6 @@ type Blocks<'a> = Side<&'a dyn Fn(usize) -> Block>;
 pub(super) struct Combined {
     each: Placed,
     same: Placed,
-    which: Which,
     /// What a call needs, kept for the next. A call takes it away while it is under way.
     buffers: Mutex<Buffers>,
 }
@@ -59,12 +58,9 @@ struct Buffers {
 struct Part {
     /// Where in the buffer.
     start: usize,
-    /// How many bytes, or [`DIRECT`].
-    length: u32,
+    /// How many bytes.
+    length: usize,
 }
-
-/// In place of a length: the block is too large, and goes as always.
-const DIRECT: u32 = u32::MAX;
 
 /// The bytes of a length.
 const LENGTH: usize = size_of::<u32>();
@@ -82,11 +78,10 @@ impl Combined {
         });
         let node = node(of, private)?;
         let made = agree(private, node, of.attached.combine, &sends, &receives)?;
-        let made = made.map(|Schedules { each, same, which }| {
+        let made = made.map(|Schedules { each, same }| {
             Box::new(Self {
                 each: Placed::new(each),
                 same: Placed::new(same),
-                which,
                 buffers: Mutex::default(),
             })
         });
@@ -106,13 +101,10 @@ impl Combined {
         let sends = of.ends.of(Direction::Send, true).iter().map(|end| (send.block)(end.number));
         let receives = of.ends.of(Direction::Receive, true).iter();
         let receives = receives.map(|end| (receive.block)(end.number));
-        let mut size = |block| sizes.of(&block);
-        if operation.is_uniform() {
-            let mut first = sends.take(1).chain(receives.take(1));
-            return first.all(|block| size(block).is_some_and(|bytes| bytes <= MOST_BYTES));
-        }
-        // Whatever is wrong, the host finds it where blocks go as always.
-        self.which == Which::All && sends.chain(receives).all(|block| size(block).is_some())
+        let mut first = sends.take(1).chain(receives.take(1));
+        // Whatever is wrong with a block, the host finds it where blocks go as always.
+        operation.is_uniform()
+            && first.all(|block| sizes.of(&block).is_some_and(|bytes| bytes <= MOST_BYTES))
     }
 
     /// Carries a collective out. Collective.
@@ -187,12 +179,5 @@ impl Placed {
         let stages = schedule.stages.iter();
         let stages = stages.map(|stage| [starts(&stage.sends), starts(&stage.receives)]).collect();
         Self { schedule, filled, stages, bytes }
-    }
-}
-
-impl Part {
-    /// How many bytes there are of it.
-    fn bytes(self) -> usize {
-        if self.length == DIRECT { 0 } else { self.length as usize }
     }
 }
