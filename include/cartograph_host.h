@@ -126,8 +126,8 @@ int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
 /* Whether a process that makes a communicator waits for no others than those of it: not where all that a process makes
  * are made in turn, as on Open MPI. */
 int cg_makes_communicators_at_once(void);
-/* A communicator of the same processes in the same order, whose errors come back as codes; where that fails no error handler is
- * called unless another thread may need it. Collective. */
+/* A communicator of the same processes in the same order, whose errors come back as codes; where that fails no error
+ * handler is called unless another thread may need it. Collective. */
 int cg_comm_split_quietly(MPI_Comm comm, MPI_Comm *made);
 
 /* Optional functions of the host: what to do without them is said at each. */
@@ -154,6 +154,7 @@ int cg_new_code(int error_class);
 int cg_code_with_text(int code, int error_class, const char *function, const char *text);
 
 /* As the host's functions of the same names; CG_ABSENT from a host without them. */
+int cg_comm_delete_attr(MPI_Comm comm, int keyval);
 int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[],
                           const MPI_Datatype types[], MPI_Datatype *made);
 int cg_type_free(MPI_Datatype *datatype);
@@ -210,12 +211,17 @@ enum { CG_PAIRED = 6 };
  * No two threads may do that at once. Local. */
 void cg_find_pairing(enum cg_pairing found[CG_PAIRED]);
 
-/* Around waits for requests of ours: what goes wrong in them is told no error handler of MPI_COMM_WORLD or
- * MPI_COMM_SELF. `ours` is a private communicator, or null where they are the program's. The second says whether one would have been told. */
+/* Around waits for requests of ours: no error handler of MPI_COMM_WORLD or MPI_COMM_SELF is called for what goes wrong in
+ * them. `ours` is a private communicator, or null where they are the program's. The second returns whether one would have
+ * been called. */
 void cg_begin_waits(MPI_Comm ours);
 int cg_end_waits(void);
 /* As MPI_Wait, without a status. */
 int cg_wait(MPI_Request *request);
+/* Waits for all requests, also where one fails; returns the first code of a failure. */
+int cg_wait_all(int count, MPI_Request requests[]);
+/* Frees the error handler that waits put there. */
+void cg_free_relay(void);
 
 /* Finds fault with a block as the host does with what is sent, without a call of an error handler; sends nothing. Another
  * thread gets an error of its own on the communicator as a code meanwhile, unless that returns errors anyway. */

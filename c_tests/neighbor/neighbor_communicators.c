@@ -43,10 +43,55 @@ static void many(int count)
     free(comms);
 }
 
+enum { DIMS = 3 };
+
+/* A grid of which only the first dimension has more than one process. */
+static MPI_Comm line(MPI_Comm comm)
+{
+    int dims[DIMS], zeros[DIMS] = { 0 };
+    for (int i = 0; i < DIMS; i++)
+        dims[i] = 1;
+    MPI_Comm_size(comm, &dims[0]);
+    MPI_Comm made = MPI_COMM_NULL;
+    CHECK(MPI_Cart_create(comm, DIMS, dims, zeros, 0, &made) == MPI_SUCCESS);
+    return made;
+}
+
+static int exchange_along(MPI_Comm line, int number)
+{
+    int sent[2 * DIMS] = { 10 * number + world_rank, 10 * number + world_rank + 5 }, got[2 * DIMS] = { -1, -1 };
+    return MPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, line) == MPI_SUCCESS
+        && got[0] == (world_rank ? 10 * number + world_rank + 4 : -1)
+        && got[1] == (world_rank < world_size - 1 ? 10 * number + world_rank + 1 : -1);
+}
+
+/* Topologies of one communicator, each made before the last is freed: more than share a private communicator. The
+ * communicator goes before the last two. */
+static void one_after_the_other(int count)
+{
+    MPI_Comm base, last, next;
+    int right = 1;
+    CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &base) == MPI_SUCCESS);
+    last = line(base);
+    for (int i = 1; i < count; i++) {
+        next = line(base);
+        right &= exchange_along(next, i) && exchange_along(last, i + 1);
+        if (i == count - 1)
+            MPI_Comm_free(&base);
+        else
+            MPI_Comm_free(&last), last = next;
+    }
+    CHECK(right && exchange_along(last, 1) && exchange_along(next, 2));
+    MPI_Comm_free(&next);
+    CHECK(exchange_along(last, 3));
+    MPI_Comm_free(&last);
+}
+
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
     many(argc > 1 ? atoi(argv[1]) : 1000);
+    one_after_the_other(600);
 #if MPI_VERSION >= 4
     if (argc > 2 && !strcmp(argv[2], "session")) {
         MPI_Session session;

@@ -1,5 +1,5 @@
 /* Neighborhood collectives on different communicators from several threads at once; also duplicates of
- * one communicator, which share its topology. */
+ * one communicator, which share its topology, and grids that were made on one communicator. */
 #include "neighbor_calls.h"
 
 #include <pthread.h>
@@ -8,7 +8,7 @@ enum { THREADS = 4, ROUNDS = 60 };
 
 struct work {
     int number;
-    MPI_Comm base, shared;
+    MPI_Comm base, shared, sibling;
     int wrong;
 };
 
@@ -55,10 +55,25 @@ static int every_way(MPI_Comm comm, int number)
            wrong(got[2], comm, number + 2);
 }
 
+/* Often enough that threads are in it at once. */
+static int along_a_line(MPI_Comm comm, int number)
+{
+    int rank, size, found = 0;
+    MPI_Comm_rank(comm, &rank), MPI_Comm_size(comm, &size);
+    for (int i = 0; i < 3000; i++) {
+        int sent[2] = { 1000 * rank + number, 1000 * rank + number + 1 }, got[2] = { -1, -1 };
+        MPI_Neighbor_alltoall(sent, 1, MPI_INT, got, 1, MPI_INT, comm);
+        found += got[0] != (rank ? 1000 * (rank - 1) + number + 1 : -1);
+        found += got[1] != (rank < size - 1 ? 1000 * (rank + 1) + number : -1);
+    }
+    return found;
+}
+
 static void *run(void *argument)
 {
     struct work *work = argument;
     int dims[2] = { 1, 1 }, ones[2] = { 1, 1 };
+    work->wrong += along_a_line(work->sibling, 100 * work->number);
     MPI_Comm_size(work->base, &dims[0]);
     for (int round = 0; round < ROUNDS; round++) {
         MPI_Comm fresh;
@@ -77,7 +92,7 @@ static void *run(void *argument)
 
 int main(int argc, char **argv)
 {
-    int provided, dims[2] = { 1, 1 }, ones[2] = { 1, 1 };
+    int provided, dims[2] = { 1, 1 }, ones[2] = { 1, 1 }, zeros[1] = { 0 };
     struct work work[THREADS];
     pthread_t threads[THREADS];
     MPI_Comm ring;
@@ -94,13 +109,14 @@ int main(int argc, char **argv)
         work[i].number = i, work[i].wrong = 0;
         CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &work[i].base) == MPI_SUCCESS);
         CHECK(MPI_Comm_dup(ring, &work[i].shared) == MPI_SUCCESS);
+        CHECK(MPI_Cart_create(MPI_COMM_WORLD, 1, dims, zeros, 0, &work[i].sibling) == MPI_SUCCESS);
     }
     for (int i = 0; i < THREADS; i++)
         CHECK(pthread_create(&threads[i], NULL, run, &work[i]) == 0);
     for (int i = 0; i < THREADS; i++) {
         CHECK(pthread_join(threads[i], NULL) == 0);
         CHECK(work[i].wrong == 0);
-        MPI_Comm_free(&work[i].base), MPI_Comm_free(&work[i].shared);
+        MPI_Comm_free(&work[i].base), MPI_Comm_free(&work[i].shared), MPI_Comm_free(&work[i].sibling);
     }
     MPI_Comm_free(&ring);
     return finish();

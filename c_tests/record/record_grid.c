@@ -1,6 +1,7 @@
 /* A grid of which messages along the first dimension are 16 times as long as along the second, and a ring in which the
  * messages between every other pair are long; both with reorder = 1. The ring's short ones go along the grid's second
- * dimension as well. Prints the order of both: the ranks that their ranks had. */
+ * dimension as well. Prints the order of both, the ranks that their ranks had, and the new ranks that MPI_Cart_map
+ * answers. */
 #include <mpi.h>
 #include <stdio.h>
 
@@ -51,6 +52,9 @@ int main(int argc, char **argv)
     exchange(ring, (rank + size - 1) % size, down, (rank + 1) % size, up);
     say("grid ", grid, old);
     say("ring ", ring, old);
+    int mapped = -1;
+    MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &mapped);
+    say("map ", MPI_COMM_WORLD, mapped);
     MPI_Finalize();
     return 0;
 }

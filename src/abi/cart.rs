@@ -134,7 +134,8 @@ pub(crate) unsafe fn cart_sub(
         out("newcomm", newcomm).and_then(|_| flags("remain_dims", remain_dims, grid.ndims()))
     };
     let arguments = arguments.as_ref().map_err(Clone::clone).map(|remain| (grid, &remain[..]));
-    publish(create::cart_sub(&HostComm(comm), combine, arguments)?, newcomm)
+    let comm = HostComm(comm);
+    publish(create::cart_sub(&comm, combine, arguments)?, &comm, newcomm)
 }
 
 /// The body of `MPI_Cartdim_get`, in C and Fortran.
@@ -261,7 +262,7 @@ pub(crate) unsafe fn cart_map(
     let (dims, periods) =
         unsafe { (input("dims", dims, ndims)?, flags("periods", periods, ndims)?) };
     let grid = Cart::new(dims, &periods, comm.size()?)?;
-    let weights = place::weights(&comm, dims);
+    let weights = place::unrecorded_weights(&comm, dims);
     let found = place::new_rank(&comm, Function::CartCreate, grid.size(), |layout, options| {
         recall_cart(&Grid::of_cart(&grid, weights.as_deref()), layout, options)
     })?;

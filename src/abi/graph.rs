@@ -203,7 +203,7 @@ pub(crate) unsafe fn graph_map(
     let (index, edges) = unsafe { arrays(comm.size()?, nnodes, index, edges)? };
     let graph = Graph::new(index, edges)?;
     let found = place::new_rank(&comm, Function::GraphCreate, nnodes, |layout, options| {
-        recall_graph(&comm.weighed(Csr::from(&graph)), layout, options)
+        recall_graph(&Csr::from(&graph), layout, options)
     })?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("newrank", newrank)? } = found;

@@ -207,15 +207,18 @@ pub(super) fn construct(
     let started = Instant::now();
     let made = make()?;
     report::add(function.name(), comm, &made, started);
-    publish(made, place)
+    publish(made, comm, place)
 }
 
-/// Hands a new communicator to the caller, with its topology cached.
-pub(super) fn publish(made: Created<HostComm>, place: *mut MPI_Comm) -> Result {
+/// Hands a new communicator, which was made on `old`, to the caller, with its topology cached.
+pub(super) fn publish(made: Created<HostComm>, old: &HostComm, place: *mut MPI_Comm) -> Result {
+    let shared = made.keeps_ranks.then_some(old.0);
     let handle = match made.member {
         // SAFETY: a constant of the host.
         None => unsafe { sys::cg_comm_null },
-        Some((comm, topology)) => neighbor::put(comm, topology, made.host_graph, made.combine)?.0,
+        Some((comm, topology)) => {
+            neighbor::put(comm, topology, shared, made.host_graph, made.combine)?.0
+        }
     };
     // SAFETY: the constructor has found the place not to be null before it built anything.
     unsafe { place.write(handle) };

@@ -13,6 +13,7 @@ use std::sync::{Arc, OnceLock};
 
 use super::cache::{self, TaggedAttribute};
 use super::key::{Key, Way};
+use super::private::Private;
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, Result, end, group::Group, sentinel};
 use crate::engine::Comm;
@@ -39,7 +40,7 @@ pub(crate) struct TopologyAttribute {
     copied_from: Option<Group>,
     /// A communicator of the same processes for our own messages, if it was made; `None` inside if there is none. It
     /// is not shared: calls on a communicator and on its duplicate may come in any order.
-    private: OnceLock<Option<MPI_Comm>>,
+    private: OnceLock<Option<Private>>,
     /// Messages may be under way on the private communicator that no call waits for.
     spoilt: AtomicBool,
     /// What neighborhood collectives [keep](Self::kept) here, if there were any.
@@ -102,14 +103,14 @@ impl TopologyAttribute {
     /// The private communicator, on which blocking neighborhood collectives send; `None` on all processes or on none.
     /// Where it [is made late](makes_late), the first call is collective over `comm`.
     #[inline]
-    pub(crate) fn private(&self, comm: MPI_Comm) -> Option<HostComm> {
+    pub(crate) fn private(&self, comm: MPI_Comm) -> Option<&Private> {
         // Of the threads of a process only one may be in a collective call on a communicator.
-        self.private.get_or_init(|| HostComm(comm).private().map(|made| made.0)).map(HostComm)
+        self.private.get_or_init(|| HostComm(comm).private().map(Private::of_one)).as_ref()
     }
 
     /// The private communicator if there is one by now. Local.
-    pub(crate) fn made_private(&self) -> Option<MPI_Comm> {
-        self.private.get().copied().flatten()
+    pub(crate) fn made_private(&self) -> Option<&Private> {
+        self.private.get()?.as_ref()
     }
 
     /// Messages are left under way on the private communicator, where a later collective could take them for its own.
@@ -310,13 +311,13 @@ pub(super) fn put(
     comm: &HostComm,
     topology: Topology,
     rank: c_int,
-    (host_graph, private): (bool, Option<HostComm>),
+    (host_graph, private): (bool, Option<Private>),
     combine: Combine,
 ) -> Result {
     sentinel::learn();
     let mut attached = TopologyAttribute::new(Arc::new(topology), comm.size()?, rank, host_graph);
-    if let Some(private) = &private {
-        attached.private = OnceLock::from(Some(private.0));
+    if private.is_some() {
+        attached.private = OnceLock::from(private);
     }
     let value = Box::into_raw(Box::new(TopologyAttribute { combine, ..attached }));
     end::count_up();
@@ -325,9 +326,9 @@ pub(super) fn put(
     let set = KEY.put(comm.0, value.cast());
     if set.is_err() {
         // SAFETY: the host refused the value, so the box is still ours.
-        drop(unsafe { Box::from_raw(value) });
+        let attached = unsafe { Box::from_raw(value) };
         end::count_down();
-        private.map_or(Ok(()), HostComm::free)?;
+        attached.private.into_inner().flatten().map_or(Ok(()), Private::free)?;
     }
     set
 }
@@ -373,8 +374,8 @@ unsafe extern "C" fn delete(
     };
     end::count_down();
     // All processes free the communicator, so all free the private one.
-    let private = attached.and_then(|attached| attached.private.get().copied().flatten());
-    match private.map(|comm| HostComm(comm).free()) {
+    let private = attached.and_then(|attached| attached.private.into_inner().flatten());
+    match private.map(Private::free) {
         Some(Err(super::Error::Host(code))) => code,
         _ => sys::CG_SUCCESS,
     }

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::key::{Key, Way, no_copy};
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, errors, family, neighbor};
+use super::{HostComm, errors, family, neighbor, private};
 
 /// Carried by `MPI_COMM_SELF`, so that the host says when the world ends.
 static HOOK: Key = Key::new(no_copy, world_ends);
@@ -31,8 +31,8 @@ static LIVE: AtomicUsize = AtomicUsize::new(0);
 /// Gives up the keys of a module.
 type Retire = fn(Way);
 
-/// Those of the modules that have keys: of topologies and of datatypes.
-static OWNERS: Mutex<[Option<Retire>; 2]> = Mutex::new([None; 2]);
+/// Those of the modules that have keys: of topologies, of datatypes and of private communicators.
+static OWNERS: Mutex<[Option<Retire>; 3]> = Mutex::new([None; 3]);
 
 /// Registers `retire`, which is called whenever keys must be freed; a second registration has no effect.
 pub(super) fn retires_with_the_last(retire: Retire) {
@@ -77,6 +77,9 @@ unsafe extern "C" fn world_ends(
     _extra_state: *mut c_void,
 ) -> c_int {
     neighbor::free_datatypes();
+    // SAFETY: no wait of ours is under way while MPI ends.
+    unsafe { sys::cg_free_relay() };
+    private::forget_of_world();
     if LIVE.load(Ordering::Relaxed) != 0 {
         STATE.store(LEFT, Ordering::Relaxed);
     } else {

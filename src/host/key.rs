@@ -107,6 +107,14 @@ impl Key {
         Ok(false)
     }
 
+    /// Deletes the value that a communicator carries, if it does.
+    pub(super) fn remove(&self, comm: MPI_Comm) {
+        if let (Some(number), Ok(Some(_))) = (self.made(), self.get(comm)) {
+            // SAFETY: a key of ours, of which the communicator has a value.
+            unsafe { sys::cg_comm_delete_attr(comm, number) };
+        }
+    }
+
     /// The value that a communicator carries.
     #[inline]
     pub(super) fn get(&self, comm: MPI_Comm) -> Result<Option<*mut c_void>> {

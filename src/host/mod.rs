@@ -16,6 +16,7 @@ mod layout;
 pub(crate) mod neighbor;
 mod output;
 pub(crate) mod place;
+mod private;
 pub(crate) mod report;
 mod say;
 pub(crate) mod sentinel;

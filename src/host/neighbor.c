@@ -12,6 +12,7 @@
 #pragma weak PMPI_Ialltoallw
 #pragma weak PMPI_Recv_init
 
+#pragma weak PMPI_Comm_delete_attr
 #pragma weak PMPI_Comm_get_errhandler
 #pragma weak PMPI_Errhandler_free
 
@@ -48,6 +49,11 @@ int cg_comm_split_quietly(MPI_Comm comm, MPI_Comm *made)
         PMPI_Errhandler_free(&handler);
     }
     return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN) : code;
+}
+
+int cg_comm_delete_attr(MPI_Comm comm, int keyval)
+{
+    return PMPI_Comm_delete_attr ? PMPI_Comm_delete_attr(comm, keyval) : CG_ABSENT;
 }
 
 int cg_judge(const void *address, int count, MPI_Datatype datatype, MPI_Comm comm, int returns_errors)

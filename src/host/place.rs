@@ -71,7 +71,7 @@ fn value(read: impl FnOnce(*const c_char, *mut c_char) -> c_int, key: &CStr) -> 
     Some(unsafe { CStr::from_ptr(value.as_ptr()) }.to_string_lossy().trim().to_ascii_lowercase())
 }
 
-/// The rank that this constructor would give the calling process with `reorder = 1` (`MPI_Cart_map`,
+/// The rank that this constructor would give the calling process with `reorder = 1` and no recording (`MPI_Cart_map`,
 /// `MPI_Graph_map`: MPI 4.1, 8.5.9); `MPI_UNDEFINED` if it is left out. Local: while no constructor has asked
 /// where processes run, all keep their ranks.
 pub(crate) fn new_rank(
@@ -116,11 +116,24 @@ pub(super) fn say_if_forced(function: &str, outcome: ReorderOutcome) {
 /// it, by what a recorded run sent; and else by `cartograph_weights` among the communicator's hints, as far as the host keeps it. That none of the former is
 /// for so many dimensions, and what is wrong with the latter, is said once, by rank 0.
 pub(crate) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
+    weights_or(comm, dims, || traffic::weights(comm, dims))
+}
+
+/// As [`weights`], where each process of a communicator may ask: not by what was recorded, which so many would read at once.
+pub(crate) fn unrecorded_weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
+    weights_or(comm, dims, || None)
+}
+
+fn weights_or(
+    comm: &HostComm,
+    dims: &[c_int],
+    recorded: impl FnOnce() -> Option<Vec<i64>>,
+) -> Option<Vec<i64>> {
     static SAID: Once = Once::new();
     let sides: Vec<usize> = dims.iter().map(|side| *side as usize).collect();
     let settings = Settings::get().weights.as_ref();
     let set = settings.and_then(|weights| weights.of(&sides));
-    let set = set.map(<[i64]>::to_vec).or_else(|| traffic::weights(comm, dims));
+    let set = set.map(<[i64]>::to_vec).or_else(recorded);
     if let Some(found) = set.or_else(|| hinted(comm, &sides)) {
         return Some(found);
     }

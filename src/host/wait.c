@@ -22,7 +22,7 @@ static _Atomic int is_known;
 static _Thread_local int waits, was_told;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int waiting;
+static int waiting, is_made;
 static MPI_Errhandler relay, before[2];
 
 static MPI_Comm place(int which)
@@ -54,12 +54,12 @@ static void put_relay(int where)
 {
     pthread_mutex_lock(&lock);
     if (waiting++ == 0) {
-        static int is_made;
         if (!is_made)
             is_made = PMPI_Comm_create_errhandler(relayed, &relay) == MPI_SUCCESS;
-        for (int which = 0; which < 2 && is_made; which++) {
+        for (int which = 0; which < 2; which++) {
             before[which] = MPI_ERRHANDLER_NULL;
-            if (where >> which & 1 && PMPI_Comm_get_errhandler(place(which), &before[which]) == MPI_SUCCESS)
+            if (is_made && where >> which & 1
+                && PMPI_Comm_get_errhandler(place(which), &before[which]) == MPI_SUCCESS)
                 PMPI_Comm_set_errhandler(place(which), relay);
         }
     }
@@ -122,6 +122,41 @@ int cg_wait(MPI_Request *request)
         return PMPI_Wait(request, MPI_STATUS_IGNORE);
     code = PMPI_Waitall(1, request, &status);
     return code == MPI_ERR_IN_STATUS ? status.MPI_ERROR : code;
+}
+
+int cg_wait_all(int count, MPI_Request requests[])
+{
+    enum { FEW = 64 };
+    MPI_Status statuses[FEW];
+    int found = MPI_SUCCESS;
+    /* At once takes less; but where a handler is called meanwhile, some hosts return no code then. */
+    if (!waits && count <= FEW) {
+        for (int i = 0; i < count; i++)
+            statuses[i].MPI_ERROR = MPI_SUCCESS;
+        int code = PMPI_Waitall(count, requests, statuses);
+        if (code == MPI_SUCCESS)
+            return code;
+        if (code != MPI_ERR_IN_STATUS)
+            found = code;
+        for (int i = 0; i < count && found == MPI_SUCCESS; i++)
+            if (statuses[i].MPI_ERROR != MPI_ERR_PENDING)
+                found = statuses[i].MPI_ERROR;
+    }
+    for (int i = 0; i < count; i++) {
+        int code = cg_wait(&requests[i]);
+        if (found == MPI_SUCCESS)
+            found = code;
+    }
+    return found;
+}
+
+void cg_free_relay(void)
+{
+    pthread_mutex_lock(&lock);
+    if (is_made)
+        PMPI_Errhandler_free(&relay);
+    is_made = 0;
+    pthread_mutex_unlock(&lock);
 }
 
 int cg_end_waits(void)

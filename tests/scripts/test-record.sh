@@ -214,6 +214,13 @@ check "a grid and a ring are recorded" learned
 check "the next run takes the weights" weighed 8
 check "large faces come inside of nodes" grep -q '; between nodes 96 -> 40 .*; weighted 8,1$' "$work/err"
 check "those of the graph as well" grep -q '; between nodes 12800 -> 1600 ' "$work/err"
+# Each process would read the recording for itself there.
+unrecorded() {
+    grep '^map ' "$work/out" >"$work/mapped" &&
+        $launch 8 env ${YIELD:+LD_PRELOAD="$YIELD"} CARTOGRAPH_LAYOUT=4x2 "$top/build/bin/cartograph" exec "$work/grid" |
+        grep '^map ' | cmp - "$work/mapped"
+}
+check "MPI_Cart_map answers as without the recording" unrecorded
 check "what the user says comes first" weighed 8 CARTOGRAPH_WEIGHTS=1,3
 check "it is told" grep -q '; weighted 1,3$' "$work/err"
 # without WORDS N: the program runs as without the recording, and one line says why.

@@ -18,6 +18,9 @@ use crate::topology::{self, Cart, Class, Graph, Topology};
 pub struct Created<C> {
     /// The new communicator and its topology; `None` on a process that gets `MPI_COMM_NULL`.
     pub member: Option<(C, Topology)>,
+    /// Whether the new communicator is known to have all processes of the old one with the ranks that they have there; the
+    /// same on all processes.
+    pub keeps_ranks: bool,
     /// How ranks were reordered, where a report is asked for.
     pub placement: Option<Placement>,
     /// Whether neighborhood collectives are the host's own, as all processes agreed.
@@ -107,9 +110,10 @@ pub fn cart_create<C: Comm>(
         Some(PlannedMapping { plan, traffic: None })
     });
     let (all, (assignment, placement)) = keep(all, places)?;
+    let keeps_ranks = !assignment.moved && grid.size() == size;
     let made = split_members(comm, all, assignment, grid.size())?;
     let member = made.map(|made| (made, Topology::Cart(grid)));
-    Ok(Created { member, placement, host_graph, combine })
+    Ok(Created { member, keeps_ranks, placement, host_graph, combine })
 }
 
 /// `MPI_Graph_create`: MPI 4.1, 8.5.3. Collective.
@@ -149,16 +153,23 @@ pub fn graph_create<C: Comm>(
     if graph.nnodes() == 0 {
         // No process has a place.
         all.free()?;
-        return Ok(Created { member: None, placement: None, host_graph: false, combine });
+        return Ok(Created {
+            member: None,
+            keeps_ranks: false,
+            placement: None,
+            host_graph: false,
+            combine,
+        });
     }
     let input = PlacementInput { decision, broken, options: settings.options };
     let places = place(comm, input, (graph.nnodes(), (&graph).into()), |layout, options| {
         Some(PlannedMapping::of_graph(&comm.weighed(Csr::from(&graph)), layout, decision, options))
     });
     let (all, (assignment, placement)) = keep(all, places)?;
+    let keeps_ranks = !assignment.moved && graph.nnodes() == all.size()?;
     let made = split_members(comm, all, assignment, graph.nnodes())?;
     let member = made.map(|made| (made, Topology::Graph(graph)));
-    Ok(Created { member, placement, host_graph, combine })
+    Ok(Created { member, keeps_ranks, placement, host_graph, combine })
 }
 
 /// `MPI_Cart_sub`: MPI 4.1, 8.5.8. Collective. `arguments` are the grid that `comm` carries and
@@ -195,7 +206,7 @@ pub fn cart_sub<C: Comm>(
 
     let (sub, _) = checked.expect("a fault here would have ended the agreement");
     let member = Some((part, Topology::Cart(sub.grid)));
-    Ok(Created { member, placement: None, host_graph, combine })
+    Ok(Created { member, keeps_ranks: false, placement: None, host_graph, combine })
 }
 
 /// The communicator of the processes that have a place, in the order of their new ranks. It is the

@@ -155,7 +155,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     };
     let (made, graph) = keep(made, graph)?;
     let member = Some((made, Topology::DistGraph(graph)));
-    Ok(Created { member, placement, host_graph, combine })
+    Ok(Created { member, keeps_ranks: !assignment.moved, placement, host_graph, combine })
 }
 
 /// `MPI_Dist_graph_create`: MPI 4.1, 8.5.4. Collective. Every edge goes to its two ends, where lists are
@@ -191,7 +191,7 @@ pub fn dist_graph_create<C: Comm>(
     let items = deliver(&made, arguments.items(rank, weighted));
     let (made, items) = keep(made, items)?;
     let member = Some((made, Topology::DistGraph(collect(&items, weighted))));
-    Ok(Created { member, placement, host_graph, combine })
+    Ok(Created { member, keeps_ranks: !assignment.moved, placement, host_graph, combine })
 }
 
 /// The edges that this rank knows, worked out where they are needed.

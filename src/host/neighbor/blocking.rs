@@ -10,8 +10,9 @@ use super::types::{Described, Temporary};
 use super::{Block, Neighborhood, Operation, Side, Start, own, request};
 use crate::engine::combine::Combine;
 use crate::host::errors::quiet;
+use crate::host::private::Private;
 use crate::host::sys::{self, MPI_Request};
-use crate::host::{Error, HostComm, Result};
+use crate::host::{Error, Result};
 use crate::topology::Direction;
 
 /// So many messages need no memory from the heap.
@@ -31,12 +32,12 @@ pub(super) fn exchange(
         return Err(Error::Spoilt);
     }
     if of.attached.combine != Combine::Off
-        && let Some(combined) = Combined::of(of, &private)?
+        && let Some(combined) = Combined::of(of, &private.comm())?
     {
         let send = Side::new(send.buffer, &send.block as &dyn Fn(usize) -> Block);
         let receive = Side::new(receive.buffer, &receive.block as &dyn Fn(usize) -> Block);
         if combined.takes(of, operation, &send, &receive) {
-            return combined.exchange(of, &private, operation, &send, &receive);
+            return combined.exchange(of, &private.comm(), operation, &send, &receive);
         }
     }
     let alone = of.alone()?;
@@ -46,7 +47,7 @@ pub(super) fn exchange(
     match (receives, sends) {
         ([], []) => own(),
         ([from], [to]) => {
-            send_receive(&private, (to, send), (from, receive))?;
+            send_receive(private, (to, send), (from, receive))?;
             own()
         }
         _ => {
@@ -61,12 +62,11 @@ pub(super) fn exchange(
                 many = vec![null; room];
                 &mut many[..]
             };
-            let mut pending =
-                Pending { of, private: &private, requests, temporary: Temporary::default() };
+            let mut pending = Pending { of, private, requests, temporary: Temporary::default() };
             pending.start((sends, send), (receives, receive))?;
             // Others need not wait for what is of no concern to them.
             let done = own();
-            let waited = wait_all(&private, pending.requests);
+            let waited = wait_all(&private.comm(), pending.requests);
             done.and(waited)
         }
     }
@@ -74,7 +74,7 @@ pub(super) fn exchange(
 
 /// One message each way.
 fn send_receive(
-    private: &HostComm,
+    private: &Private,
     (to, send): (&End, &Side<impl Fn(usize) -> Block>),
     (from, receive): (&End, &Side<impl Fn(usize) -> Block>),
 ) -> Result {
@@ -88,13 +88,13 @@ fn send_receive(
             sent.count,
             sent.datatype,
             to.rank,
-            to.pairing,
+            private.tag(to.pairing),
             receive.address(&received),
             received.count,
             received.datatype,
             from.rank,
-            from.pairing,
-            private.0,
+            private.tag(from.pairing),
+            private.comm().0,
             sys::cg_status_ignore().cast(),
         )
     })
@@ -103,7 +103,7 @@ fn send_receive(
 /// Requests under way, and the datatypes that were made for them.
 struct Pending<'a> {
     of: &'a Neighborhood<'a>,
-    private: &'a HostComm,
+    private: &'a Private,
     requests: &'a mut [MPI_Request],
     temporary: Temporary,
 }
@@ -116,14 +116,14 @@ impl Pending<'_> {
         (sends, send): (&[End], &Side<impl Fn(usize) -> Block>),
         (receives, receive): (&[End], &Side<impl Fn(usize) -> Block>),
     ) -> Result {
-        let private = self.private.0;
+        let private = self.private;
         let started = self
             .post((receives, 0), receive, |address, block, end, request| {
                 let Described { count, datatype, .. } = block;
                 // SAFETY: the program vouches for its buffer, as far as count and datatype say.
                 unsafe {
-                    let (peer, tag) = (end.rank, end.pairing);
-                    sys::PMPI_Irecv(address, count, datatype, peer, tag, private, request)
+                    let (peer, tag, comm) = (end.rank, private.tag(end.pairing), private.comm().0);
+                    sys::PMPI_Irecv(address, count, datatype, peer, tag, comm, request)
                 }
             })
             .and_then(|()| {
@@ -131,8 +131,9 @@ impl Pending<'_> {
                     let Described { count, datatype, .. } = block;
                     // SAFETY: as above.
                     unsafe {
-                        let (peer, tag) = (end.rank, end.pairing);
-                        sys::PMPI_Isend(address, count, datatype, peer, tag, private, request)
+                        let (peer, tag, comm) =
+                            (end.rank, private.tag(end.pairing), private.comm().0);
+                        sys::PMPI_Isend(address, count, datatype, peer, tag, comm, request)
                     }
                 })
             });

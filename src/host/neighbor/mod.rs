@@ -40,6 +40,7 @@ use plan::Plans;
 use types::Described;
 
 use super::attr::{self, TopologyAttribute};
+use super::private::Private;
 use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use super::{HostComm, Result, errors::check, report};
 use crate::engine::Comm;
@@ -196,9 +197,11 @@ pub(crate) struct Neighborhood<'a> {
 
 /// Gives a new communicator its topology, and tells the host its neighbors if any collectives are to be the host's own,
 /// which all processes agreed on; then the communicator may become another one. On failure the topology is dropped.
+/// `old` is the communicator that it was made on, if it has the same processes with the same ranks.
 pub(crate) fn put(
     mut comm: HostComm,
     topology: Topology,
+    old: Option<MPI_Comm>,
     host_graph: bool,
     combine: Combine,
 ) -> Result<HostComm> {
@@ -213,15 +216,24 @@ pub(crate) fn put(
     let late = attr::makes_late();
     let private = match before {
         Some(before) if late => before.free().map(|()| None)?,
-        Some(before) => Some(before.into_private()?),
+        Some(before) => Some(Private::of_one(before.into_private()?)),
         None if late => None,
-        None => comm.private(),
+        None => make_private(&comm, old.filter(|_| combine == Combine::Off))?,
     };
     attr::put(&comm, topology, rank, (host_graph, private), combine)?;
     if !late {
         get_ready(&comm)?;
     }
     Ok(comm)
+}
+
+/// Makes the private communicator of a new topology, or takes the one of others that were made on `old`. Collective.
+fn make_private(comm: &HostComm, old: Option<MPI_Comm>) -> Result<Option<Private>> {
+    match old {
+        // What a process alone sends to itself has no tags.
+        Some(old) if comm.size()? > 1 => Private::of_several(old, comm),
+        _ => Ok(comm.private().map(Private::of_one)),
+    }
 }
 
 /// Makes what collectives on a new topology need further communicators for. Collective.
@@ -236,7 +248,7 @@ fn get_ready(comm: &HostComm) -> Result {
         && let Some(private) = attached.private(comm.0)
     {
         let of = Neighborhood { comm: comm.0, attached, cache: attached.kept(), ends: &ends };
-        Combined::of(&of, &private)?;
+        Combined::of(&of, &private.comm())?;
     }
     Ok(())
 }
@@ -288,7 +300,7 @@ impl Neighborhood<'_> {
         if self.attached.size() == 1
             && let Some(private) = self.attached.private(self.comm)
         {
-            return Ok(Some(private));
+            return Ok(Some(private.comm()));
         }
         let alone = match self.cache.alone.get() {
             Some(alone) => alone,

@@ -12,16 +12,14 @@ use crate::host::{HostComm, Result};
 /// Waits for requests on a private communicator: for all of them, also where one fails. The others would write to the
 /// program's buffers later.
 pub(super) fn wait_all(private: &HostComm, requests: &mut [MPI_Request]) -> Result {
-    let mut found = Ok(());
-    // SAFETY: a communicator of ours.
-    unsafe { sys::cg_begin_waits(private.0) };
-    for request in requests {
-        // SAFETY: a request that was started here, or the null request.
-        found = found.and(quiet(unsafe { sys::cg_wait(request) }));
-    }
-    // SAFETY: these waits are over.
-    unsafe { sys::cg_end_waits() };
-    found
+    // SAFETY: a communicator of ours; requests that were started here, or null requests.
+    let code = unsafe {
+        sys::cg_begin_waits(private.0);
+        let code = sys::cg_wait_all(requests.len() as c_int, requests.as_mut_ptr());
+        sys::cg_end_waits();
+        code
+    };
+    quiet(code)
 }
 
 /// Waits for a request on the program's communicator.

@@ -46,8 +46,8 @@ pub(super) fn start(
             if of.attached.size() == 1
                 && let Some(private) = private() =>
         {
-            own::copy(of, &private, send, receive)?;
-            return complete(&private);
+            own::copy(of, &private.comm(), send, receive)?;
+            return complete(&private.comm());
         }
         Start::Now => of.alone()?,
         Start::Later(_) => None,

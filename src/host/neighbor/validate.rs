@@ -48,7 +48,8 @@ fn judge(
     datatype: MPI_Datatype,
 ) -> Result {
     let private = of.attached.made_private();
-    let (comm, returns_errors) = (private.unwrap_or(of.comm), private.is_some().into());
+    let (comm, returns_errors) =
+        (private.map_or(of.comm, |private| private.comm().0), private.is_some().into());
     // SAFETY: nothing is sent, so the address is not looked behind.
     quiet(unsafe { sys::cg_judge(address, count, datatype, comm, returns_errors) })
 }
