@@ -3,6 +3,7 @@
 //! - [`topology`]: what a topology is and answers.
 //! - [`machine`]: where processes run.
 //! - [`mapping`]: which process goes where.
+//! - `replay`: how long recorded calls take where ranks are placed in other ways.
 //! - [`report`]: what was done and what it brought, for people and programs.
 //! - [`engine`]: how a topology communicator comes to be, over any communicator.
 #![forbid(unsafe_code)]
@@ -18,5 +19,7 @@ pub mod fuzz;
 pub mod libraries;
 pub mod machine;
 pub mod mapping;
+#[cfg(feature = "cli")]
+pub mod replay;
 pub mod report;
 pub mod topology;

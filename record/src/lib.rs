@@ -8,7 +8,8 @@
 //!
 //! - [`next`]: what is called underneath. [`outermost`]: so that a call is counted once.
 //! - [`sent`]: what a call sends. [`tally`]: the counts. [`peers`]: whose they are. [`part`]: the file.
-//! - [`messages`], [`onesided`], [`collectives`], [`process`]: the functions that are wrapped.
+//! - [`window`]: the first calls in order. [`ticks`]: how long they take.
+//! - [`messages`], [`waits`], [`onesided`], [`collectives`], [`process`]: the functions that are wrapped.
 
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: say!")]
 #![allow(clippy::too_many_arguments, reason = "MPI's functions have as many")]
@@ -27,6 +28,9 @@ mod process;
 mod say;
 mod sent;
 mod tally;
+mod ticks;
+mod waits;
+mod window;
 
 /// The host: types and prototypes of mpi-sys, and what `shim.h` declares.
 mod sys {
@@ -43,8 +47,8 @@ mod sys {
         include!(concat!(env!("OUT_DIR"), "/shim.rs"));
     }
     pub(crate) use mpi_sys::{
-        MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request, MPI_Status,
-        MPI_Win,
+        MPI_Aint, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Message, MPI_Op, MPI_Request,
+        MPI_Status, MPI_Win,
     };
     pub(crate) use shim::*;
 

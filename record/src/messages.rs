@@ -5,13 +5,13 @@ use std::ffi::{c_int, c_void};
 use crate::sent::to;
 #[allow(unused_imports, reason = "some are of functions that not every host declares")]
 use crate::sys::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Request, MPI_Status};
-use crate::tally::{count as add, forget, keep, started};
+use crate::tally::{exchange, forget, keep, send, started};
 
 wrap! {
     // MPI 4.1, 3.2 and 3.4.
     [MPI_Send MPI_Bsend MPI_Ssend MPI_Rsend] [MPI_Send_c MPI_Bsend_c MPI_Ssend_c MPI_Rsend_c]
     (buf: *const c_void, count: Count, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm)
-        => add(to(comm, dest, count, datatype));
+        => send(to(comm, dest, count, datatype), tag, None);
 
     // MPI 4.1, 3.7.2.
     [MPI_Isend MPI_Ibsend MPI_Issend MPI_Irsend]
@@ -19,7 +19,7 @@ wrap! {
     (
         buf: *const c_void, count: Count, datatype: MPI_Datatype, dest: c_int, tag: c_int,
         comm: MPI_Comm, request: *mut MPI_Request
-    ) => add(to(comm, dest, count, datatype));
+    ) => send(to(comm, dest, count, datatype), tag, Some(*request));
 
     // MPI 4.1, 3.9.
     [MPI_Send_init MPI_Bsend_init MPI_Ssend_init MPI_Rsend_init]
@@ -27,7 +27,7 @@ wrap! {
     (
         buf: *const c_void, count: Count, datatype: MPI_Datatype, dest: c_int, tag: c_int,
         comm: MPI_Comm, request: *mut MPI_Request
-    ) => keep(*request, to(comm, dest, count, datatype));
+    ) => keep(*request, to(comm, dest, count, datatype), Some(tag));
     [MPI_Start] [] (request: *mut MPI_Request) => started(*request);
     [MPI_Startall] [] (count: c_int, requests: *mut MPI_Request)
         => (0..count.max(0) as usize).for_each(|at| started(*requests.add(at)));
@@ -37,31 +37,34 @@ wrap! {
     (
         buf: *const c_void, partitions: c_int, count: MPI_Count, datatype: MPI_Datatype, dest: c_int,
         tag: c_int, comm: MPI_Comm, info: MPI_Info, request: *mut MPI_Request
-    ) => keep(*request, to(comm, dest, count.saturating_mul(partitions.into()), datatype));
+    ) => keep(*request, to(comm, dest, count.saturating_mul(partitions.into()), datatype), Some(tag));
 
+    [MPI_Isendrecv] [MPI_Isendrecv_c]
+    (
+        sendbuf: *const c_void, sendcount: Count, sendtype: MPI_Datatype, dest: c_int, sendtag: c_int,
+        recvbuf: *mut c_void, recvcount: Count, recvtype: MPI_Datatype, source: c_int, recvtag: c_int,
+        comm: MPI_Comm, request: *mut MPI_Request
+    ) => exchange(to(comm, dest, sendcount, sendtype), sendtag, (comm, source, recvtag), Some(*request));
+    [MPI_Isendrecv_replace] [MPI_Isendrecv_replace_c]
+    (
+        buf: *mut c_void, count: Count, datatype: MPI_Datatype, dest: c_int, sendtag: c_int,
+        source: c_int, recvtag: c_int, comm: MPI_Comm, request: *mut MPI_Request
+    ) => exchange(to(comm, dest, count, datatype), sendtag, (comm, source, recvtag), Some(*request));
+}
+
+wrap! { @timed
     // MPI 4.1, 3.10.
     [MPI_Sendrecv] [MPI_Sendrecv_c]
     (
         sendbuf: *const c_void, sendcount: Count, sendtype: MPI_Datatype, dest: c_int, sendtag: c_int,
         recvbuf: *mut c_void, recvcount: Count, recvtype: MPI_Datatype, source: c_int, recvtag: c_int,
         comm: MPI_Comm, status: *mut MPI_Status
-    ) => add(to(comm, dest, sendcount, sendtype));
+    ) => exchange(to(comm, dest, sendcount, sendtype), sendtag, (comm, source, recvtag), None);
     [MPI_Sendrecv_replace] [MPI_Sendrecv_replace_c]
     (
         buf: *mut c_void, count: Count, datatype: MPI_Datatype, dest: c_int, sendtag: c_int,
         source: c_int, recvtag: c_int, comm: MPI_Comm, status: *mut MPI_Status
-    ) => add(to(comm, dest, count, datatype));
-    [MPI_Isendrecv] [MPI_Isendrecv_c]
-    (
-        sendbuf: *const c_void, sendcount: Count, sendtype: MPI_Datatype, dest: c_int, sendtag: c_int,
-        recvbuf: *mut c_void, recvcount: Count, recvtype: MPI_Datatype, source: c_int, recvtag: c_int,
-        comm: MPI_Comm, request: *mut MPI_Request
-    ) => add(to(comm, dest, sendcount, sendtype));
-    [MPI_Isendrecv_replace] [MPI_Isendrecv_replace_c]
-    (
-        buf: *mut c_void, count: Count, datatype: MPI_Datatype, dest: c_int, sendtag: c_int,
-        source: c_int, recvtag: c_int, comm: MPI_Comm, request: *mut MPI_Request
-    ) => add(to(comm, dest, count, datatype));
+    ) => exchange(to(comm, dest, count, datatype), sendtag, (comm, source, recvtag), None);
 }
 
 /// MPI 4.1, 3.7.3. Once it is freed another request may have its handle.
@@ -70,7 +73,7 @@ const _: () = {
         // SAFETY: every MPI_Request_free is of this type.
         let next: unsafe extern "C" fn(*mut MPI_Request) -> c_int =
             unsafe { std::mem::transmute(next.get()) };
-        let outermost = crate::outermost::enter();
+        let outermost = crate::outermost::enter(false);
         if outermost.is_some() && !request.is_null() {
             // SAFETY: the caller's request.
             forget(unsafe { *request });

@@ -1,13 +1,22 @@
 //! Which call is the program's own: a host's Fortran library, a tool, or Cartograph may make others in it.
 
 use std::cell::Cell;
+use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::{ticks, window};
 
 /// Whether anything is counted: from the start of MPI to its end.
 static ON: AtomicBool = AtomicBool::new(false);
 
+/// What a thread does.
+struct State {
+    inside: Cell<bool>,
+    began: Cell<u64>,
+}
+
 thread_local! {
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    static STATE: State = const { State { inside: Cell::new(false), began: Cell::new(0) } };
 }
 
 /// Begins or ends to count.
@@ -24,16 +33,38 @@ pub(crate) fn is_on() -> bool {
 /// For as long as a call lasts.
 pub(crate) struct Outermost;
 
-/// A call begins. `None` if it is made by another that is wrapped, or nothing is counted.
+/// A call begins. `None` if it is made by another that is wrapped, or nothing is counted. Its time is noted if it is
+/// `timed`, or there is a window for it.
 #[inline]
-pub(crate) fn enter() -> Option<Outermost> {
-    // Not then_some: what it would make and drop for a call within another would end that one.
-    (is_on() && !INSIDE.replace(true)).then(|| Outermost)
+pub(crate) fn enter(timed: bool) -> Option<Outermost> {
+    if !is_on() {
+        return None;
+    }
+    STATE.with(|state| {
+        if state.inside.replace(true) {
+            return None;
+        }
+        if timed || window::is_open() {
+            state.began.set(ticks::now());
+        }
+        Some(Outermost)
+    })
+}
+
+/// When the call of this thread began, if that is noted.
+#[inline]
+pub(crate) fn began() -> u64 {
+    STATE.with(|state| state.began.get())
+}
+
+/// A number for the thread.
+pub(crate) fn thread() -> usize {
+    STATE.with(|state| ptr::from_ref(state) as usize)
 }
 
 impl Drop for Outermost {
     #[inline]
     fn drop(&mut self) {
-        INSIDE.set(false);
+        STATE.with(|state| state.inside.set(false));
     }
 }

@@ -6,8 +6,11 @@
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_ulong};
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHasher;
 
 use crate::next;
 use crate::sys::{self, MPI_Comm, MPI_Win};
@@ -175,4 +178,35 @@ pub(crate) fn neighbors(comm: MPI_Comm) -> Arc<[c_int]> {
         tally::set_neighbors(table, ranks.clone());
     }
     ranks
+}
+
+/// The sources of a neighborhood collective, as ranks of its communicator.
+pub(crate) fn sources(comm: MPI_Comm) -> Vec<c_int> {
+    // SAFETY: a communicator with which the host has just succeeded.
+    let count = unsafe { sys::cr_indegree(comm) };
+    let mut ranks = vec![-1; count.max(0) as usize];
+    // SAFETY: as above, and as many places as there are sources.
+    if unsafe { sys::cr_sources(comm, count, ranks.as_mut_ptr()) } == 0 {
+        ranks.clear();
+    }
+    ranks
+}
+
+/// A number for the processes of a communicator, the same in all of them, and how many they are; `None` for two groups.
+pub(crate) fn group(comm: MPI_Comm) -> Option<(u64, u32)> {
+    /// Of larger groups so many are looked at.
+    const MOST_LOOKED_AT: c_int = 64;
+    let mut own = -1;
+    // SAFETY: a communicator with which the host has just succeeded, and a place for a rank.
+    let size = unsafe { sys::cr_all(comm, &raw mut own) };
+    if own < 0 || size <= 0 {
+        return None;
+    }
+    let looked = size.min(MOST_LOOKED_AT);
+    let ranks: Vec<c_int> = (0..looked)
+        .map(|at| (i64::from(at) * i64::from(size) / i64::from(looked)) as c_int)
+        .collect();
+    let mut hasher = FxHasher::default();
+    (size, Peers::Comm(comm).in_world(&ranks)).hash(&mut hasher);
+    Some((hasher.finish(), size as u32))
 }

@@ -11,7 +11,7 @@ use crate::part;
 use crate::peers::{self, Peers};
 use crate::say::say;
 use crate::sys::{self, MPI_Comm};
-use crate::tally;
+use crate::{tally, ticks};
 
 /// The characters of a program and its arguments that are noted, in each part.
 const MOST_PROGRAM: usize = 500;
@@ -25,6 +25,7 @@ fn start() {
         if part::open(process) {
             tally::begin(rank);
             peers::make_keys();
+            ticks::start();
             // SAFETY: a function that stays: the library is linked with -z nodelete.
             unsafe { libc::atexit(at_exit) };
             outermost::switch(true);

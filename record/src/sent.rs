@@ -4,6 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use crate::peers::{self, Peers};
 use crate::sys::{self, MPI_Comm, MPI_Datatype, MPI_Op, MPI_Win};
+use crate::window;
 
 /// All-to-alls on larger communicators are counted as calls only: no placement brings a thousand processes
 /// together on a node, and it would take memory for each of them.
@@ -15,8 +16,36 @@ pub(crate) enum Sent {
     One(Peers, Block),
     /// Several.
     Many(Peers, Vec<Block>),
+    /// A block to each neighbor.
+    Neighbors(MPI_Comm, Vec<Block>),
+    /// A block to each process that has one, by this function.
+    All(&'static str, MPI_Comm, Vec<Block>),
     /// A collective whose messages are not counted.
-    Calls(&'static str),
+    Calls(Calls),
+}
+
+/// A call of a collective whose messages are not counted.
+#[derive(Clone, Copy)]
+pub(crate) struct Calls {
+    pub(crate) function: &'static str,
+    pub(crate) comm: MPI_Comm,
+    /// The root, in the communicator.
+    pub(crate) root: Option<c_int>,
+    /// The bytes that the process gives.
+    pub(crate) bytes: u64,
+}
+
+/// A collective of so many items.
+pub(crate) fn calls(
+    function: &'static str,
+    comm: MPI_Comm,
+    root: Option<c_int>,
+    count: impl Into<i64>,
+    datatype: MPI_Datatype,
+) -> Sent {
+    // Only for the window: the datatype of a process that is not the root may be none.
+    let bytes = if window::is_open() { bytes(count, datatype) } else { 0 };
+    Sent::Calls(Calls { function, comm, root, bytes })
 }
 
 /// Bytes that go somewhere in one message.
@@ -105,7 +134,7 @@ pub(crate) fn exchange(
 pub(crate) fn neighbors(comm: MPI_Comm, count: impl Into<i64>, datatype: MPI_Datatype) -> Sent {
     let ranks = peers::neighbors(comm);
     let bytes = if ranks.is_empty() { 0 } else { bytes(count, datatype) };
-    Sent::Many(Peers::Comm(comm), ranks.iter().map(|rank| Block::to(*rank, bytes)).collect())
+    Sent::Neighbors(comm, ranks.iter().map(|rank| Block::to(*rank, bytes)).collect())
 }
 
 /// A block of its own to each neighbor.
@@ -125,7 +154,7 @@ unsafe fn neighbor_blocks<C: Copy + Into<i64>>(
         let (count, datatype) = unsafe { (*counts.add(at), *datatypes.add(at * stride)) };
         Block::of(*rank, count, datatype)
     };
-    Sent::Many(Peers::Comm(comm), ranks.iter().enumerate().map(block).collect())
+    Sent::Neighbors(comm, ranks.iter().enumerate().map(block).collect())
 }
 
 /// A block of its own to each neighbor, of one datatype.
@@ -178,10 +207,12 @@ pub(crate) fn all_to_all<C: Into<i64>>(
     sent: (C, MPI_Datatype),
     received: (C, MPI_Datatype),
 ) -> Sent {
-    let Some(ranks) = all(comm) else { return Sent::Calls(function) };
+    let Some(ranks) = all(comm) else {
+        return Sent::Calls(Calls { function, comm, root: None, bytes: 0 });
+    };
     let (count, datatype) = if in_place(buffer) { received } else { sent };
     let bytes = bytes(count, datatype);
-    Sent::Many(Peers::Comm(comm), ranks.map(|rank| Block::to(rank, bytes)).collect())
+    Sent::All(function, comm, ranks.map(|rank| Block::to(rank, bytes)).collect())
 }
 
 /// A block of its own to each other process; empty ones are no messages.
@@ -198,7 +229,9 @@ pub(crate) unsafe fn all_to_all_blocks<C: Copy + Into<i64>>(
     received: (*const C, *const MPI_Datatype),
     stride: usize,
 ) -> Sent {
-    let Some(ranks) = all(comm) else { return Sent::Calls(function) };
+    let Some(ranks) = all(comm) else {
+        return Sent::Calls(Calls { function, comm, root: None, bytes: 0 });
+    };
     let (counts, datatypes) = if in_place(buffer) { received } else { sent };
     let block = |rank: c_int| {
         let at = rank as usize;
@@ -207,5 +240,5 @@ pub(crate) unsafe fn all_to_all_blocks<C: Copy + Into<i64>>(
         // SAFETY: as above.
         (count > 0).then(|| Block::to(rank, bytes(count, unsafe { *datatypes.add(at * stride) })))
     };
-    Sent::Many(Peers::Comm(comm), ranks.filter_map(block).collect())
+    Sent::All(function, comm, ranks.filter_map(block).collect())
 }

@@ -190,7 +190,8 @@ static int kind_of(MPI_Comm comm)
     return kind;
 }
 
-int cr_outdegree(MPI_Comm comm)
+/* How many neighbors there are to send to, or to receive from. */
+static int degree(MPI_Comm comm, int in)
 {
     int count = 0, sources = 0, weighted = 0, rank = 0, code;
     switch (kind_of(comm)) {
@@ -201,13 +202,23 @@ int cr_outdegree(MPI_Comm comm)
         return NEXT(PMPI_Graph_neighbors_count)(comm, rank, &count) == MPI_SUCCESS ? count : 0;
     case MPI_DIST_GRAPH:
         code = NEXT(PMPI_Dist_graph_neighbors_count)(comm, &sources, &count, &weighted);
-        return code == MPI_SUCCESS ? count : 0;
+        return code == MPI_SUCCESS ? (in ? sources : count) : 0;
     default:
         return 0;
     }
 }
 
-int cr_destinations(MPI_Comm comm, int count, int ranks[])
+int cr_outdegree(MPI_Comm comm)
+{
+    return degree(comm, 0);
+}
+
+int cr_indegree(MPI_Comm comm)
+{
+    return degree(comm, 1);
+}
+
+static int neighbors(MPI_Comm comm, int in, int count, int ranks[])
 {
     int sources = 0, destinations = 0, weighted = 0, rank = 0, code;
     int *others;
@@ -224,17 +235,29 @@ int cr_destinations(MPI_Comm comm, int count, int ranks[])
         code = NEXT(PMPI_Dist_graph_neighbors_count)(comm, &sources, &destinations, &weighted);
         /* What is not asked about has to have a place as well. */
         others = code == MPI_SUCCESS
-                     ? malloc((2 * (size_t)sources + (size_t)destinations + 1) * sizeof *others)
+                     ? malloc((2 * (size_t)sources + 2 * (size_t)destinations + 1) * sizeof *others)
                      : NULL;
         if (!others)
             return 0;
-        code = NEXT(PMPI_Dist_graph_neighbors)(comm, sources, others, others + sources, count, ranks,
-                                         others + 2 * (size_t)sources);
+        code = in ? NEXT(PMPI_Dist_graph_neighbors)(comm, count, ranks, others, destinations, others + sources,
+                                                    others + sources + destinations)
+                  : NEXT(PMPI_Dist_graph_neighbors)(comm, sources, others, others + sources, count, ranks,
+                                                    others + 2 * (size_t)sources);
         free(others);
         return code == MPI_SUCCESS;
     default:
         return 0;
     }
+}
+
+int cr_destinations(MPI_Comm comm, int count, int ranks[])
+{
+    return neighbors(comm, 0, count, ranks);
+}
+
+int cr_sources(MPI_Comm comm, int count, int ranks[])
+{
+    return neighbors(comm, 1, count, ranks);
 }
 
 int cr_dimensions(MPI_Comm comm)

@@ -10,7 +10,9 @@ enum {
     CR_NAME_ROOM = MPI_MAX_PROCESSOR_NAME + 1,
     /* For the check that mpi-sys was made for this very host. */
     CR_SIZEOF_COMM = sizeof(MPI_Comm),
-    CR_PROC_NULL = MPI_PROC_NULL
+    CR_PROC_NULL = MPI_PROC_NULL,
+    CR_ANY_SOURCE = MPI_ANY_SOURCE,
+    CR_ANY_TAG = MPI_ANY_TAG
 };
 
 /* Whether MPI_Init or MPI_Init_thread has been called and MPI_Finalize has not. */
@@ -47,6 +49,9 @@ int cr_all(MPI_Comm comm, int *own);
 /* How many destinations a neighborhood collective on comm has, and which; 0 where there is no topology. */
 int cr_outdegree(MPI_Comm comm);
 int cr_destinations(MPI_Comm comm, int count, int ranks[]);
+/* The same of sources. Where they are not those of a distributed graph they are the destinations. */
+int cr_indegree(MPI_Comm comm);
+int cr_sources(MPI_Comm comm, int count, int ranks[]);
 /* How many dimensions a grid has, or a negative number where comm is no grid; the grid; the own rank. */
 int cr_dimensions(MPI_Comm comm);
 int cr_grid(MPI_Comm comm, int dimensions, int dims[], int periodic[], int *rank);

@@ -14,10 +14,15 @@ include!(concat!(env!("OUT_DIR"), "/declared.rs"));
 /// function has succeeded, unless it was called by another that is wrapped.
 macro_rules! wrap {
     ($( [$($name:ident)*] [$($large:ident)*] $args:tt => $then:expr; )*) => { $(
-        $( wrap!(@one $name, ::core::ffi::c_int, ::core::ffi::c_int, $args, $then); )*
-        $( wrap!(@one $large, $crate::sys::MPI_Count, $crate::sys::MPI_Aint, $args, $then); )*
+        $( wrap!(@one $name, ::core::ffi::c_int, ::core::ffi::c_int, false, $args, $then); )*
+        $( wrap!(@one $large, $crate::sys::MPI_Count, $crate::sys::MPI_Aint, false, $args, $then); )*
     )* };
-    (@one $name:ident, $count:ty, $displ:ty, ($($arg:ident: $ty:ty),*), $then:expr) => {
+    // Those whose time is of interest.
+    (@timed $( [$($name:ident)*] [$($large:ident)*] $args:tt => $then:expr; )*) => { $(
+        $( wrap!(@one $name, ::core::ffi::c_int, ::core::ffi::c_int, true, $args, $then); )*
+        $( wrap!(@one $large, $crate::sys::MPI_Count, $crate::sys::MPI_Aint, true, $args, $then); )*
+    )* };
+    (@one $name:ident, $count:ty, $displ:ty, $timed:literal, ($($arg:ident: $ty:ty),*), $then:expr) => {
         if_declared! { $name
             const _: () = {
                 #[allow(dead_code, reason = "not all functions have counts or displacements")]
@@ -30,7 +35,7 @@ macro_rules! wrap {
                 unsafe fn call(next: &$crate::next::Next, $($arg: $ty),*) -> ::core::ffi::c_int {
                     // SAFETY: every function of this name is of this type: it is what mpi.h declares.
                     let next: Function = unsafe { ::core::mem::transmute(next.get()) };
-                    let outermost = $crate::outermost::enter();
+                    let outermost = $crate::outermost::enter($timed);
                     // SAFETY: the caller keeps the standard's contract for this call.
                     let code = unsafe { next($($arg),*) };
                     if outermost.is_some() && code == $crate::sys::CR_SUCCESS {
@@ -77,11 +82,14 @@ macro_rules! wrap_collectives {
     ($(
         [$name:ident $large:ident] [$nonblocking:ident $large_nonblocking:ident]
         [$persistent:ident $large_persistent:ident] ($($arg:ident: $ty:ty),*) => $sent:expr;
-    )*) => { wrap! { $(
-        [$name] [$large] ($($arg: $ty),*) => $crate::tally::count($sent);
+    )*) => {
+    wrap! { @timed $(
+        [$name] [$large] ($($arg: $ty),*) => $crate::tally::collective($sent);
+    )* }
+    wrap! { $(
         [$nonblocking] [$large_nonblocking] ($($arg: $ty,)* request: *mut MPI_Request)
             => { let _ = request; $crate::tally::count($sent) };
         [$persistent] [$large_persistent] ($($arg: $ty,)* info: MPI_Info, request: *mut MPI_Request)
-            => { let _ = info; $crate::tally::keep(*request, $sent) };
+            => { let _ = info; $crate::tally::keep(*request, $sent, None) };
     )* } };
 }

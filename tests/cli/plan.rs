@@ -49,6 +49,7 @@ fn plans_are_permutations_with_the_figures_that_are_said() {
             "algorithm",
             "before",
             "dims",
+            "foretold",
             "levels",
             "lower_bound",
             "node_sizes",

@@ -20,7 +20,8 @@ fn record(directory: &Path) -> PathBuf {
                 "function": "MPI_Cart_create", "dims": [2, 4], "periodic": [false, false],
                 "reorder": false, "rank": rank, "first": 0
             }}),
-            json!({"collective": {"function": "MPI_Bcast", "calls": 3}}),
+            json!({"collective": {"function": "MPI_Bcast", "calls": 3, "nanoseconds": 500_000}}),
+            json!({"waited": {"on": 3, "nanoseconds": 1_000_000 * rank}}),
         ]
     });
     // Something else.
@@ -67,7 +68,9 @@ fn recordings_are_shown_and_drawn() {
         "MPI_Cart_create: grid 2x4",
         "  along dimension 0: 80 messages, 8.00 kB",
         "  along dimension 1: 0 messages, 0 B",
-        "other collectives, calls of all processes: MPI_Bcast 24",
+        "  MPI_Bcast                  24, 4.00 ms",
+        "in receives and waiting for messages: 28.0 ms, most of it",
+        "  7 for 3          7.00 ms",
     ] {
         assert!(text.lines().any(|shown| shown == line), "{line}\n{text}");
     }
@@ -87,6 +90,87 @@ fn recordings_are_shown_and_drawn() {
     let text = cartograph("show").arg(&traffic).stdout();
     assert!(text.contains("1 of the 8 parts are missing, the first that of rank 5"), "{text}");
     assert!(!text.contains("inside nodes"), "{text}");
+}
+
+/// A job of 16 processes of a 4 x 4 grid on four nodes that makes `steps`: by a rank and the ranks before and after it
+/// in the grid, the calls of a step.
+fn record_grid(
+    directory: &Path,
+    steps: usize,
+    calls: impl Fn(&[usize], &[usize]) -> Vec<Value>,
+) -> PathBuf {
+    let nodes: Vec<String> = (0..16).map(|rank| format!("n{}", rank / 4)).collect();
+    let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
+    record_on(directory, &nodes, |rank| {
+        let (row, column) = (rank / 4, rank % 4);
+        let next = |there: bool, other: usize| there.then_some(other);
+        let before = [next(row > 0, rank.wrapping_sub(4)), next(column > 0, rank.wrapping_sub(1))];
+        let after = [next(row < 3, rank + 4), next(column < 3, rank + 1)];
+        let [before, after] =
+            [before, after].map(|all| all.into_iter().flatten().collect::<Vec<_>>());
+        let calls = calls(&before, &after);
+        let step: Vec<Value> = (0..calls.len()).map(|call| json!([call, 1000])).collect();
+        let mut lines: Vec<Value> = calls
+            .iter()
+            .filter_map(|call| call.get("send").or(call.get("isend")))
+            .map(|sent| {
+                json!({"sent": {
+                    "to": sent[0], "messages": steps, "bytes": steps as u64 * sent[1].as_u64().unwrap()
+                }})
+            })
+            .collect();
+        lines.push(json!({"window": {
+            "nanoseconds": 1_000_000, "cut": false, "calls": calls,
+            "steps": [{"times": steps, "steps": step}]
+        }}));
+        lines
+    })
+}
+
+#[test]
+fn what_is_foretold_to_be_slower_is_not_proposed() {
+    let directory = Directory::new("traffic-foretold");
+    let plan = |traffic: &Path| -> Value {
+        let run = cartograph("plan --json --network 60us,200Mbit --traffic").arg(traffic);
+        serde_json::from_str(&run.stdout()).unwrap()
+    };
+    let of = |plan: &Value, order: &str| -> f64 {
+        let all = plan["foretold"].as_array().unwrap();
+        let one = all.iter().find(|one| one["order"] == order).unwrap_or_else(|| panic!("{all:?}"));
+        one["seconds"].as_f64().unwrap()
+    };
+    // Halos want squares.
+    let halo = record_grid(&directory.join("halo"), 50, |before, after| {
+        let others = || before.iter().chain(after);
+        let count = 2 * others().count();
+        let receives = others().map(|from| json!({"irecv": [from, 0]}));
+        let sends = others().map(|to| json!({"isend": [to, 65536, 0]}));
+        receives.chain(sends).chain([json!({"wait": [count, count]})]).collect()
+    });
+    let found = plan(&halo);
+    assert_eq!(found["before"]["max_node_edges"], 8 * 50 * 65536);
+    assert_eq!(found["after"]["max_node_edges"], 4 * 50 * 65536);
+    let gain = of(&found, "as it is") / of(&found, "fewest bytes between nodes");
+    assert!((1.6..2.1).contains(&gain), "{gain}");
+    // A sweep does not, whose bytes are 24 and 16 faces as well.
+    let sweep = record_grid(&directory.join("sweep"), 200, |before, after| {
+        let receives = before.iter().map(|from| json!({"recv": [from, 0]}));
+        receives.chain(after.iter().map(|to| json!({"send": [to, 8192, 0]}))).collect()
+    });
+    let found = plan(&sweep);
+    let orders = found["foretold"].as_array().unwrap();
+    let bricks = orders.iter().find(|one| one["order"].as_str().unwrap().ends_with("2x2")).unwrap();
+    assert!(bricks["seconds"].as_f64().unwrap() > of(&found, "as it is"), "{orders:?}");
+    assert_eq!(found["old_rank"], json!((0..16).collect::<Vec<i32>>()));
+    let told = cartograph("plan --network 60us,200Mbit --traffic").arg(&sweep).stdout();
+    assert!(
+        told.contains("no order of ranks is foretold to be faster by 3 %: nobody is moved"),
+        "{told}"
+    );
+    // On which network it ran is found by the time that it took.
+    let told = cartograph("plan --traffic").arg(&halo).stdout();
+    assert!(told.contains("between nodes, which fits the recorded run best"), "{told}");
+    cartograph("plan --network 60us --traffic").arg(&halo).fails(2, "write a latency");
 }
 
 #[test]
@@ -167,8 +251,8 @@ fn what_is_no_recording_is_told_in_one_line() {
     let text = fs::read_to_string(&part).unwrap();
     for (wrong, words) in [
         (&text[..text.len() / 2], "is not a recording"),
-        (text.lines().next().unwrap(), "the part of rank 2 is cut off: 0 lines of 4"),
-        ("hello", "line 11"),
+        (text.lines().next().unwrap(), "the part of rank 2 is cut off: 0 lines of 5"),
+        ("hello", "line 13"),
         (&text.replace("\"rank\":2", "\"rank\":3"), "two parts of rank 3"),
         (&text.replace("\"size\":8", "\"size\":9"), "of a job of 8 and of a job of 9"),
         (&text.replace("\"schema\":1", "\"schema\":7"), "version 7"),

@@ -11,6 +11,8 @@ grep -E '^MPI_(Is|S)endrecv(_replace)?(_c)?$' "$work/declared" >>"$work/wanted"
 grep -E '^MPI_R?(put|get|accumulate|get_accumulate|Put|Get|Accumulate|Get_accumulate)(_c)?$' "$work/declared" >>"$work/wanted"
 grep -E '^MPI_(Fetch_and_op|Compare_and_swap|Start|Startall|Request_free|Cart_create|Cart_sub)$' "$work/declared" >>"$work/wanted"
 grep -E '^MPI_(Init|Init_thread|Finalize|Abort)$' "$work/declared" >>"$work/wanted"
+grep -E '^MPI_(Irecv|Recv|Recv_init|Precv_init)(_c)?$' "$work/declared" >>"$work/wanted"
+grep -E '^MPI_(M?[Pp]robe|(Wait|Test)(all|any|some)?)$' "$work/declared" >>"$work/wanted"
 grep -E '^MPI_I?(neighbor_|Neighbor_)?(all|All)(toall|gather|to)[a-z]*(_init)?(_c)?$' "$work/declared" >>"$work/wanted"
 grep -E '^MPI_I?([Bb]arrier|[Bb]cast|[Gg]atherv?|[Ss]catterv?|([Aa]ll)?reduce|(All)?[Rr]educe|[Rr]educe_scatter(_block)?|[Ss]can|[Ee]xscan)(_init)?(_c)?$' \
     "$work/declared" >>"$work/wanted"
@@ -31,6 +33,7 @@ if has MPI_Neighbor_alltoall_init; then defines+=" -DPERSISTENT"; fi
 if has MPI_Send_c; then defines+=" -DLARGE_COUNTS"; fi
 flags="-g -O1 -w -pthread"
 $cc $flags $defines -o "$work/record" "$top/c_tests/record/record.c"
+$cc $flags -o "$work/window" "$top/c_tests/record/record_window.c"
 $cc $flags -o "$work/more" "$top/c_tests/record/record_more.c"
 $cc $flags -fPIC -shared -o "$work/tool.so" "$top/c_tests/record/record_tool.c"
 
@@ -87,8 +90,8 @@ for processes in 2 4 5; do
     check "each message of $processes processes is counted once" counted $processes "$work/record"
 done
 collective() {
-    grep -qx '{"collective":{"function":"MPI_Allreduce","calls":2}}' "$work/parts/3.jsonl" &&
-        grep -qx '{"collective":{"function":"MPI_Bcast","calls":1}}' "$work/parts/3.jsonl"
+    grep -qxE '\{"collective":\{"function":"MPI_Allreduce","calls":2,"nanoseconds":[1-9][0-9]*\}\}' "$work/parts/3.jsonl" &&
+        grep -qE '"function":"MPI_Bcast","calls":1,' "$work/parts/3.jsonl"
 }
 check "other collectives are counted as calls" collective
 grid='{"grid":{"function":"MPI_Cart_create","dims":\[5\],"periodic":\[true\],"reorder":false,"rank":3,"first":0}}'
@@ -96,6 +99,19 @@ check "grids are noted" grep -qx "$grid" "$work/parts/3.jsonl"
 check "the part says that it is whole" grep -q '"rank":3,"size":5,.*"part":0,"complete":true' "$work/parts/3.jsonl"
 one_file() { test "$(ls -A "$work/traffic" | wc -l)" = 1; }
 check "the processes of a node share a file" one_file
+# The first calls in order, without times and the number of the group; rank 1 is late by 0.3 s.
+window() {
+    recorded 2 "$work/window" && parts &&
+        for rank in 0 1; do
+            sed -n 's/^{"window":{"nanoseconds":[0-9]*,//; T; s/\[\([0-9]*\),[0-9]*\]\([],]\)/\1\2/g; s/"group":[0-9]*,//g; p' \
+                "$work/parts/$rank.jsonl" >"$work/parts/window$rank"
+            diff "$top/c_tests/record/window$rank.json" "$work/parts/window$rank" || return 1
+        done
+}
+check "the first calls are kept in their order" window
+late() { test "$(sed -n 's/^{"waited":{"on":1,"nanoseconds":\([0-9]*\)}}$/\1/p' "$work/parts/0.jsonl")" -gt 250000000; }
+check "it is known who was waited for" late
+recorded 5 "$work/record" && parts
 shown() { "$top/build/bin/cartograph" show "$work/traffic" | grep -q 'MPI_Cart_create: grid 5, periodic 1$'; }
 check "cartograph show reads it" shown
 address() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::Call;
 use crate::line::{Count, Grid, Line, MOST_GRIDS, Process, SCHEMA};
 use crate::recording::{Edge, Host, MOST_PROCESSES, ReadError, Recording, Topology};
 use crate::text::{is_host_name, printable};
@@ -18,6 +19,10 @@ pub(crate) struct PartialRecording {
     edges: BTreeMap<(u32, u32), Count>,
     /// The process of each place of each grid; by the grid with rank 0.
     grids: BTreeMap<Grid, BTreeMap<u32, u32>>,
+}
+
+fn add(sum: &mut u64, more: u64) {
+    *sum = sum.saturating_add(more);
 }
 
 /// What is known of a process by its parts so far.
@@ -61,10 +66,29 @@ impl PartialRecording {
                 known(grid.first)?;
                 self.grid(rank, size, grid)?;
             }
-            Line::Collective { function, calls } => {
+            Line::Collective { function, calls, nanoseconds } => {
                 self.check_function(&function)?;
-                let sum = self.recording.collectives.entry(function).or_default();
-                *sum = sum.saturating_add(calls);
+                add(
+                    self.recording.in_collectives.entry(function.clone()).or_default(),
+                    nanoseconds,
+                );
+                add(self.recording.collectives.entry(function).or_default(), calls);
+            }
+            Line::Waited { on, nanoseconds } => {
+                on.map(known).transpose()?;
+                add(self.recording.waits.entry((rank, on)).or_default(), nanoseconds);
+            }
+            Line::Window(window) => {
+                window
+                    .calls
+                    .iter()
+                    .filter_map(Call::peer)
+                    .try_for_each(|peer| known(peer).map(drop))?;
+                let is_right = window.events().is_some();
+                let before = self.recording.windows.insert(rank, window);
+                if !is_right || before.is_some() {
+                    return Err(self.malformed("it is no window of a process"));
+                }
             }
         }
         Ok(())

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::Window;
+
 /// The most grids that the parts of one process have together: a program may make them without end.
 pub const MOST_GRIDS: usize = 256;
 
@@ -38,7 +40,19 @@ pub enum Line {
         function: String,
         /// How often it was called.
         calls: u64,
+        /// The time that the process was in it, in nanoseconds, if it is blocking.
+        #[serde(default)]
+        nanoseconds: u64,
     },
+    /// The time that the process was in receives, and waited for requests to receive.
+    Waited {
+        /// The process from which it received; `None` where that is not known, and for requests that send.
+        on: Option<u32>,
+        /// The time.
+        nanoseconds: u64,
+    },
+    /// The first calls of the process.
+    Window(Window),
 }
 
 /// The first line of a part: the process that wrote it.
@@ -119,6 +133,6 @@ mod tests {
         assert_eq!(written, shown.lines().collect::<Vec<_>>());
         let kinds: std::collections::HashSet<_> =
             lines.iter().map(std::mem::discriminant).collect();
-        assert_eq!(kinds.len(), 5);
+        assert_eq!(kinds.len(), 7);
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use crate::Window;
 use crate::join::PartialRecording;
 use crate::line::{Address, Count, SCHEMA};
 
@@ -117,6 +118,13 @@ pub struct Recording {
     pub topologies: Vec<Topology>,
     /// Calls of collectives whose messages are not counted, of all processes together.
     pub collectives: BTreeMap<String, u64>,
+    /// The nanoseconds that processes were in collectives, of all processes together; by the function.
+    pub in_collectives: BTreeMap<String, u64>,
+    /// The nanoseconds that a process received and waited, by its rank and that of the process on which it waited, if
+    /// that is known.
+    pub waits: BTreeMap<(u32, Option<u32>), u64>,
+    /// The first calls of each process, by its rank.
+    pub windows: BTreeMap<u32, Window>,
 }
 
 impl Count {
@@ -198,7 +206,7 @@ mod tests {
 
     #[test]
     fn parts_are_joined_in_any_order() {
-        let calls = Line::Collective { function: "MPI_Bcast".into(), calls: 2 };
+        let calls = Line::Collective { function: "MPI_Bcast".into(), calls: 2, nanoseconds: 5 };
         let got = Line::Got { from: 1, count: Count { messages: 1, bytes: 7 } };
         let parts = [
             part(5, 6, &[grid(5), sent(2, 1, 10), sent(3, 1, 1), calls.clone(), sent(0, 4, 4)]),
@@ -228,7 +236,7 @@ mod tests {
             let part = format!("\"part\":{number},\"complete\":{complete}");
             super::tests::part(1, 2, lines).replace("\"part\":0,\"complete\":true", &part)
         };
-        let calls = || Line::Collective { function: "MPI_Bcast".into(), calls: 2 };
+        let calls = || Line::Collective { function: "MPI_Bcast".into(), calls: 2, nanoseconds: 5 };
         let parts = [
             later(0, false, &[sent(0, 1, 10), calls()]),
             part(0, 2, &[]),

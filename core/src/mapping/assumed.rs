@@ -51,7 +51,7 @@ pub(super) fn plan(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     for weights in &sparing(&before[0].sums, &after[0].sums)[tried] {
         let found = plan_weighed(&grid.weighing(weights), layout, &options);
         let Some(old_rank) = found.old_rank else { continue };
-        let found = stay.clone().with(grid, layout, old_rank, found.algorithm);
+        let found = stay.clone().with_order(grid, layout, old_rank, found.algorithm);
         if key(&found) < key(&stay) && is_safe(&cuts(&found)) {
             return found;
         }

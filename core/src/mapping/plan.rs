@@ -254,7 +254,7 @@ impl Plan {
     }
 
     /// The same question, answered with these old ranks.
-    pub(super) fn with(
+    pub fn with_order(
         self,
         graph: &impl Adjacency,
         layout: &Machine,

@@ -102,7 +102,8 @@ pub(super) fn keep(graph: &impl Subject, layout: &Machine, options: &Options, pl
         let inner: Vec<_> = inner.map(|level| level.after.key(options.objective)).collect();
         (tree.key_of(&outer, options.objective), inner)
     };
-    let with = |order: Vec<i32>| stay.clone().with(graph, layout, order.into(), plan.algorithm);
+    let with =
+        |order: Vec<i32>| stay.clone().with_order(graph, layout, order.into(), plan.algorithm);
     if let Some(order) = by_symmetry(graph, layout, old_rank) {
         let found = with(order);
         if key(&found) < key(&stay) {

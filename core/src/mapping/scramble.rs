@@ -52,7 +52,7 @@ pub(super) fn scramble(graph: &impl Scrambled, layout: &Machine, how: Scramble) 
         old_rank.swap(i, first + rng.below(i - first));
     }
     old_rank.truncate(graph.vertices());
-    plan.with(graph, layout, old_rank.into(), "scramble")
+    plan.with_order(graph, layout, old_rank.into(), "scramble")
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 
 mod dims;
 mod exec;
+mod foretell;
 mod info;
 mod output;
 mod pages;

@@ -15,6 +15,7 @@ use std::time::Instant;
 use cartograph::machine::Machine;
 use cartograph::mapping::{Cost, Csr, Distances, Objective, Options, Plan};
 use cartograph::mapping::{plan_cart, plan_graph, stop_searches};
+use cartograph::replay::Link;
 use cartograph::report::picture::terminal::View;
 use cartograph::report::picture::{self, Caption, Figure};
 use cartograph::report::{LevelEffect, NodeSizes, Traffic, VertexPlaces, WeightedEffect};
@@ -22,6 +23,7 @@ use clap::ValueEnum;
 use serde::Serialize;
 
 use crate::dims::sides_text;
+use crate::foretell::{Forecast, Foretold, LEAST_GAIN, parse_network};
 use crate::output::{self, Failure, Progress, Result};
 use problem::{Problem, Stencil};
 use rankfile::Launcher;
@@ -84,6 +86,10 @@ pub(crate) struct Arguments {
     /// What to minimize: all edges between nodes (sum), or first those of the worst node (max)
     #[arg(long, default_value = "sum")]
     objective: Figures,
+    /// With --traffic: the latency and bandwidth between nodes, such as 1.5us,100Gbit; by default those by which the
+    /// recorded run takes as long as it took
+    #[arg(long, value_name = "LATENCY,BITS", requires = "traffic", value_parser = parse_network)]
+    network: Option<Link>,
     /// About how long the search may take
     #[arg(long)]
     seconds: Option<f64>,
@@ -128,6 +134,7 @@ struct Answer<'a> {
     seconds: f64,
     levels: Vec<LevelEffect>,
     weighted: Option<WeightedEffect>,
+    foretold: &'a [Foretold],
     old_rank: Vec<i32>,
 }
 
@@ -144,6 +151,8 @@ struct Solved {
     /// The names of the nodes, where they are known.
     names: Option<Vec<String>>,
     plan: Plan,
+    /// Of a recorded run that can be replayed.
+    forecast: Option<Forecast>,
     seconds: f64,
     /// The search was interrupted.
     stopped: bool,
@@ -243,15 +252,24 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
     let progress =
         Progress::new(&format!("placing {} processes (Ctrl-C: the best so far)", layout.ranks()));
     let start = Instant::now();
-    let plan = match &problem {
-        Problem::Grid(grid) => plan_cart(grid, &layout, &options),
-        Problem::Graph { graph, .. } => plan_graph(graph, &layout, &options),
-        Problem::Traffic(recorded) => plan_graph(recorded.graph(), &layout, &options),
+    let forecast = match &problem {
+        Problem::Traffic(recorded) => {
+            Forecast::new(&recorded.recording, &layout, &options, arguments.network)
+        }
+        _ => None,
+    };
+    let plan = match (&problem, &forecast) {
+        (Problem::Grid(grid), _) => plan_cart(grid, &layout, &options),
+        (Problem::Graph { graph, .. }, _) => plan_graph(graph, &layout, &options),
+        (Problem::Traffic(_), Some(forecast)) => {
+            forecast.gaining().first().map_or(&forecast.all[0], |best| best).plan.clone()
+        }
+        (Problem::Traffic(recorded), None) => plan_graph(recorded.graph(), &layout, &options),
     };
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
     let stopped = stopped.load(Ordering::Relaxed);
-    Ok(Solved { problem, layout, names, plan, seconds, stopped })
+    Ok(Solved { problem, layout, names, plan, forecast, seconds, stopped })
 }
 
 /// Lets Ctrl-C end the search, which then answers what it has; a second one ends the command as ever.
@@ -287,6 +305,7 @@ impl Solved {
             seconds: self.seconds,
             levels: LevelEffect::of(&self.layout, &self.plan),
             weighted: self.plan.weighted.as_ref().map(WeightedEffect::from),
+            foretold: self.forecast.as_ref().map_or(&[], |forecast| &forecast.all),
             old_rank: self.plan.old_ranks().collect(),
         };
         serde_json::to_string(&answer).expect("all keys are strings")
@@ -357,10 +376,17 @@ impl Solved {
                  be a loss if not (--weights says what they weigh): nobody is moved",
                 cost.max_node_edges, cost.inter_node_edges
             ),
+            (None, None) if self.forecast.is_some() => format!(
+                "no order of ranks is foretold to be faster by {:.0} %: nobody is moved",
+                100.0 * (LEAST_GAIN - 1.0)
+            ),
             (None, None) => "nothing better than the order of ranks was found".to_owned(),
         };
         let stopped = if self.stopped { ", interrupted" } else { "" };
         let _ = writeln!(text, "\n{found}, in {:.4} s{stopped}", self.seconds);
+        if let Some(forecast) = &self.forecast {
+            text += &forecast.text();
+        }
         if let Problem::Grid(grid) = &self.problem {
             let [before, after] = self.places();
             let planned = format!("after: {}", plan.algorithm);

@@ -51,6 +51,25 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// Nanoseconds with a unit and three digits.
+struct Time(u64);
+
+impl fmt::Display for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (value, unit) = match self.0 as f64 {
+            time if time < 999_500.0 => (time / 1e3, "us"),
+            time if time < 999_500_000.0 => (time / 1e6, "ms"),
+            time => (time / 1e9, "s"),
+        };
+        let digits = match value {
+            value if value < 9.995 => 2,
+            value if value < 99.95 => 1,
+            _ => 0,
+        };
+        write!(f, "{value:.digits$} {unit}")
+    }
+}
+
 /// "12 messages of 3.40 kB".
 struct Messages(Count);
 
@@ -99,11 +118,17 @@ fn text(recording: &Recording) -> String {
         nodes(&mut text, &others, layout, names);
     }
     pairs(&mut text, others, layout.as_ref());
+    waits(&mut text, recording);
     recording.topologies.iter().for_each(|topology| grid(&mut text, topology));
     if !recording.collectives.is_empty() {
-        let calls = recording.collectives.iter().map(|(name, calls)| format!("{name} {calls}"));
-        let calls: Vec<String> = calls.collect();
-        let _ = writeln!(text, "\nother collectives, calls of all processes: {}", calls.join(", "));
+        text.push_str("\nother collectives, calls of all processes:\n");
+    }
+    for (name, calls) in &recording.collectives {
+        let _ = write!(text, "  {name:<26} {calls}");
+        match recording.in_collectives.get(name) {
+            Some(time) if *time > 0 => drop(writeln!(text, ", {}", Time(*time))),
+            _ => text.push('\n'),
+        }
     }
     text
 }
@@ -149,6 +174,21 @@ fn pairs(text: &mut String, mut others: Vec<&Edge>, layout: Option<&(Machine, Ve
             }
         }
         text.push('\n');
+    }
+}
+
+/// What processes wait for longest.
+fn waits(text: &mut String, recording: &Recording) {
+    let sum = recording.waits.values().fold(0u64, |sum, time| sum.saturating_add(*time));
+    if sum == 0 {
+        return;
+    }
+    let _ = writeln!(text, "\nin receives and waiting for messages: {}, most of it", Time(sum));
+    let mut waits: Vec<(&(u32, Option<u32>), &u64)> = recording.waits.iter().collect();
+    waits.sort_by_key(|(pair, time)| (std::cmp::Reverse(**time), **pair));
+    for ((rank, on), time) in waits.into_iter().take(MOST_LISTED) {
+        let on = on.map_or_else(|| "any".to_owned(), |on| on.to_string());
+        let _ = writeln!(text, "  {:<16} {}", format!("{rank} for {on}"), Time(*time));
     }
 }
 
@@ -206,6 +246,15 @@ fn draw(recording: &Recording) -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_have_three_digits() {
+        let shown = |time| Time(time).to_string();
+        assert_eq!(
+            [999, 999_600, 12_345_678, 3_000_000_000].map(shown),
+            ["1.00 us", "1.00 ms", "12.3 ms", "3.00 s"]
+        );
+    }
 
     #[test]
     fn bytes_have_three_digits() {

@@ -1,0 +1,111 @@
+//! Collectives of a replay: who has come, who waits, and what they take.
+
+use std::collections::HashMap;
+
+use super::network::{Network, Places};
+use super::{Meeting, Program};
+
+/// The collectives of one group.
+#[derive(Default)]
+pub(super) struct Group {
+    /// How many each of its ranks has begun.
+    begun: HashMap<u32, u64>,
+    open: HashMap<u64, Instance>,
+}
+
+/// A collective that not all have begun.
+#[derive(Default)]
+struct Instance {
+    come: usize,
+    latest: u64,
+    root: Option<u64>,
+    waiting: Vec<u32>,
+}
+
+impl Group {
+    /// A rank begins its next collective at a time. Answers the ranks that may go on, each with its time; those that
+    /// are not among them wait.
+    pub(super) fn meet(
+        &mut self,
+        rank: u32,
+        now: u64,
+        members: usize,
+        kind: Meeting,
+        cost: u64,
+    ) -> Vec<(u32, u64)> {
+        let number = self.begun.entry(rank).or_default();
+        let at = *number;
+        *number += 1;
+        let instance = self.open.entry(at).or_default();
+        instance.come += 1;
+        instance.latest = instance.latest.max(now);
+        let all = instance.come == members;
+        let (root, waits) = match kind {
+            Meeting::FromRoot(root) => (root == rank, root != rank && instance.root.is_none()),
+            Meeting::ToRoot(root) => (root == rank, root == rank && !all),
+            _ => (false, !all),
+        };
+        if root {
+            instance.root = Some(now);
+        }
+        let mut freed = Vec::new();
+        if waits {
+            instance.waiting.push(rank);
+        } else {
+            freed.push(rank);
+        }
+        let (free_all, time) = match kind {
+            // The root goes on at once, and others when what it gave is there.
+            Meeting::FromRoot(_) => (root, instance.root.map_or(now, |time| time + cost)),
+            Meeting::ToRoot(_) => (all, instance.latest + cost),
+            _ => (all, instance.latest + cost),
+        };
+        if free_all {
+            freed.append(&mut instance.waiting);
+        }
+        let leaves_at_once = |freed: u32| match kind {
+            Meeting::FromRoot(root) => freed == root,
+            Meeting::ToRoot(root) => freed != root,
+            _ => false,
+        };
+        if all {
+            self.open.remove(&at);
+        }
+        let end = |freed: u32| if leaves_at_once(freed) { now } else { time.max(now) };
+        freed.into_iter().map(|rank| (rank, end(rank))).collect()
+    }
+}
+
+/// What a collective of a group takes after the last has come: a step a doubling of the nodes and of the processes of
+/// a node, and its bytes on the links of the busiest node.
+pub(super) fn cost(
+    program: &Program,
+    group: u32,
+    kind: Meeting,
+    bytes: u64,
+    places: &Places<'_>,
+    network: &Network,
+) -> u64 {
+    let members = &program.groups[group as usize];
+    let Some(first) = members.first() else { return 0 };
+    let mut on_node: HashMap<u32, u64> = HashMap::new();
+    members
+        .iter()
+        .for_each(|rank| *on_node.entry(places.node_of[*rank as usize]).or_default() += 1);
+    let most = on_node.values().copied().max().unwrap_or(1);
+    let highest = members.iter().map(|rank| places.level(*first, *rank)).max().unwrap_or(0);
+    let doublings = |count: u64| u64::from(count.next_power_of_two().trailing_zeros());
+    let (link, inside) = (network.link(highest), network.link(0));
+    let all = members.len() as u64;
+    let through = match kind {
+        Meeting::All | Meeting::FromRoot(_) => bytes,
+        Meeting::ToRoot(_) | Meeting::Gather => bytes.saturating_mul(all - most),
+        Meeting::Exchange => {
+            let leaving = on_node.values().map(|count| count * (all - count)).max().unwrap_or(0);
+            bytes.saturating_mul(leaving)
+        }
+    };
+    doublings(on_node.len() as u64) * link.latency()
+        + doublings(most) * inside.latency()
+        + if on_node.len() > 1 { link.transfer(through) } else { inside.transfer(through) }
+}

@@ -1,0 +1,155 @@
+//! The first calls of the process in order, as long as there is room.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use cartograph_traffic::{Call, MOST_EVENTS, Window as Written};
+use rustc_hash::FxHashMap;
+
+use crate::{outermost, ticks};
+
+/// Whether calls are still taken. A hint: the window itself is asked under the lock of the counts.
+static OPEN: AtomicBool = AtomicBool::new(false);
+
+/// Questions whether something is done that come in so many ticks, about a microsecond, after one another are waiting; what
+/// takes longer between two of them is work.
+const POLLING: u64 = 3000;
+
+/// The window of the process.
+pub(crate) struct Window {
+    calls: Vec<Call>,
+    numbers: Option<FxHashMap<Call, u32>>,
+    /// The number of a call, and the ticks since the end of the one before.
+    events: Vec<(u32, u64)>,
+    /// Sends and receives with requests so far.
+    posts: u32,
+    start: u64,
+    /// The end of the last call, and the work since then before calls that are not in the window.
+    last: u64,
+    work: u64,
+    /// The thread that calls. The order of several is no order that can be replayed.
+    thread: Option<usize>,
+    state: State,
+}
+
+#[derive(PartialEq)]
+enum State {
+    Closed,
+    Open,
+    Full,
+}
+
+/// Whether calls are still taken.
+#[inline]
+pub(crate) fn is_open() -> bool {
+    OPEN.load(Ordering::Relaxed)
+}
+
+impl Window {
+    /// One that takes nothing.
+    pub(crate) const fn closed() -> Self {
+        Self {
+            calls: Vec::new(),
+            numbers: None,
+            events: Vec::new(),
+            posts: 0,
+            start: 0,
+            last: 0,
+            work: 0,
+            thread: None,
+            state: State::Closed,
+        }
+    }
+
+    /// Begins to take calls.
+    pub(crate) fn open(&mut self) {
+        (self.start, self.state) = (ticks::now(), State::Open);
+        self.last = self.start;
+        OPEN.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it takes calls of the thread that asks.
+    pub(crate) fn takes(&mut self) -> bool {
+        if self.state != State::Open {
+            return false;
+        }
+        let thread = outermost::thread();
+        if *self.thread.get_or_insert(thread) != thread {
+            *self = Self::closed();
+            OPEN.store(false, Ordering::Relaxed);
+            return false;
+        }
+        true
+    }
+
+    /// Takes a call that is over.
+    pub(crate) fn push(&mut self, call: Call) {
+        if self.state != State::Open {
+            return;
+        }
+        self.posts += u32::from(matches!(call, Call::Isend(..) | Call::Irecv(..)));
+        let calls = &mut self.calls;
+        let number = *self.numbers.get_or_insert_default().entry(call).or_insert_with_key(|call| {
+            calls.push(call.clone());
+            calls.len() as u32 - 1
+        });
+        self.pass();
+        self.events.push((number, std::mem::take(&mut self.work)));
+        if self.events.len() == MOST_EVENTS {
+            self.state = State::Full;
+            OPEN.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes a call whose time is that of waiting, and which is nothing to be replayed.
+    pub(crate) fn pass(&mut self) {
+        self.work += outermost::began().saturating_sub(self.last);
+        self.last = ticks::now();
+    }
+
+    /// Takes a question after something that is not yet done.
+    pub(crate) fn poll(&mut self) {
+        if self.takes() {
+            let since = outermost::began().saturating_sub(self.last);
+            self.work += if since > POLLING { since } else { 0 };
+            self.last = ticks::now();
+        }
+    }
+
+    /// The number of the next send or receive with a request.
+    pub(crate) fn next_post(&self) -> u32 {
+        self.posts
+    }
+
+    /// Takes the end of waiting for requests with these numbers.
+    pub(crate) fn push_wait(&mut self, posts: &mut [u32]) {
+        posts.sort_unstable();
+        let now = self.posts;
+        for run in posts.chunk_by(|one, next| one + 1 == *next) {
+            self.push(Call::Wait(now - run[0], run.len() as u32));
+        }
+    }
+
+    /// What it has, to be written once: when it is full, or when the process ends.
+    pub(crate) fn give(&mut self, ends: bool) -> Option<Self> {
+        let given = match self.state {
+            State::Closed => false,
+            State::Open => ends,
+            State::Full => true,
+        };
+        if !given {
+            return None;
+        }
+        OPEN.store(false, Ordering::Relaxed);
+        Some(std::mem::replace(self, Self::closed()))
+    }
+
+    /// What is written of it.
+    pub(crate) fn written(self) -> Written {
+        let tick = ticks::nanoseconds();
+        let time = |ticks: u64| (ticks as f64 * tick) as u64;
+        let events: Vec<(u32, u64)> =
+            self.events.iter().map(|(call, gap)| (*call, time(*gap))).collect();
+        let whole = time(self.last.saturating_sub(self.start));
+        Written::new(&self.calls, &events, whole, self.state == State::Full)
+    }
+}

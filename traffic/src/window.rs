@@ -1,0 +1,298 @@
+//! A window of a process: its first calls in order, with the time between them. Enough to replay some steps of a program.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// The most calls of a window.
+pub const MOST_EVENTS: usize = 4096;
+
+/// The most bytes that a window takes in a file.
+const MOST_BYTES: usize = 60_000;
+
+/// The longest body of a loop, in items.
+const LONGEST_BODY: usize = 1024;
+
+/// How often the search for loops begins again, and so how deep they are nested at most.
+const MOST_ROUNDS: usize = 32;
+
+/// The first calls of a process, from `MPI_Init` on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Window {
+    /// From `MPI_Init` to the end of the last of these calls.
+    pub nanoseconds: u64,
+    /// Whether further calls followed, for which there was no room.
+    pub cut: bool,
+    /// The different calls.
+    pub calls: Vec<Call>,
+    /// The calls in order.
+    pub steps: Vec<Step>,
+}
+
+/// A call, with ranks of `MPI_COMM_WORLD`. A wildcard is `None`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Call {
+    /// A blocking send: destination, bytes, tag.
+    Send(u32, u64, i32),
+    /// A send with a request, also a persistent one that is started.
+    Isend(u32, u64, i32),
+    /// A blocking receive: source, tag.
+    Recv(Option<u32>, Option<i32>),
+    /// A receive with a request.
+    Irecv(Option<u32>, Option<i32>),
+    /// The end of waiting for requests. Those with numbers `a - back` to `a - back + count - 1`, where `a` is the number
+    /// of sends and receives with requests before.
+    Wait(u32, u32),
+    /// A blocking collective.
+    Collective(Collective),
+}
+
+/// A collective of a group of processes.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Collective {
+    /// The MPI function.
+    pub function: Cow<'static, str>,
+    /// The same for all processes of the communicator.
+    pub group: u64,
+    /// How many they are.
+    pub size: u32,
+    /// The root, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<u32>,
+    /// Bytes that a process contributes; of all-to-alls for each other process.
+    pub bytes: u64,
+}
+
+/// A call or a loop.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Step {
+    /// The index of a call, and the nanoseconds between the call before and this one.
+    Call(u32, u64),
+    /// Steps that repeat.
+    Loop {
+        /// How often they come.
+        times: u32,
+        /// The steps; times are means.
+        steps: Vec<Step>,
+    },
+}
+
+impl Call {
+    /// The other process, or the root.
+    pub(crate) fn peer(&self) -> Option<u32> {
+        match self {
+            Self::Send(to, ..) | Self::Isend(to, ..) => Some(*to),
+            Self::Recv(from, _) | Self::Irecv(from, _) => *from,
+            Self::Wait(..) => None,
+            Self::Collective(collective) => collective.root,
+        }
+    }
+}
+
+impl Window {
+    /// A window of calls, of each its index and the nanoseconds before it. What does not fit is cut off.
+    pub fn new(calls: &[Call], events: &[(u32, u64)], nanoseconds: u64, cut: bool) -> Self {
+        let mut kept = events.len();
+        loop {
+            let mut number = vec![None; calls.len()];
+            let mut used = Vec::new();
+            let renumbered = events[..kept].iter().map(|(call, gap)| {
+                let number = number[*call as usize].get_or_insert_with(|| {
+                    used.push(calls[*call as usize].clone());
+                    used.len() as u32 - 1
+                });
+                (*number, *gap)
+            });
+            let steps = fold(renumbered.collect());
+            let share = nanoseconds as u128 * kept as u128 / events.len().max(1) as u128;
+            let cut = cut || kept < events.len();
+            let window = Self { nanoseconds: share as u64, cut, calls: used, steps };
+            let length = serde_json::to_string(&window).map_or(0, |text| text.len());
+            if length <= MOST_BYTES {
+                return window;
+            }
+            kept = kept * 3 / 4;
+        }
+    }
+
+    /// The calls in order, each with the nanoseconds before it; `None` if there are more than [`MOST_EVENTS`], or one has no
+    /// such index.
+    pub fn events(&self) -> Option<Vec<(&Call, u64)>> {
+        let mut events = Vec::new();
+        self.expand(&self.steps, MOST_ROUNDS, &mut events).then_some(events)
+    }
+
+    fn expand<'a>(&'a self, steps: &[Step], deepest: usize, to: &mut Vec<(&'a Call, u64)>) -> bool {
+        steps.iter().all(|step| match step {
+            Step::Call(call, gap) => {
+                let call = self.calls.get(*call as usize).filter(|_| to.len() < MOST_EVENTS);
+                call.map(|call| to.push((call, *gap))).is_some()
+            }
+            // An empty body would take time for nothing.
+            Step::Loop { times, steps } if deepest > 0 && !steps.is_empty() => {
+                (0..*times).all(|_| self.expand(steps, deepest - 1, to))
+            }
+            Step::Loop { .. } => false,
+        })
+    }
+}
+
+/// Makes loops of what repeats, the shortest first; behind each kind of loop even shorter ones may have come about.
+fn fold(events: Vec<(u32, u64)>) -> Vec<Step> {
+    let mut steps: Vec<Step> =
+        events.into_iter().map(|(call, gap)| Step::Call(call, gap)).collect();
+    let (mut length, mut again) = (1, MOST_ROUNDS);
+    while length <= LONGEST_BODY && 2 * length <= steps.len() {
+        let before = steps.len();
+        steps = fold_bodies(steps, length);
+        if steps.len() < before && again > 0 {
+            (length, again) = (1, again - 1);
+        } else {
+            length += 1;
+        }
+    }
+    steps
+}
+
+/// Makes loops of bodies of one length.
+fn fold_bodies(mut steps: Vec<Step>, length: usize) -> Vec<Step> {
+    let mut at = 0;
+    // What is in front of this is done.
+    let mut folded = Vec::new();
+    let mut done = 0;
+    while at + length < steps.len() {
+        let alike = (at..steps.len() - length)
+            .take_while(|i| same(&steps[*i], &steps[*i + length]))
+            .count();
+        let times = alike / length + 1;
+        if times > 1 {
+            folded.extend(steps[done..at].iter_mut().map(take));
+            let mut bodies = steps[at..at + times * length].chunks_mut(length);
+            let mut body: Vec<Step> =
+                bodies.next().map_or_else(Vec::new, |body| body.iter_mut().map(take).collect());
+            for other in bodies {
+                body.iter_mut().zip(&*other).for_each(|(sum, step)| add(sum, step));
+            }
+            body.iter_mut().for_each(|sum| divide(sum, times as u64));
+            folded.push(Step::Loop { times: times as u32, steps: body });
+            at += times * length;
+            done = at;
+        } else {
+            at += alike + 1;
+        }
+    }
+    if done == 0 {
+        return steps;
+    }
+    folded.extend(steps[done..].iter_mut().map(take));
+    folded
+}
+
+fn take(step: &mut Step) -> Step {
+    std::mem::replace(step, Step::Call(0, 0))
+}
+
+/// Whether two steps differ in times at most.
+fn same(one: &Step, other: &Step) -> bool {
+    match (one, other) {
+        (Step::Call(one, _), Step::Call(other, _)) => one == other,
+        (Step::Loop { times, steps }, Step::Loop { times: count, steps: others }) => {
+            times == count
+                && steps.len() == others.len()
+                && steps.iter().zip(others).all(|(one, other)| same(one, other))
+        }
+        _ => false,
+    }
+}
+
+/// Adds the times of a step to those of another.
+fn add(sum: &mut Step, step: &Step) {
+    match (sum, step) {
+        (Step::Call(_, sum), Step::Call(_, gap)) => *sum = sum.saturating_add(*gap),
+        (Step::Loop { steps, .. }, Step::Loop { steps: others, .. }) => {
+            steps.iter_mut().zip(others).for_each(|(sum, step)| add(sum, step));
+        }
+        _ => {}
+    }
+}
+
+fn divide(sum: &mut Step, by: u64) {
+    match sum {
+        Step::Call(_, sum) => *sum /= by,
+        Step::Loop { steps, .. } => steps.iter_mut().for_each(|sum| divide(sum, by)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn calls(count: u32) -> Vec<Call> {
+        (0..count).map(|to| Call::Isend(to, 8, 0)).collect()
+    }
+
+    fn indices(window: &Window) -> Vec<u32> {
+        let to = |call: &Call| match call {
+            Call::Isend(to, ..) => *to,
+            _ => panic!("{call:?}"),
+        };
+        window.events().unwrap().iter().map(|(call, _)| to(call)).collect()
+    }
+
+    #[test]
+    fn loops_are_found_and_come_back_as_they_were() {
+        // A setup, ten steps of three sweeps each and an end; times of the steps rise.
+        let mut events = vec![(0, 5), (1, 5)];
+        for step in 0..10 {
+            for _ in 0..3 {
+                events.extend([(2, 100 + step), (3, 7)]);
+            }
+            events.push((4, 1));
+        }
+        events.push((0, 9));
+        let window = Window::new(&calls(5), &events, 77, false);
+        let body = Step::Loop { times: 3, steps: vec![Step::Call(2, 104), Step::Call(3, 7)] };
+        let whole = Step::Loop { times: 10, steps: vec![body, Step::Call(4, 1)] };
+        let steps = [Step::Call(0, 5), Step::Call(1, 5), whole, Step::Call(0, 9)];
+        assert_eq!((&window.steps[..], window.cut, window.nanoseconds), (&steps[..], false, 77));
+        let before: Vec<u32> = events.iter().map(|(call, _)| *call).collect();
+        assert_eq!(indices(&window), before);
+        let text = serde_json::to_string(&window).unwrap();
+        assert_eq!(serde_json::from_str::<Window>(&text).unwrap(), window);
+    }
+
+    #[test]
+    fn what_does_not_repeat_is_as_it_was_and_fits() {
+        // The digits of a number: every call comes, in no order.
+        let mut state = 1u64;
+        let mut events = Vec::new();
+        for _ in 0..MOST_EVENTS {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            events.push(((state >> 40) as u32 % 3000, state >> 20));
+        }
+        let window = Window::new(&calls(3000), &events, 1000, false);
+        let text = serde_json::to_string(&window).unwrap();
+        assert!(window.cut && text.len() <= MOST_BYTES, "{}", text.len());
+        let found = indices(&window);
+        let before: Vec<u32> = events.iter().map(|(call, _)| *call).take(found.len()).collect();
+        assert!(found.len() > 500 && found == before);
+        assert_eq!(window.nanoseconds, 1000 * found.len() as u64 / MOST_EVENTS as u64);
+    }
+
+    #[test]
+    fn what_a_stranger_writes_takes_no_memory() {
+        let endless = |times, steps| Window {
+            calls: calls(1),
+            steps: vec![Step::Loop { times, steps }],
+            ..Window::default()
+        };
+        assert!(endless(u32::MAX, vec![Step::Call(0, 0)]).events().is_none());
+        assert!(endless(u32::MAX, vec![]).events().is_none());
+        assert!(endless(1, vec![Step::Call(1, 0)]).events().is_none());
+        let deep = (0..=MOST_ROUNDS)
+            .fold(vec![Step::Call(0, 0)], |steps, _| vec![Step::Loop { times: 1, steps }]);
+        assert!(endless(1, deep).events().is_none());
+    }
+}
