@@ -14,6 +14,8 @@ mod switches;
 mod traffic;
 #[path = "cli/trial.rs"]
 mod trial;
+#[path = "cli/tune.rs"]
+mod tune;
 
 use run::cartograph;
 

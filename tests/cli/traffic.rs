@@ -94,7 +94,7 @@ fn recordings_are_shown_and_drawn() {
 
 /// A job of 16 processes of a 4 x 4 grid on four nodes that makes `steps`: by a rank and the ranks before and after it
 /// in the grid, the calls of a step.
-fn record_grid(
+pub(crate) fn record_grid(
     directory: &Path,
     steps: usize,
     calls: impl Fn(&[usize], &[usize]) -> Vec<Value>,

@@ -14,7 +14,7 @@ use crate::exec::libraries::Place;
 use crate::output::{self, Result};
 
 /// The environment variables that the library and the command read.
-pub(crate) const VARIABLES: [(&str, &str); 13] = [
+pub(crate) const VARIABLES: [(&str, &str); 14] = [
     ("CARTOGRAPH_REPORT", "1: a report on stderr; a file name: there; in JSON if it ends in .json"),
     (
         "CARTOGRAPH_REORDER",
@@ -27,6 +27,10 @@ pub(crate) const VARIABLES: [(&str, &str); 13] = [
     (
         "CARTOGRAPH_TRAFFIC",
         "a recording of the program: edges of grids and graphs weigh what was sent along them; cartograph exec --traffic sets it",
+    ),
+    (
+        "CARTOGRAPH_PROFILE",
+        "a profile of the program by cartograph tune, for cartograph exec; --profile names it too",
     ),
     (
         "CARTOGRAPH_LAYOUT",
@@ -86,7 +90,7 @@ fn fault(name: &str, text: &str) -> Option<String> {
         "CARTOGRAPH_PAIRING" => one_of(&["standard", "host"]),
         "CARTOGRAPH_COMBINE" => one_of(&["off", "on"]),
         "CARTOGRAPH_LAYOUT" if names_a_file(text) => is_file(),
-        "CARTOGRAPH_TRAFFIC" | "CARTOGRAPH_LIB_DIR" => is_file(),
+        "CARTOGRAPH_TRAFFIC" | "CARTOGRAPH_PROFILE" | "CARTOGRAPH_LIB_DIR" => is_file(),
         _ => None,
     }
 }

@@ -12,6 +12,7 @@ mod plan;
 mod show;
 mod traffic;
 mod trial;
+mod tune;
 
 use std::process::ExitCode;
 
@@ -31,6 +32,8 @@ struct Arguments {
 enum Command {
     /// Runs a program with the library for its MPI: mpiexec -n 8 cartograph exec ./program
     Exec(exec::Arguments),
+    /// Finds the fastest placement of a program, by runs: cartograph tune -- mpiexec -n 64 ./app
+    Tune(tune::Arguments),
     /// Finds which process should take which place in a grid or graph, and what that gains
     Plan(plan::Arguments),
     /// Prints what MPI_Dims_create answers
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
     let result = match Arguments::try_parse() {
         Ok(arguments) => match arguments.command {
             Command::Exec(arguments) => exec::run(&arguments),
+            Command::Tune(arguments) => tune::run(&arguments),
             Command::Plan(arguments) => plan::run(&arguments),
             Command::Dims(arguments) => dims::run(&arguments),
             Command::Show(arguments) => show::run(&arguments),

@@ -53,7 +53,7 @@ impl Failure {
             .join(" ");
         let words = words.strip_prefix("error: ").unwrap_or(&words);
         let command = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
-        let known = ["exec", "plan", "dims", "show", "try", "info"];
+        let known = ["exec", "plan", "dims", "show", "try", "tune", "info"];
         let help = match command.filter(|word| known.contains(&word.as_str())) {
             Some(command) => format!("cartograph {command} --help"),
             None => "cartograph --help".to_owned(),

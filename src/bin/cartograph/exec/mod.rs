@@ -17,6 +17,7 @@ use cartograph::machine::{names_a_file, parse_sizes};
 use cartograph::mapping::Weights;
 
 use crate::output::{Failure, Result, is_first, say};
+use crate::tune::Profile;
 use libraries::Place;
 use program::find_program;
 
@@ -31,6 +32,9 @@ pub(crate) struct Arguments {
     /// A recording of this program: the edges of its grids and graphs weigh what was sent along them
     #[arg(long, value_name = "DIR", conflicts_with = "record")]
     traffic: Option<PathBuf>,
+    /// A profile that cartograph tune has written: the grids of this program weigh what it says
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "traffic", "weights"])]
+    profile: Option<PathBuf>,
     /// The only MPI whose library is taken: mpich, openmpi, or another that `cartograph info` lists; by default, that of
     /// whatever MPI a process loads
     #[arg(long, value_name = "NAME")]
@@ -58,7 +62,8 @@ const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
 /// What starts the processes of a job, by the first part of its name.
-const LAUNCHERS: [&str; 7] = ["mpiexec", "mpirun", "orterun", "prterun", "srun", "aprun", "jsrun"];
+pub(crate) const LAUNCHERS: [&str; 7] =
+    ["mpiexec", "mpirun", "orterun", "prterun", "srun", "aprun", "jsrun"];
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let layout = arguments.layout.as_deref().map(checked_layout).transpose()?;
@@ -102,6 +107,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         [("CARTOGRAPH_RECORD", &arguments.record), ("CARTOGRAPH_TRAFFIC", &arguments.traffic)];
     for (name, directory) in directories {
         directory.as_ref().map(|directory| command.env(name, absolute(directory)));
+    }
+    let profile = arguments.profile.clone().or_else(|| {
+        let weighs = arguments.record.is_some() || arguments.traffic.is_some();
+        let weighs = weighs || arguments.weights.is_some();
+        env::var_os("CARTOGRAPH_PROFILE")
+            .filter(|file| !file.is_empty() && !weighs)
+            .map(PathBuf::from)
+    });
+    if let Some(file) = profile {
+        match Profile::weights_for(&file, program.as_os_str()) {
+            Ok(Some(weights)) => drop(command.env("CARTOGRAPH_WEIGHTS", weights)),
+            Ok(None) => {}
+            Err(why) if is_first() => {
+                say(&format!(
+                    "the profile {} {why}; the program runs as without it",
+                    file.display()
+                ));
+            }
+            Err(_) => {}
+        }
     }
     let words = [
         ("CARTOGRAPH_LAYOUT", layout.as_ref()),

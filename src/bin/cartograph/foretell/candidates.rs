@@ -3,14 +3,24 @@
 use std::collections::HashSet;
 
 use cartograph::machine::Machine;
-use cartograph::mapping::{Csr, Distances, Objective, Options, Plan, plan_graph};
-use cartograph_traffic::Recording;
+use cartograph::mapping::{Csr, Distances, Grid, Objective, Options, Plan, plan_cart, plan_graph};
+use cartograph_traffic::{Recording, Topology};
 
 /// An order of ranks.
-pub(crate) struct Candidate {
+pub(super) struct Candidate {
     /// What it is, in words.
-    pub(crate) order: String,
-    pub(crate) plan: Plan,
+    pub(super) order: String,
+    pub(super) by: By,
+    pub(super) plan: Plan,
+}
+
+/// How an order comes about.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum By {
+    /// Ranks are started on other nodes.
+    Ranks,
+    /// The library moves a grid, by these `CARTOGRAPH_WEIGHTS` or by default.
+    Weights(Option<String>),
 }
 
 /// A grid has so much of all messages between its neighbors if it is the program's own.
@@ -38,10 +48,12 @@ pub(super) fn all(
     let with = |old_rank: Box<[i32]>, name: &'static str| {
         now.clone().with_order(graph, machine, old_rank, name)
     };
-    let mut found = vec![Candidate { order: "as it is".to_owned(), plan: now.clone() }];
+    let mut found =
+        vec![Candidate { order: "as it is".to_owned(), by: By::Ranks, plan: now.clone() }];
     if let Some(old_rank) = placed(&round_robin(machine, size)) {
         found.push(Candidate {
             order: "round-robin".to_owned(),
+            by: By::Ranks,
             plan: with(old_rank, "round-robin"),
         });
     }
@@ -49,12 +61,13 @@ pub(super) fn all(
         [("fewest bytes between nodes", Objective::Sum), ("fewest bytes of a node", Objective::Max)]
     {
         let plan = plan_graph(graph, machine, &Options { objective, ..*options });
-        found.push(Candidate { order: order.to_owned(), plan });
+        found.push(Candidate { order: order.to_owned(), by: By::Ranks, plan });
     }
     let messages = messages(recording);
     if let Some(old_rank) = plan_graph(&messages, machine, options).old_rank {
         found.push(Candidate {
             order: "fewest messages".to_owned(),
+            by: By::Ranks,
             plan: with(old_rank, "fewest messages"),
         });
     }
@@ -64,14 +77,18 @@ pub(super) fn all(
             let node_of = bricked(&dims, &brick, machine);
             if let Some(old_rank) = placed(&node_of) {
                 let order = format!("{} in bricks of {}", sides(&dims), sides(&brick));
-                bricks.push(Candidate { order, plan: with(old_rank, "bricks") });
+                bricks.push(Candidate { order, by: By::Ranks, plan: with(old_rank, "bricks") });
             }
         }
     }
     bricks.sort_by_key(|one| (one.plan.after.max_node_edges, one.plan.after.inter_node_edges));
     bricks.truncate(MOST_BRICKS);
     found.extend(bricks);
-    // Each set of nodes once.
+    each_once(found, machine)
+}
+
+/// Each set of nodes once.
+fn each_once(mut found: Vec<Candidate>, machine: &Machine) -> Vec<Candidate> {
     let mut seen = HashSet::new();
     found.retain(|one| {
         let node_of: Vec<u32> =
@@ -79,6 +96,56 @@ pub(super) fn all(
         seen.insert(node_of)
     });
     found
+}
+
+/// How the library moves a grid of all processes: by default, by the weights that were recorded, and by others.
+pub(super) fn of_grid(
+    recording: &Recording,
+    grid: &Topology,
+    graph: &Csr,
+    machine: &Machine,
+    options: &Options,
+) -> Vec<Candidate> {
+    let now = Plan::identity(graph, machine, &Distances::default(), |_| 0);
+    let dims: Vec<usize> = grid.dims.iter().map(|side| *side as usize).collect();
+    let count = dims.len();
+    let equal = vec![1; count];
+    let mut weights: Vec<Vec<i64>> = Vec::new();
+    weights.extend(recording.weights(&grid.dims, Grid::most_weight(recording.size as usize)));
+    weights.push(equal.clone());
+    for factor in [2, 4, 16] {
+        for dimension in (0..count).filter(|dimension| dims[*dimension] > 1) {
+            let mut heavy = equal.clone();
+            heavy[dimension] = factor;
+            let light = heavy.iter().map(|weight| factor / weight).collect();
+            weights.extend([heavy, light]);
+        }
+    }
+    let weighed = |weights: &[i64]| {
+        Grid::new(dims.clone(), grid.periodic.clone(), Grid::nearest_neighbors(weights))
+    };
+    let found = |order: String, plan: Plan, weights: Option<String>| {
+        let plan = match plan.old_rank {
+            Some(old_rank) => now.clone().with_order(graph, machine, old_rank, plan.algorithm),
+            None => now.clone(),
+        };
+        Candidate { order, by: By::Weights(weights), plan }
+    };
+    let by_default = plan_cart(&weighed(&equal).assumed(), machine, options);
+    let mut all = vec![
+        Candidate { order: "as it is".to_owned(), by: By::Ranks, plan: now.clone() },
+        found("Cartograph by default".to_owned(), by_default, None),
+    ];
+    for weights in weights {
+        let words = weights.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+        let plan = plan_cart(&weighed(&weights), machine, options);
+        all.push(found(
+            format!("weights {words}"),
+            plan,
+            Some(format!("{}:{words}", sides(&dims))),
+        ));
+    }
+    each_once(all, machine)
 }
 
 fn sides(dims: &[usize]) -> String {

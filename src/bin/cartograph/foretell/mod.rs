@@ -8,11 +8,12 @@ use std::fmt::Write;
 use cartograph::machine::Machine;
 use cartograph::mapping::{Options, Plan};
 use cartograph::replay::{Link, Network, Places, Program, Replayed, replay};
-use cartograph_traffic::Recording;
+use cartograph_traffic::{Recording, Topology};
 use serde::Serialize;
 
 use crate::traffic;
-pub(crate) use candidates::Candidate;
+pub(crate) use candidates::By;
+use candidates::Candidate;
 
 /// What gains less is not proposed: a replay is no better than that.
 pub(crate) const LEAST_GAIN: f64 = 1.03;
@@ -45,6 +46,9 @@ pub(crate) struct Foretold {
     pub(crate) seconds: f64,
     /// Bytes, or messages where all are empty, that leave the busiest node.
     pub(crate) busiest: i64,
+    /// How it comes about.
+    #[serde(skip)]
+    pub(crate) by: By,
     #[serde(skip)]
     pub(crate) plan: Plan,
 }
@@ -68,12 +72,34 @@ impl Forecast {
         options: &Options,
         told: Option<Link>,
     ) -> Option<Self> {
-        let program = program::of(recording, MOST_CALLS)?;
         let (graph, unit) = traffic::graph(recording);
+        let candidates = candidates::all(recording, &graph, machine, options);
+        Self::of(recording, machine, candidates, unit, told)
+    }
+
+    /// The same of the ways in which the library moves a grid of all processes by weights.
+    pub(crate) fn of_grid(
+        recording: &Recording,
+        grid: &Topology,
+        machine: &Machine,
+        options: &Options,
+    ) -> Option<Self> {
+        let (graph, unit) = traffic::graph(recording);
+        let candidates = candidates::of_grid(recording, grid, &graph, machine, options);
+        Self::of(recording, machine, candidates, unit, None)
+    }
+
+    fn of(
+        recording: &Recording,
+        machine: &Machine,
+        candidates: Vec<Candidate>,
+        unit: &'static str,
+        told: Option<Link>,
+    ) -> Option<Self> {
+        let program = program::of(recording, MOST_CALLS)?;
         let recorded = traffic::layout(recording);
         let found = recorded.and_then(|(machine, _)| network(recording, &program, &machine));
         let network = told.map(Network::new).or(found).unwrap_or_default();
-        let candidates = candidates::all(recording, &graph, machine, options);
         let above = above(machine);
         let run = |plan: &Plan, mark: &[u32]| {
             let node_of: Vec<u32> =
@@ -93,8 +119,9 @@ impl Forecast {
             true => run(plan, &mark).after_mark,
             false => run(plan, &[]).seconds,
         };
-        let foretold = |Candidate { order, plan }| Foretold {
+        let foretold = |Candidate { order, by, plan }| Foretold {
             order,
+            by,
             seconds: seconds(&plan),
             busiest: plan.after.max_node_edges,
             plan,

@@ -3,7 +3,7 @@
 mod hosts;
 mod network;
 mod problem;
-mod rankfile;
+pub(crate) mod rankfile;
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -25,6 +25,7 @@ use serde::Serialize;
 use crate::dims::sides_text;
 use crate::foretell::{Forecast, Foretold, LEAST_GAIN, parse_network};
 use crate::output::{self, Failure, Progress, Result};
+use crate::tune;
 use problem::{Problem, Stencil};
 use rankfile::Launcher;
 
@@ -103,6 +104,9 @@ pub(crate) struct Arguments {
     /// repeated
     #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm|cray|flux", "FILE"])]
     rankfile: Option<Vec<String>>,
+    /// With --traffic: writes what is foretold to be fastest as a profile, as cartograph tune writes what it has measured
+    #[arg(long, value_name = "FILE", requires = "traffic", conflicts_with_all = ["where", "layout"])]
+    profile: Option<PathBuf>,
     /// The names of the nodes, for the rank file and a --layout file of the network: a,b,c or n[0-7], or a file with
     /// one on each line, also as host:48 or host slots=48; by default those of --layout FILE or --traffic, or n0, n1, ...
     #[arg(long)]
@@ -194,6 +198,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         ));
     }
     let solved = solve(arguments)?;
+    if let (Some(file), Problem::Traffic(recorded)) = (&arguments.profile, &solved.problem) {
+        tune::write_foretold(&recorded.recording, file)?;
+    }
     let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
     let ranks = launchers.into_iter().map(|(launcher, file)| {
         let node_of = rankfile::launch_order(&solved.plan, &solved.layout);

@@ -13,7 +13,7 @@ use crate::output::{Failure, Result};
 const LONGEST_WORD: usize = 128 * 1024;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Launcher {
+pub(crate) enum Launcher {
     Openmpi,
     Mpich,
     Slurm,
@@ -23,7 +23,7 @@ pub(super) enum Launcher {
 
 /// The node on which each rank is to be started: those of the plan, and then the processes that have
 /// no place in it.
-pub(super) fn launch_order(plan: &Plan, layout: &Machine) -> Vec<u32> {
+pub(crate) fn launch_order(plan: &Plan, layout: &Machine) -> Vec<u32> {
     let nodes = layout.nodes();
     let mut placed = vec![false; nodes.len()];
     let mut order: Vec<u32> = Vec::with_capacity(nodes.len());
@@ -75,7 +75,7 @@ impl Launcher {
     }
 
     /// The file's text; rank `r` is to be started on node `node_of[r]`.
-    pub(super) fn write(self, node_of: &[u32], names: &[String]) -> Result<String> {
+    pub(crate) fn write(self, node_of: &[u32], names: &[String]) -> Result<String> {
         let mut text = String::new();
         let name = |node: &u32| names[*node as usize].as_str();
         match self {
@@ -129,6 +129,14 @@ impl Launcher {
             }
         }
         Ok(text)
+    }
+
+    /// How a file is used, on a line.
+    pub(crate) fn usage_words(self, file: &str, ranks: u32) -> String {
+        let node_of = vec![0; ranks as usize];
+        let usage = self.usage(file, &node_of);
+        let line = usage.lines().next().unwrap_or_default();
+        line.strip_prefix("start it by: ").unwrap_or(line).to_owned()
     }
 
     /// How a file is used; rank `r` is to be started on node `node_of[r]`.

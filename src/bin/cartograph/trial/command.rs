@@ -4,8 +4,10 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+use crate::exec::LAUNCHERS;
 use crate::exec::program::{find_program, linked_mpi};
 use crate::output::{Failure, Result};
+use crate::plan::rankfile::Launcher;
 
 /// Whether a word of a command is a program that is linked with an MPI.
 fn is_linked_with_mpi(name: &OsStr) -> bool {
@@ -13,7 +15,7 @@ fn is_linked_with_mpi(name: &OsStr) -> bool {
 }
 
 /// A launcher's command.
-pub(super) struct Launch {
+pub(crate) struct Launch {
     launcher: Vec<OsString>,
     program: Vec<OsString>,
 }
@@ -21,7 +23,7 @@ pub(super) struct Launch {
 impl Launch {
     /// Finds the program: what follows `--` or, without it, the first argument that is an executable file linked with
     /// an MPI.
-    pub(super) fn of(command: &[OsString]) -> Result<Self> {
+    pub(crate) fn of(command: &[OsString]) -> Result<Self> {
         let words = || command.iter().map(|word| word.to_string_lossy());
         if let Some(word) =
             words().find(|w| w.contains("CARTOGRAPH_") || w.contains("libcartograph"))
@@ -47,7 +49,7 @@ impl Launch {
             return Err(Failure::usage("there is no program after the --"));
         };
         if Path::new(name).file_name() == Some(OsStr::new("cartograph")) {
-            return Err(Failure::usage("leave cartograph exec out of the command: try adds it"));
+            return Err(Failure::usage("leave cartograph exec out of the command: it is added"));
         }
         Ok(Self { launcher, program })
     }
@@ -80,17 +82,17 @@ impl Launch {
     }
 
     /// The program, without its arguments.
-    pub(super) fn program(&self) -> &OsStr {
+    pub(crate) fn program(&self) -> &OsStr {
         &self.program[0]
     }
 
     /// The command as the user wrote it.
-    pub(super) fn alone(&self) -> Vec<OsString> {
+    pub(crate) fn alone(&self) -> Vec<OsString> {
         [&self.launcher[..], &self.program].concat()
     }
 
     /// The same with `cartograph exec` and its options before the program; `setting` is for its environment.
-    pub(super) fn under(
+    pub(crate) fn under_exec(
         &self,
         setting: Option<&str>,
         options: &[OsString],
@@ -98,8 +100,58 @@ impl Launch {
         let own = env::current_exe()
             .map_err(|error| Failure::new(format!("cannot find the own program: {error}")))?;
         let set = setting.map(|setting| ["env".into(), setting.into()]);
-        let exec = [own.into_os_string(), "exec".into(), "--report".into()];
+        let exec = [own.into_os_string(), "exec".into()];
         let set: &[OsString] = set.as_ref().map_or(&[], |set| &set[..]);
         Ok([&self.launcher[..], set, &exec, options, &self.program].concat())
+    }
+
+    /// The word that starts the processes, and which launcher it is.
+    pub(crate) fn starter(&self) -> Option<(usize, &str)> {
+        self.launcher.iter().enumerate().find_map(|(at, word)| {
+            let name = Path::new(word).file_name()?.to_str()?.split('.').next()?;
+            let is_known = LAUNCHERS.contains(&name) || name == "flux";
+            is_known.then_some((at, name))
+        })
+    }
+
+    /// The same with a rank file, of which the text is known too.
+    pub(crate) fn with_ranks(
+        &self,
+        launcher: Launcher,
+        file: &Path,
+        text: &str,
+        is_old: bool,
+    ) -> Result<Vec<OsString>> {
+        let (at, _) =
+            self.starter().ok_or_else(|| Failure::usage("there is no launcher that is known"))?;
+        let file = file.as_os_str();
+        let joined = |start: &str, end: &OsStr| {
+            let mut word = OsString::from(start);
+            word.push(end);
+            word
+        };
+        let (before, options): (Vec<OsString>, Vec<OsString>) = match launcher {
+            Launcher::Openmpi if is_old => (vec![], vec!["--rankfile".into(), file.into()]),
+            Launcher::Openmpi => (vec![], vec!["--map-by".into(), joined("rankfile:file=", file)]),
+            Launcher::Mpich => (vec![], text.split_whitespace().map(Into::into).collect()),
+            Launcher::Slurm => (
+                vec!["env".into(), joined("SLURM_HOSTFILE=", file)],
+                vec!["--distribution=arbitrary".into()],
+            ),
+            Launcher::Cray => (
+                vec![
+                    "env".into(),
+                    "MPICH_RANK_REORDER_METHOD=3".into(),
+                    joined("MPICH_RANK_REORDER_FILE=", file),
+                ],
+                vec![],
+            ),
+            Launcher::Flux => (vec![], vec![format!("--taskmap=manual:{}", text.trim()).into()]),
+        };
+        // Flux has a command of its own before options.
+        let at = if launcher == Launcher::Flux { at + 2 } else { at + 1 };
+        let at = at.min(self.launcher.len());
+        let (start, rest) = self.launcher.split_at(at);
+        Ok([&before[..], start, &options, rest, &self.program].concat())
     }
 }

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Rows = Vec<Vec<f64>>;
 
 /// Lines by the file that they are in and their text without numbers.
-pub(super) type Lines = BTreeMap<String, Rows>;
+pub(crate) type Lines = BTreeMap<String, Rows>;
 
 /// Where a number was in the text of a line.
 const NUMBER: char = '\u{1}';
@@ -18,16 +18,16 @@ const SMALL: f64 = 1e-3;
 
 /// Why two kinds of runs differ, and what could not be compared.
 #[derive(Debug, Default)]
-pub(super) struct Comparison {
+pub(crate) struct Comparison {
     /// The first difference, in words.
-    pub(super) difference: Option<String>,
+    pub(crate) difference: Option<String>,
     /// Lines, as they were printed first, that differ between runs of one kind.
-    pub(super) varying: Vec<String>,
+    pub(crate) varying: Vec<String>,
 }
 
 /// Adds the lines of a file, divided into words and numbers. How far words are apart does not count: it may depend on
 /// the numbers.
-pub(super) fn add(lines: &mut Lines, file: &str, text: &str, ignored: &[String]) {
+pub(crate) fn add(lines: &mut Lines, file: &str, text: &str, ignored: &[String]) {
     // All digits of a name, for there are such as log_33 that are others each time.
     let (mut name, mut digits) = (String::new(), Vec::new());
     for part in file.split_inclusive(|c: char| !c.is_ascii_digit()) {
@@ -90,7 +90,7 @@ fn number(text: &str) -> Option<(f64, usize)> {
 
 /// Compares runs of two kinds, one at least of each. A number, or how often a line comes, counts only if it is alike in
 /// all runs of a kind; and a line with a number that is not may also come and go, as in tables of times.
-pub(super) fn compare(alone: &[&Lines], others: &[&Lines], tolerance: f64) -> Comparison {
+pub(crate) fn compare(alone: &[&Lines], others: &[&Lines], tolerance: f64) -> Comparison {
     let mut found = Comparison::default();
     let texts: BTreeSet<&String> =
         alone.iter().chain(others).flat_map(|lines| lines.keys()).collect();

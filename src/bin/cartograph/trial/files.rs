@@ -19,19 +19,19 @@ const MOST_TEXT: u64 = 1 << 24;
 type Stamp = (u64, u64, i64, i64);
 
 /// The files below a directory.
-pub(super) struct Files {
+pub(crate) struct Files {
     root: PathBuf,
     stamps: BTreeMap<PathBuf, Stamp>,
 }
 
 impl Files {
     /// Looks at what is below a directory; `None` if that is too much.
-    pub(super) fn below(root: PathBuf) -> Option<Self> {
+    pub(crate) fn below(root: PathBuf) -> Option<Self> {
         stamps(&root).map(|stamps| Self { root, stamps })
     }
 
     /// The files that were written or made since this was last asked, by their names below the directory.
-    pub(super) fn written(&mut self) -> Vec<(String, PathBuf)> {
+    pub(crate) fn written(&mut self) -> Vec<(String, PathBuf)> {
         let now = stamps(&self.root).unwrap_or_default();
         let before = std::mem::replace(&mut self.stamps, now);
         let new = self.stamps.iter().filter(|(path, stamp)| before.get(*path) != Some(stamp));
@@ -64,7 +64,7 @@ fn stamps(root: &Path) -> Option<BTreeMap<PathBuf, Stamp>> {
 }
 
 /// Adds the lines of a file; of one that is not text or too large for it, a hash.
-pub(super) fn add(
+pub(crate) fn add(
     lines: &mut Lines,
     name: &str,
     path: &Path,

@@ -28,17 +28,17 @@ static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// How a run ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
+pub(crate) enum Ended {
     Code(i32),
     Signal(i32),
     Never(Duration),
 }
 
-pub(super) struct Run {
-    pub(super) ended: Ended,
-    pub(super) stdout: String,
-    pub(super) stderr: String,
-    pub(super) took: Duration,
+pub(crate) struct Run {
+    pub(crate) ended: Ended,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
 }
 
 impl fmt::Display for Ended {
@@ -53,7 +53,7 @@ impl fmt::Display for Ended {
 
 impl Run {
     /// How it ended, and the first line on stderr that says something, of the program or its MPI if they do.
-    pub(super) fn end(&self) -> String {
+    pub(crate) fn end(&self) -> String {
         let says = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() > 8;
         let lines = || self.stderr.lines().filter(says);
         let of_report = |line: &&str| {
@@ -71,14 +71,14 @@ impl Run {
 }
 
 /// Lets Ctrl-C, and being told to end, end the job that runs as well.
-pub(super) fn end_jobs_when_interrupted() {
+pub(crate) fn end_jobs_when_interrupted() {
     // Where it cannot be had, Ctrl-C does what it does by itself.
     let _ = ctrlc::set_handler(|| IS_INTERRUPTED.store(true, Ordering::Relaxed));
 }
 
 /// Runs a command in a process group of its own, with nothing on stdin, and without what would bring Cartograph into
 /// it but the command itself.
-pub(super) fn run(words: &[OsString], longest: Duration) -> Result<Run> {
+pub(crate) fn run(words: &[OsString], longest: Duration) -> Result<Run> {
     let failed = |error: io::Error| Failure::new(format!("cannot keep what is printed: {error}"));
     let file = || {
         let file = tempfile::tempfile().map_err(failed)?;
@@ -123,6 +123,11 @@ pub(super) fn run(words: &[OsString], longest: Duration) -> Result<Run> {
         None => Ended::Never(longest),
     };
     Ok(Run { ended, stdout: text(&mut stdout), stderr: text(&mut stderr), took })
+}
+
+/// Whether it has come to that.
+pub(crate) fn is_interrupted() -> bool {
+    IS_INTERRUPTED.load(Ordering::Relaxed)
 }
 
 fn interrupted() -> Failure {

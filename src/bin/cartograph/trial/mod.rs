@@ -1,9 +1,9 @@
 //! `cartograph try`: runs a program with its processes moved at random, to find out whether it stands that.
 
-mod command;
-mod compare;
-mod files;
-mod job;
+pub(crate) mod command;
+pub(crate) mod compare;
+pub(crate) mod files;
+pub(crate) mod job;
 mod moves;
 mod runs;
 

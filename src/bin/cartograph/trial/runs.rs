@@ -173,11 +173,12 @@ impl<'a> Runs<'a> {
     }
 
     fn run_under(&mut self, reorder: &str, shown: &str) -> Result<Observed> {
-        let mut options: Vec<OsString> = vec!["--reorder".into(), reorder.into()];
+        let mut options: Vec<OsString> =
+            vec!["--report".into(), "--reorder".into(), reorder.into()];
         if let Some(mpi) = &self.arguments.mpi {
             options.extend(["--mpi".into(), mpi.into()]);
         }
-        let command = self.launch.under(self.setting, &options)?;
+        let command = self.launch.under_exec(self.setting, &options)?;
         self.observe(&command, &format!("running it, {shown} ({reorder})"), false)
     }
 

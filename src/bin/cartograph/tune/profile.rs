@@ -1,0 +1,150 @@
+//! Profiles: what was found for a program on a machine, in a file.
+
+use std::ffi::OsStr;
+use std::path::Path;
+
+use cartograph::machine::Machine;
+use cartograph::mapping::Weights;
+use cartograph_traffic::Recording;
+use serde::{Deserialize, Serialize};
+
+use super::ways::{self, Setting, Way};
+
+/// The version of the format. It grows when a field changes its meaning or is removed.
+const SCHEMA: u32 = 1;
+
+/// A profile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Profile {
+    schema: u32,
+    /// The name of the program's file.
+    program: String,
+    processes: usize,
+    /// Processes of each node.
+    node_sizes: Vec<usize>,
+    /// The order, in words.
+    order: String,
+    /// `CARTOGRAPH_WEIGHTS` for a program that lets its grids be moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    weights: Option<String>,
+    /// Whether grids are moved. If not, ranks are started on other nodes.
+    moves_grids: bool,
+    /// The names of the nodes on which it was found.
+    nodes: Vec<String>,
+    /// The node on which each rank works.
+    node_of_rank: Vec<u32>,
+    /// How many times as fast as alone it is by replay.
+    foretold: f64,
+    /// The seconds that it took alone, and so, if it was run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    measured: Option<(f64, f64)>,
+}
+
+impl Profile {
+    pub(super) fn new(
+        recording: &Recording,
+        machine: &Machine,
+        names: &[String],
+        way: &Way,
+        measured: Option<(f64, f64)>,
+    ) -> Self {
+        let weights = match &way.setting {
+            Setting::Weights(weights) => weights.clone(),
+            _ => None,
+        };
+        let program = recording.program.split(' ').next().unwrap_or_default();
+        Self {
+            schema: SCHEMA,
+            program: program.rsplit('/').next().unwrap_or_default().to_owned(),
+            processes: recording.size as usize,
+            node_sizes: machine.node_sizes(),
+            order: way.order.clone(),
+            weights,
+            moves_grids: matches!(way.setting, Setting::Weights(_)),
+            nodes: names.to_vec(),
+            node_of_rank: way.node_of.clone(),
+            foretold: way.foretold,
+            measured,
+        }
+    }
+
+    pub(super) fn json(&self) -> String {
+        serde_json::to_string(self).expect("all keys are strings")
+    }
+
+    /// The weights of a profile, if it is for this program on the machine on which the process runs, as far as launchers tell
+    /// that.
+    ///
+    /// # Errors
+    ///
+    /// Why the profile is not used, as text that follows the name of the file.
+    pub(crate) fn weights_for(file: &Path, program: &OsStr) -> Result<Option<String>, String> {
+        let text =
+            std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"))?;
+        let profile: Self =
+            serde_json::from_str(&text).map_err(|error| format!("is no profile: {error}"))?;
+        if profile.schema != SCHEMA {
+            return Err(format!("has version {} of the form", profile.schema));
+        }
+        profile.fits(program, ways::shape())?;
+        if !profile.moves_grids {
+            return Err(
+                "has an order in which ranks are started, which its rank file gives the launcher"
+                    .to_owned(),
+            );
+        }
+        match profile.weights {
+            Some(weights) => {
+                Weights::parse(&weights).map(|_| Some(weights)).map_err(|error| error.to_string())
+            }
+            None => Ok(None),
+        }
+    }
+
+    fn fits(
+        &self,
+        program: &OsStr,
+        (all, here): (Option<usize>, Option<usize>),
+    ) -> Result<(), String> {
+        let name = Path::new(program).file_name().unwrap_or(program).to_string_lossy();
+        if name != self.program {
+            return Err(format!("is for the program {}", self.program));
+        }
+        if let Some(all) = all.filter(|all| *all != self.processes) {
+            return Err(format!("is for {} processes, and the job has {all}", self.processes));
+        }
+        match here.filter(|here| !self.node_sizes.contains(here)) {
+            Some(here) => Err(format!("is for other nodes: this one has {here} processes")),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_profile_is_for_one_program_and_shape() {
+        let profile = Profile {
+            schema: SCHEMA,
+            program: "app".into(),
+            processes: 16,
+            node_sizes: vec![4; 4],
+            order: "weights 16,1".into(),
+            weights: Some("4x4:16,1".into()),
+            moves_grids: true,
+            nodes: vec!["a".into(), "b".into()],
+            node_of_rank: vec![0; 16],
+            foretold: 1.5,
+            measured: Some((2.0, 1.0)),
+        };
+        let fits = |program: &str, shape| profile.fits(OsStr::new(program), shape);
+        assert_eq!(fits("/some/where/app", (Some(16), Some(4))), Ok(()));
+        assert_eq!(fits("./app", (None, None)), Ok(()));
+        assert!(fits("./other", (None, None)).unwrap_err().contains("the program app"));
+        assert!(fits("./app", (Some(8), None)).unwrap_err().contains("16 processes"));
+        assert!(fits("./app", (Some(16), Some(8))).unwrap_err().contains("other nodes"));
+        assert_eq!(serde_json::from_str::<Profile>(&profile.json()).unwrap(), profile);
+    }
+}

@@ -1,0 +1,229 @@
+//! Runs of the program in each way, in turn.
+
+use std::env;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::time::Instant;
+
+use super::measure::{Gain, median};
+use super::ways::Way;
+use super::{Arguments, LONGEST};
+use crate::output::{Progress, Result};
+use crate::trial::command::Launch;
+use crate::trial::compare::{self, Lines};
+use crate::trial::files::{self, Files};
+use crate::trial::job::{self, Ended};
+
+/// A way that is slower than the best by so much after two rounds is not run again.
+const CLEARLY_BEHIND: f64 = 1.15;
+
+/// What gains less, however sure, is not worth a setting.
+const LEAST_GAIN: f64 = 1.02;
+
+/// A way with its runs.
+struct Runs {
+    way: Way,
+    times: Vec<f64>,
+    lines: Vec<Lines>,
+    /// Why it is not run any more.
+    dropped: Option<String>,
+}
+
+pub(super) struct Rounds<'a> {
+    arguments: &'a Arguments,
+    launch: Launch,
+    files: Option<Files>,
+    /// The first is the program alone.
+    all: Vec<Runs>,
+}
+
+/// What was found out.
+pub(super) struct Finding<'a> {
+    pub(super) words: String,
+    pub(super) best: Option<&'a Way>,
+    pub(super) measured: Option<(f64, f64)>,
+}
+
+impl<'a> Rounds<'a> {
+    pub(super) fn new(arguments: &'a Arguments, launch: Launch, ways: Vec<Way>) -> Self {
+        let runs = |way| Runs { way, times: Vec::new(), lines: Vec::new(), dropped: None };
+        let files = env::current_dir().ok().and_then(Files::below);
+        Self { arguments, launch, files, all: ways.into_iter().map(runs).collect() }
+    }
+
+    /// Runs all ways in turn; whether that was interrupted after enough of them.
+    pub(super) fn run(&mut self, rounds: u32, end: Instant) -> Result<bool> {
+        for round in 0..rounds {
+            if round >= 2 && Instant::now() >= end {
+                break;
+            }
+            for at in 0..self.all.len() {
+                if self.all[at].dropped.is_some() {
+                    continue;
+                }
+                match self.run_once(at, round) {
+                    Err(_) if job::is_interrupted() && round >= 2 => return Ok(true),
+                    other => other?,
+                }
+            }
+            if round >= 1 {
+                self.drop_those_behind();
+            }
+            if self.all[1..].iter().all(|runs| runs.dropped.is_some()) {
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    fn run_once(&mut self, at: usize, round: u32) -> Result<()> {
+        let way = &self.all[at].way;
+        let mut mpi: Vec<OsString> = Vec::new();
+        if let Some(name) = &self.arguments.mpi {
+            mpi.extend(["--mpi".into(), name.into()]);
+        }
+        let command = way.command(&self.launch, &mpi)?;
+        let progress = Progress::new(&format!("round {}: {}", round + 1, way.order));
+        let run = job::run(&command, LONGEST);
+        drop(progress);
+        let run = run?;
+        let ignored = &self.arguments.ignore;
+        let mut lines = Lines::new();
+        let is_time = |line: &&str| match &self.arguments.time {
+            Some(regex) => regex.is_match(line),
+            None => false,
+        };
+        let answers: Vec<&str> = run.stdout.lines().filter(|line| !is_time(line)).collect();
+        compare::add(&mut lines, "stdout", &answers.join("\n"), ignored);
+        for (name, path) in self.files.as_mut().map_or_else(Vec::new, Files::written) {
+            if !ignored.iter().any(|word| name.contains(word)) {
+                // One that cannot be read is as if it were not there.
+                let _ = files::add(&mut lines, &name, &path, ignored);
+            }
+        }
+        let time = match &self.arguments.time {
+            None => Some(run.took.as_secs_f64()),
+            Some(regex) => printed(regex, &run.stdout).or_else(|| printed(regex, &run.stderr)),
+        };
+        let runs = &mut self.all[at];
+        if run.ended != Ended::Code(0) {
+            runs.dropped = Some(format!("it {}", run.end()));
+        } else if let Some(time) = time {
+            runs.times.push(time);
+            runs.lines.push(lines);
+        } else {
+            runs.dropped = Some("it prints no such time".to_owned());
+        }
+        if let (0, Some(why)) = (at, &runs.dropped) {
+            return Err(crate::output::Failure::new(format!("the program by itself: {why}")));
+        }
+        Ok(())
+    }
+
+    /// Leaves out ways that are clearly behind, or give other answers.
+    fn drop_those_behind(&mut self) {
+        let (alone, others) = self.all.split_at_mut(1);
+        let known: Vec<&Lines> = alone[0].lines.iter().collect();
+        let now = median(&alone[0].times);
+        let best = others
+            .iter()
+            .filter(|runs| runs.dropped.is_none())
+            .map(|runs| median(&runs.times))
+            .fold(now, f64::min);
+        for runs in others.iter_mut().filter(|runs| runs.dropped.is_none()) {
+            let lines: Vec<&Lines> = runs.lines.iter().collect();
+            let found = compare::compare(&known, &lines, self.arguments.tolerance);
+            if let Some(difference) = found.difference {
+                runs.dropped = Some(format!("other answers: it leaves {difference}"));
+            } else if runs.times.iter().all(|time| *time > best * CLEARLY_BEHIND) {
+                runs.dropped = Some("clearly slower".to_owned());
+            }
+        }
+    }
+
+    /// A table of what was measured.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!(
+            "\n{:36}{:>10}{:>22}{:>10}{:>10}{:>8}\n",
+            "measured, in turn", "time, s", "least to most", "gain", "foretold", "runs"
+        );
+        for runs in &self.all {
+            let gain = Gain::of(&self.all[0].times, &runs.times);
+            let gain = gain.map_or_else(|| "-".to_owned(), |gain| format!("{:.2}", gain.mean));
+            let least = runs.times.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = runs.times.iter().copied().fold(0.0, f64::max);
+            let spread = format!("{least:.3} to {most:.3}");
+            let Way { order, foretold, .. } = &runs.way;
+            let _ = write!(
+                text,
+                "{order:36}{:>10.3}{spread:>22}{gain:>10}{foretold:>10.2}{:>8}",
+                median(&runs.times),
+                runs.times.len()
+            );
+            match &runs.dropped {
+                Some(why) => drop(writeln!(text, "  {why}")),
+                None => text.push('\n'),
+            }
+        }
+        text + "\n"
+    }
+
+    /// The way that is surely faster than the program alone by most, if there is one.
+    pub(super) fn finding(&self) -> Finding<'_> {
+        let alone = &self.all[0].times;
+        let others = self.all[1..].iter().filter(|runs| runs.dropped.is_none());
+        let gains = others.filter_map(|runs| Some((runs, Gain::of(alone, &runs.times)?)));
+        let mut gains: Vec<(&Runs, Gain)> = gains.collect();
+        gains.sort_by(|(_, one), (_, other)| other.mean.total_cmp(&one.mean));
+        let sure = gains.iter().find(|(_, gain)| gain.least > 1.0 && gain.mean >= LEAST_GAIN);
+        match (sure, gains.first()) {
+            (Some((runs, gain)), _) => Finding {
+                words: format!(
+                    "{} is {:.2} times as fast as the program alone ({:.2} to {:.2}, in 19 of 20 cases)",
+                    runs.way.order, gain.mean, gain.least, gain.most
+                ),
+                best: Some(&runs.way),
+                measured: Some((median(alone), median(&runs.times))),
+            },
+            (None, Some((runs, gain))) if gain.most > LEAST_GAIN => Finding {
+                words: format!(
+                    "nothing is surely faster than the program alone: {} has {:.2} ({:.2} to {:.2}); more --runs, or fewer \
+                     others on the machine, may tell",
+                    runs.way.order, gain.mean, gain.least, gain.most
+                ),
+                best: None,
+                measured: None,
+            },
+            _ => Finding {
+                words: "nothing is faster than the program alone, in the order in which its ranks are started"
+                    .to_owned(),
+                best: None,
+                measured: None,
+            },
+        }
+    }
+}
+
+/// The last time that a program prints.
+fn printed(regex: &regex::Regex, text: &str) -> Option<f64> {
+    let found = regex.captures_iter(text).last()?;
+    let words = found.get(1).or(found.get(0))?.as_str();
+    let is_number = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
+    let mut numbers = words.split(|c| !is_number(c)).filter_map(|word| word.parse().ok());
+    numbers.find(|time: &f64| *time > 0.0 && time.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_time_is_taken() {
+        let text = "Step 1 took 3 s\nSolve   1.25e+00 s\nSolve 2.5 s\n";
+        let time = |regex: &str| printed(&regex::Regex::new(regex).unwrap(), text);
+        assert_eq!(time("Solve.*"), Some(2.5));
+        assert_eq!(time("Solve +([^ ]+)"), Some(2.5));
+        assert_eq!(time("took (.*)"), Some(3.0));
+        assert_eq!(time("Other.*"), None);
+    }
+}

@@ -1,0 +1,171 @@
+//! The ways in which a program is run: alone, its grids moved by weights, or its ranks started in another order.
+
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use cartograph::machine::Machine;
+use cartograph::mapping::Options;
+use cartograph_traffic::{Recording, Topology};
+
+use crate::foretell::{By, Forecast, Foretold};
+use crate::output::{self, Failure, Result};
+use crate::plan::rankfile::{self, Launcher};
+use crate::trial::command::Launch;
+
+use super::MOST_WAYS;
+
+/// What makes a way.
+pub(crate) enum Setting {
+    /// Nothing.
+    Alone,
+    /// The library, and what grids weigh, unless that is left to it.
+    Weights(Option<String>),
+    /// A rank file of this text, which is in `file` while ways are run; `is_old` where Open MPI has its old option.
+    Ranks { launcher: Launcher, text: String, file: PathBuf, is_old: bool },
+}
+
+/// A way.
+pub(crate) struct Way {
+    pub(super) order: String,
+    /// How many times as fast as alone it is foretold to be.
+    pub(super) foretold: f64,
+    pub(crate) setting: Setting,
+    /// The node on which each rank works.
+    pub(super) node_of: Vec<u32>,
+}
+
+/// The grid of all processes that the program lets be moved, if there is one.
+fn grid(recording: &Recording) -> Option<&Topology> {
+    recording.topologies.iter().find(|known| {
+        known.reorder
+            && known.function == "MPI_Cart_create"
+            && known.dims.iter().product::<u32>() == recording.size
+    })
+}
+
+/// What is foretold of all ways.
+pub(super) fn forecast(recording: &Recording, machine: &Machine) -> Result<Forecast> {
+    let options = Options::default();
+    let found = match grid(recording) {
+        Some(grid) => Forecast::of_grid(recording, grid, machine, &options),
+        None => Forecast::new(recording, machine, &options, None),
+    };
+    found.ok_or_else(|| {
+        Failure::new(
+            "the recorded run cannot be replayed, perhaps because several threads call MPI: cartograph plan --traffic places \
+             ranks by their bytes",
+        )
+    })
+}
+
+/// The program alone, and the best of the others; rank files are in `directory`.
+pub(super) fn chosen(
+    forecast: &Forecast,
+    recording: &Recording,
+    machine: &Machine,
+    names: &[String],
+    launch: &Launch,
+    directory: &Path,
+) -> Result<Vec<Way>> {
+    let first = &forecast.all[0];
+    let mut ways = vec![Way::new(first, first, machine, Setting::Alone)];
+    for (number, one) in (1..).zip(forecast.gaining().into_iter().take(MOST_WAYS)) {
+        let setting = match &one.by {
+            By::Weights(weights) => Setting::Weights(weights.clone()),
+            By::Ranks => {
+                let launcher = launcher(launch, &recording.mpi).ok_or_else(|| {
+                    Failure::new(format!(
+                        "{} is foretold to be {:.2} times as fast, but a rank file for this launcher is not known, and the \
+                         program passes no reorder = 1: cartograph plan --traffic --rankfile writes one",
+                        one.order,
+                        first.seconds / one.seconds
+                    ))
+                })?;
+                let node_of = rankfile::launch_order(&one.plan, machine);
+                let text = launcher.write(&node_of, names)?;
+                let text =
+                    if launcher == Launcher::Openmpi { widened(text, machine) } else { text };
+                let file = directory.join(format!("ranks-{number}"));
+                output::write(&file, &text)?;
+                let is_old =
+                    recording.mpi.contains("Open MPI v4") || recording.mpi.contains("Open MPI v3");
+                Setting::Ranks { launcher, text, file, is_old }
+            }
+        };
+        ways.push(Way::new(one, first, machine, setting));
+    }
+    Ok(ways)
+}
+
+/// The kind of rank file that a launcher takes.
+fn launcher(launch: &Launch, mpi: &str) -> Option<Launcher> {
+    Some(match launch.starter()?.1 {
+        "srun" => Launcher::Slurm,
+        "flux" => Launcher::Flux,
+        _ if mpi.starts_with("Open MPI") => Launcher::Openmpi,
+        "mpiexec" | "mpirun" if mpi.starts_with("MPICH") => Launcher::Mpich,
+        _ => return None,
+    })
+}
+
+/// A rank file whose ranks may be on any core of nodes like this one, where these have fewer cores than ranks: Open MPI
+/// ends with a core that is not there.
+fn widened(text: String, machine: &Machine) -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if machine.node_sizes().iter().all(|size| *size <= cores) {
+        return text;
+    }
+    let slot = |line: &str| {
+        let rank = line.split(" slot=").next().unwrap_or_default();
+        format!("{rank} slot=0-{}\n", cores - 1)
+    };
+    text.lines().map(slot).collect()
+}
+
+impl Way {
+    fn new(one: &Foretold, first: &Foretold, machine: &Machine, setting: Setting) -> Self {
+        let nodes = machine.nodes();
+        Self {
+            order: one.order.clone(),
+            foretold: first.seconds / one.seconds.max(1e-12),
+            setting,
+            node_of: one.plan.old_ranks().map(|old| nodes[old as usize]).collect(),
+        }
+    }
+
+    /// A way that nobody has run.
+    pub(super) fn foretold(one: &Foretold, first: &Foretold, machine: &Machine) -> Self {
+        let setting = match &one.by {
+            By::Weights(weights) => Setting::Weights(weights.clone()),
+            By::Ranks => Setting::Alone,
+        };
+        Self::new(one, first, machine, setting)
+    }
+
+    /// The command; `mpi` is for `cartograph exec`.
+    pub(super) fn command(&self, launch: &Launch, mpi: &[OsString]) -> Result<Vec<OsString>> {
+        match &self.setting {
+            Setting::Alone => Ok(launch.alone()),
+            Setting::Weights(weights) => {
+                let mut options: Vec<OsString> = vec!["--reorder".into(), "on".into()];
+                if let Some(weights) = weights {
+                    options.extend(["--weights".into(), weights.into()]);
+                }
+                options.extend(mpi.iter().cloned());
+                launch.under_exec(None, &options)
+            }
+            Setting::Ranks { launcher, text, file, is_old } => {
+                launch.with_ranks(*launcher, file, text, *is_old)
+            }
+        }
+    }
+}
+
+/// How many processes the job has and how many of them this node, as far as launchers tell that.
+pub(super) fn shape() -> (Option<usize>, Option<usize>) {
+    let number = |name: &str| env::var(name).ok()?.parse::<usize>().ok();
+    let all = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "SLURM_NTASKS"];
+    let here = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE"];
+    (all.into_iter().find_map(number), here.into_iter().find_map(number))
+}

@@ -1,0 +1,198 @@
+//! `cartograph tune` and `exec --profile`, with launchers and programs of our own.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::{Value, json};
+
+use crate::run::{COMMAND, Directory, cartograph};
+use crate::traffic::record_grid;
+
+/// Programs, and the directory in which they are tuned.
+struct Bench {
+    directory: Directory,
+}
+
+impl Bench {
+    /// Where a recorded run is that exchanges halos on a grid of 4 x 4, which the program lets be moved or not.
+    fn new(name: &str, reorder: bool) -> Self {
+        let directory = Directory::new(&format!("tune-{name}"));
+        for place in ["here", "tmp"] {
+            fs::create_dir(directory.join(place)).unwrap();
+        }
+        let recorded = record_grid(directory.path(), 50, |before, after| {
+            let others = || before.iter().chain(after);
+            let count = 2 * others().count();
+            let receives = others().map(|from| json!({"irecv": [from, 0]}));
+            let sends = others().map(|to| json!({"isend": [to, 65536, 0]}));
+            receives.chain(sends).chain([json!({"wait": [count, count]})]).collect()
+        });
+        for rank in 0..16 {
+            let part = recorded.join(format!("{rank}.jsonl"));
+            let text = fs::read_to_string(&part).unwrap();
+            let grid = json!({"grid": {
+                "function": "MPI_Cart_create", "dims": [4, 4], "periodic": [false, false],
+                "reorder": reorder, "rank": rank, "first": 0
+            }});
+            let lines = text.lines().count();
+            let text = text
+                .replace(&format!("\"lines\":{}", lines - 1), &format!("\"lines\":{lines}"))
+                .replace("some MPI", "Open MPI v4.1.4")
+                .replace("./app -x", "./program -x");
+            fs::write(part, format!("{text}{grid}\n")).unwrap();
+        }
+        Self { directory }
+    }
+
+    fn script(&self, name: &str, text: &str) -> PathBuf {
+        let path = self.directory.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        path
+    }
+
+    /// Tunes a program that says how long it took by these lines, under a launcher that takes a rank file.
+    fn tune(&self, code: i32, options: &str, program: &str) -> String {
+        let recorded = self.directory.join("run.traffic");
+        let record = format!(
+            "if [ \"$CARTOGRAPH_RECORD\" ]; then cp -r {} \"$CARTOGRAPH_RECORD\"; exit; fi",
+            recorded.display()
+        );
+        let program = self.script("program", &format!("{record}\n{program}\ntrue"));
+        let launcher = self.script(
+            "mpiexec",
+            "while :; do case $1 in --rankfile) RANKS=$2; export RANKS; shift 2 ;; -n) shift 2 ;; *) break ;; esac; done\n\
+             exec \"$@\"",
+        );
+        let mut command = Command::new(COMMAND);
+        command.args(["tune", "--time", "took (.*)"]).args(options.split_whitespace());
+        command.arg(launcher).args(["-n", "16", "--"]).arg(program);
+        command.current_dir(self.directory.join("here"));
+        command.env("TMPDIR", self.directory.join("tmp"));
+        command.env("CARTOGRAPH_LIB_DIR", self.directory.join("lib"));
+        fs::create_dir_all(self.directory.join("lib")).unwrap();
+        let source = self.directory.join("source.c");
+        fs::write(&source, "int nothing;").unwrap();
+        let mut cc = Command::new("cc");
+        cc.args(["-shared", "-fPIC", "-o"]).arg(self.directory.join("lib/libcartograph.so.0"));
+        assert!(cc.arg(source).status().unwrap().success());
+        let done = command.output().unwrap();
+        let text = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
+        assert_eq!(done.status.code(), Some(code), "{text}");
+        assert_eq!(fs::read_dir(self.directory.join("tmp")).unwrap().count(), 0, "{text}");
+        text
+    }
+
+    fn profile(&self) -> PathBuf {
+        self.directory.join("here/program.cartograph.json")
+    }
+
+    fn ranks(&self) -> PathBuf {
+        self.directory.join("here/program.cartograph.ranks")
+    }
+}
+
+#[track_caller]
+fn has(text: &str, words: &str) {
+    assert!(text.contains(words), "'{words}' is not in:\n{text}");
+}
+
+fn read(file: &Path) -> Value {
+    serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+}
+
+/// Faster with squares, by a bit more or less each time.
+const BY_WEIGHTS: &str = "case $CARTOGRAPH_WEIGHTS in 4x4:*) echo took 1.0$(($$ % 10)) ;; *) echo took 2.0$(($$ % 10)) ;; esac";
+
+#[test]
+fn a_grid_is_moved_by_what_was_measured() {
+    let bench = Bench::new("grid", true);
+    let text = bench.tune(0, "--runs 3", BY_WEIGHTS);
+    has(&text, "weights 1,1 is ");
+    has(&text, "times as fast as the program alone");
+    has(&text, "exec --profile");
+    let profile = read(&bench.profile());
+    assert_eq!(profile["weights"], "4x4:1,1");
+    assert_eq!((&profile["processes"], &profile["program"]), (&json!(16), &json!("program")));
+    assert!(profile["foretold"].as_f64().unwrap() > 1.6, "{profile}");
+    assert!(!bench.ranks().exists());
+
+    // The profile is used for this program, size and node, and a line says why not.
+    let program = bench.script("program", "echo weights $CARTOGRAPH_WEIGHTS");
+    let run = || cartograph("exec --profile").arg(bench.profile()).arg(&program);
+    let library = bench.directory.join("lib");
+    let run = || run().env("CARTOGRAPH_LIB_DIR", &library);
+    assert_eq!(run().stdout_only(), "weights 4x4:1,1\n");
+    for (name, value, why) in [
+        ("OMPI_COMM_WORLD_SIZE", "8", "is for 16 processes, and the job has 8"),
+        ("OMPI_COMM_WORLD_LOCAL_SIZE", "16", "is for other nodes"),
+    ] {
+        let done = run().env(name, value).output();
+        assert_eq!(String::from_utf8_lossy(&done.stdout), "weights\n");
+        has(&String::from_utf8_lossy(&done.stderr), why);
+    }
+    let other = bench.script("other", "echo weights $CARTOGRAPH_WEIGHTS");
+    let run = cartograph("exec").arg(&other).env("CARTOGRAPH_PROFILE", bench.profile());
+    let done = run.env("CARTOGRAPH_LIB_DIR", &library).output();
+    has(
+        &String::from_utf8_lossy(&done.stderr),
+        "is for the program program; the program runs as without it",
+    );
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "weights\n");
+}
+
+#[test]
+fn nothing_is_claimed_that_was_not_measured() {
+    let bench = Bench::new("nothing", true);
+    // Foretold to be faster, and not: a finding as well.
+    let text = bench.tune(0, "--runs 3", "echo took 2.0$(($$ % 10))");
+    has(&text, "the program alone");
+    assert!(!bench.profile().exists(), "{text}");
+    let text =
+        bench.tune(0, "", "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 3; else echo took 2; fi");
+    has(&text, "clearly slower");
+    has(&text, "nothing is faster than the program alone");
+    // Other answers are no gain.
+    let text = bench.tune(
+        0,
+        "",
+        "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 1; echo sum 5; else echo took 2; echo sum 4; fi",
+    );
+    has(&text, "other answers: it leaves \"stdout: sum 5\" instead of \"stdout: sum 4\"");
+    assert!(!bench.profile().exists(), "{text}");
+    let text = bench.tune(1, "", "echo done");
+    has(&text, "the program by itself: it prints no such time");
+    let text = bench.tune(1, "", "echo it is broken >&2; exit 3");
+    has(&text, "exit code 3 (it is broken)");
+}
+
+#[test]
+fn a_program_whose_grids_stay_gets_a_rank_file() {
+    let bench = Bench::new("ranks", false);
+    let by_ranks = "if [ \"$RANKS\" ]; then grep -q 'rank 15=n' \"$RANKS\" && echo took 1.0$(($$ % 10)); else echo took 2.0$(($$ % 10)); fi";
+    let text = bench.tune(0, "--runs 3", by_ranks);
+    has(&text, "times as fast as the program alone");
+    has(&text, "mpiexec --rankfile ");
+    let profile = read(&bench.profile());
+    assert_eq!((&profile["moves_grids"], &profile["weights"]), (&json!(false), &Value::Null));
+    let nodes: Vec<Value> = profile["node_of_rank"].as_array().unwrap().clone();
+    let written = fs::read_to_string(bench.ranks()).unwrap();
+    for (rank, node) in nodes.iter().enumerate() {
+        has(&written, &format!("rank {rank}=n{node} slot="));
+    }
+    // Nothing else is left behind.
+    assert_eq!(fs::read_dir(bench.directory.join("here")).unwrap().count(), 2);
+}
+
+#[test]
+fn what_is_foretold_can_be_a_profile() {
+    let bench = Bench::new("foretold", true);
+    let run =
+        || cartograph("plan --traffic").arg(bench.directory.join("run.traffic")).arg("--profile");
+    run().arg(bench.profile()).stdout();
+    let profile = read(&bench.profile());
+    assert_eq!((&profile["weights"], &profile["measured"]), (&json!("4x4:1,1"), &Value::Null));
+    run().arg(bench.profile()).arg("--nodes=4").arg("--ppn=4").fails(2, "--profile");
+}
