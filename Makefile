@@ -94,7 +94,7 @@ check:
 	$(PURE) cargo clippy $(CHECKED) $(PACKAGES) -p cartograph-bench --all-targets -- -D warnings
 	$(PURE) cargo clippy -p cartograph-preload -- -D warnings
 	$(PURE) cargo test $(CHECKED) $(PACKAGES) -p cartograph-bench --lib --bins \
-	    --test cli --test docs --test figures --test headers --test hosts
+	    --test cli --test docs --test headers --test hosts
 	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED) $(PACKAGES)
 
@@ -173,22 +173,22 @@ symbols:
 MEASURED := $(or $(HOST),$(filter-out smpi mini,$(HOSTS)))
 bench:
 	set -e; for host in $(MEASURED); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
-	$(if $(word 2,$(MEASURED)),scripts/bench-tables.sh $(TOP)/build/bench $(MEASURED))
+	$(if $(word 2,$(MEASURED)),scripts/bench-tables.sh --keep $(MEASURED))
 
-## make quality [SECTION=grids|weights|levels|costs|graphs]  how good mappings are: measures and writes docs/quality.md
+## make quality [SECTION=everyday|grids|weights|levels|costs|graphs]  how good mappings are: measures them, for bench/results
 # The rival SharedMap is for this alone, in an environment of its own.
 quality:
-	mkdir -p docs $(BUILD)
+	mkdir -p $(BUILD)
 	[ -x $(BUILD)/rivals/bin/python ] || python3 -m venv $(BUILD)/rivals
 	$(BUILD)/rivals/bin/python -m pip install --quiet --disable-pip-version-check chszlablib==0.5.27
-	$(PURE) cargo run --release -p cartograph-bench --bin quality -- docs/quality.md $(SECTION)
+	$(PURE) cargo run --release -p cartograph-bench --bin quality -- $(SECTION)
 
 ## make cluster [SECTION=switches|combining]  exchanges on four nodes with Open MPI alone and with Cartograph; needs root
 cluster:
 	@scripts/setup.sh openmpi cluster
 	@$(MAKE) -s --no-print-directory lib HOST=openmpi
 	@SECTION=$(SECTION) scripts/cluster.sh
-	@$(MAKE) -s --no-print-directory pictures
+	@$(MAKE) -s --no-print-directory results
 
 ## make slurm                       levels, rank files and recordings under a real Slurm of eight daemons here; needs root
 .PHONY: slurm
@@ -197,21 +197,21 @@ slurm:
 	@set -e; for host in mpich openmpi; do $(MAKE) -s --no-print-directory lib tool HOST=$$host; done
 	@scripts/slurm.sh
 
-## make pictures                    draws the pictures of docs/{performance,neighborhood,cluster}.md from their tables
-.PHONY: pictures
-pictures:
-	$(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin bench -- \
-	    --draw docs/performance.md docs/neighborhood.md docs/cluster.md
+## make results                     puts what is in bench/results into the pages, and draws their pictures
+.PHONY: results
+results:
+	$(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin results -- pages
+	$(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin bench -- --draw
 
 ## make programs BUILT=DIRECTORY    public programs that you have built there, on four nodes and by cartograph try; needs root
 programs:
-	@[ -d "$(BUILT)" ] || { echo "make programs BUILT=DIRECTORY: the directory has the programs that docs/programs.md lists" >&2; exit 1; }
+	@[ -d "$(BUILT)" ] || { echo "make programs BUILT=DIRECTORY: the directory has the programs that docs/gains.md lists" >&2; exit 1; }
 	@scripts/setup.sh openmpi cluster
 	@$(MAKE) -s --no-print-directory lib tool HOST=openmpi
 	@scripts/programs.sh "$(BUILT)"
 	@scripts/programs.sh "$(BUILT)" try
 
-## make simulate [SECTION=levels]   halo exchanges on 1,024 and 4,096 simulated processes; writes docs/simulate.*
+## make simulate [SECTION=levels]   halo exchanges on 1,024 and 4,096 simulated processes, for bench/results
 simulate:
 	$(MAKE) --no-print-directory lib HOST=smpi
 	$(PURE) cargo run --release -p cartograph-bench --bin simulate -- $(SECTION)

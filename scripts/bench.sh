@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # bench.sh HOST: what the host takes and what Cartograph takes, side by side in one run, in time,
-# instructions and memory. Tables on stdout; they, JSON and pictures in build/HOST/bench.
+# instructions and memory. Tables on stdout; what they are made of in build/HOST/bench.
 # Two busy cores make single figures noisy; read the ratios.
 #
 # PROCESSES, PARTS and RUNS in the environment choose how many processes, what is measured, and how often
@@ -130,5 +130,5 @@ for part in ${PARTS:-queries instructions dims creation memory load neighbor rec
     *) echo "bench.sh: there is no part '$part'" >&2 && exit 2 ;;
     esac
 done
-"$top/scripts/bench-tables.sh" "$results" "$host"
+"$top/scripts/bench-tables.sh" "$host"
 $own

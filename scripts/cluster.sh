@@ -1,17 +1,15 @@
 #!/usr/bin/env bash
 # cluster.sh: measures neighbor exchanges on four nodes of four processes, row-major and placed by
-# Cartograph, and writes docs/cluster.md. The nodes are those of scripts/nodes.sh. Needs root, and the library
+# Cartograph: tables of bench/results/cluster.json. The nodes are those of scripts/nodes.sh. Needs root, and the library
 # built for openmpi.
 #
-# RATE, BYTES, EXCHANGES and REPETITIONS in the environment change what is measured; PAGE, where it goes. With SECTION=switches
-# only the last section is measured, and the page's others stay; with SECTION=combining, small blocks in one message, which is a
-# section of docs/combining.md.
+# RATE, BYTES, EXCHANGES and REPETITIONS in the environment change what is measured. With SECTION=switches only the table
+# of two switches is measured; with SECTION=combining, small blocks in one message, for bench/results/combining.json.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"
 library=$top/build/openmpi/lib/libcartograph.so
 programs=$top/build/openmpi/cluster
-page=${PAGE:-docs/cluster.md}
 degree=3
 rate=${RATE:-200mbit} thin=${THIN:-50mbit} bytes=${BYTES:-65536} exchanges=${EXCHANGES:-40} repetitions=${REPETITIONS:-3}
 . "$top/scripts/nodes.sh"
@@ -41,6 +39,7 @@ outside() {
         mpicc.openmpi -O2 -Wall -Wno-stringop-overread -Wno-stringop-overflow \
             -o "$programs/${program#*/}" c_tests/$program.c
     done
+    scripts/put-results.sh
     in_namespaces "$0" inside
 }
 
@@ -76,73 +75,31 @@ edges() {
 }
 
 tables() {
-    awk -F '|' "$medians"'
+    awk -F '|' -v table=/dev/shm/table -v bytes=/dev/shm/bytes "$medians"'
     FILENAME ~ /edges$/ { edges[$1] = $2 " -> " $4; worst[$1] = $3 " -> " $5; next }
     '"$results"'
     END {
-        print "| exchange | Open MPI alone, ms | Cartograph, reorder off, ms | Cartograph, ms | alone / Cartograph | off / Cartograph |"
-        print "|---|---|---|---|---|---|"
+        print "exchange | Open MPI alone, ms | Cartograph, reorder off, ms | Cartograph, ms | alone / Cartograph | off / Cartograph" >table
         for (i = 1; i <= cases; i++) {
             c = order[i]; alone = median(time[c, "alone"]); off = median(time[c, "off"]); ours = median(time[c, "cartograph"])
-            printf "| %s | %.1f | %.1f | %.1f | **%.2f** | %.2f |\n", c, alone, off, ours, alone / ours, off / ours
+            printf "%s | %.1f | %.1f | %.1f | %.2f | %.2f\n", c, alone, off, ours, alone / ours, off / ours >table
         }
-        print ""
-        print "| exchange | edges between nodes | of the worst node | alone, MB on the wires | Cartograph, MB | alone, MB of the worst node | Cartograph, MB |"
-        print "|---|---|---|---|---|---|---|"
+        print "exchange | edges between nodes | of the busiest node | alone, MB on the wires | Cartograph, MB on the wires | alone, MB of the busiest node | Cartograph, MB of the busiest node" >bytes
         for (i = 1; i <= cases; i++) {
             c = order[i]
-            printf "| %s | %s | %s | %.2f | %.2f | %.2f | %.2f |\n", c, edges[c], worst[c], \
+            printf "%s | %s | %s | %.2f | %.2f | %.2f | %.2f\n", c, edges[c], worst[c], \
                 median(all[c, "alone"]) / 1e6, median(all[c, "cartograph"]) / 1e6, \
-                median(most[c, "alone"]) / 1e6, median(most[c, "cartograph"]) / 1e6
+                median(most[c, "alone"]) / 1e6, median(most[c, "cartograph"]) / 1e6 >bytes
         }
     }' /dev/shm/edges /dev/shm/results
 }
 
-write_page() {
-    local cpu version ratios
-    ratios=$(sed -n 's/.*\*\*\([0-9.]*\)\*\*.*/\1/p' /dev/shm/tables | sort -n | sed -n '1p;$p' | paste -sd ' ' | sed 's/ / to /')
-    cpu=$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | head -n 1)
-    version=$(mpiexec.openmpi --version | sed -n '1s/.* //p')
-    cat <<END
-# Exchanges between neighbors on a cluster
-
-On four nodes with slow links, exchanges take $ratios times as long under Open MPI alone as where Cartograph places the
-processes. What decides is the bytes that the worst node sends: the last two columns of the second table.
-
-![Time of an exchange: Open MPI alone, Cartograph that moves no process, Cartograph](cluster.svg)
-
-This is what \`reorder = 1\` gains in an unchanged program: processes exchange $bytes bytes with each of their neighbors,
-once where the launcher placed the ranks, once where Cartograph placed them.
-
-END
-    cat /dev/shm/tables
-    cat <<END
-
-A time is the median over $repetitions runs, of which each is the median of $exchanges exchanges; an exchange takes as
-long as on its slowest rank. The three ways to run take turns, so that other work on the machine affects all of them.
-Every word received is checked. The nodes' network interfaces count the bytes of a whole run, which are divided by its
-exchanges; MB is 10^6 bytes, and edges are directed.
-
-Open MPI accepts \`reorder = 1\` and moves no process of a grid; "off" is \`CARTOGRAPH_REORDER=off\`. Cartograph is told
-that all faces are alike, by \`CARTOGRAPH_WEIGHTS=$weights\`: otherwise it leaves grids on so few nodes as they are,
-because they would lose if some faces were much larger ([quality.md](quality.md#weights-that-nobody-knows)).
-\`CARTOGRAPH_REORDER=all\` says that the graph's processes may be moved. The launcher fills nodes with blocks of $ppn
-processes, except for the round-robin launch, which is \`mpiexec --map-by node\`. The graph puts the $processes
-processes at random points of a square, joins each to the $degree nearest, and numbers them at random.
-
-Measured $(date -u +%Y-%m-%d) on $nodes nodes of $ppn processes, which are network namespaces of one machine
-(${cpu:-unknown processor}, $(nproc) processors, Linux $(uname -r), load $(cut -d' ' -f1 /proc/loadavg) at the end)
-under Open MPI $version. Each node has a link to one switch, on which \`tc\`'s token bucket limits what it sends to
-$rate; within a node Open MPI uses shared memory. The few processors add to all times, the more so when they have other
-work, which makes the ratios smaller: links alone would give the ratio of the worst node's bytes.
-
-\`make cluster\` writes this page; the programs are those of \`c_tests/cluster\`.
-END
-}
+# put FILE TABLE: a table on stdin, as results.
+put() { build/pure/tool/results put "$1" "$2" "make cluster${SECTION:+ SECTION=$SECTION}"; }
 
 # Two switches: what crosses the thin link between them. Each process is told by Slurm's variables where its node is.
 switches() {
-    local way before said edges
+    local way before said
     split_switch "$thin" n1 n2
     cat >/dev/shm/each <<'END'
 #!/bin/sh
@@ -164,22 +121,10 @@ END
         time_of[$way]=$(sed -n 's/^median \([0-9.]*\) ms, .*, 0 words wrong$/\1/p' <<<"$said")
         echo "two switches, $way: ${bytes_of[$way]} bytes, ${time_of[$way]} ms" >&2
     done
-    edges=$(sed -n 's/^  between 2 switches \([^,]*\),.*/\1/p' /dev/shm/levels.txt | head -n 1)
-    [ -n "$edges" ] || refuse "the report names no switches: $(cat /dev/shm/levels.txt)"
-    cat <<END
-
-## Two switches
-
-The grid of 4 x 4 where n0 and n3 are on one switch, n1 and n2 on another, and a link of $thin joins the two. "Nodes" is
-told which processes share a node (\`CARTOGRAPH_LAYOUT=${nodes}x$ppn\`); "levels" finds the switches itself, in the
-variables that Slurm sets for each process (\`SLURM_TOPOLOGY_ADDR=s0.n0\`, [levels.md](levels.md)). Edges between
-switches: $edges. Each is one run, whose time is the median of $exchanges exchanges, with a load of
-$(cut -d' ' -f1 /proc/loadavg) on $(nproc) processors; the interfaces at the link's ends count the bytes of the whole run.
-
-| | alone | nodes | levels |
-|---|---|---|---|
-| MB on the thin link, an exchange | $(awk "BEGIN { printf \"%.2f | %.2f | %.2f\", ${bytes_of[alone]} / 1e6, ${bytes_of[nodes]} / 1e6, ${bytes_of[levels]} / 1e6 }") |
-| ms | ${time_of[alone]} | ${time_of[nodes]} | ${time_of[levels]} |
+    put cluster "Two switches" <<END
+of an exchange | alone | nodes | levels
+MB on the thin link, an exchange | $(awk "BEGIN { printf \"%.2f | %.2f | %.2f\", ${bytes_of[alone]} / 1e6, ${bytes_of[nodes]} / 1e6, ${bytes_of[levels]} / 1e6 }")
+ms | ${time_of[alone]} | ${time_of[nodes]} | ${time_of[levels]}
 END
 }
 
@@ -232,50 +177,18 @@ combining() {
     exchange_small "${rate/mbit/ Mbit\/s}" box faces sparse
     for ((i = 0; i < nodes; i++)); do tc -n n$i qdisc del dev eth0 root; done
     exchange_small "no limit" box faces sparse
-    cat <<END
-## On four nodes
-
-Microseconds of \`MPI_Neighbor_alltoall\` on a torus of 4 x 2 x 2 processes, four on each of $nodes nodes: with the 26
-neighbors around each, with the six neighbors along the dimensions, and with six others in a sparse graph. "Alone" is
-Open MPI's own, "off" is Cartograph without combining. Links pass ${rate/mbit/ Mbit\/s}, or what the
-machine can.
-
-| links | neighbors | bytes | alone | off | on | alone / on | off / on |
-|---|---|---:|---:|---:|---:|---:|---:|
-$(small_table)
-
-The median of $repetitions runs, of which each is the median of $small_exchanges exchanges on the rank for which it takes
-longest; the ways take turns. Written by \`make cluster SECTION=combining\` on $(date -u +%Y-%m-%d), on the nodes of
-[cluster.md](cluster.md), under Open MPI $(mpiexec.openmpi --version | sed -n '1s/.* //p'), with a load of
-$(cut -d' ' -f1 /proc/loadavg) on $(nproc) processors at the end. Messages between nodes go over TCP. With six neighbors
-"on" does what "off" does: what they differ by is noise.
-END
-}
-
-# section FILE HEADING: puts what comes from standard input in place of a section of the page.
-section() {
-    cat >/dev/shm/section
-    awk -v heading="$2" '
-        $0 == heading { while ((getline line < "/dev/shm/section") > 0) print line; print ""; inside = 1; next }
-        /^## / { inside = 0 }
-        !inside' "$1" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >/dev/shm/page
-    cat /dev/shm/page >"$1"
+    {
+        echo "links | neighbors | bytes | alone | off | on | alone / on | off / on"
+        small_table
+    } | put combining "On four nodes, us"
 }
 
 inside() {
     local repetition case options command way began=$SECONDS
     make_nodes
-    if [ "${SECTION:-}" = combining ]; then
-        combining >/dev/shm/combining
-        section docs/combining.md "## On four nodes" </dev/shm/combining
-        return
-    fi
-    if [ "${SECTION:-}" = switches ]; then
-        switches >/dev/shm/switches
-        sed '/^## Two switches$/,$d' "$page" | sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' >/dev/shm/page
-        cat /dev/shm/page /dev/shm/switches >"$page"
-        return
-    fi
+    case ${SECTION:-} in
+    combining | switches) $SECTION && return ;;
+    esac
     for ((repetition = 0; repetition < repetitions; repetition++)); do
         while IFS='|' read -r case options command; do
             for way in $ways; do
@@ -283,12 +196,11 @@ inside() {
             done
         done < <(cases)
     done
-    tables >/dev/shm/tables
-    cat /dev/shm/tables
-    write_page >/dev/shm/page
-    switches >>/dev/shm/page
-    cp /dev/shm/page "$page"
-    echo "$page is written; it took $((SECONDS - began)) seconds" >&2
+    tables
+    put cluster "Exchanges between neighbors" </dev/shm/table
+    put cluster "Bytes of these exchanges" </dev/shm/bytes
+    switches
+    echo "it took $((SECONDS - began)) seconds" >&2
 }
 
 if [ "${1:-}" = inside ]; then

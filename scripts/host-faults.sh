@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # host-faults.sh: runs each program of c_tests/faults on each host alone and under Cartograph, and writes what came
-# of it to docs/host-faults.md.
+# of it to bench/results/host-faults.json.
 set -euo pipefail
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -30,23 +30,12 @@ outcome() {
 }
 
 {
-    cat <<END
-# What hosts do wrong
-
-Seven small programs, each a file that needs nothing but an MPI: the standard says what they are to print, each of the MPIs below
-fails in some of them, mostly without a word, and with Cartograph preloaded all are right on all of them. Each says in its head what
-it is about and how many processes it takes. What comes of wrong arguments is in [wrong-arguments.md](wrong-arguments.md),
-every difference that the tests know in [differences.txt](../c_tests/differences.txt).
-
-END
-    printf '| program | with Cartograph, on each |'
+    printf 'program | with Cartograph, on each'
     for host in "${hosts[@]}"; do
         $(scripts/host.sh "$host" cc) -w -pthread -o "$work/errors" c_tests/errors/errors.c
         version=$(timeout 20 $(scripts/host.sh "$host" exec) 1 "$work/errors" version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1)
-        printf ' %s %s |' "$host" "$version"
+        printf ' | %s %s' "$host" "$version"
     done
-    printf '\n|---|---|'
-    printf -- '---|%.0s' "${hosts[@]}"
     echo
     for source in c_tests/faults/*.c; do
         name=$(basename "$source" .c)
@@ -57,14 +46,8 @@ END
             alone+=("$(outcome "$host" "$work/$name" "$processes")")
             ours+=("$(outcome "$host" "$work/$name" "$processes" "$top/build/$host/lib/libcartograph.so")")
         done
-        all=$(printf '%s\n' "${ours[@]}" | sort -u | paste -sd';')
-        printf '| [%s](../%s) | %s |' "$name" "$source" "$all"
-        printf ' %s |' "${alone[@]}"
+        printf '%s | %s' "$name" "$(printf '%s\n' "${ours[@]}" | sort -u | paste -sd';')"
+        printf ' | %s' "${alone[@]}"
         echo
     done
-    cat <<END
-
-On $(date +'%-d %B %Y'), by \`scripts/host-faults.sh\`, which writes this page.
-END
-} >"$work/page"
-mv "$work/page" docs/host-faults.md
+} | scripts/put-results.sh host-faults Programs scripts/host-faults.sh

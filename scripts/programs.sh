@@ -1,16 +1,16 @@
 #!/usr/bin/env bash
 # programs.sh DIRECTORY [try]: measures public programs, which you have built with Debian's Open MPI and put into
 # DIRECTORY, on the nodes of scripts/nodes.sh: as they are, under Cartograph, and with what a recorded run taught; and
-# writes the tables of docs/programs.md, which says which versions these are. A program that is not there is left out.
+# writes the tables of bench/results/programs.json. Which programs these are is in docs/gains.md; one that is not there is
+# left out.
 # With try, asks `cartograph try` on this machine whether they may be moved, and writes the other table.
 #
-# RATE, REPETITIONS and ONLY (words of the titles of cases, with |) in the environment change what is measured; PAGE,
-# the page whose tables are written; PATIENCE, after how many seconds a run has failed. Needs root, the command, and the
+# RATE, REPETITIONS and ONLY (words of the titles of cases, with |) in the environment change what is measured;
+# PATIENCE, after how many seconds a run has failed. Needs root, the command, and the
 # library built for openmpi; make programs builds both.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 cartograph=$top/build/bin/cartograph
-page=${PAGE:-$top/docs/programs.md}
 rate=${RATE:-20mbit} repetitions=${REPETITIONS:-5} only=${ONLY:-.}
 . "$top/scripts/nodes.sh"
 patience=${PATIENCE:-120}
@@ -154,9 +154,9 @@ learn() {
     sed -i "s/slot=.*/slot=0-$(($(nproc) - 1))/" "$at.ranks"
 }
 
-# The table of the page, of the results: medians, and what part of the median the runs differ by.
+# The tables, of the results: medians, and what part of the median the runs differ by.
 table() {
-    awk -F '|' "$medians"'
+    awk -F '|' -v times=/dev/shm/times -v sent=/dev/shm/sent "$medians"'
     function seconds(key,   values, n) {
         if (key in bad) return "**" bad[key] "**"
         if (!(key in time)) return "-"
@@ -168,36 +168,28 @@ table() {
     NF == 3 { bad[$1, $2] = $3 }
     '"$results"'
     END {
-        print "| program | alone, s | by default, s | with learned weights, s | by the rank file, s |"
-        print "|---|---|---|---|---|"
+        print "program | alone, s | by default, s | with learned weights, s | by the rank file, s" >times
         for (i = 1; i <= cases; i++) {
             t = order[i]
             print "| " t " | " seconds(t SUBSEP "alone") " | " seconds(t SUBSEP "default") " | " \
-                seconds(t SUBSEP "learned") " | " seconds(t SUBSEP "ranks") " |"
+                seconds(t SUBSEP "learned") " | " seconds(t SUBSEP "ranks") " |" >times
         }
-        print ""
-        print "| program | MB of the worst node: alone | by default | learned weights | rank file | MB on all wires: alone | by default | learned weights | rank file |"
-        print "|---|---|---|---|---|---|---|---|---|"
+        line = "program"
+        for (what = 1; what <= 2; what++)
+            for (way = 1; way <= split("alone,by default,learned weights,rank file", ways, ","); way++)
+                line = line " | " ways[way] ", MB " (what == 1 ? "of the busiest node" : "on all wires")
+        print line >sent
         for (i = 1; i <= cases; i++) {
             t = order[i]
             print "| " t " | " bytes(t SUBSEP "alone") " | " bytes(t SUBSEP "default") " | " bytes(t SUBSEP "learned") \
                 " | " bytes(t SUBSEP "ranks") " | " all_bytes(t SUBSEP "alone") " | " all_bytes(t SUBSEP "default") \
-                " | " all_bytes(t SUBSEP "learned") " | " all_bytes(t SUBSEP "ranks") " |"
+                " | " all_bytes(t SUBSEP "learned") " | " all_bytes(t SUBSEP "ranks") " |" >sent
         }
     }' "$1"
 }
 
-# into_page MARK: replaces what stands in the page between the lines <!-- MARK --> and <!-- end of MARK --> by stdin.
-into_page() {
-    cat >"$page.part"
-    awk -v mark="$1" -v part="$page.part" '
-        $0 == "<!-- end of " mark " -->" { inside = 0 }
-        !inside
-        $0 == "<!-- " mark " -->" { inside = 1; print ""; while ((getline line < part) > 0) print line; print "" }
-    ' "$page" >"$page.new"
-    rm "$page.part"
-    mv "$page.new" "$page"
-}
+# put TABLE: a table on stdin, as results.
+put() { "$top/build/pure/tool/results" put programs "$1" "make programs"; }
 
 inside() {
     local repetition number title moves program arguments way began=$SECONDS
@@ -215,15 +207,10 @@ inside() {
             done
         done < <(cases)
     done
-    [ -s /dev/shm/results ] || refuse "none of the programs is in $programs; docs/programs.md says which they are"
-    {
-        table /dev/shm/results
-        echo
-        echo "Medians of $repetitions runs, and the least and the most, on $(date -u +%Y-%m-%d); links of $rate;" \
-            "load $(cut -d' ' -f1 /proc/loadavg) at the end."
-    } >/dev/shm/tables
-    cat /dev/shm/tables
-    into_page "what was measured" </dev/shm/tables
+    [ -s /dev/shm/results ] || refuse "none of the programs is in $programs; docs/gains.md says which they are"
+    table /dev/shm/results
+    put Times </dev/shm/times
+    put Bytes </dev/shm/sent
     echo "it took $((SECONDS - began)) seconds" >&2
 }
 
@@ -246,7 +233,7 @@ try_all() {
     cd "$work"
     inputs
     sed -e 's/npey=4/npey=2/' -e 's/n\([yz]\)=64/n\1=16/g' snap.in >small.in
-    printf '%s\n' "| program, 8 processes | exit code | what it says in the end |" "|---|---|---|" >table
+    echo "program, 8 processes | exit code | what it says in the end" >table
     while IFS='|' read -r title arguments; do
         program=${arguments%% *}
         [ -x "$programs/$program" ] && grep -qE -e "$only" <<<"$title" || continue
@@ -258,10 +245,11 @@ try_all() {
         echo "| $title | $code | $(tail -n 1 said | sed 's/^cartograph: //; s/|/\\|/g') |" >>table
     done < <(tried)
     cat table
-    into_page "what try said" <table
+    put "What cartograph try said" <table
 }
 
 programs=$(cd "${1:?a directory}" && pwd)
+[ "${2:-}" = inside ] || "$top/scripts/put-results.sh"
 case ${2:-} in
 inside) inside ;;
 try)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# simulate-combining.sh: small blocks of neighborhood collectives on simulated nodes, without and with combining; prints
-# the tables of docs/combining.md. Needs the library built for smpi. SMPI has no distributed graphs of its own to compare
+# simulate-combining.sh: small blocks of neighborhood collectives on simulated nodes, without and with combining:
+# tables of bench/results/combining.json. Needs the library built for smpi. SMPI has no distributed graphs of its own to compare
 # with.
 #
 # PATTERNS and MACHINES in the environment choose some of the first table.
@@ -15,6 +15,7 @@ smpicc -O2 -o "$work/neighbors" "$top/c_tests/simulate/neighbors.c"
 smpicc -O2 -shared -fPIC -o "$work/count.so" "$top/c_tests/simulate/count.c"
 smpicxx -std=c++17 -O2 -shared -fPIC -o "$work/nodes.so" "$top/c_tests/simulate/nodes.cpp"
 exchanges=2
+put() { "$top/scripts/put-results.sh" combining "$1" scripts/simulate-combining.sh; }
 # All leave this barrier at once: what an exchange takes does not depend on who came out earlier.
 settings=(--cfg=smpi/simulate-computation:no --cfg=smpi/barrier:ompi_recursivedoubling --cfg=smpi/reduce:binomial --log=root.thres:warning)
 
@@ -47,8 +48,7 @@ done <<<"${MACHINES:-$(for costs in "0.5 0.5" "0.3 1.5"; do echo "4 4 4 2 2 $cos
     { row = $1 SUBSEP $2 SUBSEP $3 SUBSEP $5; if (!(row in seen)) { seen[row] = 1; order[++rows] = row } time[row, $4] = $6 }
     END {
         name["box"] = "26"; name["faces"] = "6"; name["sparse"] = "6, sparse"
-        print "| nodes | a message | neighbors | bytes | off | on | off / on | off: between nodes | on |"
-        print "|---|---|---|---:|---:|---:|---:|---:|---:|"
+        print "nodes | a message | neighbors | bytes | off | on | off / on | off: between nodes | on: between nodes"
         for (i = 1; i <= rows; i++) {
             split(order[i], key, SUBSEP); off = time[order[i], "off"]; on = time[order[i], "on"]
             machine = key[1] SUBSEP key[2] SUBSEP key[3]; counts = ""
@@ -58,8 +58,7 @@ done <<<"${MACHINES:-$(for costs in "0.5 0.5" "0.3 1.5"; do echo "4 4 4 2 2 $cos
             printf "| %s | %s | %s | %s | %.1f | %.1f | %.2f |%s\n", key[1], key[2], name[key[3]], key[4], off, on,
                    off / on, counts
         }
-    }'
-echo
+    }' | put "On simulated nodes, us"
 # Pattern, neighbors, nodes, processes on each, and the sides of the torus.
 for machine in "box 26 27 1 3 3 3" "box 26 64 1 4 4 4" "edges 18 64 1 4 4 4" "box 8 16 1 4 4 1" "box 26 32 2 4 4 4" \
     "box 26 16 4 4 4 4"; do
@@ -71,11 +70,10 @@ done | awk '
     $5 == "messages" { next }
     { row = $1 SUBSEP $2 SUBSEP $3 SUBSEP $5; if (!(row in seen)) { seen[row] = 1; order[++rows] = row } time[row, $4] = $6 }
     END {
-        print "| neighbors | torus | processes a node | bytes | off | on | off / on |"
-        print "|---|---|---:|---:|---:|---:|---:|"
+        print "neighbors | torus | processes a node | bytes | off | on | off / on"
         for (i = 1; i <= rows; i++) {
             split(order[i], key, SUBSEP); gsub(",", " ", key[2]); sub(" x 1$", "", key[2])
             off = time[order[i], "off"]; on = time[order[i], "on"]
             printf "| %s | %s | %s | %s | %.1f | %.1f | %.2f |\n", key[1], key[2], key[3], key[4], off, on, off / on
         }
-    }'
+    }' | put "Along dimensions, us"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # symbols.sh HOST: the names that Cartograph exports and those that it needs, compared with include/exports.txt, with
-# what the host's mpi.h declares, its libraries export, and docs/host-functions.md lists. Prints what differs.
+# what the host's mpi.h declares, its libraries export, and docs/design/host-functions.md lists. Prints what differs.
 set -euo pipefail
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -70,7 +70,7 @@ same "the archive's strong names are the PMPI_ names" "$work/strong" "$work/arch
 # listed HEADING: the names in backquotes below a heading of that page that hold for this host; a name
 # followed by hosts in parentheses holds for these only.
 listed() {
-    awk -v heading="### $1" '/^#/ { inside = ($0 == heading); next } inside' "$top/docs/host-functions.md" |
+    awk -v heading="### $1" '/^#/ { inside = ($0 == heading); next } inside' "$top/docs/design/host-functions.md" |
         sed -nE 's/^- `(P?MPIX?_[A-Za-z0-9_]+)`( \(([a-z0-9, ]*)\))?.*/\1 \3/p' | tr -d ',' |
         awk -v host="$host" '{ holds = NF == 1; for (i = 2; i <= NF; i++) if ($i == host) holds = 1 }
                              holds { print $1 }' | sort -u
@@ -80,12 +80,12 @@ needed() {
     nm -D --undefined-only "$lib/libcartograph.so" |
         awk -v kind="$1" '$1 == kind && $2 ~ /^P?MPIX?_/ { print $2 }' | sed 's/@.*//' | sort -u
 }
-if [ -e "$top/docs/host-functions.md" ]; then
+if [ -e "$top/docs/design/host-functions.md" ]; then
     listed Required >"$work/required"
     listed "Used if there" >"$work/optional"
     listed "Constants of the host" >"$work/constants"
 else
-    echo "FAILED: there is no docs/host-functions.md that says what a host must offer"
+    echo "FAILED: there is no docs/design/host-functions.md that says what a host must offer"
     failed=$((failed + 1))
     : | tee "$work/required" "$work/optional" >"$work/constants"
 fi

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # wrong-arguments.sh [COLUMN...]: makes every wrong call of c_tests/errors/errors.c, each in a run of its own
 # on four processes, under Cartograph and on each host alone, and writes what came of them to
-# docs/wrong-arguments.md. It takes about half an hour, because each launch of some hosts takes
+# bench/results/wrong-arguments.json. It takes about half an hour, because each launch of some hosts takes
 # seconds and many of the calls hang on some host.
 #
 # Columns are cartograph, mpich, openmpi, mpich5 and openmpi5. With some of them as arguments only
@@ -12,7 +12,6 @@ cd "$top"
 # abi is mpich5's code under another binary interface.
 columns=(cartograph mpich openmpi mpich5 openmpi5)
 processes=4 seconds=10
-page=docs/wrong-arguments.md
 # A file a column, with the lines "case, tab, outcome".
 kept=$top/build/wrong-arguments
 work=$(mktemp -d)
@@ -70,7 +69,7 @@ make_column() {
     mv "$work/$1" "$kept/$1"
 }
 
-mkdir -p docs "$kept"
+mkdir -p "$kept"
 for column in "${columns[@]:1}"; do
     $(scripts/host.sh "$column" cc) -g -O1 -Wall -pthread -o "$kept/errors.$column" c_tests/errors/errors.c
 done
@@ -85,57 +84,23 @@ for column in "${columns[@]}"; do
 done
 wait
 
+# cells WORD...: a line of a table.
 cells() {
     local IFS='|'
-    echo "|$*|" | sed 's/|/ | /g; s/^ //; s/ $//'
+    echo "$*"
 }
-# fatal COLUMN...: how many calls make one of them at least hang, crash or abort.
-fatal() {
-    (cd "$kept" && awk -F '\t' '$2 ~ /hang|crash|abort/ { print $1 }' "$@") | sort -u | grep -cFxf "$work/cases" || true
+# count WORDS FILE...: how many of the calls make one of them end in one of the words.
+count() {
+    (cd "$kept" && awk -F '\t' -v words="$1" '$2 ~ words { print $1 }' "${@:2}") | sort -u | grep -cFxf "$work/cases" || true
 }
-names=(call Cartograph) dashes=(--- ---)
+names=(Cartograph)
 for column in "${columns[@]:1}"; do
     version=$(launch "$column" 1 "$kept/errors.$column" version | grep -oE '[0-9]+\.[0-9]+\.[0-9]+' | head -n 1)
-    names+=("$column ($version)") dashes+=(---)
+    names+=("$column ($version)")
 done
+put() { scripts/put-results.sh wrong-arguments "$1" scripts/wrong-arguments.sh; }
 {
-    cat <<END
-# Wrong arguments
-
-Of $(wc -l <"$work/cases") calls $(fatal "${columns[@]:1}") make one of the hosts at least hang, crash or abort; under Cartograph it is $(fatal cartograph).
-
-What comes of wrong calls on $processes processes, under Cartograph and on each host alone. A name is the
-error class that the call returned on all ranks, *success* a call that was accepted. *hang* is a rank
-that had not returned after $seconds seconds, *abort* a host that ended the program although errors were to
-be returned. "On one rank" is a call that is wrong on the last rank only; n is the number of processes.
-A few calls, marked as right, are here because some host fails in them.
-
-What every host runs with sensible answers, runs under Cartograph as well, although the standard forbids it:
-a program that does so is none the worse. Where the table has *checked*, CARTOGRAPH_CHECK makes an error of it;
-its words, with commas between them, are
-
-- \`edges\`: each edge of MPI_Dist_graph_create_adjacent is given at both ends, with one weight;
-- \`weights\`: MPI_UNWEIGHTED is for all ranks or for none;
-- \`arguments\`: periods, index and edges are the same on all ranks, and the reorder of adjacent graphs;
-- \`all\`: all of these.
-
-Where ranks differ in the variable, rank 0's counts. The report says which were broken. With differing
-periods, index or edges nobody is moved; each process has what it passed.
-
-What every host accepts and Cartograph does not is without a sensible answer: grids of which ranks have
-different ideas of the dimensions, graphs of different numbers of nodes, different constructors on one
-communicator, edges to nodes that are not there (also in MPI_Graph_map), and negative dims in MPI_Cart_map.
-
-Under Cartograph every error reaches every rank that made the call, through the error handler of the
-communicator, with a text that names the function, the argument and the numbers, as in "MPI_Cart_create:
-on rank 3: dims[0] is 1, but 4 on rank 0; it must be the same on all ranks". The tests check it for all
-of these calls.
-
-\`scripts/wrong-arguments.sh\` writes this page; the calls are those of \`c_tests/errors/errors.c\`.
-
-END
-    cells "${names[@]}"
-    cells "${dashes[@]}"
+    cells call "${names[@]}"
     while IFS= read -r case; do
         row=("$case")
         for column in "${columns[@]}"; do
@@ -143,5 +108,12 @@ END
         done
         cells "${row[@]}"
     done <"$work/cases"
-} >"$work/page"
-mv "$work/page" "$page"
+} | put Calls
+{
+    cells "of $(wc -l <"$work/cases") calls" "${names[@]}" "any MPI"
+    for words in hang crash abort "hang|crash|abort"; do
+        row=("${words//|/, }")
+        for column in "${columns[@]}"; do row+=("$(count "$words" "$column")"); done
+        cells "${row[@]}" "$(count "$words" "${columns[@]:1}")"
+    done
+} | put Summary

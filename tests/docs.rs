@@ -4,12 +4,23 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// The pages of the book, by their names in `docs`.
+/// The files below `docs` whose names end so, by their paths there.
+fn files(extension: &str) -> BTreeMap<String, String> {
+    let mut files = BTreeMap::new();
+    for directory in ["docs", "docs/design", "docs/results"] {
+        for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+            if path.extension().is_some_and(|found| found == extension) {
+                let name = path.strip_prefix("docs").unwrap().to_str().unwrap().to_owned();
+                files.insert(name, fs::read_to_string(&path).unwrap());
+            }
+        }
+    }
+    files
+}
+
+/// The pages of the book, by their paths in `docs`.
 fn pages() -> BTreeMap<String, String> {
-    let files = fs::read_dir("docs").unwrap().map(|entry| entry.unwrap().path());
-    let pages = files.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
-    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
-    pages.map(|path| (name(&path), fs::read_to_string(&path).unwrap())).collect()
+    files("md")
 }
 
 /// A text without what is code.
@@ -152,18 +163,23 @@ fn every_page_is_in_the_book_once() {
 fn pictures_tell_what_they_show_and_may_be_dark() {
     let all: String =
         pages().into_values().chain([fs::read_to_string("README.md").unwrap()]).collect();
-    let files = fs::read_dir("docs").unwrap().map(|entry| entry.unwrap().path());
-    let pictures =
-        files.filter(|path| path.extension().is_some_and(|extension| extension == "svg"));
     let mut count = 0;
-    for picture in pictures {
-        let name = picture.file_name().unwrap().to_str().unwrap();
-        let text = fs::read_to_string(&picture).unwrap();
+    for (name, text) in files("svg") {
         for part in ["<title>", "<desc>", "prefers-color-scheme:dark"] {
             assert!(text.contains(part), "{name} has no {part}");
         }
-        assert!(all.contains(name), "{name} is on no page");
+        let file = name.rsplit('/').next().unwrap();
+        assert!(all.contains(file), "{name} is on no page");
         count += 1;
     }
     assert!(count > 0);
+}
+
+/// A newcomer reads them in an afternoon.
+#[test]
+fn pages_are_short() {
+    let is_word = |word: &&str| word.contains(char::is_alphanumeric);
+    let count = |text: &String| text.split_whitespace().filter(is_word).count();
+    let words: usize = pages().values().map(count).sum();
+    assert!(words <= 20_000, "the pages have {words} words");
 }

@@ -84,7 +84,7 @@ static int column_delivers(MPI_Comm comm, int periodic)
     const int sources[4] = { rank || periodic ? (rank + size - 1) % size : -1,
                              rank + 1 < size || periodic ? (rank + 1) % size : -1,
                              periodic ? rank : -1, periodic ? rank : -1 };
-    /* The bare host's persistent ones go astray with one process (docs/neighborhood.md). */
+    /* The bare host's persistent ones go astray with one process (docs/design/neighborhood.md). */
     if (size > 1)
         MPI_Irecv(&any, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, comm, &waiting);
     int good = delivers(comm, 4, sources, numbers) && any == -1;

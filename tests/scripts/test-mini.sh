@@ -99,11 +99,11 @@ for way in shared static; do
     done
 done
 
-# ---- The commands of docs/adopting.md, and programs that know of nothing ----
+# ---- The commands of docs/design/adopting.md, and programs that know of nothing ----
 
-sed -n '/^```sh$/,/^```$/{/^```/!p}' docs/adopting.md >"$work/commands"
-check 'docs/adopting.md has commands' test -s "$work/commands"
-check 'the commands of docs/adopting.md' timeout 300 bash -e "$work/commands"
+sed -n '/^```sh$/,/^```$/{/^```/!p}' docs/design/adopting.md >"$work/commands"
+check 'docs/design/adopting.md has commands' test -s "$work/commands"
+check 'the commands of docs/design/adopting.md' timeout 300 bash -e "$work/commands"
 cp "$work/why" "$work/printed"
 check 'their program has a result' grep '^checksum -4.78635' "$work/printed"
 grep '^MPI_' include/exports.txt | sed 'p; s/^/P/' | sort >"$work/chapter"
@@ -125,9 +125,9 @@ done
 
 # ---- The required functions and no others ----
 
-awk '/^### /{inside = ($0 == "### Required"); next} inside' docs/host-functions.md |
+awk '/^### /{inside = ($0 == "### Required"); next} inside' docs/design/host-functions.md |
     sed -nE 's/^- `P(MPI_[A-Za-z_]+)`.*/\1\nP\1/p' >"$work/names"
-check 'docs/host-functions.md lists functions' test -s "$work/names"
+check 'docs/design/host-functions.md lists functions' test -s "$work/names"
 printf '%s\n' MPI_Init PMPI_Init MPI_Finalize PMPI_Finalize >>"$work/names"
 make -s -C c_tests/mini OUT="$work/required" NAMES="$work/names"
 nothing_else() { diff <(sort "$work/names") <(nm -D --defined-only --format=posix "$1" | cut -d' ' -f1 | sort); }

@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn what_the_document_shows_is_what_is_written() {
-        let shown = include_str!("../../docs/traffic-format.md");
+        let shown = include_str!("../../docs/design/traffic-format.md");
         let shown = shown.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
         let lines: Vec<Line> =
             shown.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

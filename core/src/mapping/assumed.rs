@@ -4,7 +4,7 @@
 //! the heavy edges inside of nodes already. So a mapping is applied only if, however unequal the dimensions are, up
 //! to [`INEQUALITY`], it has no more weight between nodes than the order of the ranks, and none of the nodes has more
 //! than the worst one in that order. Where the best mapping is not so, others are tried that spare the dimensions
-//! which the order of the ranks spares. Measured in docs/quality.md.
+//! which the order of the ranks spares. Measured in docs/results/quality.md.
 
 use super::cost::Adjacency;
 use super::grid::Grid;

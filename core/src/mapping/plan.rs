@@ -25,7 +25,7 @@ const LEAST_WORTH: f64 = 3e-7;
 
 /// The same where levels above the nodes count as well. It is less on all but large grids: what a long search for nodes
 /// alone finds is hardly ever what the search through levels ends with, and that one gains next to nothing by more
-/// time. Measured in docs/quality.md.
+/// time. Measured in docs/results/quality.md.
 pub(super) fn worth_through(cells: usize) -> f64 {
     (0.18 * worth(cells)).max(1.5 * LEAST_WORTH * cells as f64)
 }
@@ -313,7 +313,7 @@ impl Plan {
 /// need few nodes. Time: under half a second for a million cells, unless [`Options::seconds`] says otherwise,
 /// nearly all of it for constructions; grids of some hundred cells are searched for up to 0.15 s. Memory: 17
 /// bytes a cell beyond the layout from 100,000 cells on, up to about 120 where smaller grids are annealed
-/// (docs/quality.md).
+/// (docs/results/quality.md).
 pub fn plan_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     match options.scramble {
         Some(how) => scramble(grid, layout, how),

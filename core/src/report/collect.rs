@@ -122,7 +122,7 @@ impl Report {
         self.collected().document.to_string()
     }
 
-    /// The report in JSON, as `docs/report-schema.md` describes it.
+    /// The report in JSON, as `docs/design/report-schema.md` describes it.
     pub fn json(&self) -> String {
         self.collected().document.json()
     }

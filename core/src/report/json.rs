@@ -8,7 +8,7 @@ use super::record::Record;
 /// The version of the format. It grows when a field changes its meaning or is removed; fields may be added.
 pub const SCHEMA: u32 = 1;
 
-/// A report as `docs/report-schema.md` describes it.
+/// A report as `docs/design/report-schema.md` describes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Document {
     /// [`SCHEMA`].
@@ -130,8 +130,8 @@ mod tests {
             [0, 1, 0, 1]
         );
 
-        // What docs/report-schema.md shows is what is written.
-        let shown = include_str!("../../../docs/report-schema.md");
+        // What docs/design/report-schema.md shows is what is written.
+        let shown = include_str!("../../../docs/design/report-schema.md");
         let shown = shown.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
         let keys = |value: &serde_json::Value| -> Vec<String> {
             let mut keys = Vec::new();

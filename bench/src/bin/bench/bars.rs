@@ -1,9 +1,9 @@
 //! Times as bars, a group for each row of a table.
 
+use cartograph_bench::Table;
 use svg::Document;
 use svg::node::element::Rectangle;
 
-use crate::page::Table;
 use crate::picture::{document, text};
 
 // All in pixels.
@@ -67,12 +67,12 @@ pub(crate) fn draw(question: &str, table: &Table) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::tables;
 
     #[test]
     fn bars_are_in_proportion_and_have_their_numbers() {
-        let page = "# A\n| exchange | alone, ms | Cartograph, ms | ratio |\n|---|---|---|---|\n| 4 x 4 | 20.0 | 10.0 | **2.00** |\n";
-        let drawn = draw("How long?", &tables(page)[0]);
+        let mut table = Table::new("A", "exchange | alone, ms | Cartograph, ms | ratio");
+        table.row("4 x 4 | 20.0 | 10.0 | 2.00");
+        let drawn = draw("How long?", &table);
         for part in ["width=\"420\"", "width=\"210\"", "\n20.0\n", "\n10.0\n", "\nCartograph\n"] {
             assert!(drawn.contains(part), "{part} in {drawn}");
         }

@@ -74,19 +74,6 @@ impl Run {
     pub(crate) fn part<'a>(&'a self, part: &str) -> impl Iterator<Item = &'a Case> {
         self.cases.iter().filter(move |case| case.part == part)
     }
-
-    /// As JSON.
-    pub(crate) fn json(&self) -> serde_json::Value {
-        let case = |case: &Case| {
-            serde_json::json!({
-                "part": case.part, "case": case.name, "degree": case.degree,
-                "processes": case.processes, "unit": case.unit,
-                "host": case.host, "cartograph": case.ours,
-            })
-        };
-        let cases: Vec<_> = self.cases.iter().map(case).collect();
-        serde_json::json!({ "host": self.host, "cases": cases })
-    }
 }
 
 /// One case for each that some host has, in the order of the first host that has it.

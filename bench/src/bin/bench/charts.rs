@@ -1,9 +1,10 @@
-//! Which pictures pages have, one for each question that a reader may ask, and what of the pages' tables they show.
+//! The pictures of the pages, one for each question that a reader may ask, drawn from tables of results.
 
-use std::path::Path;
 use std::{fs, io};
 
-use crate::page::{Table, ratio, tables};
+use cartograph_bench::{File, Table, directory, top};
+
+use crate::tables::ratio;
 use crate::{bars, picture};
 
 /// Rows below a common heading.
@@ -18,19 +19,21 @@ pub(crate) struct Row {
     pub(crate) ratios: Vec<Option<f64>>,
 }
 
-/// What a picture shows, by the headings of tables.
+/// What a picture shows, by the names of tables.
 enum What {
     /// Tables with a column a host, and what to call each.
     Ratios(&'static [(&'static str, &'static str)]),
     /// A table a host, each with a column a size of blocks.
     Sizes(&'static str),
-    /// Times of the first table below this heading.
+    /// Times of this table.
     Bars(&'static str),
 }
 
 /// A picture.
 struct Chart {
     file: &'static str,
+    /// The file of results.
+    results: &'static str,
     /// What it answers.
     question: &'static str,
     /// What is better about what lies to the right.
@@ -40,7 +43,8 @@ struct Chart {
 
 const CHARTS: [Chart; 8] = [
     Chart {
-        file: "performance-instructions.svg",
+        file: "results/performance-instructions.svg",
+        results: "performance",
         question: "How many instructions does a local query take?",
         better: "needs fewer",
         what: What::Ratios(&[
@@ -49,76 +53,86 @@ const CHARTS: [Chart; 8] = [
         ]),
     },
     Chart {
-        file: "performance-queries.svg",
+        file: "results/performance-queries.svg",
+        results: "performance",
         question: "How long does a local query take?",
         better: "faster",
         what: What::Ratios(&[("Local queries, C", "C"), ("Local queries, Fortran", "Fortran")]),
     },
     Chart {
-        file: "performance-dims.svg",
+        file: "results/performance-dims.svg",
+        results: "performance",
         question: "How long does MPI_Dims_create take?",
         better: "faster",
         what: What::Ratios(&[("MPI_Dims_create", "Processes and dimensions")]),
     },
     Chart {
-        file: "performance-create.svg",
+        file: "results/performance-create.svg",
+        results: "performance",
         question: "How long does it take to make and free a communicator?",
         better: "faster",
         what: What::Ratios(&[("Making and freeing a communicator", "")]),
     },
     Chart {
-        file: "performance-memory.svg",
+        file: "results/performance-memory.svg",
+        results: "performance",
         question: "How much memory does a communicator take?",
         better: "needs less",
         what: What::Ratios(&[("Memory of a communicator", "On one process")]),
     },
     Chart {
-        file: "performance-program.svg",
+        file: "results/performance-program.svg",
+        results: "performance",
         question: "Does a small program take longer?",
         better: "faster",
         what: What::Ratios(&[("A whole small program", "Two processes")]),
     },
     Chart {
-        file: "neighborhood.svg",
+        file: "results/neighborhood.svg",
+        results: "neighborhood",
         question: "How long does a neighborhood collective take?",
         better: "faster",
         what: What::Sizes("Neighborhood collectives, us"),
     },
     Chart {
         file: "cluster.svg",
+        results: "cluster",
         question: "How long does an exchange between neighbors take?",
         better: "",
-        what: What::Bars("Exchanges between neighbors on a cluster"),
+        what: What::Bars("Exchanges between neighbors"),
     },
 ];
 
-/// The pictures of a page, by the names of their files.
-pub(crate) fn draw(page: &str) -> Vec<(&'static str, String)> {
-    let tables = tables(page);
-    let find = |heading: &str| tables.iter().find(|table| table.heading == heading);
-    let drawn = CHARTS.iter().filter_map(|chart| {
-        let (hosts, groups) = match chart.what {
-            What::Ratios(parts) => {
-                let found: Vec<_> = parts
-                    .iter()
-                    .filter_map(|(heading, name)| Some((find(heading)?, *name)))
-                    .collect();
-                let hosts = found.first()?.0.measured().map(|(_, host)| host.to_owned()).collect();
-                (hosts, found.iter().flat_map(|(table, name)| by_host(table, name)).collect())
-            }
-            What::Sizes(heading) => by_size(&tables, heading)?,
-            What::Bars(heading) => {
-                return Some((chart.file, bars::draw(chart.question, find(heading)?)));
-            }
-        };
-        Some((chart.file, picture::draw(chart.question, chart.better, &hosts, &groups)))
-    });
-    drawn.collect()
+/// A picture of tables; `None` if they are not there.
+fn draw(chart: &Chart, tables: &[Table]) -> Option<String> {
+    let find = |name: &str| tables.iter().find(|table| table.name == name);
+    let (hosts, groups) = match chart.what {
+        What::Ratios(parts) => {
+            let found: Vec<_> =
+                parts.iter().filter_map(|(table, name)| Some((find(table)?, *name))).collect();
+            let hosts = found.first()?.0.measured().map(|(_, host)| host.to_owned()).collect();
+            (hosts, found.iter().flat_map(|(table, name)| by_host(table, name)).collect())
+        }
+        What::Sizes(name) => by_size(tables, name)?,
+        What::Bars(name) => return Some(bars::draw(chart.question, find(name)?)),
+    };
+    Some(picture::draw(chart.question, chart.better, &hosts, &groups))
 }
 
-/// Draws the pictures of a text, in a directory.
-pub(crate) fn write(page: &str, directory: &Path) -> io::Result<()> {
-    draw(page).into_iter().try_for_each(|(file, text)| fs::write(directory.join(file), text))
+/// All pictures, each with the name of its file.
+fn drawn() -> io::Result<Vec<(&'static str, String)>> {
+    let draw = |chart: &Chart| {
+        let tables = File::read(&directory().join(chart.results).with_extension("json"))?.tables;
+        let drawn = draw(chart, &tables);
+        let missing = || io::Error::other(format!("there are no results for {}", chart.file));
+        Ok((chart.file, drawn.ok_or_else(missing)?))
+    };
+    CHARTS.iter().map(draw).collect()
+}
+
+/// Draws the pictures, in `docs`.
+pub(crate) fn write() -> io::Result<()> {
+    drawn()?.into_iter().try_for_each(|(file, text)| fs::write(top().join("docs").join(file), text))
 }
 
 /// A table with a column a host. Where it has several numbers of processes, each is a group.
@@ -146,7 +160,7 @@ const SIZES: [&str; 3] = ["8 B", "8 KiB", "1 MiB"];
 /// those that are different there.
 fn by_size(tables: &[Table], heading: &str) -> Option<(Vec<String>, Vec<Group>)> {
     let named = |table: &Table| {
-        let host = table.heading.strip_prefix(heading)?.trim().strip_prefix('(')?;
+        let host = table.name.strip_prefix(heading)?.trim().strip_prefix('(')?;
         Some(host.strip_suffix(')')?.to_owned())
     };
     let (hosts, found): (Vec<String>, Vec<&Table>) =
@@ -187,35 +201,31 @@ fn by_size(tables: &[Table], heading: &str) -> Option<(Vec<String>, Vec<Group>)>
 mod tests {
     use super::*;
 
-    /// `make pictures` draws them anew.
+    /// `make results` draws them anew.
     #[test]
-    fn pictures_are_those_of_the_tables_beside_them() {
-        let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
-        let mut count = 0;
-        for name in ["performance.md", "neighborhood.md", "cluster.md"] {
-            let page = fs::read_to_string(docs.join(name)).unwrap();
-            for (file, text) in draw(&page) {
-                assert!(page.contains(&format!("]({file})")), "{name} shows {file}");
-                assert!(fs::read_to_string(docs.join(file)).unwrap() == text, "{file} is old");
-                count += 1;
-            }
+    fn pictures_are_those_of_the_results() {
+        for (file, text) in drawn().unwrap() {
+            let path = top().join("docs").join(file);
+            assert!(fs::read_to_string(path).unwrap() == text, "{file} is old");
         }
-        assert_eq!(count, CHARTS.len());
     }
 
     #[test]
     fn numbers_of_processes_and_kinds_of_collectives_are_groups() {
-        let page = "### Making and freeing a communicator\n\n| | processes | | mpich | openmpi |\n|---|---|---|---|---|\n\
-                    | a | 2 | us | 2 / 1 = 2.00 | |\n| b | 2 | us | | 1 / 2 = 0.50 |\n| a | 4 | us | 1 / 1 = 1.00 | |\n";
-        let table = &tables(page)[0];
-        let groups = by_host(table, "");
+        let mut table = Table::new("Making", " | processes | | mpich | openmpi");
+        table.row("a | 2 | us | 2 / 1 = 2.00 | ");
+        table.row("b | 2 | us | | 1 / 2 = 0.50");
+        table.row("a | 4 | us | 1 / 1 = 1.00 | ");
+        let groups = by_host(&table, "");
         let headings: Vec<_> = groups.iter().map(|group| &*group.heading).collect();
         assert_eq!(headings, ["2 processes", "4 processes"]);
         assert_eq!(groups[0].rows[1].ratios, [None, Some(0.5)]);
 
-        let page = "### Neighborhood collectives, us (mpich)\n\n| | processes | 8 B | 64 B |\n|---|---|---|---|\n\
-                    | 2d | 2 | 2 / 1 = 2.00 | |\n| dist26 | 8 | 1 / 4 = 0.25 | |\n| 2d | 8 | 1 / 1 = 1.00 | |\n";
-        let (hosts, groups) = by_size(&tables(page), "Neighborhood collectives, us").unwrap();
+        let mut table = Table::new("Collectives, us (mpich)", " | processes | 8 B | 64 B");
+        table.row("2d | 2 | 2 / 1 = 2.00 | ");
+        table.row("dist26 | 8 | 1 / 4 = 0.25 | ");
+        table.row("2d | 8 | 1 / 1 = 1.00 | ");
+        let (hosts, groups) = by_size(&[table], "Collectives, us").unwrap();
         assert_eq!(hosts, ["mpich"]);
         let headings: Vec<_> = groups.iter().map(|group| &*group.heading).collect();
         assert_eq!(headings, ["2d, 2 processes", "dist26, 8 processes"]);

@@ -1,6 +1,6 @@
-//! The tables, in Markdown: a column a host.
+//! The tables: a column a host.
 
-use std::fmt::Write;
+use cartograph_bench::Table;
 
 use crate::case::{Case, Run, rows};
 
@@ -39,38 +39,34 @@ fn short(value: f64) -> String {
     }
 }
 
-pub(crate) fn tables(runs: &[Run]) -> String {
-    let mut text = String::new();
+pub(crate) fn tables(runs: &[Run]) -> Vec<Table> {
+    let mut tables = Vec::new();
     for (part, heading, shown) in PARTS {
         let rows = rows(runs, part);
         if rows.is_empty() {
             continue;
         }
         if shown == Shown::BySize {
-            runs.iter().for_each(|run| text += &by_size(heading, run));
+            tables.extend(runs.iter().filter_map(|run| by_size(heading, run)));
             continue;
         }
-        writeln!(text, "\n### {heading}\n").expect("a String takes all");
         let several = rows.iter().any(|case| case.processes != rows[0].processes);
-        let (processes, rule) = if several { (" processes |", "---:|") } else { ("", "") };
-        let hosts: String = runs.iter().map(|run| format!(" {} |", run.host)).collect();
-        writeln!(text, "| |{processes} |{hosts}").expect("so");
-        writeln!(text, "|---|{rule}---|{}", "---:|".repeat(runs.len())).expect("so");
+        let hosts = runs.iter().map(|run| run.host.clone());
+        let columns = ["".into()].into_iter().chain(several.then(|| "processes".into()));
+        let mut table = Table { name: heading.into(), ..Table::default() };
+        table.columns = columns.chain(["".into()]).chain(hosts).collect();
         for row in rows {
-            write!(text, "| {} |", row.label()).expect("so");
-            if several {
-                write!(text, " {} |", row.processes).expect("so");
-            }
-            write!(text, " {} |", row.unit).expect("so");
-            for run in runs {
+            let processes = several.then(|| row.processes.to_string());
+            let cells = runs.iter().map(|run| {
                 let case = run.part(part).find(|case| case.is_like(row));
-                write!(text, " {} |", case.map_or(String::new(), |case| cell(case, shown)))
-                    .expect("so");
-            }
-            text.push('\n');
+                case.map_or(String::new(), |case| cell(case, shown))
+            });
+            let label = [row.label()].into_iter().chain(processes).chain([row.unit.clone()]);
+            table.rows.push(label.chain(cells).collect());
         }
+        tables.push(table);
     }
-    text
+    tables
 }
 
 fn cell(case: &Case, shown: Shown) -> String {
@@ -80,16 +76,15 @@ fn cell(case: &Case, shown: Shown) -> String {
     }
 }
 
-/// A line for each kind of collective, with all sizes of blocks.
-fn by_size(heading: &str, run: &Run) -> String {
+/// A row for each kind of collective, with all sizes of blocks.
+fn by_size(heading: &str, run: &Run) -> Option<Table> {
     let mut sizes: Vec<u32> = run.part("neighbor").map(|case| case.degree).collect();
     sizes.sort_unstable();
     sizes.dedup();
-    let Some(first) = run.part("neighbor").next() else { return String::new() };
-    let mut text = format!("\n### {heading}, {} ({})\n\n", first.unit, run.host);
-    let columns: String = sizes.iter().map(|size| format!(" {} |", bytes(*size))).collect();
-    writeln!(text, "| | processes |{columns}").expect("so");
-    writeln!(text, "|---|---:|{}", "---:|".repeat(sizes.len())).expect("so");
+    let first = run.part("neighbor").next()?;
+    let name = format!("{heading}, {} ({})", first.unit, run.host);
+    let columns: Vec<String> = sizes.iter().map(|size| bytes(*size)).collect();
+    let mut table = Table::new(&name, &format!(" | processes | {}", columns.join(" | ")));
     let mut lines: Vec<(&str, u32)> = Vec::new();
     for case in run.part("neighbor") {
         let line = (case.name.as_str(), case.processes);
@@ -97,8 +92,7 @@ fn by_size(heading: &str, run: &Run) -> String {
             continue;
         }
         lines.push(line);
-        write!(text, "| {} | {} |", case.name, case.processes).expect("so");
-        for size in &sizes {
+        let cells = sizes.iter().map(|size| {
             let like = Case {
                 degree: *size,
                 name: case.name.clone(),
@@ -107,12 +101,17 @@ fn by_size(heading: &str, run: &Run) -> String {
                 ..*case
             };
             let found = run.part("neighbor").find(|other| other.is_like(&like));
-            let shown = found.map_or(String::new(), |case| cell(case, Shown::Compared));
-            write!(text, " {shown} |").expect("so");
-        }
-        text.push('\n');
+            found.map_or(String::new(), |case| cell(case, Shown::Compared))
+        });
+        let label = [case.name.clone(), case.processes.to_string()];
+        table.rows.push(label.into_iter().chain(cells).collect());
     }
-    text
+    Some(table)
+}
+
+/// The ratio of a cell, `host / Cartograph = ratio`.
+pub(crate) fn ratio(cell: &str) -> Option<f64> {
+    cell.rsplit_once("= ")?.1.parse().ok()
 }
 
 fn bytes(size: u32) -> String {

@@ -1,7 +1,6 @@
 //! What plans of grids take: time and memory.
 
-use std::fmt::Write;
-
+use cartograph_bench::Table;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Grid, Options, Plan, plan_cart};
 
@@ -16,22 +15,11 @@ const NOISE: f64 = 1.8;
 /// No allocation may be larger than so many bytes a rank.
 const LARGEST: f64 = 16.0;
 
-/// The section, and whether all aims are met.
-pub(crate) fn section() -> (String, bool) {
-    let mut text = String::from(
-        "## Time and memory of grids\n\n\
-         On one core, with the default budget and nearest neighbors. Even nodes have 64 processes; of uneven ones \
-         half have 48, half 80, and one has the rest. The search ends at a mapping that reaches the bound. The \
-         dimensions are known to weigh the same, or it is [not known](#weights-that-nobody-knows) what they weigh: \
-         then several mappings may be tried, of which none may be a loss, and J_sum is that of the one applied. \
-         Times are processor time, the least of three. The aims where \
-         weights are known are 0.1 s up to 65,536 ranks and 3 s for a million; `make quality` fails at 80 % more, \
-         to allow for noise.\n\n\
-         Memory, where weights are known, is what `plan_cart` allocates beyond its arguments, including its answer, \
-         in bytes per rank: at the peak, and the largest single allocation, for which the aim is 16 from 100,000 \
-         ranks on.\n\n\
-         | ranks | dims | nodes | known, ms | J_sum / bound | not known, ms | J_sum / bound | peak, bytes | largest, bytes |\n\
-         |---|---|---|---|---|---|---|---|---|\n",
+/// The table, and whether all aims are met. Times are processor time, the least of three.
+pub(crate) fn section() -> (Vec<Table>, bool) {
+    let mut table = Table::new(
+        "Time and memory of grids",
+        "ranks | dims | nodes | known, ms | J_sum / bound | not known, ms | J_sum / bound, not known | peak, bytes | largest, bytes",
     );
     let grids: [&[usize]; 11] = [
         &[32, 32],
@@ -49,13 +37,13 @@ pub(crate) fn section() -> (String, bool) {
     let mut met = true;
     for dims in grids {
         for uneven in [false, true] {
-            met &= row(&mut text, dims, uneven);
+            met &= row(&mut table, dims, uneven);
         }
     }
-    (text, met)
+    (vec![table], met)
 }
 
-fn row(text: &mut String, dims: &[usize], uneven: bool) -> bool {
+fn row(table: &mut Table, dims: &[usize], uneven: bool) -> bool {
     let ranks: usize = dims.iter().product();
     let size = |node: usize| if !uneven { 64 } else { 48 + 32 * (node % 2) };
     let mut sizes: Vec<usize> = (0..ranks / 64).map(size).collect();
@@ -76,9 +64,8 @@ fn row(text: &mut String, dims: &[usize], uneven: bool) -> bool {
     let ((plan, _), peak, largest) = memory::measure(|| run(&known));
     let a_rank = |bytes: usize| bytes as f64 / ranks as f64;
     let sides: Vec<String> = dims.iter().map(usize::to_string).collect();
-    let _ = writeln!(
-        text,
-        "| {ranks} | {} | {} | {:.1} | {:.3} | {:.1} | {:.3} | {:.1} | {:.1} |",
+    table.row(&format!(
+        "{ranks} | {} | {} | {:.1} | {:.3} | {:.1} | {:.3} | {:.1} | {:.1}",
         sides.join("x"),
         if uneven { "uneven" } else { "even" },
         all * 1e3,
@@ -87,7 +74,7 @@ fn row(text: &mut String, dims: &[usize], uneven: bool) -> bool {
         of_bound(&run(&unknown).0),
         a_rank(peak),
         a_rank(largest),
-    );
+    ));
     let aim = AIMS.iter().find(|(upto, _)| ranks <= *upto);
     let in_time = aim.is_none_or(|(_, seconds)| all <= NOISE * seconds);
     in_time && (ranks < 100_000 || a_rank(largest) <= LARGEST)

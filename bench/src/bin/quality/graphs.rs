@@ -1,8 +1,8 @@
 //! Graphs: Cartograph beside METIS' recursive bisection, whose parts are repaired to exact sizes.
 
-use std::fmt::Write;
 use std::time::Instant;
 
+use cartograph_bench::Table;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Adjacency, Cost, Csr, Objective, Options, plan_graph};
 use metis::option::Seed;
@@ -67,14 +67,10 @@ fn instances() -> Vec<Instance> {
 }
 
 /// The section, and whether all aims are met: on the geometric mean, not worse than METIS.
-pub(crate) fn section() -> (String, bool) {
-    let mut text = String::from(
-        "## Graphs\n\n\
-         Generated graphs (`bench/src/bin/quality/generate.rs`); J_sum/J_max. METIS is its recursive bisection, repaired to the exact sizes of the nodes: the best of three seeds, of \
-         which one is timed. \"Max first\" is with the objective J_max (`cartograph_objective = max`). Times are \
-         wall-clock times with the default budget.\n\n\
-         | graph | vertices, edges | nodes | before | METIS | its time | Cartograph | its time | J_sum to METIS | max first |\n\
-         |---|---|---|---|---|---|---|---|---|---|\n",
+pub(crate) fn section() -> (Vec<Table>, bool) {
+    let mut table = Table::new(
+        "Graphs",
+        "graph | vertices, edges | nodes | before | METIS | its time | Cartograph | time | J_sum to METIS | max first",
     );
     let mut sum = 0.0;
     let instances = instances();
@@ -91,9 +87,8 @@ pub(crate) fn section() -> (String, bool) {
         );
         let ratio = plan.after.inter_node_edges as f64 / metis.inter_node_edges as f64;
         sum += ratio.ln();
-        let _ = writeln!(
-            text,
-            "| {name} | {}, {} | {} | {} | {} | {:.0} ms | {} | {:.0} ms | {ratio:.3} | {} |",
+        table.row(&format!(
+            "{name} | {}, {} | {} | {} | {} | {:.0} ms | {} | {:.0} ms | {ratio:.3} | {}",
             graph.vertices(),
             graph.len(),
             sizes.len(),
@@ -103,11 +98,11 @@ pub(crate) fn section() -> (String, bool) {
             figures(plan.after),
             time * 1e3,
             figures(max.after),
-        );
+        ));
     }
     let mean = (sum / instances.len() as f64).exp();
-    let _ = writeln!(text, "\nGeometric mean of J_sum to METIS: {mean:.3}.");
-    (text, mean <= 1.0)
+    table.row(&format!("geometric mean | - | - | - | - | - | - | - | {mean:.3} | -"));
+    (vec![table], mean <= 1.0)
 }
 
 fn figures(cost: Cost) -> String {

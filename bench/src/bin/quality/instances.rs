@@ -40,7 +40,7 @@ impl Instance {
 pub(crate) type Figures = (i64, i64);
 
 /// What others reached, as read off their papers or measured with their programs before: see the
-/// head of docs/quality.md.
+/// head of docs/results/quality.md.
 pub(crate) struct Published {
     pub(crate) blocked: Figures,
     pub(crate) hyperplane: Figures,
@@ -175,6 +175,18 @@ pub(crate) fn many() -> Vec<Instance> {
         }
     }
     instances
+}
+
+/// Grids as programs make them, on nodes of today's sizes: two and three dimensions, not periodic.
+pub(crate) fn everyday(nodes: usize) -> Vec<Instance> {
+    let grid = |size: usize, ndims: usize| {
+        let mut dims = vec![0; ndims];
+        dims_create((nodes * size) as i32, &mut dims).expect("a positive number of ranks");
+        let dims: Vec<usize> = dims.iter().map(|side| *side as usize).collect();
+        Instance::new("", &dims, &vec![size; nodes])
+    };
+    let sizes = [32, 48, 64, 128];
+    sizes.iter().flat_map(|size| [2, 3].map(|ndims| grid(*size, ndims))).collect()
 }
 
 /// Small grids on few nodes of few processes, where little can be gained. Grid and torus.

@@ -1,7 +1,6 @@
-//! Switches above the nodes: what `docs/quality.md` says about mappings through them.
+//! Switches above the nodes: what `docs/results/quality.md` says about mappings through them.
 
-use std::fmt::Write;
-
+use cartograph_bench::Table;
 use cartograph_core::machine::{Kind, Machine};
 use cartograph_core::mapping::{Adjacency, Grid, Offset, Options, plan_cart, plan_graph};
 
@@ -25,37 +24,23 @@ fn ratio(value: Option<f64>) -> String {
 }
 
 /// The section, and whether all aims are met.
-pub(crate) fn section() -> (String, bool) {
+pub(crate) fn section() -> (Vec<Table>, bool) {
     let step = std::env::var("CARTOGRAPH_QUALITY_STEP")
         .ok()
         .and_then(|text| text.parse().ok())
         .unwrap_or(STEP);
     let mut rival = SharedMap::start();
-    let mut text = format!(
-        "## Switches above the nodes\n\n\
-         J is the sum over all edges, each of which counts 1 within a node, 10 between nodes of one switch and 100 \
-         between switches. The grids are {} above, with about as many switches as nodes on \
-         each, in three allocations: nodes on one switch after the other; nodes on switches at random; and the same \
-         on switches of different sizes. Geometric \
-         means of J over its bound. \"Nodes only\" is Cartograph that knows no switches. \"METIS twice\" is one METIS for the nodes, the best \
-         of three seeds, and another that places these parts on switches, both repaired to exact sizes. SharedMap (chszlablib 0.5.27, \
-         `bench/sharedmap.py`) is asked for nodes and switches at imbalance 0; it supports switches of equal size only and is not told \
-         which node is on which, so its figures are the same in the first two lines. Times are processor time of \
-         one thread, the mean over the instances. Aims: 1.03 if contiguous and 1.06 otherwise; no worse than \
-         SharedMap's eco on 95 %; never more edges between switches than in \
-         rank order.\n\n\
-         | switches | instances | rank order | nodes only | METIS twice | SharedMap fast | eco | Cartograph | its most | \
-         no worse than eco | in 10 ms | no worse than eco | time: Cartograph, in 10 ms, METIS, fast, eco | more between \
-         switches than rank order |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
-        match step {
-            STEP => "the 720".to_owned(),
-            step => format!("every {step}th of the 720"),
-        }
+    let mut table = Table::new(
+        "Switches above the nodes",
+        "switches | instances | rank order | nodes only | METIS twice | SharedMap fast | eco | Cartograph | its most | \
+         no worse than eco | in 10 ms | no worse than eco, in 10 ms | time: Cartograph, in 10 ms, METIS, fast, eco | \
+         more between switches than rank order",
     );
     let mut met = true;
-    let mut contiguous = Vec::new();
-    let mut of_nodes = String::new();
+    let mut of_nodes = Table::new(
+        "What nodes pay for switches",
+        "switches | edges between nodes | at most | of the busiest node | its most",
+    );
     let mut random = Random::new(13);
     let mut shared: Vec<Vec<Option<Figures>>> = Vec::new();
     for allocation in Allocation::ALL {
@@ -82,27 +67,16 @@ pub(crate) fn section() -> (String, bool) {
             );
             rows.push(row);
         }
-        met &= summary(&mut text, allocation, &rows);
+        met &= summary(&mut table, allocation, &rows);
         beside_nodes_only(&mut of_nodes, allocation, &rows);
-        if allocation == Allocation::Contiguous {
-            contiguous = rows;
-        }
     }
-    times(&mut text, &contiguous);
-    text.push_str(
-        "\nWhat nodes pay for switches: edges between nodes and those of the worst node, of those that \"nodes only\" \
-         has; the geometric mean, and the most.\n\n\
-         | switches | edges between nodes | at most | of the worst node | at most |\n|---|---|---|---|---|\n",
-    );
-    text.push_str(&of_nodes);
-    graphs(&mut text, rival.as_mut());
-    named::table(&mut text, rival.as_mut());
-    costs(&mut text);
-    (text, met)
+    let graphs = graphs(rival.as_mut());
+    let named = named::table(rival.as_mut());
+    (vec![table, of_nodes, graphs, named, costs()], met)
 }
 
 /// A line on all instances of one kind, and whether the aims are met.
-fn summary(text: &mut String, allocation: Allocation, rows: &[Row]) -> bool {
+fn summary(table: &mut Table, allocation: Allocation, rows: &[Row]) -> bool {
     let over = |figures: &dyn Fn(&Row) -> Option<Figures>| {
         let found: Vec<f64> =
             rows.iter().filter_map(|row| Some(figures(row)?.weighted as f64 / row.bound)).collect();
@@ -129,9 +103,8 @@ fn summary(text: &mut String, allocation: Allocation, rows: &[Row]) -> bool {
     let more = rows.iter().filter(|row| row.ours.switches > row.before.switches).count();
     let ours = over(&|row| Some(row.ours)).expect("there are instances");
     let most = rows.iter().map(|row| row.ours.weighted as f64 / row.bound).fold(0.0, f64::max);
-    let _ = writeln!(
-        text,
-        "| {} | {} | {} | {} | {} | {} | {} | {ours:.3} | {most:.3} | {} | {} | {} | {}, {}, {}, {}, {} | {more} |",
+    table.row(&format!(
+        "{} | {} | {} | {} | {} | {} | {} | {ours:.3} | {most:.3} | {} | {} | {} | {}, {}, {}, {}, {} | {more}",
         allocation.name(),
         rows.len(),
         ratio(over(&|row| Some(row.before))),
@@ -147,40 +120,24 @@ fn summary(text: &mut String, allocation: Allocation, rows: &[Row]) -> bool {
         milliseconds(&|row| Some(row.two_step)),
         milliseconds(&shared(0)),
         milliseconds(&shared(1)),
-    );
+    ));
     let often = no_worse * 20 >= eco.len() * 19;
     ours <= allocation.aim() && often && more == 0
 }
 
 /// A line on what nodes pay for switches.
-fn beside_nodes_only(text: &mut String, allocation: Allocation, rows: &[Row]) {
+fn beside_nodes_only(table: &mut Table, allocation: Allocation, rows: &[Row]) {
     let of = |edges: fn(&Figures) -> i64| {
         let ratio = |row: &Row| edges(&row.ours) as f64 / edges(&row.nodes_only) as f64;
         let most = rows.iter().map(ratio).fold(0.0, f64::max);
         format!("{:.3} | {most:.2}", mean(rows.iter().map(ratio)))
     };
     let (nodes, worst) = (of(|figures| figures.nodes), of(|figures| figures.worst));
-    let _ = writeln!(text, "| {} | {nodes} | {worst} |", allocation.name());
-}
-
-/// A sentence on the time that was aimed at, and is no condition.
-fn times(text: &mut String, rows: &[Row]) {
-    let eco = |row: &Row| row.shared.get(1).copied().flatten().map(|eco| eco.seconds);
-    let both = rows.iter().filter_map(|row| Some((row.ours.seconds, eco(row)?)));
-    let (ours, eco): (Vec<f64>, Vec<f64>) = both.unzip();
-    text.push('\n');
-    if !eco.is_empty() {
-        let share = ours.iter().sum::<f64>() / eco.iter().sum::<f64>();
-        let _ = write!(
-            text,
-            "By default Cartograph takes {share:.2} of eco's time; the aim was a tenth. "
-        );
-    }
-    text.push_str("\"In 10 ms\" is with `cartograph_reorder_seconds` 0.01.\n");
+    table.row(&format!("{} | {nodes} | {worst}", allocation.name()));
 }
 
 /// A table of graphs.
-fn graphs(text: &mut String, mut rival: Option<&mut SharedMap>) {
+fn graphs(mut rival: Option<&mut SharedMap>) -> Table {
     use generate::{communities, geometric, scale_free, triangles, weighted};
     let instances = [
         ("triangles 5k", triangles(4800, 2), 60),
@@ -189,10 +146,10 @@ fn graphs(text: &mut String, mut rival: Option<&mut SharedMap>) {
         ("scale-free 3k", scale_free(3000, 3, 10), 30),
         ("communities 6k", communities(6144, 48, 8, 12), 128),
     ];
-    text.push_str(
-        "\nJ of graphs on contiguous switches; in rank order, vertices come in the order of their numbers.\n\n\
-         | graph | nodes, switches | rank order | nodes only | METIS twice | SharedMap fast | eco | Cartograph | time: \
-         Cartograph, METIS, fast, eco |\n|---|---|---|---|---|---|---|---|---|\n",
+    let mut table = Table::new(
+        "Graphs on switches",
+        "graph | nodes, switches | rank order | nodes only | METIS twice | SharedMap fast | eco | Cartograph | \
+         time: Cartograph, METIS, fast, eco",
     );
     for (name, graph, nodes) in &instances {
         let (vertices, width) = (graph.vertices(), width(*nodes));
@@ -207,9 +164,8 @@ fn graphs(text: &mut String, mut rival: Option<&mut SharedMap>) {
         let time = |figures: Option<Figures>| {
             figures.map_or("-".to_owned(), |f| format!("{:.0} ms", 1e3 * f.seconds))
         };
-        let _ = writeln!(
-            text,
-            "| {name} | {nodes}, {} | {} | {} | {} | {} | {} | {} | {}, {}, {}, {} |",
+        table.row(&format!(
+            "{name} | {nodes}, {} | {} | {} | {} | {} | {} | {} | {}, {}, {}, {}",
             nodes / width,
             row.before.weighted,
             row.nodes_only.weighted,
@@ -221,23 +177,17 @@ fn graphs(text: &mut String, mut rival: Option<&mut SharedMap>) {
             time(Some(row.two_step)),
             time(shared(0)),
             time(shared(1)),
-        );
+        ));
         eprintln!("{name}");
     }
+    table
 }
 
 /// What switches add to time and memory.
-fn costs(text: &mut String) {
-    text.push_str(
-        "\nWhat switches cost: the processor time (the least of ten runs) and memory (as \
-         [below](#time-and-memory-of-grids)) of mapping grids without and with switches. Nodes have 64 processes \
-         (uneven: half of them 48, half 80), and each switch has 16 nodes, in order or drawn at random. The aims \
-         for a million ranks are 1 s on even nodes and 3 s on uneven ones, and at most half as much again as \
-         without switches, in time and memory. Where a mapping to nodes alone reaches its bound at once, it takes \
-         hardly any time, and the lower bound for switches of 1024 processes alone about as long: there the time is \
-         above what was aimed at.\n\n\
-         | ranks | dims | nodes | switches | J / bound | ms without, with | bytes a rank at the peak without, with |\n\
-         |---|---|---|---|---|---|---|\n",
+fn costs() -> Table {
+    let mut table = Table::new(
+        "What switches cost",
+        "ranks | dims | nodes | switches | J / bound | ms without, with | bytes a rank at the peak without, with",
     );
     let grids: [&[usize]; 4] = [&[128, 80], &[256, 256], &[64, 32, 32], &[1024, 1024]];
     for dims in grids {
@@ -264,9 +214,8 @@ fn costs(text: &mut String) {
                 let layout = nodes.clone().under(Kind::Switch, &of_ranks).expect("nodes are whole");
                 let weighted = run(&layout).1.weighted.expect("there are switches");
                 let sides: Vec<String> = dims.iter().map(usize::to_string).collect();
-                let _ = writeln!(
-                    text,
-                    "| {ranks} | {} | {} | {} | {:.3} | {:.1}, {:.1} | {:.0}, {:.0} |",
+                table.row(&format!(
+                    "{ranks} | {} | {} | {} | {:.3} | {:.1}, {:.1} | {:.0}, {:.0}",
                     sides.join("x"),
                     if uneven { "uneven" } else { "even" },
                     if allocation == Allocation::Dealt { "drawn" } else { "in order" },
@@ -275,8 +224,9 @@ fn costs(text: &mut String) {
                     1e3 * least(&layout),
                     alone.1,
                     peak(&layout),
-                );
+                ));
             }
         }
     }
+    table
 }

@@ -1,6 +1,6 @@
 //! How much memory something takes: the system's allocator, counted.
 
-use std::alloc::{GlobalAlloc, Machine, System};
+use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 static NOW: AtomicUsize = AtomicUsize::new(0);
@@ -20,19 +20,19 @@ fn taken(size: usize) {
 
 // SAFETY: everything is the system's allocator's; counting touches no memory of it.
 unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Machine) -> *mut u8 {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         taken(layout.size());
         // SAFETY: the caller's promises are those of the system's allocator.
         unsafe { System.alloc(layout) }
     }
 
-    unsafe fn dealloc(&self, at: *mut u8, layout: Machine) {
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         NOW.fetch_sub(layout.size(), Relaxed);
         // SAFETY: as above.
         unsafe { System.dealloc(at, layout) }
     }
 
-    unsafe fn alloc_zeroed(&self, layout: Machine) -> *mut u8 {
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         taken(layout.size());
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }

@@ -1,9 +1,9 @@
 //! Graphs of the literature on mapping through levels, which are not ours to pass on: `CARTOGRAPH_GRAPHS` names a
 //! directory that has them.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
+use cartograph_bench::Table;
 use cartograph_core::machine::{Kind, Machine};
 use cartograph_core::mapping::graph::metis;
 use cartograph_core::mapping::{Adjacency, Csr, Distances, Options, plan_graph};
@@ -23,15 +23,11 @@ const INSTANCES: [Instance; 2] =
 const DISTANCES: [i64; 3] = [1, 10, 100];
 
 /// A table, or how to get it.
-pub(crate) fn table(text: &mut String, mut rival: Option<&mut SharedMap>) {
+pub(crate) fn table(mut rival: Option<&mut SharedMap>) -> Table {
     let directory = PathBuf::from(std::env::var("CARTOGRAPH_GRAPHS").unwrap_or_default());
-    text.push_str(
-        "\nGraphs of the literature, in parts that are placed on three levels, as VieM and IntMap do: an edge between two parts counts 1, 10 or 100 in J, by the level that it crosses and in both directions; \
-         an edge within a part counts nothing. \"Published\" is the result of VieM's own example. Cartograph's \
-         parts have exact sizes, SharedMap's are no larger than the largest of these. `CARTOGRAPH_GRAPHS` names a directory with `3elt.graph` (Walshaw's archive) and \
-         `rgg_n_2_15_s0.graph` (KaHIP's examples), in METIS' format.\n\n\
-         | graph | hierarchy | parts | published | SharedMap fast | eco | Cartograph | time: Cartograph, fast, eco |\n\
-         |---|---|---|---|---|---|---|---|\n",
+    let mut table = Table::new(
+        "Graphs of the literature",
+        "graph | hierarchy | parts | published | SharedMap fast | eco | Cartograph | time: Cartograph, fast, eco",
     );
     for (name, widths, published) in INSTANCES {
         let file = directory.join(name).with_extension("graph");
@@ -52,9 +48,8 @@ pub(crate) fn table(text: &mut String, mut rival: Option<&mut SharedMap>) {
         let time = |found: Option<(i64, f64)>| {
             found.map_or("-".to_owned(), |(_, seconds)| format!("{:.0} ms", 1e3 * seconds))
         };
-        let _ = writeln!(
-            text,
-            "| {name} | {} | {parts} | {} | {} | {} | {ours} | {}, {}, {} |",
+        table.row(&format!(
+            "{name} | {} | {parts} | {} | {} | {} | {ours} | {}, {}, {}",
             widths.map(|width| width.to_string()).join(":"),
             published.map_or("-".to_owned(), |published| published.to_string()),
             cost(shared[0]),
@@ -62,9 +57,10 @@ pub(crate) fn table(text: &mut String, mut rival: Option<&mut SharedMap>) {
             time(Some((ours, seconds))),
             time(shared[0]),
             time(shared[1]),
-        );
+        ));
         eprintln!("{name}");
     }
+    table
 }
 
 /// What a mapping to parts costs that are numbered through all levels.

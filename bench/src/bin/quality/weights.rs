@@ -1,7 +1,6 @@
-//! Grids whose edges weigh unequally along their dimensions: what `docs/quality.md` says about them.
+//! Grids whose edges weigh unequally along their dimensions: what `docs/results/quality.md` says about them.
 
-use std::fmt::Write;
-
+use cartograph_bench::Table;
 use cartograph_core::mapping::{Adjacency, Grid, Options, Plan, plan_cart};
 
 use crate::generate::Random;
@@ -11,10 +10,9 @@ use crate::instances::{self, Instance};
 const DRAWN: [i64; 4] = [1, 2, 4, 16];
 
 /// The section, and whether all aims are met.
-pub(crate) fn section() -> (String, bool) {
-    let mut text = String::from("## Grids with weights\n");
-    let met = [known(&mut text), assumed(&mut text)];
-    (text, met.into_iter().all(|met| met))
+pub(crate) fn section() -> (Vec<Table>, bool) {
+    let ((known, better), (assumed, safe)) = (known(), assumed());
+    (vec![known, assumed], better && safe)
 }
 
 /// Weights that are the same each time.
@@ -28,7 +26,7 @@ fn grid(instance: &Instance, weights: &[i64]) -> Grid {
 }
 
 /// The 720 instances with weights that are known.
-fn known(text: &mut String) -> bool {
+fn known() -> (Table, bool) {
     let mut random = Random::new(12);
     let (mut before, mut after, mut worse, mut worst) = (0.0, 0.0, 0, 0.0f64);
     let instances = instances::many();
@@ -43,13 +41,12 @@ fn known(text: &mut String) -> bool {
     }
     let count = instances.len() as f64;
     let (before, after) = ((before / count).exp(), (after / count).exp());
-    let _ = writeln!(
-        text,
-        "\nThe {count} instances above, each dimension weighing 1, 2, 4 or 16 at random. Geometric means of the \
-         weighted J_sum over the weighted lower bound: block order {before:.3}, Cartograph {after:.4} (the aim is \
-         1.03); {worst:.3} on the worst instance. Worse than block order on {worse}."
+    let mut table = Table::new(
+        "Weights that are known",
+        "block order | Cartograph | Cartograph, the worst instance | worse than block order on",
     );
-    worse == 0 && after <= 1.03
+    table.row(&format!("{before:.3} | {after:.4} | {worst:.3} | {worse}"));
+    (table, worse == 0 && after <= 1.03)
 }
 
 /// A mapping that gains at equal weights, and the one that Cartograph applies where they are not known: which
@@ -123,33 +120,24 @@ fn trial(instance: &Instance) -> Option<Trial> {
     })
 }
 
-/// What rules for weights that nobody knows are worth.
-fn assumed(text: &mut String) -> bool {
+/// What rules for weights that nobody knows are worth: how often a mapping is applied, the geometric mean of J_sum and of
+/// J_max relative to block order, how often the result is a loss, and the largest loss. All rules but the last choose
+/// from mappings that are best at equal weights.
+fn assumed() -> (Table, bool) {
     let small = instances::small();
     let many = instances::many();
     let trials: Vec<Trial> = small.iter().chain(&many).filter_map(trial).collect();
     let count = trials.len() as f64;
-    let _ = writeln!(
-        text,
-        "\n### Weights that nobody knows\n\n\
-         A mapping that is best where all dimensions weigh the same may be a loss where they do not. On four nodes \
-         of four processes, ranks in blocks put a whole row of a 4x4 grid on each node: 24 edges run between nodes, \
-         all of them across the rows. Squares have 16, of which 8 run along the rows, and are a loss if these weigh \
-         more than twice as much as the others.\n\n\
-         The table is of {count} instances on which a mapping gains at equal weights (of those above, and of small \
-         grids on few nodes), each with all combinations of 1, 2 and 4 as the weights of the dimensions, and of 1, \
-         2, 4 and 16. A rule decides whether the mapping is applied or ranks are kept. For each rule it shows how \
-         often a mapping is applied, the geometric mean of J_sum and of J_max relative to block order, how often \
-         the result is a loss, and the largest loss. All rules but the last choose from mappings that are best at \
-         equal weights.\n\n\
-         | rule | applied | J_sum, up to 4 | loses | at most | J_max, up to 4 | loses | at most | J_sum, up to 16 | loses | at most | J_max, up to 16 | loses | at most |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|---|",
-    );
+    let of = |what: &str, most: u32| {
+        format!("{what}, up to {most} | {what} loses, up to {most} | {what} at most, up to {most}")
+    };
+    let columns = [of("J_sum", 4), of("J_max", 4), of("J_sum", 16), of("J_max", 16)].join(" | ");
+    let mut table = Table::new("Weights that nobody knows", &format!("rule | applied | {columns}"));
     let mut row = |rule: &str, ratios: &dyn Fn(&Trial) -> Option<&Ratios>| {
         let applied: Vec<&Ratios> =
             trials.iter().filter_map(ratios).filter(|ratios| !ratios.is_block_order).collect();
         let share = 100.0 * applied.len() as f64 / count;
-        let _ = write!(text, "| {rule} | {share:.0} % |");
+        let mut line = format!("{rule} | {share:.0} %");
         type Draws = fn(&Ratios) -> &[(f64, f64)];
         type Which = fn(&(f64, f64)) -> f64;
         let draws: [Draws; 2] = [|ratios| &ratios.mild, |ratios| &ratios.harsh];
@@ -167,10 +155,10 @@ fn assumed(text: &mut String) -> bool {
                 worst = drawn.iter().copied().fold(worst, f64::max);
             }
             let (mean, losses) = ((logarithms / count).exp(), 100.0 * losses / count);
-            let _ = write!(text, " {mean:.3} | {losses:.1} % | {worst:.2} |");
+            line += &format!(" | {mean:.3} | {losses:.1} % | {worst:.2}");
             most = if most == 0.0 { worst } else { most };
         }
-        text.push('\n');
+        table.row(&line);
         most
     };
     row("always", &|trial| Some(&trial.equal));
@@ -184,13 +172,5 @@ fn assumed(text: &mut String) -> bool {
     }
     let own = "**no loss for weights up to 4, of several mappings**, as Cartograph";
     let worst = row(own, &|trial| Some(&trial.applied));
-    let _ = writeln!(
-        text,
-        "\nSo a mapping is applied if neither its weighted J_sum nor its weighted J_max can exceed that of rank \
-         order, as long as no dimension weighs more than four times as much as another. If the best mapping at \
-         equal weights fails this, up to three others are tried, which keep those dimensions inside nodes that rank \
-         order keeps there. Where weights are known (`CARTOGRAPH_WEIGHTS`, `plan --weights`), every mapping that \
-         gains is applied."
-    );
-    worst <= 1.0
+    (table, worst <= 1.0)
 }

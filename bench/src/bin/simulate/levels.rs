@@ -2,8 +2,9 @@
 //! a job has nodes as a scheduler leaves them.
 
 use std::error::Error;
-use std::fmt::Write as _;
 use std::path::Path;
+
+use cartograph_bench::Table;
 
 use crate::machine::Launch;
 use crate::words;
@@ -96,12 +97,6 @@ impl Placement {
     const ALL: [Self; 4] = [Self::Cyclic, Self::Block, Self::Nodes, Self::Levels];
 }
 
-/// What each placement takes, in seconds.
-struct Row {
-    case: Case,
-    seconds: Vec<f64>,
-}
-
 impl Network {
     fn platform(self, processes: u32) -> String {
         let Self { topology, parameters, nodes, .. } = self;
@@ -158,53 +153,32 @@ fn run(
     Ok(taken.parse()?)
 }
 
-/// The section.
-pub(crate) fn section(launch: &Launch, halo: &Path) -> Result<String, Box<dyn Error>> {
-    let mut rows = Vec::new();
+/// The table.
+pub(crate) fn table(launch: &Launch, halo: &Path) -> Result<Table, Box<dyn Error>> {
+    let mut table = Table::new(
+        "Switches above the nodes",
+        "network | nodes | grid | cyclic ranks | block ranks | nodes only | all levels",
+    );
     for case in CASES {
         let placements = Placement::ALL.iter();
         let seconds = placements
             .map(|placement| run(launch, halo, case, *placement))
             .collect::<Result<Vec<_>, _>>()?;
-        let (network, _, dims, periodic) = case;
-        println!("{}, {dims:?}, periodic {periodic}: {seconds:?}", network.name);
-        rows.push(Row { case, seconds });
-    }
-    Ok(markdown(&rows))
-}
-
-fn markdown(rows: &[Row]) -> String {
-    let mut text = String::from(
-        "## Switches above the nodes\n\n\
-         The same exchange with faces of 1 MiB on larger networks. The job has half of the nodes, drawn at\n\
-         random, with 32 processes each (64 in the last row). Its nodes come in the order in which they were\n\
-         drawn, as on machines whose host names do not follow the switches, or switch after switch. Fat trees have 16 nodes on each switch and four links\n\
-         from there to the level above, a quarter of what is below; the dragonfly has four groups of eight routers\n\
-         with two nodes each. All links are of 100 Gbit/s, routes are SimGrid's.\n\
-         \"Nodes\" is Cartograph where `CARTOGRAPH_LAYOUT` names the nodes alone, \"all levels\" where it names\n\
-         the switches too; both start from block ranks, with `CARTOGRAPH_WEIGHTS=1,1,1`. A cell is the\n\
-         milliseconds of an exchange, and how many times as long that is as with all levels. Where nodes come\n\
-         switch after switch there is little to gain: in block order hardly more edges cross switches than must,\n\
-         and fewer crossings may cost one node more edges, which makes the exchange longer.\n\n\
-         | network | nodes | grid | cyclic ranks | block ranks | nodes | all levels |\n\
-         |---|---|---|---|---|---|---|\n",
-    );
-    for Row { case: (network, order, [x, y, z], periodic), seconds } in rows {
-        let order = if *order == Order::Drawn { "as drawn" } else { "by switches" };
-        let periodic = if *periodic { "periodic" } else { "not periodic" };
+        let (network, order, [x, y, z], periodic) = case;
+        println!("{}, {x} x {y} x {z}, periodic {periodic}: {seconds:?}", network.name);
+        let order = if order == Order::Drawn { "as drawn" } else { "by switches" };
+        let periodic = if periodic { "periodic" } else { "not periodic" };
         let levels = seconds[Placement::ALL.len() - 1];
         let others = seconds[..seconds.len() - 1].iter();
         let others: Vec<String> = others
             .map(|seconds| format!("{:.3} ({:.2} x)", seconds * 1e3, seconds / levels))
             .collect();
-        writeln!(
-            text,
-            "| {} | {order} | {x} x {y} x {z}, {periodic} | {} | {:.3} |",
+        table.row(&format!(
+            "{} | {order} | {x} x {y} x {z}, {periodic} | {} | {:.3}",
             network.name,
             others.join(" | "),
             levels * 1e3
-        )
-        .expect("a String takes all");
+        ));
     }
-    text
+    Ok(table)
 }

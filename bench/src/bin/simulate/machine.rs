@@ -6,8 +6,6 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::top;
@@ -77,14 +75,6 @@ impl Placement {
     }
 }
 
-/// What a run took on the machine that simulates.
-#[derive(Clone, Copy)]
-pub(crate) struct Used {
-    pub(crate) wall_seconds: f64,
-    /// Bytes of all simulated processes and the simulator, without the buffers that SMPI shares.
-    pub(crate) peak_memory: u64,
-}
-
 /// Where programs are compiled and run.
 pub(crate) struct Launch {
     directory: PathBuf,
@@ -120,7 +110,7 @@ impl Launch {
         machine: Machine,
         placement: Placement,
         arguments: &[String],
-    ) -> Result<(String, Used), Box<dyn Error>> {
+    ) -> Result<(String, Duration), Box<dyn Error>> {
         let mut command =
             self.prepared(machine.ranks(), &machine.platform(), &machine.hosts(placement))?;
         if placement == Placement::Cartograph {
@@ -131,21 +121,12 @@ impl Launch {
         let begin = Instant::now();
         let mut child = command.stdout(Stdio::piped()).spawn()?;
         let mut output = String::new();
-        let smpirun = child.id();
-        let mut stdout = child.stdout.take().expect("it is piped");
-        let peak_memory = thread::scope(|scope| {
-            let (end, ended) = mpsc::channel::<()>();
-            let watch = scope.spawn(move || peak_memory(smpirun, &ended));
-            let read = stdout.read_to_string(&mut output);
-            drop(end);
-            read.map(|_| watch.join().expect("it does not panic"))
-        })?;
+        child.stdout.take().expect("it is piped").read_to_string(&mut output)?;
         let status = child.wait()?;
         if !status.success() {
             return Err(format!("smpirun ended with {status}: {output}").into());
         }
-        let wall_seconds = begin.elapsed().as_secs_f64();
-        Ok((output, Used { wall_seconds, peak_memory }))
+        Ok((output, begin.elapsed()))
     }
 }
 
@@ -197,22 +178,4 @@ impl Launch {
         command.arg("--cfg=smpi/send-is-detached-thresh:0");
         Ok(command)
     }
-}
-
-/// The most bytes of its own that a child of a process has, looked at until `ended` hangs up. What is
-/// mapped from files and shared does not count: to the kernel, each mapping of it is memory.
-fn peak_memory(parent: u32, ended: &mpsc::Receiver<()>) -> u64 {
-    const INTERVAL: Duration = Duration::from_millis(20);
-    let mut peak = 0;
-    while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-        let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
-        // What cannot be read has just ended.
-        for child in children.unwrap_or_default().split_whitespace() {
-            let status = fs::read_to_string(format!("/proc/{child}/status")).unwrap_or_default();
-            let own = status.lines().find_map(|line| line.strip_prefix("RssAnon:"));
-            let kibibytes = own.and_then(|own| own.trim().strip_suffix(" kB")?.parse().ok());
-            peak = peak.max(kibibytes.map_or(0, |kibibytes: u64| kibibytes << 10));
-        }
-    }
-    peak
 }

@@ -2,8 +2,8 @@
 //!
 //! Two machines, each with ranks dealt to its nodes one at a time (cyclic), with ranks that fill node
 //! after node (block), and with cyclic ranks under Cartograph, whose program passes `reorder = 1`.
-//! And networks of several levels. Writes `docs/simulate.md` and `docs/simulate.svg`; `simulate levels` the section on
-//! levels alone.
+//! And networks of several levels. Writes `bench/results/simulate.json` and `docs/simulate.svg`; `simulate levels` the
+//! networks of several levels alone.
 
 mod document;
 mod levels;
@@ -12,9 +12,10 @@ mod picture;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::time::Duration;
 
-use machine::{Launch, Machine, Placement, Used};
+use cartograph_bench::{File, Table};
+use machine::{Launch, Machine, Placement};
 
 /// Bytes of a face.
 const SIZES: [u32; 3] = [8 << 10, 64 << 10, 1 << 20];
@@ -27,7 +28,7 @@ struct Exchange {
     placement: Placement,
     /// Simulated seconds for each of [`SIZES`], and what each run took.
     seconds: Vec<f64>,
-    used: Vec<Used>,
+    used: Vec<Duration>,
 }
 
 /// Making a communicator of a kind.
@@ -38,8 +39,6 @@ struct Creation {
     seconds: f64,
     /// Bytes allocated for each rank.
     bytes: f64,
-    /// What the run took that made all kinds.
-    used: Used,
 }
 
 /// The repository's top directory.
@@ -71,9 +70,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         for line in output.lines() {
             let [kind, seconds, bytes] = words(line)?;
             let (seconds, bytes) = (seconds.parse()?, bytes.parse()?);
-            creations.push(Creation { ranks, kind: kind.into(), seconds, bytes, used });
+            creations.push(Creation { ranks, kind: kind.into(), seconds, bytes });
         }
-        println!("communicators of {ranks} ranks ({:.0} s)", used.wall_seconds);
+        println!("communicators of {ranks} ranks ({:.0} s)", used.as_secs_f64());
     }
 
     let halo = launch.compile("halo", &[])?;
@@ -92,23 +91,20 @@ fn main() -> Result<(), Box<dyn Error>> {
     levels_alone(&launch)
 }
 
-/// Replaces the last section of the document, or adds it.
+/// Measures the exchanges on larger networks.
 fn levels_alone(launch: &Launch) -> Result<(), Box<dyn Error>> {
     let halo = launch.compile("halo", &[])?;
-    let section = levels::section(launch, &halo)?;
-    let file = top().join("docs/simulate.md");
-    let text = std::fs::read_to_string(&file)?;
-    let head = section.lines().next().unwrap_or_default();
-    let end = text.find(&format!("\n{head}\n")).map_or(text.len(), |at| at);
-    Ok(std::fs::write(file, format!("{}\n{section}", &text[..end]))?)
+    put(vec![levels::table(launch, &halo)?])
 }
 
 fn write(exchanges: &[Exchange], creations: &[Creation]) -> Result<(), Box<dyn Error>> {
-    let docs = top().join("docs");
-    let date = String::from_utf8(Command::new("date").arg("+%F").output()?.stdout)?;
-    let text = document::markdown(date.trim(), exchanges, creations);
-    std::fs::write(docs.join("simulate.md"), text)?;
-    std::fs::write(docs.join("simulate.svg"), picture::bars(exchanges))?;
+    let [bytes, times] = document::creations(creations);
+    put(vec![document::exchanges(exchanges), bytes, times])?;
+    Ok(std::fs::write(top().join("docs/simulate.svg"), picture::bars(exchanges))?)
+}
+
+fn put(tables: Vec<Table>) -> Result<(), Box<dyn Error>> {
+    File::put("simulate", "make simulate", tables)?;
     Ok(())
 }
 

@@ -44,7 +44,7 @@ impl Bundle {
 
 /// How many edges a process has in a bundle that pays: with three each it takes little more than half of the messages.
 /// With two each, a sparse graph takes longer combined where a message costs as much inside a node as between nodes
-/// (docs/combining.md).
+/// (docs/design/combining.md).
 const PAYING: usize = 3;
 
 /// The most edges from and to one node of which some are combined: then all parts of it fit one message.

@@ -99,7 +99,7 @@ pub struct Schedules {
 }
 
 /// So many messages fewer for each dimension are messages along dimensions that pay: waiting for one more stage takes
-/// as long as four of them on simulated nodes, and blocks are sent more often (docs/combining.md).
+/// as long as four of them on simulated nodes, and blocks are sent more often (docs/design/combining.md).
 const PAYING: i64 = 6;
 
 /// Determines how the blocks of all processes travel. `node` is a number that the processes of one node share and

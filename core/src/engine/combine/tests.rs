@@ -222,7 +222,7 @@ fn faces_alone_are_not_combined_where_it_must_pay() {
     assert_ne!(agreed(&nodes, &[Combine::On; 16], &ends_of_box([4, 2, 2])), None);
 }
 
-/// The table in docs/combining.md.
+/// The table in docs/design/combining.md.
 #[test]
 fn three_edges_a_process_pay() {
     const MATES: i32 = 4;

@@ -20,7 +20,7 @@ const WARM: [f64; 2] = [0.4, 0.9];
 const COLD: f64 = 0.12;
 
 /// The steps for each vertex of the first runs, one of each warmth: only if one of them finds something the rest of the
-/// budget is used, on two longer ones. On 103 of the 720 grids of docs/quality.md that takes a fifth of the time and
+/// budget is used, on two longer ones. On 103 of the 720 grids of docs/results/quality.md that takes a fifth of the time and
 /// costs 0.0001 of J over the bound.
 const PROBE: i64 = 2500;
 

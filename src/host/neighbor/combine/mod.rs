@@ -23,7 +23,7 @@ use crate::host::{HostComm, Result, layout};
 use crate::topology::Direction;
 
 /// The most bytes in a block that is combined: over TCP, 26 neighbors gain 2.7 times at 1024 bytes, and nothing where
-/// links are slow (docs/combining.md).
+/// links are slow (docs/design/combining.md).
 const MOST_BYTES: usize = 1024;
 
 /// Blocks of one side. One type for all operations, since what is done here is long.
