@@ -159,7 +159,12 @@ fn what_is_foretold_to_be_slower_is_not_proposed() {
     });
     let found = plan(&sweep);
     let orders = found["foretold"].as_array().unwrap();
-    let bricks = orders.iter().find(|one| one["order"].as_str().unwrap().ends_with("2x2")).unwrap();
+    // Bricks, or the same under the name of what found them first.
+    let is_of_squares = |one: &&Value| {
+        let name = one["order"].as_str().unwrap();
+        name.ends_with("2x2") || name == "fewest bytes between nodes"
+    };
+    let bricks = orders.iter().find(is_of_squares).unwrap_or_else(|| panic!("{orders:?}"));
     assert!(bricks["seconds"].as_f64().unwrap() > of(&found, "as it is"), "{orders:?}");
     assert_eq!(found["old_rank"], json!((0..16).collect::<Vec<i32>>()));
     let told = cartograph("plan --network 60us,200Mbit --traffic").arg(&sweep).stdout();

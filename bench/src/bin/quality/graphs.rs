@@ -52,6 +52,8 @@ fn instances() -> Vec<Instance> {
         even(triangles(4720, 2), "triangles 5k", 59),
         even(triangles(32768, 3), "triangles 33k", 512),
         even(triangles(100_000, 4), "triangles 100k", 128),
+        even(triangles(300_000, 17), "triangles 300k", 1024),
+        even(triangles(1_000_000, 18), "triangles 1M", 1024),
         uneven(triangles(10_000, 5), "triangles 10k, uneven", 100),
         even(weighted(&triangles(10_000, 6), 100, 1), "triangles 10k, weighted", 100),
         even(tetrahedra(20), "tetrahedra 4k", 60),

@@ -1,7 +1,7 @@
 //! Graphs: parts of exact sizes with few edges between them.
 //!
-//! Recursive bisection, each by multilevel coarsening and refinement; then small groups of neighboring parts are
-//! divided anew as long as the budget lasts.
+//! Recursive bisection, each by multilevel coarsening and refinement, of the graph or, if that takes too long, of one
+//! that is coarser; then small groups of neighboring parts are divided anew as long as the budget lasts.
 //!
 //! Why not METIS, which does the first half: built as its crate `metis-sys` 0.3.2 builds it, METIS 5.1
 //! seeds the process's own `rand()`, replaces the process's handlers of SIGABRT and SIGTERM while it
@@ -13,6 +13,7 @@ mod bisect;
 mod coarsen;
 mod components;
 mod fm;
+mod kway;
 pub mod metis;
 mod net;
 mod partition;
@@ -23,7 +24,7 @@ mod tests;
 
 use self::components::pack;
 use self::net::Net;
-use self::partition::{Parts, partition};
+use self::partition::Parts;
 use super::cart::participants;
 use super::cost::{Adjacency, Objective};
 use super::csr::Csr;
@@ -128,9 +129,10 @@ impl Divide for Nets<'_> {
     }
 }
 
-/// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices.
+/// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices, and for each 200,000 of large ones.
 fn worth(graph: &Csr) -> f64 {
-    ((graph.vertices() + graph.len()) as f64 / 7e5).sqrt()
+    let size = (graph.vertices() + graph.len()) as f64 / 7e5;
+    size.sqrt().max(size / 2.0)
 }
 
 /// What cannot be less: of the edges that leave a vertex, at most `largest - 1`, one a neighbor, lead
@@ -155,7 +157,7 @@ fn search(net: &Net, sizes: &[usize], objective: Objective, budget: &mut Budget)
     let mut more = { *budget }.split(10);
     let mut rest = budget.split(50);
     let mut rng = Rng::new(1);
-    let mut parts = Parts::new(net, partition(net, sizes, 8, &mut rng, budget), sizes.len());
+    let mut parts = Parts::new(net, kway::divide(net, sizes, 8, &mut rng, budget), sizes.len());
     parts.improve_groups(&mut rng, budget);
     let mut partition = Partition::new(net, parts.part, sizes.len());
     swap_pairs(&mut partition, Objective::Sum, &mut rest);

@@ -87,7 +87,12 @@ impl Net {
 
     /// What one sweep over the graph costs, in steps: arcs and vertices.
     pub(super) fn sweep(&self) -> usize {
-        (self.arcs.len() + self.sizes.len()) * misses(self.len())
+        self.extent() * misses(self.len())
+    }
+
+    /// How many vertices and ends of edges there are.
+    pub(super) fn extent(&self) -> usize {
+        self.arcs.len() + self.sizes.len()
     }
 
     pub(super) fn arcs(&self, vertex: usize) -> &[Arc] {

@@ -1,4 +1,4 @@
-//! Many parts of exact sizes: by recursive bisection, then by dividing groups of neighboring parts anew.
+//! Many parts: by recursive bisection. And parts made better by dividing groups of neighboring ones anew.
 
 use std::iter::repeat_n;
 
@@ -11,14 +11,15 @@ use crate::mapping::rng::Rng;
 /// What a multilevel bisection takes, in sweeps over its graph.
 const MULTILEVEL: usize = 10;
 
-/// What a bisection by distance takes, with what is left of the graph afterwards.
-const BY_DISTANCE: usize = 4;
+/// What dividing a graph into so many parts takes, in steps.
+pub(super) fn steps(net: &Net, parts: usize) -> usize {
+    MULTILEVEL * parts.next_power_of_two().ilog2() as usize * net.sweep()
+}
 
-/// The part of each vertex; part `i` has `sizes[i]` vertices. All vertices have the size 1, and there
-/// are as many as the sizes add up to. `starts`: see [`bisect`].
+/// The part of each vertex; part `i` has about the size `sizes[i]`, and exactly if all vertices have the size 1. The
+/// sizes add up to that of the graph. `starts`: see [`bisect`].
 ///
-/// Where the budget does not allow multilevel bisections all the way, the first ones, which matter
-/// least, are by distance from a vertex; where it does not allow these, there is one order for all parts.
+/// Where the budget does not allow all bisections, there is one order for all parts that are left.
 pub(super) fn partition(
     net: &Net,
     sizes: &[usize],
@@ -51,27 +52,24 @@ impl Division<'_> {
         first: usize,
         budget: &mut Budget,
     ) {
-        if sizes.len() < 2 {
-            return self.fill(vertices.iter().copied(), sizes, first);
+        if sizes.len() < 2 || net.len() == 0 {
+            return vertices.iter().for_each(|vertex| self.part[*vertex as usize] = first as u32);
         }
-        let affordable = |sweeps: usize| budget.left() as u64 >= (sweeps * net.sweep()) as u64;
-        let levels = sizes.len().next_power_of_two().ilog2() as usize;
         let (count, target) = half(sizes);
-        let whole = affordable(MULTILEVEL * levels);
-        let sides = if whole {
-            bisect(net, target as i64, self.starts, self.rng, budget)
-        } else if affordable(BY_DISTANCE) {
-            budget.spend(2 * net.sweep());
-            let mut sides = vec![1; net.len()];
-            breadth_first(net)[..target].iter().for_each(|vertex| sides[*vertex as usize] = 0);
-            sides
-        } else if affordable(2) {
-            budget.spend(2 * net.sweep());
-            let order = breadth_first(net).into_iter().map(|vertex| vertices[vertex as usize]);
-            return self.fill(order, sizes, first);
-        } else {
-            return self.fill(vertices.iter().copied(), sizes, first);
-        };
+        // What is coarse has hardly ever just the size that it is to have.
+        let all: usize = sizes.iter().sum();
+        let target = (target as f64 / all as f64 * net.total_size() as f64).round() as usize;
+        let left = budget.left() as usize;
+        if left < steps(net, sizes.len()) {
+            let order = if left < 2 * net.sweep() {
+                (0..net.len() as u32).collect()
+            } else {
+                budget.spend(2 * net.sweep());
+                breadth_first(net)
+            };
+            return self.fill(net, &order, vertices, (sizes, first));
+        }
+        let sides = bisect(net, target as i64, self.starts, self.rng, budget);
         for side in [0, 1] {
             let mine: Vec<u32> =
                 (0..net.len() as u32).filter(|vertex| sides[*vertex as usize] == side).collect();
@@ -85,21 +83,26 @@ impl Division<'_> {
                 self.local.resize(self.local.len().max(net.len()), u32::MAX);
                 net.induced(&mine, &mut self.local)
             };
-            // Where it is scarce, what comes first must not take all.
-            let mut share = match side {
-                0 if !whole => budget.portion(target, net.len()),
-                _ => std::mem::take(budget),
-            };
-            self.split(&inner, &theirs, sizes, first, &mut share);
-            budget.put_back(share);
+            self.split(&inner, &theirs, sizes, first, budget);
         }
     }
 
-    /// Fills the parts from `first` on, one after the other.
-    fn fill(&mut self, vertices: impl Iterator<Item = u32>, sizes: &[usize], first: usize) {
-        let parts = (first as u32..).zip(sizes).flat_map(|(i, size)| repeat_n(i, *size));
-        for (vertex, part) in vertices.zip(parts) {
-            self.part[vertex as usize] = part;
+    /// Fills the parts from `first` on, one after the other, in an order of the graph's own vertices.
+    fn fill(
+        &mut self,
+        net: &Net,
+        order: &[u32],
+        vertices: &[u32],
+        (sizes, first): (&[usize], usize),
+    ) {
+        let (mut at, mut room) = (0, sizes[0] as i64);
+        for vertex in order {
+            while room <= 0 && at + 1 < sizes.len() {
+                at += 1;
+                room += sizes[at] as i64;
+            }
+            room -= net.size(*vertex as usize);
+            self.part[vertices[*vertex as usize] as usize] = (first + at) as u32;
         }
     }
 }

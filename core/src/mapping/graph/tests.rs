@@ -254,6 +254,19 @@ fn a_search_takes_the_time_that_it_may() {
 }
 
 #[test]
+fn what_is_coarsened_first_is_divided_exactly() {
+    // Rings that have no edges to each other, of another size than the nodes, which differ.
+    let ring = |first: u32| (0..400).map(move |at| (first + at, first + (at + 1) % 400, 1));
+    let edges =
+        renumbered(20_000, &both_ways(&(0..50).flat_map(|i| ring(400 * i)).collect::<Vec<_>>()), 2);
+    let sizes: Vec<usize> = (0..50).map(|node| if node % 2 == 0 { 307 } else { 493 }).collect();
+    let options = Options { seconds: Some(0.05), ..SUM };
+    let plan = check(20_000, &edges, &Machine::blocks(&sizes), &options);
+    // Two edges would do for each of 50 nodes, and both of their directions count.
+    assert!(plan.after.inter_node_edges < 800, "{:?}", plan.after);
+}
+
+#[test]
 fn the_bound_counts_what_cannot_stay() {
     let graph = graph_of(4, &[(0, 1, 5), (0, 2, 3), (0, 3, -1), (1, 0, 2)]);
     assert_eq!(lower_bound(&graph, 1), 9);

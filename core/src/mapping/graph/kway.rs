@@ -1,0 +1,334 @@
+//! Many parts at once: a graph is coarsened once, divided when it is small, and improved by moves among all parts on
+//! the way back. The time is linear in the size of the graph.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use super::coarsen::{Coarse, coarsen};
+use super::net::Net;
+use super::partition::{partition, steps};
+use super::queue::Queue;
+use crate::mapping::refine::Budget;
+use crate::mapping::rng::Rng;
+
+/// A graph with so few vertices a part is not coarsened.
+const PER_PART: usize = 40;
+
+/// With less than so many steps for each vertex and each end of an edge there are only bisections, if any.
+const LEAST: usize = 24;
+
+/// What dividing the smallest graph may take of the budget is one part in so many.
+const DIVIDING: usize = 3;
+
+/// By how much parts may differ in size from what they are to have, until the end: one part in so many.
+const SLACK: i64 = 20;
+
+/// So many moves in a row that do not gain end a search around one vertex.
+const PATIENCE: usize = 12;
+
+/// How often the searches around all vertices at a border are repeated at most.
+const ROUNDS: usize = 3;
+
+/// What is moved at once of that which a part has too much at the end: one part in so many.
+const AT_ONCE: usize = 4;
+
+/// The part of each vertex; part `i` has `sizes[i]` vertices, which are all of size 1. `starts`: see
+/// [`bisect`](super::bisect::bisect).
+pub(super) fn divide(
+    net: &Net,
+    sizes: &[usize],
+    starts: usize,
+    rng: &mut Rng,
+    budget: &mut Budget,
+) -> Vec<u32> {
+    let most = 2 * (net.len() / (sizes.len() * PER_PART)).max(1) as i64;
+    if budget.left() < (LEAST * net.extent()) as i64 {
+        return partition(net, sizes, starts, rng, budget);
+    }
+    let mut levels: Vec<Coarse> = Vec::new();
+    loop {
+        let finest = levels.last().map_or(net, |level| &level.net);
+        let is_small = finest.len() <= PER_PART * sizes.len();
+        if is_small || DIVIDING * steps(finest, sizes.len()) <= budget.left() as usize {
+            break;
+        }
+        let Some(level) = coarsen(finest, most, rng, budget) else { break };
+        levels.push(level);
+    }
+    let smallest = levels.last().map_or(net, |level| &level.net);
+    let mut part = partition(smallest, sizes, starts, rng, budget);
+    // Where moves find nothing, what is drawn after them is the same as without them.
+    let rng = &mut rng.clone();
+    let is_whole = levels.is_empty();
+    while let Some(level) = levels.pop() {
+        let mut moves = Moves::new(&level.net, part, sizes);
+        moves.improve(rng, budget);
+        let coarse = moves.part;
+        part = level.coarse_of.iter().map(|vertex| coarse[*vertex as usize]).collect();
+    }
+    // What was not coarsened has its sizes already.
+    let exact = is_whole.then(|| part.clone());
+    let mut moves = Moves::new(net, part, sizes);
+    moves.improve(rng, budget);
+    moves.settle(budget);
+    exact.filter(|exact| net.cut(exact) <= net.cut(&moves.part)).unwrap_or(moves.part)
+}
+
+/// Parts that change by moves of single vertices.
+struct Moves<'a> {
+    net: &'a Net,
+    part: Vec<u32>,
+    /// By how much each part is larger than it is to be.
+    excess: Vec<i64>,
+    /// By how much it may be larger or smaller meanwhile.
+    slack: i64,
+    queue: Queue,
+    /// Vertices that have moved in this round.
+    moved: Vec<bool>,
+    /// Scratch: what a vertex has to each other part, all of it 0 between uses, and which parts these are.
+    weight_to: Vec<i64>,
+    touched: Vec<u32>,
+}
+
+impl<'a> Moves<'a> {
+    fn new(net: &'a Net, part: Vec<u32>, sizes: &[usize]) -> Self {
+        let mut excess: Vec<i64> = sizes.iter().map(|size| -(*size as i64)).collect();
+        part.iter().enumerate().for_each(|(v, part)| excess[*part as usize] += net.size(v));
+        Self {
+            net,
+            part,
+            excess,
+            slack: net.largest_size().max(net.total_size() / sizes.len() as i64 / SLACK),
+            queue: Queue::new(net.len()),
+            moved: vec![false; net.len()],
+            weight_to: vec![0; sizes.len()],
+            touched: Vec::new(),
+        }
+    }
+
+    /// Looks at the edges of a vertex, for [`gains`](Self::gains). What it has to its own part.
+    fn look(&mut self, vertex: usize) -> i64 {
+        let own = self.part[vertex];
+        let mut inside = 0;
+        for arc in self.net.arcs(vertex) {
+            let part = self.part[arc.to as usize];
+            if part == own {
+                inside += arc.weight;
+            } else {
+                self.weight_to[part as usize] += arc.weight;
+                self.touched.push(part);
+            }
+        }
+        inside
+    }
+
+    /// Other parts that a vertex has edges to, and what moving it there takes off the cut. A part may come again, with
+    /// less.
+    fn gains(&mut self, vertex: usize) -> impl Iterator<Item = (u32, i64)> + '_ {
+        let inside = self.look(vertex);
+        let weight_to = &mut self.weight_to;
+        self.touched
+            .drain(..)
+            .map(move |part| (part, std::mem::take(&mut weight_to[part as usize]) - inside))
+    }
+
+    /// The part that it pays most to move a vertex to, and what that takes off the cut; of equal ones the smallest.
+    fn best(&mut self, vertex: usize) -> Option<(i64, u32)> {
+        let (own, size, slack) = (self.part[vertex] as usize, self.net.size(vertex), self.slack);
+        if self.excess[own] - size < -slack {
+            return None;
+        }
+        let excess = std::mem::take(&mut self.excess);
+        let choices = self.gains(vertex).filter(|(part, _)| excess[*part as usize] + size <= slack);
+        let best =
+            choices.max_by_key(|(part, gain)| (*gain, Reverse(excess[*part as usize]), *part));
+        self.excess = excess;
+        best.map(|(part, gain)| (gain, part))
+    }
+
+    fn apply(&mut self, vertex: usize, to: u32) {
+        let size = self.net.size(vertex);
+        self.excess[self.part[vertex] as usize] -= size;
+        self.excess[to as usize] += size;
+        self.part[vertex] = to;
+    }
+
+    /// Searches around every vertex at a border, each time keeping what was best.
+    fn improve(&mut self, rng: &mut Rng, budget: &mut Budget) {
+        for _ in 0..ROUNDS {
+            budget.spend(self.net.sweep());
+            let at_border = |vertex: &u32| {
+                let own = self.part[*vertex as usize];
+                let arcs = self.net.arcs(*vertex as usize);
+                arcs.iter().any(|arc| self.part[arc.to as usize] != own)
+            };
+            let mut seeds: Vec<u32> = (0..self.net.len() as u32).filter(at_border).collect();
+            rng.shuffle(&mut seeds);
+            self.moved.fill(false);
+            let mut gained = 0;
+            for seed in seeds {
+                if budget.is_spent() {
+                    return;
+                }
+                if !self.moved[seed as usize] {
+                    gained += self.search(seed as usize, budget);
+                }
+            }
+            if gained == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Moves a vertex and what is around it, as long as that may gain, and takes back what did not. What it gained.
+    fn search(&mut self, seed: usize, budget: &mut Budget) -> i64 {
+        let Some((gain, _)) = self.best(seed) else { return 0 };
+        self.queue.set(seed, gain);
+        let mut moves: Vec<(u32, u32)> = Vec::new();
+        let (mut steps, mut sum, mut best, mut kept) = (0, 0, 0, 0);
+        while let Some((gain, vertex)) = self.queue.first() {
+            self.queue.remove(vertex);
+            steps += self.net.arcs(vertex).len() + 4;
+            let Some((now, to)) = self.best(vertex) else { continue };
+            // Sizes have changed since it came.
+            if now < gain {
+                self.queue.set(vertex, now);
+                continue;
+            }
+            moves.push((vertex as u32, self.part[vertex]));
+            self.apply(vertex, to);
+            self.moved[vertex] = true;
+            sum += now;
+            if sum > best {
+                (best, kept) = (sum, moves.len());
+            }
+            if moves.len() - kept > PATIENCE {
+                break;
+            }
+            let net = self.net;
+            for other in net.arcs(vertex).iter().map(|arc| arc.to as usize) {
+                if self.moved[other] {
+                    continue;
+                }
+                steps += net.arcs(other).len() + 4;
+                match self.best(other) {
+                    Some((gain, _)) => self.queue.set(other, gain),
+                    None => self.queue.remove(other),
+                }
+            }
+        }
+        for (vertex, from) in moves[kept..].iter().rev() {
+            self.apply(*vertex as usize, *from);
+        }
+        self.queue.clear();
+        budget.spend(steps);
+        best
+    }
+
+    /// Makes all sizes exact: vertices move from part to part along the cheapest path from each part that is too large to
+    /// one that is too small.
+    fn settle(&mut self, budget: &mut Budget) {
+        let mut members = vec![Vec::new(); self.excess.len()];
+        for (vertex, part) in self.part.iter().enumerate() {
+            members[*part as usize].push(vertex as u32);
+        }
+        // What leaving each part costs, looked up when it is needed, and again when the part has changed.
+        let mut costs: Vec<Option<Costs>> = vec![None; members.len()];
+        while let Some(from) = self.excess.iter().position(|excess| *excess > 0) {
+            let path = self.path(from as u32, &members, &mut costs, budget);
+            let room = path.last().map_or(0, |end| -self.excess[*end as usize]);
+            // Not all at once: each move changes what others cost.
+            let mut count = (self.excess[from].min(room) as usize).div_ceil(AT_ONCE);
+            let mut at = from as u32;
+            for to in path {
+                count = self.shift((at, to), count, &mut members, budget);
+                costs[at as usize] = None;
+                costs[to as usize] = None;
+                at = to;
+            }
+        }
+    }
+
+    /// The parts after `from` on the cheapest path to one that is too small.
+    fn path(
+        &mut self,
+        from: u32,
+        members: &[Vec<u32>],
+        costs: &mut [Option<Costs>],
+        budget: &mut Budget,
+    ) -> Vec<u32> {
+        let mut reached: Vec<Option<(i64, u32)>> = vec![None; members.len()];
+        reached[from as usize] = Some((0, from));
+        let mut next = BinaryHeap::from([(Reverse(0), from)]);
+        while let Some((Reverse(cost), part)) = next.pop() {
+            if self.excess[part as usize] < 0 {
+                let before = |at: &u32| reached[*at as usize].map(|(_, before)| before);
+                let back = std::iter::successors(Some(part), before);
+                let mut path: Vec<u32> = back.take_while(|at| *at != from).collect();
+                path.reverse();
+                return path;
+            }
+            let at = part as usize;
+            if costs[at].is_none() {
+                costs[at] = Some(self.costs(&members[at], budget));
+            }
+            for (to, change) in costs[at].iter().flatten() {
+                // A move that gains counts as one that costs nothing.
+                let cost = cost + change.max(&0) + 1;
+                if reached[*to as usize].is_none_or(|(least, _)| cost < least) {
+                    reached[*to as usize] = Some((cost, part));
+                    next.push((Reverse(cost), *to));
+                }
+            }
+        }
+        // No edges lead to any.
+        let room = self.excess.iter().position(|excess| *excess < 0);
+        room.map(|part| part as u32).into_iter().collect()
+    }
+
+    /// What the cheapest move of one of these vertices, all those of a part, costs, by where it leads.
+    fn costs(&mut self, members: &[u32], budget: &mut Budget) -> Costs {
+        let mut costs = Costs::new();
+        for vertex in members {
+            budget.spend(1 + self.net.arcs(*vertex as usize).len());
+            for (part, gain) in self.gains(*vertex as usize) {
+                let least = costs.entry(part).or_insert(i64::MAX);
+                *least = (*least).min(-gain);
+            }
+        }
+        costs
+    }
+
+    /// Moves so many vertices from a part to one next to it, or all that are at the border, those whose moves cost least.
+    /// How many it moved.
+    fn shift(
+        &mut self,
+        (from, to): (u32, u32),
+        count: usize,
+        members: &mut [Vec<u32>],
+        budget: &mut Budget,
+    ) -> usize {
+        let mut choices: Vec<(i64, u32)> = Vec::new();
+        for vertex in &members[from as usize] {
+            budget.spend(1 + self.net.arcs(*vertex as usize).len());
+            let gains = self.gains(*vertex as usize).filter(|(part, _)| *part == to);
+            choices.extend(gains.map(|(_, gain)| (-gain, *vertex)).min());
+        }
+        choices.sort_unstable();
+        // What no edges lead to is reached at once.
+        if choices.is_empty() {
+            choices.extend(members[from as usize].first().map(|vertex| (0, *vertex)));
+        }
+        choices.truncate(count);
+        for (_, vertex) in &choices {
+            self.apply(*vertex as usize, to);
+            members[to as usize].push(*vertex);
+        }
+        let part = &self.part;
+        members[from as usize].retain(|member| part[*member as usize] == from);
+        choices.len()
+    }
+}
+
+/// What the cheapest move to each other part costs.
+type Costs = BTreeMap<u32, i64>;
