@@ -35,6 +35,10 @@ fn worth_to_begin(cells: usize) -> f64 {
     2.0 * LEAST_WORTH * cells as f64
 }
 
+/// What part of all edges between nodes, or of the busiest one's, has to go for a whole reordering to be worth it, of a grid whose
+/// weights are known.
+const LEAST_GAIN: f64 = 0.05;
+
 /// How a mapping is searched for.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
@@ -300,6 +304,20 @@ impl Plan {
         Self { old_rank: Some(old_rank), after, levels, weighted, algorithm, ..self }
     }
 
+    /// Whether processes move between nodes, and neither all edges nor those of the busiest group of any level are fewer by
+    /// [`LEAST_GAIN`].
+    pub(super) fn gains_little(&self, layout: &Machine) -> bool {
+        let little =
+            |before: i64, after: i64| (before - after) as f64 <= LEAST_GAIN * before as f64;
+        let outer = &self.levels[..=layout.above().len()];
+        self.old_rank.is_some()
+            && self.algorithm != Self::INSIDE_NODES
+            && outer.iter().all(|LevelCost { before, after, .. }| {
+                little(before.max_node_edges, after.max_node_edges)
+                    && little(before.inter_node_edges, after.inter_node_edges)
+            })
+    }
+
     /// For each vertex the rank in the old communicator of the process that takes it.
     pub fn old_ranks(&self) -> impl Iterator<Item = i32> + '_ {
         (0..self.vertices).map(|v| self.old_rank.as_ref().map_or(v, |old| old[v as usize]))
@@ -320,7 +338,11 @@ pub fn plan_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
         None if grid.is_assumed() => {
             rank_zero::keep(grid, layout, options, assumed::plan(grid, layout, options))
         }
-        None => rank_zero::keep(grid, layout, options, plan_weighed(grid, layout, options)),
+        None => {
+            let plan = rank_zero::keep(grid, layout, options, plan_weighed(grid, layout, options));
+            // By weights that are known.
+            if plan.gains_little(layout) { plan.undone() } else { plan }
+        }
     }
 }
 

@@ -1,3 +1,5 @@
+mod unasked;
+
 use proptest::prelude::*;
 
 use super::*;

@@ -9,6 +9,8 @@ mod document;
 mod levels;
 mod machine;
 mod picture;
+#[cfg(test)]
+mod replay;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};

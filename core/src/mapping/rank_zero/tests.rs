@@ -138,6 +138,10 @@ fn rank_zero_stays_in_every_small_grid() {
                         false => plan_weighed(&grid, &layout, &options),
                     };
                     check_costs(&grid, &layout, &options, &kept);
+                    if !grid.is_assumed() && free.gains_little(&layout) {
+                        assert_eq!(kept.old_rank, None);
+                        continue;
+                    }
                     assert!(grid.is_no_loss(&layout, &kept), "{dims:?} {sizes:?}");
                     let alike =
                         layout.levels().len() == 1 && sizes.iter().all(|size| *size == sizes[0]);
