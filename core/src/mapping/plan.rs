@@ -363,14 +363,18 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
     let mut budget = Budget::seconds(seconds.nodes);
     let lattice = Lattice::symmetric(grid);
     let choices = cart::participants(layout, cells);
+    let goal = cart::Goal {
+        objective: options.objective,
+        bound: 2 * plan.lower_bound,
+        even: true,
+        most: 2 * plan.before.max_node_edges,
+    };
     let mut best: Option<cart::FoundMapping> = None;
     for (i, nodes) in choices.iter().enumerate() {
         let mut share = budget.split((choices.len() - i) as i64);
         let sizes: Vec<u32> = nodes.iter().map(|(_, size)| *size).collect();
-        let goal =
-            cart::Goal { objective: options.objective, bound: 2 * plan.lower_bound, even: true };
         if let Some(mut found) = cart::map(&lattice, &sizes, goal, &mut share)
-            && best.as_ref().is_none_or(|best| found.key < best.key)
+            && best.as_ref().is_none_or(|best| goal.rank(found.key) < goal.rank(best.key))
         {
             found.node_of.iter_mut().for_each(|node| *node = nodes[*node as usize].0);
             best = Some(found);
@@ -379,7 +383,13 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
     }
     let found = best.map(|found| (found.node_of, found.algorithm));
     let found = if tree.is_trivial() {
-        found.map(|(node_of, algorithm)| Found::new(&tree, grid, node_of, algorithm))
+        // For the worst node all wait.
+        let is_no_worse = |found: &Found| {
+            options.objective == Objective::Max
+                || found.costs[0].max_node_edges <= plan.before.max_node_edges
+        };
+        let found = found.map(|(node_of, algorithm)| Found::new(&tree, grid, node_of, algorithm));
+        found.filter(is_no_worse)
     } else {
         let taken = Budget::seconds(seconds.nodes).left() - budget.left();
         let mut budget = Budget::seconds(seconds.above);

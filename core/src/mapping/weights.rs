@@ -113,6 +113,23 @@ mod tests {
     }
 
     #[test]
+    fn what_fits_no_box_is_divided_as_a_graph_and_no_node_gets_more() {
+        let plan = |dims: &[i32], periodic: bool, weights: &[i64], sizes: &[usize]| {
+            let cart = Cart::new(dims, &vec![periodic; dims.len()], i32::MAX).unwrap();
+            let grid = Grid::of_cart(&cart, Some(weights));
+            plan_cart(&grid, &Machine::blocks(sizes), &Options::default())
+        };
+        // Bricks and strips have 10,944.
+        let found = plan(&[13, 6, 4, 3], true, &[3, 100, 1, 5], &[52; 18]);
+        assert!(found.after.inter_node_edges <= 10_100, "{:?}", found.after);
+        // The smallest sum has 1,448 on a node.
+        let found = plan(&[14, 8, 8], true, &[2, 16, 16], &[56; 16]);
+        assert_eq!(found.before.max_node_edges, 736);
+        assert!(found.after.max_node_edges <= 736, "{:?}", found.after);
+        assert!(found.after.inter_node_edges < found.before.inter_node_edges, "{:?}", found.after);
+    }
+
+    #[test]
     fn known_weights_decide() {
         // A block order that has the large faces inside nodes stays, the other is mapped.
         assert_eq!(sums(&[4, 4], &[1, 16], &[4; 4]), (24, 24));

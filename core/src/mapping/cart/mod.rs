@@ -18,6 +18,7 @@ use std::cmp::Reverse;
 use self::bisect::bisect;
 use self::strips::Strips;
 use super::cost::{Adjacency, Objective};
+use super::graph;
 use super::lattice::Lattice;
 use super::refine::{Budget, Partition, anneal, swap_pairs};
 use crate::machine::Machine;
@@ -86,6 +87,22 @@ pub(super) struct FoundMapping {
     pub(super) algorithm: &'static str,
 }
 
+impl FoundMapping {
+    /// Becomes another mapping if that is better.
+    fn improve(
+        &mut self,
+        lattice: &Lattice,
+        node_of: Vec<u32>,
+        algorithm: &'static str,
+        goal: Goal,
+    ) {
+        let key = lattice.cost(&node_of).key(goal.objective);
+        if goal.rank(key) < goal.rank(self.key) {
+            *self = Self { node_of, key, algorithm };
+        }
+    }
+}
+
 /// What of the budget constructions may take at most.
 const CONSTRUCTIONS: i64 = 3;
 
@@ -95,6 +112,12 @@ const FIRST_CONSTRUCTIONS: i64 = 15;
 
 /// How many cuts along strips are built: their costs are nearly known before.
 const STRIPS: usize = 6;
+
+/// Where dimensions weigh unequally the grid is divided as a graph as well, with no more than so many steps a cell:
+/// what is as long along a heavy dimension as pays is often no box and no strip. On 55 grids with weights of 1 to 100,
+/// 1,200 steps gain a third as much, 10,000 a quarter more.
+const MULTILEVEL: i64 = 5000;
+const MULTILEVEL_NAME: &str = "multilevel";
 
 /// From so many cells on a sum at the bound is good enough.
 pub(super) const LARGE: usize = 20_000;
@@ -111,6 +134,16 @@ pub(super) struct Goal {
     /// but if this is set, on grids that are not large only if no node has more than its share, for an exchange takes
     /// as long as on the worst.
     pub(super) even: bool,
+    /// Where the objective is the sum, a mapping with no more than this on any node is better than one with more,
+    /// whatever the sums are; it counts as keys do.
+    pub(super) most: i64,
+}
+
+impl Goal {
+    /// By what mappings compare, from their keys.
+    pub(super) fn rank(&self, key: (i64, i64)) -> (bool, (i64, i64)) {
+        (self.objective == Objective::Sum && key.1 > self.most, key)
+    }
 }
 
 /// Maps the cells of a grid to nodes of exactly these sizes, none of them 0, which are as many
@@ -118,9 +151,10 @@ pub(super) struct Goal {
 pub(super) fn map(
     lattice: &Lattice,
     sizes: &[u32],
-    Goal { objective, bound, even }: Goal,
+    goal: Goal,
     budget: &mut Budget,
 ) -> Option<FoundMapping> {
+    let Goal { objective, bound, even, .. } = goal;
     let cells = lattice.vertices() as i64;
     if lattice.axes().is_empty() || sizes.len() < 2 || budget.left() < ONE_CONSTRUCTION * cells {
         return None;
@@ -134,11 +168,18 @@ pub(super) fn map(
             && sum <= bound
             && (!even || is_even || lattice.vertices() > LARGE)
     };
-    let best = construct(lattice, sizes, objective, done, budget);
+    let mut best = construct(lattice, sizes, goal, done, budget);
     if done(&best) {
         return Some(best);
     }
-    let mut partition = Partition::new(lattice, best.node_of, sizes.len());
+    let axes = lattice.axes();
+    if axes.iter().any(|axis| axis.weight != axes[0].weight) {
+        let mut share = budget.split_at_most(MULTILEVEL * cells, 2);
+        let node_of = graph::divided(lattice, sizes, &mut share);
+        budget.put_back(share);
+        best.improve(lattice, node_of, MULTILEVEL_NAME, goal);
+    }
+    let mut partition = Partition::new(lattice, best.node_of.clone(), sizes.len());
     let mut share = budget.split(2);
     swap_pairs(&mut partition, objective, &mut share);
     budget.put_back(share);
@@ -148,15 +189,16 @@ pub(super) fn map(
         let mut rest = Budget::seconds(1.0);
         swap_pairs(&mut partition, objective, &mut rest);
     }
-    let key = partition.cost().key(objective);
-    Some(FoundMapping { node_of: partition.into_node_of(), key, ..best })
+    let algorithm = best.algorithm;
+    best.improve(lattice, partition.into_node_of(), algorithm, goal);
+    Some(best)
 }
 
 /// The best construction; none is tried after one with which the search is `done`.
 fn construct(
     lattice: &Lattice,
     sizes: &[u32],
-    objective: Objective,
+    goal: Goal,
     done: impl Fn(&FoundMapping) -> bool,
     budget: &mut Budget,
 ) -> FoundMapping {
@@ -197,19 +239,16 @@ fn construct(
             _ => 4 + lattice.degree(),
         };
         allowed.spend(cells * work);
-        let key = cost(lattice, &node_of, sizes.len()).key(objective);
-        if best.as_ref().is_none_or(|best| key < best.key) {
-            best = Some(FoundMapping { node_of, key, algorithm: shape.name() });
+        match &mut best {
+            Some(best) => best.improve(lattice, node_of, shape.name(), goal),
+            None => {
+                let key = lattice.cost(&node_of).key(goal.objective);
+                best = Some(FoundMapping { node_of, key, algorithm: shape.name() });
+            }
         }
     }
     budget.put_back(allowed);
     best.expect("one shape at least")
-}
-
-/// What a mapping to so many nodes costs.
-fn cost(lattice: &Lattice, node_of: &[u32], nodes: usize) -> super::Cost {
-    debug_assert!(node_of.iter().all(|node| (*node as usize) < nodes));
-    lattice.cost(node_of)
 }
 
 /// The nodes that take part and with how many processes each: one choice if all processes are needed,

@@ -66,7 +66,8 @@ fn whole(lattice: &Lattice, parts: Parts, sizes: &[u32], budget: &mut Budget) ->
         }
         _ => 0,
     };
-    let goal = Goal { objective: Objective::Sum, bound, even: parts == Parts::Nodes };
+    let goal =
+        Goal { objective: Objective::Sum, bound, even: parts == Parts::Nodes, most: i64::MAX };
     match map(lattice, sizes, goal, budget) {
         Some(found) => found.node_of,
         None => in_order(sizes),

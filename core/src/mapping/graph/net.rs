@@ -64,6 +64,25 @@ impl Net {
         net
     }
 
+    /// A graph that has every edge in both directions, each with what the two weigh together.
+    pub(super) fn symmetric(graph: &impl Adjacency) -> Self {
+        let mut net = Self::with_capacity(graph.vertices(), 0);
+        for vertex in 0..graph.vertices() {
+            let begin = net.arcs.len();
+            graph.for_each_edge(vertex, |to, weight| {
+                // Of a ring of two cells both edges lead to the other one.
+                let known = net.arcs[begin..].iter_mut().find(|arc| arc.to as usize == to);
+                match known {
+                    Some(arc) => arc.weight += weight,
+                    None if to == vertex => {}
+                    None => net.arcs.push(Arc { to: to as u32, weight }),
+                }
+            });
+            net.close(1);
+        }
+        net
+    }
+
     /// What [`Net::new`] takes, in steps.
     pub(super) fn steps(graph: &Csr) -> usize {
         2 * (graph.vertices() + graph.len()) * misses(graph.vertices())
