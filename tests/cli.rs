@@ -2,6 +2,8 @@
 
 #[path = "cli/exec.rs"]
 mod exec;
+#[path = "cli/foreign.rs"]
+mod foreign;
 #[path = "cli/plan.rs"]
 mod plan;
 #[path = "cli/report.rs"]

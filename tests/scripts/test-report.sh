@@ -114,6 +114,20 @@ for name in pipe pipe.json /nowhere/x.json /nowhere/x; do
     check "$name: comes on stderr" lines '^MPI_Cart_create: grid 4' "$work/err" 1
 done
 
+# SECURITY.md: no network but the program's MPI, and nothing is written that was not named.
+networks() {
+    ! nm -D --undefined-only "$1" | grep -wE 'socket|connect|bind|listen|accept4?|getaddrinfo|sendto|sendmsg'
+}
+for one in "$lib" "$(dirname "$lib")/libcartograph_record.so" build/lib/libcartograph.so.0; do
+    check "${one##*/} knows no network" networks "$(realpath "$one")"
+done
+writes_nothing() {
+    mkdir "$work/empty"
+    (cd "$work/empty" && HOME=$work/empty $launch 4 env "LD_PRELOAD=$lib:${YIELD:-}" "$program" end) &&
+        [ -z "$(ls -A "$work/empty")" ]
+}
+check "a run leaves nothing behind" writes_nothing
+
 # A program that runs with more rights than whoever starts it: nobody's, started by daemon. Open MPI's processes
 # must be able to write where its launcher, which is root's, keeps the job's files, and these are not.
 as_daemon() { (cd "$work/open" && "$@") >"$work/out" 2>"$work/err"; }
