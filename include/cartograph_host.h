@@ -172,8 +172,11 @@ int cg_can_pack(void);
 int cg_type_size(MPI_Datatype datatype, long long *size);
 int cg_pack(const void *block, int count, MPI_Datatype datatype, void *packed, int size, MPI_Comm comm);
 int cg_unpack(const void *packed, int size, void *block, int count, MPI_Datatype datatype, MPI_Comm comm);
-/* Cancels a request and frees it; without the host's help it is left alone. */
-void cg_give_up(MPI_Request *request);
+/* Ends a receive: what has matched is received, and nothing is written to its buffer later. Waits for no message that is
+ * not under way. Without the host's help the request is left alone. */
+void cg_give_up_receive(MPI_Request *request);
+/* Leaves a send to the host; without its help the request is left alone. */
+void cg_give_up_send(MPI_Request *request);
 /* Whether requests of the host's collectives hold the datatypes that they need, and look at no array
  * once they are made. This is what MPICH and its kin do. */
 int cg_requests_keep_datatypes(void);

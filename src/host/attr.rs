@@ -373,8 +373,17 @@ unsafe extern "C" fn delete(
         Some(unsafe { Box::from_raw(value.cast::<TopologyAttribute>()) })
     };
     end::count_down();
-    // All processes free the communicator, so all free the private one.
-    let private = attached.and_then(|attached| attached.private.into_inner().flatten());
+    // All processes free the communicator, so all free the private one. One on which messages are left is not: those could be
+    // taken for others on a communicator to which the host gives the same number.
+    let private = attached.and_then(|attached| {
+        let spoilt = attached.is_spoilt();
+        let private = attached.private.into_inner().flatten();
+        if spoilt {
+            private.map(Private::abandon);
+            return None;
+        }
+        private
+    });
     match private.map(Private::free) {
         Some(Err(super::Error::Host(code))) => code,
         _ => sys::CG_SUCCESS,

@@ -85,7 +85,12 @@ int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[
     if (!PMPI_Type_create_struct || !PMPI_Type_commit || !PMPI_Type_free)
         return CG_ABSENT;
     code = PMPI_Type_create_struct(count, lengths, displs, types, made);
-    return code == MPI_SUCCESS ? PMPI_Type_commit(made) : code;
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Type_commit(made);
+    if (code != MPI_SUCCESS)
+        PMPI_Type_free(made);
+    return code;
 }
 
 int cg_type_free(MPI_Datatype *datatype)
@@ -131,12 +136,16 @@ int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value)
     return PMPI_Type_set_attr(datatype, keyval, value);
 }
 
-void cg_give_up(MPI_Request *request)
+void cg_give_up_receive(MPI_Request *request)
 {
-    if (PMPI_Cancel && PMPI_Request_free) {
-        PMPI_Cancel(request);
+    if (PMPI_Cancel && PMPI_Cancel(request) == MPI_SUCCESS)
+        cg_wait(request);
+}
+
+void cg_give_up_send(MPI_Request *request)
+{
+    if (PMPI_Request_free)
         PMPI_Request_free(request);
-    }
 }
 
 int cg_requests_keep_datatypes(void)

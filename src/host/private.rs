@@ -5,6 +5,7 @@
 //! as the standard has it for collective calls on one communicator, and so agree on the tags without a message.
 
 use std::ffi::{c_int, c_void};
+use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
@@ -97,6 +98,11 @@ impl Private {
     #[inline]
     pub(crate) fn tag(&self, pairing: c_int) -> c_int {
         self.number + self.most * pairing
+    }
+
+    /// Leaves it to the host for good.
+    pub(super) fn abandon(self) {
+        mem::forget(self.shared);
     }
 
     /// Gives it up. Collective where no other topology has it.

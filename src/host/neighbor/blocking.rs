@@ -5,7 +5,7 @@ use std::ffi::{c_int, c_void};
 
 use super::combine::Combined;
 use super::ends::End;
-use super::pending::{wait, wait_all};
+use super::pending::{give_up, wait, wait_all};
 use super::types::{Described, Temporary};
 use super::{Block, Neighborhood, Operation, Side, Start, own, request};
 use crate::engine::combine::Combine;
@@ -138,7 +138,7 @@ impl Pending<'_> {
                 })
             });
         if started.is_err() {
-            self.give_up();
+            self.give_up(receives.len());
         }
         started
     }
@@ -158,16 +158,16 @@ impl Pending<'_> {
         Ok(())
     }
 
-    /// After the host refused a message: what is under way is not waited for, since what it waits for may never come, and
-    /// may have been matched already. So no later collective goes there.
+    /// After the host refused a message: what was sent may have been matched or not, so no later collective goes there.
     #[cold]
-    fn give_up(&mut self) {
+    fn give_up(&mut self, receives: usize) {
         self.of.attached.spoil();
         // SAFETY: a constant of the host.
         let null = unsafe { sys::cg_request_null };
-        for request in self.requests.iter_mut().filter(|request| **request != null) {
-            // SAFETY: a request that was started here.
-            unsafe { sys::cg_give_up(request) };
+        for (number, request) in self.requests.iter_mut().enumerate() {
+            if *request != null {
+                give_up(request, number < receives);
+            }
         }
     }
 }

@@ -36,6 +36,8 @@ pub(super) fn wait(request: &mut MPI_Request) -> Result {
 #[derive(Default)]
 pub(super) struct Requests {
     requests: Vec<MPI_Request>,
+    /// Which of them are receives.
+    receives: Vec<bool>,
     temporary: Temporary,
 }
 
@@ -50,12 +52,22 @@ impl Requests {
         self.temporary.describe(block)
     }
 
-    /// Starts a message.
-    pub(super) fn post(&mut self, start: impl FnOnce(*mut MPI_Request) -> c_int) -> Result {
+    /// Starts a receive.
+    pub(super) fn receive(&mut self, start: impl FnOnce(*mut MPI_Request) -> c_int) -> Result {
+        self.post(true, start)
+    }
+
+    /// Starts a send.
+    pub(super) fn send(&mut self, start: impl FnOnce(*mut MPI_Request) -> c_int) -> Result {
+        self.post(false, start)
+    }
+
+    fn post(&mut self, is_receive: bool, start: impl FnOnce(*mut MPI_Request) -> c_int) -> Result {
         // SAFETY: a constant of the host.
         let mut request = unsafe { sys::cg_request_null };
         quiet(start(&raw mut request))?;
         self.requests.push(request);
+        self.receives.push(is_receive);
         Ok(())
     }
 
@@ -70,23 +82,34 @@ impl Requests {
     /// Forgets them when all are done.
     pub(super) fn clear(&mut self) {
         self.requests.clear();
+        self.receives.clear();
         self.temporary = Temporary::default();
     }
 
-    /// After the host refused a message: what is under way is not waited for, since what it waits for may never
-    /// come. Whether there was any.
+    /// After the host refused a message: sends are not waited for, since their receives may never come. Returns whether
+    /// any message was under way.
     pub(super) fn give_up(&mut self) -> bool {
         // SAFETY: a constant of the host.
         let null = unsafe { sys::cg_request_null };
         let mut any = false;
-        for request in &mut self.requests {
+        for (request, is_receive) in self.requests.iter_mut().zip(&self.receives) {
             if *request != null {
-                // SAFETY: a request that was started here and is not done.
-                unsafe { sys::cg_give_up(request) };
                 any = true;
+                give_up(request, *is_receive);
             }
         }
         self.clear();
         any
+    }
+}
+
+/// Gives up a request that was started and is not done. Nothing is written to the buffer of a receive from then on.
+pub(super) fn give_up(request: &mut MPI_Request, is_receive: bool) {
+    // SAFETY: as the caller says.
+    unsafe {
+        match is_receive {
+            true => sys::cg_give_up_receive(request),
+            false => sys::cg_give_up_send(request),
+        }
     }
 }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use super::keep::Kept;
 use super::plan::{Layout, Plan};
-use super::{Block, Neighborhood, Side, both_regular, graph, own, persistent};
+use super::{Block, Neighborhood, Side, both_regular, graph, own, pending, persistent};
 use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::host::{Error, HostComm, Result};
@@ -53,10 +53,14 @@ pub(super) fn start(
         Start::Later(_) => None,
     };
     let with_own = alone.is_none();
-    let request = all_to_all(of, send, receive, start, with_own)?;
+    let mut request = all_to_all(of, send, receive, start, with_own)?;
     // Others need not wait for what is of no concern to them.
-    if let Some(alone) = alone {
-        own::copy(of, &alone, send, receive)?;
+    if let Some(alone) = alone
+        && let Err(error) = own::copy(of, &alone, send, receive)
+    {
+        // The program gets no request, and nothing may be written to its buffers once it has the error.
+        pending::wait(&mut request)?;
+        return Err(error);
     }
     Ok(request)
 }
@@ -125,7 +129,7 @@ fn complete(alone: &HostComm) -> Result<MPI_Request> {
     };
     if let Err(error) = quiet(sent) {
         // SAFETY: a request that was started here.
-        unsafe { sys::cg_give_up(receiving) };
+        unsafe { sys::cg_give_up_receive(receiving) };
         return Err(error);
     }
     Ok(*receiving)

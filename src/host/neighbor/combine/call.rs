@@ -181,7 +181,7 @@ impl Call<'_> {
         // SAFETY: the buffer has so much room there, and stays until the message is here.
         let place = unsafe { self.base.add(start) };
         let (comm, peer) = (self.private.0, message.peer);
-        self.buffers.requests.post(|request| {
+        self.buffers.requests.receive(|request| {
             // SAFETY: as above.
             unsafe {
                 sys::PMPI_Irecv(place.cast(), room as i32, sys::cg_byte, peer, TAG, comm, request)
@@ -211,7 +211,7 @@ impl Call<'_> {
                 length += part.length;
             }
             let (comm, peer, length) = (self.private.0, *peer, length as i32);
-            requests.post(|request| {
+            requests.send(|request| {
                 // SAFETY: as above.
                 unsafe {
                     sys::PMPI_Isend(place.cast(), length, sys::cg_byte, peer, TAG, comm, request)
@@ -247,7 +247,7 @@ impl Call<'_> {
         let end = &self.of.ends.of(Direction::Send, true)[place];
         let block = self.buffers.requests.describe((self.send.block)(end.number))?;
         let (address, comm) = (self.send.address(&block), self.private.0);
-        self.buffers.requests.post(|request| {
+        self.buffers.requests.send(|request| {
             let (count, datatype) = (block.count, block.datatype);
             // SAFETY: the program vouches for its buffer, as far as count and datatype say.
             unsafe {
@@ -260,7 +260,7 @@ impl Call<'_> {
         let end = &self.of.ends.of(Direction::Receive, true)[place];
         let block = self.buffers.requests.describe((self.receive.block)(end.number))?;
         let (address, comm) = (self.receive.address(&block), self.private.0);
-        self.buffers.requests.post(|request| {
+        self.buffers.requests.receive(|request| {
             let (count, datatype) = (block.count, block.datatype);
             // SAFETY: the program vouches for its buffer, as far as count and datatype say.
             unsafe {

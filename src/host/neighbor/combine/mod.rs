@@ -133,7 +133,7 @@ impl Combined {
         let done = call.run();
         if done.is_err() && call.buffers.requests.give_up() {
             of.attached.spoil();
-            // The host may still write there.
+            // The host may still read there.
             mem::forget(call.buffers);
         } else {
             call.buffers.requests.clear();
