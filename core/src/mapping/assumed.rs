@@ -10,7 +10,7 @@ use super::cost::Adjacency;
 use super::grid::Grid;
 use super::lattice::Lattice;
 use super::levels::Tree;
-use super::plan::{Options, Plan, plan_weighed, worth, worth_through};
+use super::plan::{Options, Plan};
 use crate::machine::{Level, Machine};
 
 /// How many times as much as another any dimension may weigh.
@@ -23,10 +23,17 @@ const MOST_CORNERS: usize = 8;
 /// From so many cells on, where constructions take most of the time, one more mapping is tried and not three.
 const LARGE: usize = 20_000;
 
-/// The best mapping that is no loss where dimensions are unequal, or the order of the ranks. It takes at most
-/// twice as long as [`plan_weighed`] alone, beside constructions, which take four times as long at most.
-pub(super) fn plan(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
-    let best = plan_weighed(grid, layout, options);
+/// The best mapping that is no loss where dimensions are unequal, or the order of the ranks. `search` finds the best one
+/// by the weights that a grid has, in so many `seconds` unless the options say otherwise; this takes at most twice as
+/// long, beside constructions, which take four times as long at most.
+pub(super) fn guard(
+    grid: &Grid,
+    layout: &Machine,
+    options: &Options,
+    seconds: f64,
+    search: impl Fn(&Grid, &Machine, &Options) -> Plan,
+) -> Plan {
+    let best = search(grid, layout, options);
     let (nodes, cells) = (layout.nodes(), grid.vertices());
     let node_of =
         |plan: &Plan| -> Vec<u32> { plan.old_ranks().map(|old| nodes[old as usize]).collect() };
@@ -44,12 +51,11 @@ pub(super) fn plan(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     }
     let tree = Tree::new(layout, &options.distances);
     let key = |plan: &Plan| tree.key(grid, &node_of(plan), options.objective);
-    let worth = if tree.is_trivial() { worth(cells) } else { worth_through(cells) };
-    let seconds = options.seconds.unwrap_or(worth) / 3.0;
+    let seconds = options.seconds.unwrap_or(seconds) / 3.0;
     let options = Options { seconds: Some(seconds), ..*options };
     let tried = if cells < LARGE { 0..3 } else { 1..2 };
     for weights in &sparing(&before[0].sums, &after[0].sums)[tried] {
-        let found = plan_weighed(&grid.weighing(weights), layout, &options);
+        let found = search(&grid.weighing(weights), layout, &options);
         let Some(old_rank) = found.old_rank else { continue };
         let found = stay.clone().with_order(grid, layout, old_rank, found.algorithm);
         if key(&found) < key(&stay) && is_safe(&cuts(&found)) {
@@ -148,6 +154,7 @@ fn corners(ndims: usize) -> impl Iterator<Item = Vec<i64>> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::search::plan_assumed;
     use super::*;
     use crate::topology::Cart;
 
@@ -156,7 +163,7 @@ mod tests {
     }
 
     fn planned(dims: &[i32], sizes: &[usize]) -> Plan {
-        plan(&grid(dims), &Machine::blocks(sizes), &Options::default())
+        plan_assumed(&grid(dims), &Machine::blocks(sizes), &Options::default())
     }
 
     fn sums(plan: &Plan) -> (i64, i64) {
@@ -189,7 +196,7 @@ mod tests {
         assert_eq!(sums(&planned(&[16, 16], &[16; 16])), (480, 256));
         // Ranks dealt to few nodes in turn cut so much that nothing can be lost.
         let dealt = Machine::from_ids(&(0..64).map(|rank| rank % 4).collect::<Vec<_>>());
-        assert_eq!(sums(&plan(&grid(&[8, 8]), &dealt, &Options::default())), (112, 32));
+        assert_eq!(sums(&plan_assumed(&grid(&[8, 8]), &dealt, &Options::default())), (112, 32));
     }
 
     #[test]
@@ -201,7 +208,7 @@ mod tests {
             (&[10, 9, 4], [vec![30; 6], vec![20; 9]].concat()),
         ] {
             let layout = Machine::blocks(&sizes);
-            let plan = plan(&grid(dims), &layout, &Options::default());
+            let plan = plan_assumed(&grid(dims), &layout, &Options::default());
             let node_of: Vec<u32> =
                 plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
             assert!(plan.after.inter_node_edges < plan.before.inter_node_edges, "{dims:?}");

@@ -19,6 +19,7 @@ mod rank_zero;
 mod refine;
 mod rng;
 mod scramble;
+mod search;
 pub mod weights;
 
 pub use cost::{Adjacency, Cost, Objective};
@@ -26,7 +27,8 @@ pub use csr::Csr;
 pub use grid::{Grid, Offset};
 pub use levels::Distances;
 pub use memo::{recall_cart, recall_graph};
-pub use plan::{Options, Plan, plan_cart, plan_graph};
+pub use plan::{Options, Plan};
 pub use refine::stop_searches;
 pub use scramble::Scramble;
+pub use search::{plan_cart, plan_graph};
 pub use weights::Weights;

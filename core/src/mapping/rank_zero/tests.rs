@@ -1,7 +1,7 @@
 //! Rank 0 stays, in every grid of up to 64 cells on many layouts, and what that costs.
 
-use super::super::plan::plan_weighed;
 use super::super::rng::Rng;
+use super::super::search::{plan_assumed, plan_weighed};
 use super::super::{plan_cart, plan_graph};
 use super::*;
 use crate::machine::Kind;
@@ -134,7 +134,7 @@ fn rank_zero_stays_in_every_small_grid() {
                 for grid in [known.clone().assumed(), known] {
                     let kept = plan_cart(&grid, &layout, &options);
                     let free = match grid.is_assumed() {
-                        true => assumed::plan(&grid, &layout, &options),
+                        true => plan_assumed(&grid, &layout, &options),
                         false => plan_weighed(&grid, &layout, &options),
                     };
                     check_costs(&grid, &layout, &options, &kept);

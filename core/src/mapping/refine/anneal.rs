@@ -203,7 +203,7 @@ impl<'a, M: Metric> State<'a, M> {
             if metric.is_flat() { 0 } else { (0..node_of.len()).map(beyond).sum::<i128>() };
         let mut state = Self {
             metric,
-            node_of: partition.node_of().to_vec(),
+            node_of: node_of.to_vec(),
             leaving: (0..nodes).map(|node| partition.leaving(node as u32)).collect(),
             excess: vec![0; nodes],
             size: LENIENT * 2.0 * weight,
@@ -217,7 +217,7 @@ impl<'a, M: Metric> State<'a, M> {
             },
             objective,
             best: (0, 0),
-            kept: partition.node_of().to_vec(),
+            kept: node_of.to_vec(),
         };
         state.best = state.key();
         state
@@ -340,10 +340,8 @@ impl<'a, M: Metric> State<'a, M> {
     /// Looks at one vertex, and perhaps moves it to the node of a neighbor. How many steps it took.
     fn step(&mut self, graph: &Csr, temperature: f64, random: &mut Rng) -> usize {
         // One number chooses the vertex by its upper half and the neighbor by its lower.
-        let (upper, lower) = {
-            let bits = random.next();
-            (bits >> 32, bits & 0xffff_ffff)
-        };
+        let bits = random.next();
+        let (upper, lower) = (bits >> 32, bits & 0xffff_ffff);
         let u = ((upper * self.node_of.len() as u64) >> 32) as usize;
         let (targets, _) = graph.row(u);
         if targets.is_empty() {
@@ -379,11 +377,10 @@ impl<'a, M: Metric> State<'a, M> {
         self.leaving[b] += db;
         self.sum += da + db;
         self.beyond += beyond;
-        let distance = |excess: i32| excess.unsigned_abs();
-        self.wrong -= distance(self.excess[a]) + distance(self.excess[b]);
+        self.wrong -= self.excess[a].unsigned_abs() + self.excess[b].unsigned_abs();
         self.excess[a] -= 1;
         self.excess[b] += 1;
-        self.wrong += distance(self.excess[a]) + distance(self.excess[b]);
+        self.wrong += self.excess[a].unsigned_abs() + self.excess[b].unsigned_abs();
         if self.wrong == 0 {
             self.keep();
         }
