@@ -68,7 +68,7 @@ impl Grid {
         Self { dims: self.dims.clone(), periodic: self.periodic.clone(), stencil, assumed: false }
     }
 
-    /// The same grid with edges along each dimension weighing so many times as much. Not assumed.
+    /// The same grid with edges along each dimension weighing so many times as much; assumed as before.
     pub(super) fn weighing(&self, times: &[i64]) -> Self {
         let weighed = |offset: &Offset| {
             let along = offset.by.iter().zip(times).filter(|(by, _)| **by != 0);
@@ -76,7 +76,7 @@ impl Grid {
             Offset { by: offset.by.clone(), weight: offset.weight * times }
         };
         let stencil = self.stencil.iter().map(weighed).collect();
-        Self { stencil, assumed: false, ..self.clone() }
+        Self { stencil, ..self.clone() }
     }
 
     /// How many cells lie along each dimension.

@@ -87,6 +87,8 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
         bound: 2 * plan.lower_bound,
         even: true,
         most: 2 * plan.before.max_node_edges,
+        // Weights that the guard tries are no knowledge.
+        as_graph: !grid.is_assumed(),
     };
     let mut best: Option<cart::FoundMapping> = None;
     for (i, nodes) in choices.iter().enumerate() {

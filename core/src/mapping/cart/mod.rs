@@ -137,6 +137,8 @@ pub(super) struct Goal {
     /// Where the objective is the sum, a mapping with no more than this on any node is better than one with more,
     /// whatever the sums are; it counts as keys do.
     pub(super) most: i64,
+    /// Whether a grid whose dimensions weigh unequally is divided as a graph as well.
+    pub(super) as_graph: bool,
 }
 
 impl Goal {
@@ -173,7 +175,7 @@ pub(super) fn map(
         return Some(best);
     }
     let axes = lattice.axes();
-    if axes.iter().any(|axis| axis.weight != axes[0].weight) {
+    if goal.as_graph && axes.iter().any(|axis| axis.weight != axes[0].weight) {
         let mut share = budget.split_at_most(MULTILEVEL * cells, 2);
         let node_of = graph::divided(lattice, sizes, &mut share);
         budget.put_back(share);

@@ -66,8 +66,13 @@ fn whole(lattice: &Lattice, parts: Parts, sizes: &[u32], budget: &mut Budget) ->
         }
         _ => 0,
     };
-    let goal =
-        Goal { objective: Objective::Sum, bound, even: parts == Parts::Nodes, most: i64::MAX };
+    let goal = Goal {
+        objective: Objective::Sum,
+        bound,
+        even: parts == Parts::Nodes,
+        most: i64::MAX,
+        as_graph: false,
+    };
     match map(lattice, sizes, goal, budget) {
         Some(found) => found.node_of,
         None => in_order(sizes),
