@@ -114,6 +114,8 @@ recorder() {
     local recorder=${library%/*}/libcartograph_record.so
     [ -e "$recorder" ] || return 0
     build bench_record
+    # Where a recording is nothing is recorded.
+    rm -rf "$results/traffic"
     timeout -k 5 120 "${launch[@]}" 1 "$out/bench_record" >"$results/alone.tsv"
     timeout -k 5 120 "${launch[@]}" 1 env CARTOGRAPH_RECORD="$results/traffic" LD_PRELOAD="$recorder" \
         "$out/bench_record" >"$results/recorded.tsv"

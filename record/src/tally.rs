@@ -26,8 +26,11 @@ struct Tally {
     free: Vec<u32>,
     /// What persistent requests send whenever they are started.
     kept: Option<FxHashMap<usize, Kept>>,
-    /// Requests that are not known to be done, by their handles.
+    /// Requests of the window that are not known to be done, by their handles.
     pending: Option<FxHashMap<usize, Pending>>,
+    /// Receives that were posted behind the window: a handle and from whom, in the place that the handle has. Two that share a
+    /// place lose one, whose time is that of nobody who is known.
+    recent: [(usize, Option<u32>); RECENT],
     /// The calls of collectives, and the ticks in them.
     collectives: BTreeMap<&'static str, (u64, u64)>,
     /// Ticks of waiting on nobody who is known.
@@ -50,6 +53,16 @@ struct Other {
 
 /// The most requests of which the ends are waited for: some that are freed may have been taken for others.
 const MOST_PENDING: usize = 1 << 16;
+
+/// Places for receives behind the window, as a power of two.
+const RECENT_BITS: u32 = 8;
+const RECENT: usize = 1 << RECENT_BITS;
+
+/// The place of a handle.
+fn place(request: usize) -> usize {
+    // Multiplied by the golden ratio, neighbors are far from each other.
+    ((request as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (u64::BITS - RECENT_BITS)) as usize
+}
 
 /// The tag of messages of neighborhood collectives, which no program has.
 const NEIGHBORHOOD: i32 = -1;
@@ -96,6 +109,7 @@ impl Tally {
             free: Vec::new(),
             kept: None,
             pending: None,
+            recent: [(0, None); RECENT],
             collectives: BTreeMap::new(),
             waited: 0,
             window: Window::closed(),
@@ -151,7 +165,23 @@ impl Tally {
     }
 
     /// A send or receive with a request was posted.
+    #[inline]
     fn post(&mut self, request: Option<usize>, receives: Option<Option<u32>>, call: Option<Call>) {
+        if !window::is_open() {
+            if let (Some(request), Some(on)) = (request, receives) {
+                self.recent[place(request)] = (request, on);
+            }
+            return;
+        }
+        self.post_in_window(request, receives, call);
+    }
+
+    fn post_in_window(
+        &mut self,
+        request: Option<usize>,
+        receives: Option<Option<u32>>,
+        call: Option<Call>,
+    ) {
         let takes = self.window.takes();
         let post = if takes && call.is_some() { self.window.next_post() } else { u32::MAX };
         if let Some(request) = request
@@ -395,31 +425,42 @@ pub(crate) fn keep_receive(request: MPI_Request, comm: MPI_Comm, from: c_int, ta
     tally.kept.get_or_insert_default().insert(bits(request), kept);
 }
 
-/// These requests are done.
+/// These requests are done, for which was waited since `began`.
 #[inline]
-pub(crate) fn waited(requests: impl Iterator<Item = usize>) {
-    let ticks = ticks::now().saturating_sub(outermost::began());
+pub(crate) fn waited(requests: impl Iterator<Item = usize>, began: u64) {
+    let ticks = ticks::now().saturating_sub(began);
     let mut guard = tally();
     let tally = &mut *guard;
     // The first that receives, further ones, and the numbers in the window.
     let (mut first, mut others, mut posts) = (None, Vec::new(), Vec::new());
-    let takes = tally.window.takes();
-    if let Some(pending) = &mut tally.pending {
-        for done in requests.filter_map(|request| pending.remove(&request)) {
-            match (done.receives, first) {
-                (None, _) => {}
-                (Some(on), None) => first = Some(on),
-                (Some(on), Some(_)) => others.push(on),
-            }
+    let takes = window::is_open() && tally.window.takes();
+    for request in requests {
+        let recent = &mut tally.recent[place(request)];
+        let receives = if recent.0 == request && request != 0 {
+            recent.0 = 0;
+            Some(recent.1)
+        } else if let Some(done) = tally.pending.as_mut().and_then(|all| all.remove(&request)) {
             if takes && done.post != u32::MAX {
                 posts.extend(done.post..done.post + done.count);
             }
+            done.receives
+        } else {
+            None
+        };
+        match (receives, first) {
+            (None, _) => {}
+            (Some(on), None) => first = Some(on),
+            (Some(on), Some(_)) => others.push(on),
         }
     }
-    // Nobody knows which came last.
-    let share = ticks / (others.len() as u64 + 1);
-    tally.wait(first.flatten(), share);
-    others.into_iter().for_each(|on| tally.wait(on, share));
+    if others.is_empty() {
+        tally.wait(first.flatten(), ticks);
+    } else {
+        // Nobody knows which came last.
+        let share = ticks / (others.len() as u64 + 1);
+        tally.wait(first.flatten(), share);
+        others.into_iter().for_each(|on| tally.wait(on, share));
+    }
     if takes {
         tally.window.push_wait(&mut posts);
     }
@@ -594,6 +635,9 @@ pub(crate) fn forget(request: MPI_Request) {
     let request = bits(request);
     tally.kept.as_mut().map(|kept| kept.remove(&request));
     tally.pending.as_mut().map(|pending| pending.remove(&request));
+    if tally.recent[place(request)].0 == request {
+        tally.recent[place(request)].0 = 0;
+    }
 }
 
 /// A grid was made in which the process has a place.

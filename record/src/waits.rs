@@ -10,6 +10,7 @@ use crate::sys::{
     self, MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Message, MPI_Request, MPI_Status,
 };
 use crate::tally::{keep_receive, not_done, post_receive, received, waited, waited_on};
+use crate::ticks;
 
 wrap! { @timed
     // What MPI_Mrecv receives was matched before.
@@ -52,7 +53,7 @@ struct Requests {
 }
 
 impl Requests {
-    const FEW: usize = 16;
+    const FEW: usize = 8;
 
     /// # Safety
     ///
@@ -96,20 +97,21 @@ enum Done {
 /// # Safety
 ///
 /// The indices are there.
-unsafe fn answered(requests: &Requests, done: &Done) {
+#[inline]
+unsafe fn answered(requests: &Requests, done: &Done, began: u64) {
     let requests = requests.all();
     match *done {
         Done::If(0) => not_done(),
-        Done::All | Done::If(_) => waited(requests.iter().copied()),
+        Done::All | Done::If(_) => waited(requests.iter().copied(), began),
         Done::One(index) => match requests.get(index as usize).filter(|_| index >= 0) {
-            Some(request) => waited(std::iter::once(*request)),
+            Some(request) => waited(std::iter::once(*request), began),
             None => not_done(),
         },
         Done::Some(count, _) if count <= 0 => not_done(),
         Done::Some(count, indices) => {
             // SAFETY: as the caller promises.
             let index = |at: usize| unsafe { *indices.add(at) } as usize;
-            waited((0..count as usize).filter_map(|at| requests.get(index(at)).copied()));
+            waited((0..count as usize).filter_map(|at| requests.get(index(at)).copied()), began);
         }
     }
 }
@@ -124,10 +126,11 @@ macro_rules! wrap_waits {
             unsafe fn call(next: &Next, $($arg: $ty),*) -> c_int {
                 // SAFETY: every function of this name is of this type: it is what mpi.h declares.
                 let next: Function = unsafe { std::mem::transmute(next.get()) };
-                let Some(_outermost) = outermost::enter(true) else {
+                let Some(_outermost) = outermost::enter(false) else {
                     // SAFETY: the caller keeps the standard's contract for this call.
                     return unsafe { next($($arg),*) };
                 };
+                let began = ticks::now();
                 // SAFETY: as above.
                 let requests = unsafe { Requests::copy($count, $requests) };
                 // SAFETY: as above.
@@ -135,7 +138,7 @@ macro_rules! wrap_waits {
                 if code == sys::CR_SUCCESS {
                     #[allow(unused_unsafe, reason = "some look at no pointer")]
                     // SAFETY: the host has found the arguments to be right, and has answered.
-                    unsafe { answered(&requests, &$done) };
+                    unsafe { answered(&requests, &$done, began) };
                 }
                 code
             }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output, Stdio};
+use std::thread;
+use std::time::Duration;
 
 use serde_json::{Value, json};
 
@@ -55,6 +57,18 @@ impl Bench {
 
     /// Tunes a program that says how long it took by these lines, under a launcher that takes a rank file.
     fn tune(&self, code: i32, options: &str, program: &str) -> String {
+        self.said(code, &self.command(options, program).output().unwrap())
+    }
+
+    fn said(&self, code: i32, done: &Output) -> String {
+        let text = String::from_utf8([&done.stdout[..], &done.stderr].concat()).unwrap();
+        assert_eq!(done.status.code(), Some(code), "{text}");
+        assert_eq!(fs::read_dir(self.directory.join("tmp")).unwrap().count(), 0, "{text}");
+        text
+    }
+
+    /// The command that does so.
+    fn command(&self, options: &str, program: &str) -> Command {
         let recorded = self.directory.join("run.traffic");
         let record = format!(
             "if [ \"$CARTOGRAPH_RECORD\" ]; then cp -r {} \"$CARTOGRAPH_RECORD\"; exit; fi",
@@ -78,11 +92,7 @@ impl Bench {
         let mut cc = Command::new("cc");
         cc.args(["-shared", "-fPIC", "-o"]).arg(self.directory.join("lib/libcartograph.so.0"));
         assert!(cc.arg(source).status().unwrap().success());
-        let done = command.output().unwrap();
-        let text = String::from_utf8([done.stdout, done.stderr].concat()).unwrap();
-        assert_eq!(done.status.code(), Some(code), "{text}");
-        assert_eq!(fs::read_dir(self.directory.join("tmp")).unwrap().count(), 0, "{text}");
-        text
+        command
     }
 
     fn profile(&self) -> PathBuf {
@@ -184,6 +194,27 @@ fn a_program_whose_grids_stay_gets_a_rank_file() {
     }
     // Nothing else is left behind.
     assert_eq!(fs::read_dir(bench.directory.join("here")).unwrap().count(), 2);
+}
+
+#[test]
+fn ctrl_c_gives_the_best_so_far() {
+    let bench = Bench::new("interrupted", true);
+    let state = bench.directory.join("state");
+    let program = format!(
+        "echo >>{}; case $CARTOGRAPH_WEIGHTS in 4x4:*) echo took 1 ;; *) echo took 2 ;; esac; sleep 0.05",
+        state.display()
+    );
+    let mut command = bench.command("--runs 1000", &program);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while fs::read_to_string(&state).map_or(0, |text| text.len()) < 12 {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let mut kill = Command::new("kill");
+    assert!(kill.args(["-s", "INT", &child.id().to_string()]).status().unwrap().success());
+    let text = bench.said(130, &child.wait_with_output().unwrap());
+    has(&text, "weights 1,1 is 2.00 times as fast as the program alone");
+    has(&text, "cartograph: interrupted: this is the best so far");
+    assert_eq!(read(&bench.profile())["weights"], "4x4:1,1");
 }
 
 #[test]
