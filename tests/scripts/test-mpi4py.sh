@@ -61,4 +61,11 @@ fi
 evidence=("$work"/forwarded.{0,1,2})
 check "with the library for every MPI" run forwarded "LD_PRELOAD=$top/build/lib/libcartograph.so${YIELD:+:$YIELD}"
 check "some tests passed with it" test "$(passed_in forwarded | wc -l)" -gt 40
+example() {
+    timeout -k 5 60 $launch 4 env "MPI4PY_MPIABI=$family" "MPI4PY_LIBMPI=$libmpi" CARTOGRAPH_REORDER=scramble:1 \
+        "LD_LIBRARY_PATH=$work/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+        "LD_PRELOAD=$top/build/lib/libcartograph.so${YIELD:+:$YIELD}" "$mpi4py/bin/python" examples/halo.py </dev/null |
+        grep -xF "a grid of 2 x 2, 0 wrong"
+}
+check "examples/halo.py" example
 verdict "test-mpi4py, $host"
