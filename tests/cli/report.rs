@@ -45,7 +45,7 @@ fn reports_are_shown_and_drawn() {
     assert_eq!(cartograph("show").arg(&json).arg("--svg").arg(&svg).stdout(), "");
     let drawn = fs::read_to_string(&svg).unwrap();
     for words in
-        ["MPI_Cart_create: grid 4 x 2", "MPI_Dist_graph_create", "worst node", "Row: the node"]
+        ["MPI_Cart_create: grid 4 x 2", "MPI_Dist_graph_create", "busiest node", "Row: the node"]
     {
         assert!(drawn.contains(words), "{words}");
     }

@@ -295,7 +295,7 @@ fn a_recording_is_known_by_its_beginning_whatever_letters_it_has() {
         // Among the first bytes is half a letter, wherever these end.
         let program = format!("{padding}{}", "\u{e4}".repeat(60));
         let text = cartograph("show").arg(alone(&directory, &program)).stdout();
-        assert!(text.starts_with(&format!("{program}: 1 processes")), "{text}");
+        assert!(text.starts_with(&format!("{program}: 1 process")), "{text}");
     }
 }
 

@@ -90,7 +90,7 @@ impl Reason {
     /// The program passed `reorder = 0`.
     pub const NOT_ASKED: Self = Self(Cow::Borrowed("reorder = 0"));
     /// `CARTOGRAPH_REORDER` is `off`, or names other constructors.
-    pub const OFF: Self = Self(Cow::Borrowed("CARTOGRAPH_REORDER moves nobody here"));
+    pub const OFF: Self = Self(Cow::Borrowed("disabled by CARTOGRAPH_REORDER"));
     /// All processes share a node.
     pub const ONE_NODE: Self = Self(Cow::Borrowed("one node"));
     /// The ranks passed different arguments.
@@ -103,7 +103,7 @@ impl Reason {
 
     /// A mapping gains where all dimensions weigh the same, which is not known, and could be a loss where not.
     pub const WITHHELD: Self =
-        Self(Cow::Borrowed("what gains if all dimensions weigh the same could be a loss if not"));
+        Self(Cow::Borrowed("moving helps if all faces are alike but may hurt if not"));
     /// Processes of distributed graphs are moved only if the info or the user says so.
     pub const NOT_TOLD: Self = Self(Cow::Borrowed(
         "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info",

@@ -86,7 +86,11 @@ impl fmt::Display for Effect {
             Change(before.inter_node_edges, after.inter_node_edges),
             Change(before.max_node_edges, after.max_node_edges),
         );
-        write!(f, "edges of the worst node {max}; between nodes {sum}{}", AtLeast(self.lower_bound))
+        write!(
+            f,
+            "edges of the busiest node {max}; between nodes {sum}{}",
+            AtLeast(self.lower_bound)
+        )
     }
 }
 
@@ -99,7 +103,7 @@ impl fmt::Display for LevelEffect {
         }
         writeln!(
             f,
-            "  between {groups} {name} {}{}; of the worst {}",
+            "  between {groups} {name} {}{}; of the busiest {}",
             Change(before.edges, after.edges),
             AtLeast(*lower_bound),
             Change(before.worst_group, after.worst_group)
@@ -132,7 +136,19 @@ impl fmt::Display for Record {
             None => writeln!(f)?,
         }
         match (&self.kept, &self.effect) {
-            (Some(why), _) => write!(f, "  ranks kept: {why}")?,
+            (Some(why), _) => match self.withheld() {
+                Some((_, cost)) if *why == Reason::WITHHELD => {
+                    let before =
+                        self.effect.as_ref().map_or(0, |effect| effect.before.max_node_edges);
+                    let change = format!("{before} -> {}", cost.max_node_edges);
+                    write!(
+                        f,
+                        "  ranks kept: {}",
+                        why.to_string().replacen(" but", &format!(" ({change}) but"), 1)
+                    )?;
+                }
+                _ => write!(f, "  ranks kept: {why}")?,
+            },
             (None, Some(effect)) if effect.algorithm == Plan::INSIDE_NODES => {
                 write!(f, "  ranks reordered inside their nodes only")?;
             }
@@ -169,12 +185,12 @@ impl fmt::Display for Record {
         match (self.withheld(), command) {
             (Some((_, cost)), Some(command)) => writeln!(
                 f,
-                "  if all dimensions weigh the same, the launcher can make that {} and {}, of MPI_COMM_WORLD: {command}",
+                "  with equal weights, a rank file for MPI_COMM_WORLD would reduce this to {} and {}: {command}",
                 cost.max_node_edges, cost.inter_node_edges
             ),
             (Some((ones, cost)), None) if self.kept == Some(Reason::WITHHELD) => writeln!(
                 f,
-                "  if all dimensions weigh the same, CARTOGRAPH_WEIGHTS={ones} makes that {} and {}{}",
+                "  with CARTOGRAPH_WEIGHTS={ones}, which says that they are alike, this would be {} and {}{}",
                 cost.max_node_edges,
                 cost.inter_node_edges,
                 if self.may_gain_much(cost) {
@@ -184,7 +200,7 @@ impl fmt::Display for Record {
                 }
             ),
             (None, Some(command)) => {
-                writeln!(f, "  of MPI_COMM_WORLD, the launcher can place the ranks so: {command}")
+                writeln!(f, "  to get this placement from the launcher, run: {command}")
             }
             _ => Ok(()),
         }
@@ -235,7 +251,7 @@ impl Document {
     pub(super) fn not_told(&self) -> String {
         match self.not_recorded {
             0 => String::new(),
-            more => format!("and {more} more topologies, of too many kinds to tell\n"),
+            more => format!("{more} more topologies not shown\n"),
         }
     }
 }
@@ -277,15 +293,17 @@ mod tests {
         };
         let text = record(Reorder::Asked, Reason::WITHHELD);
         let ends = "\
-  edges of the worst node 8; between nodes 24, at least 16; weights assumed equal
-  if all dimensions weigh the same, CARTOGRAPH_WEIGHTS=1,1,1 makes that 4 and 16: cartograph tune finds out whether it is faster
+  edges of the busiest node 8; between nodes 24, at least 16; weights assumed equal
+  with CARTOGRAPH_WEIGHTS=1,1,1, which says that they are alike, this would be 4 and 16: cartograph tune finds out whether it is faster
 ";
         assert!(text.ends_with(ends), "{text}");
+        let kept = "ranks kept: moving helps if all faces are alike (8 -> 4) but may hurt if not; ";
+        assert!(text.contains(kept), "{text}");
         let text = record(Reorder::No, Reason::NOT_ASKED);
-        let ends = "  if all dimensions weigh the same, the launcher can make that 4 and 16, of MPI_COMM_WORLD: \
+        let ends = "  with equal weights, a rank file for MPI_COMM_WORLD would reduce this to 4 and 16: \
             cartograph plan --dims 4x4x1 --weights 1,1,1 --nodes 4 --ppn 4 --rankfile LAUNCHER FILE --hosts NAMES\n";
         assert!(text.ends_with(ends), "{text}");
-        assert!(!record(Reorder::Asked, Reason::OFF).contains("all dimensions"));
+        assert!(!record(Reorder::Asked, Reason::OFF).contains("CARTOGRAPH_WEIGHTS"));
     }
 
     #[test]
@@ -300,9 +318,9 @@ mod tests {
         let text =
             Record::planned("MPI_Cart_create", &grid, Reorder::Asked, &layout, &plan).to_string();
         let expected = "  \
-edges of the worst node 2; between nodes 6, at least 4; weights assumed equal
-  between 2 switches 2, at least 2; of the worst 1
-  between 8 packages 14, at least 8; of the worst 2
+edges of the busiest node 2; between nodes 6, at least 4; weights assumed equal
+  between 2 switches 2, at least 2; of the busiest 1
+  between 8 packages 14, at least 8; of the busiest 2
   weighed by distance (1,10,100) 264, at least 246
 ";
         assert!(text.ends_with(expected), "{text}");
@@ -338,7 +356,7 @@ edges of the worst node 2; between nodes 6, at least 4; weights assumed equal
 Cartograph VERSION: 2400 processes on 50 nodes of 48, MPICH 4.0.2
 MPI_Cart_create, 3 times: grid 50 x 48, periodic along 0, 2400 of 2400 processes on 50 nodes of 48
   ranks reordered by strips (reorder = 0, CARTOGRAPH_REORDER=always); 1.2 ms to map, 2.2 ms for the MPI's split and to wait for others
-  edges of the worst node 96 -> 30 (-69 %); between nodes 4800 -> 1224 (-74 %), at least 1204; weights assumed equal
+  edges of the busiest node 96 -> 30 (-69 %); between nodes 4800 -> 1224 (-74 %), at least 1204; weights assumed equal
 MPI_Cart_sub: grid 2 x 2, periodic, 4 of 6 processes
   ranks kept: the function keeps the order; 12.3 us for the MPI's split and to wait for others
 warning: careful (2 times)

@@ -73,7 +73,7 @@ pub(crate) const VARIABLES: [(&str, &str); 14] = [
 /// What the library will find wrong with a value.
 fn fault(name: &str, text: &str) -> Option<String> {
     let one_of = |words: &[&str]| {
-        (!words.contains(&text)).then(|| format!("is none of {}", words.join(", ")))
+        (!words.contains(&text)).then(|| format!("must be one of {}", words.join(", ")))
     };
     let is_file = || {
         let error = Path::new(text).metadata().err()?;

@@ -5,6 +5,7 @@
 mod dims;
 mod exec;
 mod foretell;
+mod help;
 mod info;
 mod output;
 mod pages;
@@ -31,18 +32,25 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Runs a program with the library for its MPI: mpiexec -n 8 cartograph exec ./program
+    #[command(after_help = help::EXEC)]
     Exec(exec::Arguments),
     /// Finds the fastest placement of a program, by runs: cartograph tune -- mpiexec -n 64 ./app
+    #[command(after_help = help::TUNE)]
     Tune(tune::Arguments),
     /// Finds which process should take which place in a grid or graph, and what that gains
+    #[command(after_help = help::PLAN)]
     Plan(plan::Arguments),
     /// Prints what MPI_Dims_create answers
+    #[command(after_help = help::DIMS)]
     Dims(dims::Arguments),
     /// Prints or draws a report in JSON, as exec --report=FILE.json writes it, or a recorded run
+    #[command(after_help = help::SHOW)]
     Show(show::Arguments),
     /// Finds out whether a program still works when its processes are moved: cartograph try mpiexec -n 8 ./app
+    #[command(after_help = help::TRY)]
     Try(trial::Arguments),
     /// Prints the version, the libraries that were found, and the settings in the environment
+    #[command(after_help = help::INFO)]
     Info,
     /// Writes man pages and shell completions below a directory, as `make install` puts them
     #[command(hide = true)]

@@ -52,6 +52,15 @@ impl Failure {
             .collect::<Vec<_>>()
             .join(" ");
         let words = words.strip_prefix("error: ").unwrap_or(&words);
+        // Rust's own words for what is wrong with a number.
+        let words = [
+            ("invalid digit found in string", "not a whole number"),
+            ("cannot parse integer from empty string", "a number is missing"),
+            ("number too large to fit in target type", "the number is too large"),
+            ("invalid float literal", "not a number"),
+        ]
+        .iter()
+        .fold(words.to_owned(), |words, (from, to)| words.replace(from, to));
         let command = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
         let known = ["exec", "plan", "dims", "show", "try", "tune", "info"];
         let help = match command.filter(|word| known.contains(&word.as_str())) {
@@ -73,6 +82,11 @@ impl Failure {
         self.warn();
         ExitCode::from(self.code)
     }
+}
+
+/// A number of processes in words.
+pub(crate) fn processes(count: usize) -> String {
+    if count == 1 { "1 process".to_owned() } else { format!("{count} processes") }
 }
 
 /// Whether this is the first process of its job, as far as launchers tell ranks.

@@ -41,10 +41,16 @@ pub(crate) fn run(arguments: &Arguments, command: Command) -> Result<()> {
     for mut one in shown.get_subcommands().cloned() {
         // The page of a part is called as git's are: cartograph-plan(1).
         let name = format!("cartograph-{}", one.get_name());
-        one = one.version(env!("CARGO_PKG_VERSION")).bin_name(name.replacen('-', " ", 1));
-        manual(one.display_name(name.clone()), "", &manuals.join(format!("{name}.1")))?;
+        let more = sections(&one) + &see_also(&["cartograph"]);
+        one = one.version(env!("CARGO_PKG_VERSION"));
+        one = one.bin_name(name.replacen('-', " ", 1));
+        manual(one.display_name(name.clone()), &more, &manuals.join(format!("{name}.1")))?;
     }
-    manual(shown, &environment(), &manuals.join("cartograph.1"))
+    let names = shown.get_subcommands().map(|one| format!("cartograph-{}", one.get_name()));
+    let names: Vec<String> = names.collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let more = environment() + &see_also(&names);
+    manual(shown, &more, &manuals.join("cartograph.1"))
 }
 
 /// The page of a command, and what comes behind.
@@ -53,8 +59,33 @@ fn manual(command: Command, more: &str, file: &Path) -> Result<()> {
     // A date would make each build another.
     let page = clap_mangen::Man::new(command).date("").manual("Cartograph");
     page.render(&mut text).map_err(|error| Failure::new(error.to_string()))?;
-    text.extend(more.as_bytes());
-    write(file, &text)
+    // What --help has at its end comes as sections of their own instead.
+    let mut text = String::from_utf8_lossy(&text).into_owned();
+    if let Some(start) = text.find(".SH EXTRA\n") {
+        let end = text[start + 1..].find(".SH ").map_or(text.len(), |end| start + 1 + end);
+        text.replace_range(start..end, "");
+    }
+    text += more;
+    write(file, text.as_bytes())
+}
+
+/// The sections that `--help` has at its end, examples and exit codes.
+fn sections(command: &Command) -> String {
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    let mut text = String::new();
+    for section in help.split("\n\n").filter(|section| !section.is_empty()) {
+        let (title, lines) = section.split_once(":\n").expect("a section has a title");
+        let lines: String =
+            lines.lines().map(|line| line.trim().replace('-', "\\-") + "\n").collect();
+        text += &format!(".SH {}\n.nf\n{lines}.fi\n", title.to_uppercase());
+    }
+    text
+}
+
+/// The section about other pages.
+fn see_also(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("\\fB{name}\\fR(1)")).collect();
+    format!(".SH \"SEE ALSO\"\n{}\n", names.join(",\n"))
 }
 
 /// The section about variables.

@@ -80,7 +80,7 @@ pub(crate) struct Figures {
     pub(crate) switches: i64,
     /// Edges between nodes.
     pub(crate) nodes: i64,
-    /// Those that leave the worst node.
+    /// Those that leave the busiest node.
     pub(crate) worst: i64,
     pub(crate) seconds: f64,
 }

@@ -205,7 +205,7 @@ impl Caption {
     fn figures(&self) -> String {
         let (before, after, weighs) = (self.before, self.after, self.weighs);
         let figures = format!(
-            "{weighs} of the worst node {}; between nodes {}{}",
+            "{weighs} of the busiest node {}; between nodes {}{}",
             Change(before.max_node_edges, after.max_node_edges),
             Change(before.inter_node_edges, after.inter_node_edges),
             AtLeast(self.lower_bound)

@@ -16,6 +16,7 @@ use cartograph::libraries::RECORDER;
 use cartograph::machine::{names_a_file, parse_sizes};
 use cartograph::mapping::Weights;
 
+use crate::help::{self, Known};
 use crate::output::{Failure, Result, is_first, say};
 use crate::tune::Profile;
 use libraries::Place;
@@ -26,7 +27,7 @@ pub(crate) struct Arguments {
     /// Reports what was created and what it gained, on stderr or in a file; in JSON if its name ends in .json
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     report: Option<PathBuf>,
-    /// Only counts what each process sends, in a file for each process in DIR; moves none of them
+    /// Records what each process sends, in DIR; does not reorder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout", "reorder", "weights"])]
     record: Option<PathBuf>,
     /// A recording of this program: the edges of its grids and graphs weigh what was sent along them
@@ -37,14 +38,14 @@ pub(crate) struct Arguments {
     profile: Option<PathBuf>,
     /// The only MPI whose library is taken: mpich, openmpi, or another that `cartograph info` lists; by default, that of
     /// whatever MPI a process loads
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = help::MPIS, hide_possible_values = true)]
     mpi: Option<String>,
     /// Which ranks share a node, in place of what the MPI says: 4x16, 40*48,16,8, or a file with the node of
     /// each rank
     #[arg(long)]
     layout: Option<String>,
     /// Which processes may be moved: off, on (the default), all, always or scramble:SEED[:CONSTRUCTOR]
-    #[arg(long, value_name = "WORD", value_parser = checked_reorder)]
+    #[arg(long, value_name = "WORD", value_parser = REORDER, hide_possible_values = true)]
     reorder: Option<String>,
     /// What edges along each dimension of grids weigh: 16,1,1, or for some grids 4x4x1:16,1,1;8x8:1,4
     #[arg(long, value_parser = checked_weights)]
@@ -53,6 +54,10 @@ pub(crate) struct Arguments {
     #[arg(required = true, trailing_var_arg = true)]
     program: Vec<OsString>,
 }
+
+/// What `--reorder` takes, and the words that completions know.
+const REORDER: Known =
+    Known { words: &["off", "on", "all", "always", "scramble:1"], check: checked_reorder };
 
 /// More nodes in a layout are typing errors.
 const MOST_NODES: usize = 1 << 21;

@@ -96,10 +96,10 @@ impl Solved {
             after.inter_node_edges,
             bound,
         );
-        // The worst node has no fewer than the mean.
+        // The busiest node has no fewer than the mean.
         let mean = bound.div_euclid(nodes) + i64::from(bound.rem_euclid(nodes) > 0);
         row(
-            &format!("{what} of the worst node"),
+            &format!("{what} of the busiest node"),
             before.max_node_edges,
             after.max_node_edges,
             mean,
@@ -119,8 +119,8 @@ impl Solved {
             }
             (Some(_), _) => format!("found by {}", plan.algorithm),
             (None, Some(cost)) => format!(
-                "{} of the worst node and {} between nodes are possible if all dimensions weigh the same, and could \
-                 be a loss if not (--weights says what they weigh): nobody is moved",
+                "moving helps if all faces are alike ({} of the busiest node, {} between nodes) but may hurt if \
+                 not (--weights says what they weigh): nobody is moved",
                 cost.max_node_edges, cost.inter_node_edges
             ),
             (None, None) if self.forecast.is_some() => format!(

@@ -20,23 +20,13 @@ use clap::ValueEnum;
 
 use crate::dims::sides_text;
 use crate::foretell::{Forecast, parse_network};
+use crate::help::{self, Known};
 use crate::output::{self, Failure, Progress, Result};
 use crate::tune;
 use problem::{Problem, Stencil};
 use rankfile::Launcher;
 
-/// What the words in an answer mean.
-const WORDS: &str = "\
-How a mapping may be found:
-  bricks      every node gets a box of the same sides, and the boxes tile the grid
-  strips      the grid is cut into strips, which are walked to and fro, filling one node after the other
-  bisection   grid and nodes are halved again and again
-  multilevel  a graph is made smaller by joining neighbors, divided, and improved on the way back
-  multisection  first what is on each switch is found, then what is on each of its nodes
-Where there are switches, what was found for nodes is placed on them so that neighbors share a switch.";
-
 #[derive(clap::Args)]
-#[command(after_help = WORDS)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["dims", "graph", "traffic"])))]
 #[command(group(clap::ArgGroup::new("where").args(["nodes", "node_sizes", "levels"])))]
 pub(crate) struct Arguments {
@@ -80,7 +70,7 @@ pub(crate) struct Arguments {
     /// The weights of edges along each dimension, such as 1,1,4; by default assumed to be equal
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["graph", "traffic"])]
     weights: Option<Vec<i64>>,
-    /// What to minimize: all edges between nodes (sum), or first those of the worst node (max)
+    /// What to minimize: all edges between nodes (sum), or first those of the busiest node (max)
     #[arg(long, default_value = "sum")]
     objective: Figures,
     /// With --traffic: the latency and bandwidth between nodes, such as 1.5us,100Gbit; by default those by which the
@@ -98,7 +88,7 @@ pub(crate) struct Arguments {
     svg: Option<PathBuf>,
     /// Writes a file by which a launcher starts ranks in these places, for programs that pass reorder = 0; may be
     /// repeated
-    #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm|cray|flux", "FILE"])]
+    #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm|cray|flux", "FILE"], value_parser = LAUNCHERS, hide_possible_values = true)]
     rankfile: Option<Vec<String>>,
     /// With --traffic: writes what is foretold to be fastest as a profile, as cartograph tune writes what it has measured
     #[arg(long, value_name = "FILE", requires = "traffic", conflicts_with_all = ["where", "layout"])]
@@ -108,6 +98,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     hosts: Option<String>,
 }
+
+/// The launchers that completions know for `--rankfile`.
+const LAUNCHERS: Known =
+    Known { words: &["openmpi", "mpich", "slurm", "cray", "flux"], check: help::any };
 
 /// What a shell tells of a command that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;

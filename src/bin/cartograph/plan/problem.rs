@@ -15,7 +15,7 @@ use clap::ValueEnum;
 use super::hosts::check_name;
 use super::{Arguments, network, sides_text};
 use crate::dims::parse_sides;
-use crate::output::{self, Failure, Result};
+use crate::output::{self, Failure, Result, processes};
 use crate::traffic;
 
 /// Larger jobs are typing errors.
@@ -315,7 +315,12 @@ impl fmt::Display for Problem {
             }
             Self::Traffic(recorded) => {
                 let recording = &recorded.recording;
-                write!(f, "the traffic of {}, {} processes", recording.program, recording.size)
+                write!(
+                    f,
+                    "the traffic of {}, {}",
+                    recording.program,
+                    processes(recording.size as usize)
+                )
             }
         }
     }

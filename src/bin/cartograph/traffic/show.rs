@@ -9,7 +9,7 @@ use cartograph::report::picture::{self, Figure};
 use cartograph_traffic::{Count, Edge, Recording, Topology};
 
 use crate::dims::sides_text;
-use crate::output::{self, Failure, Result};
+use crate::output::{self, Failure, Result, processes};
 
 /// Pairs of processes, and nodes, that are listed.
 const MOST_LISTED: usize = 10;
@@ -87,7 +87,7 @@ fn sum<'a>(edges: impl Iterator<Item = &'a Edge>) -> Count {
 }
 
 fn text(recording: &Recording) -> String {
-    let mut text = format!("{}: {} processes", recording.program, recording.size);
+    let mut text = format!("{}: {}", recording.program, processes(recording.size as usize));
     let layout = super::layout(recording);
     if let Some((layout, _)) = &layout {
         let _ = write!(text, " on {}", NodeSizes::from(layout));
@@ -235,7 +235,7 @@ fn draw(recording: &Recording) -> Result<String> {
             *cell = cell.saturating_add(weight);
         }
     }
-    let title = format!("{}: {} processes", recording.program, recording.size);
+    let title = format!("{}: {}", recording.program, processes(recording.size as usize));
     let legend =
         format!("In {unit}. Row: the {what} that sends. Column: the {what} that receives.");
     let figure = Figure::matrix(&title, &legend, &matrix)

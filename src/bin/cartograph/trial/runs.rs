@@ -164,9 +164,7 @@ impl<'a> Runs<'a> {
         let alone = self.observe(&self.launch.alone(), &shown, true)?;
         if alone.failed() {
             let end = alone.run.end();
-            return Err(Failure::new(format!(
-                "the program by itself {end}, so nothing can be found out"
-            )));
+            return Err(Failure::new(format!("the program fails without Cartograph: {end}")));
         }
         self.unmoved.push(alone.lines);
         Ok(alone.run.took)

@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
     /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", value_parser = crate::help::MPIS, hide_possible_values = true)]
     mpi: Option<String>,
     /// The launcher, the program and its arguments: mpiexec -n 64 ./app; where it is not clear which word is the
     /// program, put -- before it

@@ -1,0 +1,104 @@
+//! Examples and exit codes, for `--help` and for the manuals; and values for completions.
+
+use std::ffi::OsStr;
+
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Command, Error};
+
+pub(crate) const EXEC: &str = "\
+Examples:
+  mpiexec -n 64 cartograph exec --report ./app
+  srun -n 64 cartograph exec --report=report.json ./app
+  mpiexec -n 64 cartograph exec --record run.traffic ./app
+  mpiexec -n 64 cartograph exec --traffic run.traffic ./app
+
+Exit status:
+  that of the program; 126 if it cannot be run, 127 if it is not found, 2 for wrong arguments";
+
+pub(crate) const PLAN: &str = "\
+Examples:
+  cartograph plan --dims 50x48 --nodes 50 --ppn 48
+  cartograph plan --dims 12x10 --node-sizes 40,35,25,20 --weights 1,1 --svg plan.svg
+  cartograph plan --traffic run.traffic --rankfile openmpi ranks
+
+Algorithms:
+  bricks         every node gets a box, and equal boxes tile the grid
+  strips         the grid is cut into strips; a path runs through them to and fro and fills one node after the other
+  bisection      grid and nodes are halved again and again
+  multilevel     a graph is made smaller by merging neighbors, divided, and improved on the way back
+  multisection   first the part of each switch is found, then that of each of its nodes
+  Parts of nodes that were found alone are placed on switches so that neighbors share one.
+
+Exit status:
+  0; 1 if something cannot be done, 2 for wrong arguments";
+
+pub(crate) const DIMS: &str = "\
+Examples:
+  cartograph dims 1536 3
+  cartograph dims 24 3 --fixed 0x3x0
+
+Exit status:
+  0; 2 for wrong arguments";
+
+pub(crate) const SHOW: &str = "\
+Examples:
+  cartograph show report.json --svg report.svg
+  cartograph show run.traffic
+
+Exit status:
+  0; 1 if the file cannot be read or the picture not be written, 2 for wrong arguments";
+
+pub(crate) const TRY: &str = "\
+Examples:
+  cartograph try mpiexec -n 8 ./app
+  cartograph try --ignore \"wall time\" mpiexec -n 8 -- python3 app.py
+
+Exit status:
+  0 if the program works when its processes are moved, or none was; 1 if not, or if that is unclear; 2 for wrong arguments";
+
+pub(crate) const TUNE: &str = "\
+Examples:
+  cartograph tune -- mpiexec -n 64 ./app
+  cartograph tune --time 'Solve time: (.*)' -- mpiexec -n 64 ./app
+  mpiexec -n 64 cartograph exec --profile app.cartograph.json ./app
+
+Exit status:
+  0, also if nothing is faster; 1 if something cannot be done, 2 for wrong arguments, 130 if it is interrupted";
+
+pub(crate) const INFO: &str = "\
+Exit status:
+  0; 1 if something cannot be done";
+
+/// A parser of words that completions know some of; others may be right as well.
+#[derive(Clone)]
+pub(crate) struct Known {
+    pub(crate) words: &'static [&'static str],
+    pub(crate) check: fn(&str) -> Result<String, String>,
+}
+
+impl TypedValueParser for Known {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        arg: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<String, Error> {
+        let check = self.check;
+        StringValueParser::new().try_map(move |text| check(&text)).parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.words.iter().map(PossibleValue::new)))
+    }
+}
+
+/// Any word.
+pub(crate) fn any(text: &str) -> Result<String, String> {
+    Ok(text.to_owned())
+}
+
+/// The MPIs that libraries are built for.
+pub(crate) const MPIS: Known =
+    Known { words: &["mpich", "openmpi", "mpich5", "openmpi5", "abi"], check: any };
