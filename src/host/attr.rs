@@ -375,17 +375,18 @@ unsafe extern "C" fn delete(
     end::count_down();
     // All processes free the communicator, so all free the private one. One on which messages are left is not: those could be
     // taken for others on a communicator to which the host gives the same number.
-    let private = attached.and_then(|attached| {
-        let spoilt = attached.is_spoilt();
-        let private = attached.private.into_inner().flatten();
-        if spoilt {
-            private.map(Private::abandon);
-            return None;
+    let spoilt = attached.as_ref().is_some_and(|attached| attached.is_spoilt());
+    let private = attached.and_then(|attached| attached.private.into_inner().flatten());
+    let freed = match private {
+        Some(private) if spoilt => {
+            private.abandon();
+            Ok(())
         }
-        private
-    });
-    match private.map(Private::free) {
-        Some(Err(super::Error::Host(code))) => code,
+        Some(private) => private.free(),
+        None => Ok(()),
+    };
+    match freed {
+        Err(super::Error::Host(code)) => code,
         _ => sys::CG_SUCCESS,
     }
 }

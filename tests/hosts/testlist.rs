@@ -26,7 +26,7 @@ pub(crate) struct Test {
     pub(crate) way: Way,
     pub(crate) processes: Vec<u32>,
     pub(crate) arguments: Vec<String>,
-    /// `CARTOGRAPH_NAME=VALUE`, set where the library is used.
+    /// `CARTOGRAPH_NAME=VALUE` or a setting of UCX, set where the library is used.
     pub(crate) settings: Vec<String>,
     /// The only hosts that it is for; empty: all but the minimal ones.
     hosts: Vec<String>,
@@ -125,7 +125,9 @@ fn parse(line: &str) -> Option<Test> {
     let (once, hosts): (Vec<&str>, Vec<&str>) =
         hosts.iter().flat_map(|hosts| hosts[1..].split(',')).partition(|host| *host == "once");
     let (once, hosts) = (!once.is_empty(), hosts.into_iter().map(str::to_owned).collect());
-    let (settings, arguments) =
-        arguments.into_iter().map(str::to_owned).partition(|word| word.starts_with("CARTOGRAPH_"));
+    let (settings, arguments) = arguments
+        .into_iter()
+        .map(str::to_owned)
+        .partition(|word| word.starts_with("CARTOGRAPH_") || word.starts_with("UCX_"));
     Some(Test { source, way, processes, arguments, settings, hosts, once })
 }
