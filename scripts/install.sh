@@ -41,7 +41,7 @@ common)
     for text in README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT; do
         file 644 "$top/$text" "share/doc/cartograph/$text"
     done
-    for text in "$top"/docs/*; do file 644 "$text" "share/doc/cartograph/docs/${text##*/}"; done
+    (cd "$top" && find docs -type f) | while read -r text; do file 644 "$top/$text" "share/doc/cartograph/$text"; done
     ;;
 uninstall)
     # Directories that others use as well stay: nobody knows any more which were there before.
