@@ -91,6 +91,38 @@ static inline int class_of(int code)
     return class;
 }
 
+/* The name of a class, whose number differs between hosts. */
+static inline const char *class_name(int class)
+{
+#define NAMED(name) \
+    if (class == name) \
+        return #name;
+    NAMED(MPI_ERR_COMM)
+    NAMED(MPI_ERR_RANK)
+    NAMED(MPI_ERR_TOPOLOGY)
+    NAMED(MPI_ERR_DIMS)
+    NAMED(MPI_ERR_ARG)
+    NAMED(MPI_ERR_OTHER)
+    NAMED(MPI_ERR_INTERN)
+    NAMED(MPI_ERR_UNKNOWN)
+    NAMED(MPI_ERR_BUFFER)
+    NAMED(MPI_ERR_COUNT)
+    NAMED(MPI_ERR_TYPE)
+    NAMED(MPI_ERR_TAG)
+    NAMED(MPI_ERR_ROOT)
+    NAMED(MPI_ERR_GROUP)
+    NAMED(MPI_ERR_OP)
+    NAMED(MPI_ERR_TRUNCATE)
+    NAMED(MPI_ERR_IN_STATUS)
+    NAMED(MPI_ERR_PENDING)
+    NAMED(MPI_ERR_REQUEST)
+    NAMED(MPI_ERR_NO_MEM)
+#undef NAMED
+    static char other[32];
+    snprintf(other, sizeof other, "error class %d", class);
+    return class == MPI_SUCCESS ? "success" : other;
+}
+
 static inline void print_lines(int rank, const char *text)
 {
     for (const char *end; *text; text = end + 1) {

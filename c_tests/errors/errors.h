@@ -70,35 +70,6 @@ static int is_checked(const char *rule)
     return words && (strstr(words, rule) || strstr(words, "all"));
 }
 
-static const char *class_name(int class)
-{
-#define NAMED(name) \
-    if (class == name) \
-        return #name;
-    NAMED(MPI_ERR_COMM)
-    NAMED(MPI_ERR_RANK)
-    NAMED(MPI_ERR_TOPOLOGY)
-    NAMED(MPI_ERR_DIMS)
-    NAMED(MPI_ERR_ARG)
-    NAMED(MPI_ERR_OTHER)
-    NAMED(MPI_ERR_INTERN)
-    NAMED(MPI_ERR_UNKNOWN)
-    NAMED(MPI_ERR_BUFFER)
-    NAMED(MPI_ERR_COUNT)
-    NAMED(MPI_ERR_TYPE)
-    NAMED(MPI_ERR_TAG)
-    NAMED(MPI_ERR_ROOT)
-    NAMED(MPI_ERR_GROUP)
-    NAMED(MPI_ERR_OP)
-    NAMED(MPI_ERR_TRUNCATE)
-    NAMED(MPI_ERR_IN_STATUS)
-    NAMED(MPI_ERR_PENDING)
-    NAMED(MPI_ERR_REQUEST)
-    NAMED(MPI_ERR_NO_MEM)
-#undef NAMED
-    return class == MPI_SUCCESS ? "success" : text("error class %d", class);
-}
-
 /* The error handler of all communicators. */
 static void note(MPI_Comm *raiser, int *error, ...)
 {

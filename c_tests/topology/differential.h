@@ -18,7 +18,7 @@ static inline void begin_ours(int *argc, char ***argv)
     ours = *argc > 1 && !strcmp((*argv)[1], "ours");
 }
 
-/* "LABEL: values", or "LABEL: error class N". */
+/* "LABEL: values", or "LABEL: MPI_ERR_NAME". */
 __attribute__((format(printf, 4, 5))) static inline int told(int code, const int *values,
                                                               int count, const char *format, ...)
 {
@@ -30,7 +30,7 @@ __attribute__((format(printf, 4, 5))) static inline int told(int code, const int
     if (code == MPI_SUCCESS)
         say_ints(label, values, count);
     else
-        say("%s: error class %d\n", label, class_of(code));
+        say("%s: %s\n", label, class_name(class_of(code)));
     return code;
 }
 

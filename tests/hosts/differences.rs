@@ -5,7 +5,7 @@
 
 use crate::host::Host;
 use crate::pattern::fits;
-use crate::testlist::{Test, top};
+use crate::testlist::{Test, expand, top};
 
 #[derive(Clone)]
 struct Known {
@@ -25,21 +25,21 @@ pub(crate) struct Differences {
 
 impl Differences {
     /// Reads those of a program on a host:
-    /// `hosts | program | start of the line | the host's value | ours | reason`.
+    /// `hosts | programs | start of the line | the host's value | ours | reason`.
     pub(crate) fn read(host: &Host, test: &Test) -> Self {
         let path = top().join("c_tests/differences.txt");
         let text = std::fs::read_to_string(path).expect("c_tests/differences.txt can be read");
         let known = text
             .lines()
             .filter(|line| !line.starts_with('#') && !line.trim().is_empty())
+            .flat_map(expand)
             .filter_map(|line| {
                 let fields: Vec<&str> = line.split('|').map(str::trim).collect();
-                let [hosts, program, start, theirs, ours, reason] = fields[..] else {
+                let [hosts, programs, start, theirs, ours, reason] = fields[..] else {
                     panic!("c_tests/differences.txt: bad line: {line}");
                 };
                 assert!(!reason.is_empty(), "c_tests/differences.txt: no reason: {line}");
-                let here = hosts.split(',').any(|name| name.trim() == host.name);
-                (here && program == test.program()).then(|| Known {
+                (has(hosts, &host.name) && has(programs, &test.program())).then(|| Known {
                     line: start.into(),
                     host: theirs.into(),
                     cartograph: ours.into(),
@@ -101,6 +101,11 @@ impl Differences {
             .into()),
         }
     }
+}
+
+/// Whether a name is in a list with commas.
+fn has(names: &str, name: &str) -> bool {
+    names.split(',').any(|listed| listed.trim() == name)
 }
 
 /// Who printed a line, by the "rank N " that it begins with, and the rest of it.

@@ -1,4 +1,4 @@
-//! `c_tests/testlist`: which programs and scripts there are and how they are run.
+//! `c_tests/testlist`: the programs and scripts, and how they are run.
 
 use std::path::{Path, PathBuf};
 
@@ -19,7 +19,7 @@ pub(crate) enum Way {
     Script,
 }
 
-/// A line of the list.
+/// A run of the list.
 #[derive(Debug, Clone)]
 pub(crate) struct Test {
     pub(crate) source: PathBuf,
@@ -94,18 +94,52 @@ pub(crate) fn top() -> &'static Path {
 pub(crate) fn read() -> Vec<Test> {
     let path = top().join("c_tests/testlist");
     let text = std::fs::read_to_string(&path).expect("c_tests/testlist can be read");
-    text.lines()
-        .map(|line| line.split('#').next().unwrap_or_default().trim())
-        .filter(|line| !line.is_empty())
-        .map(|line| parse(line).unwrap_or_else(|| panic!("c_tests/testlist: bad line: {line}")))
-        .collect()
+    let mut definitions = Vec::new();
+    let mut sources = Vec::new();
+    let mut tests = Vec::new();
+    for line in text.lines().map(|line| line.split('#').next().unwrap_or_default()) {
+        if let Some((name, words)) = line.split_once(" = ") {
+            definitions.push((name, words));
+            continue;
+        }
+        if !line.starts_with(' ') {
+            sources.clear();
+        }
+        for run in expand(line) {
+            let mut words: Vec<&str> = run.split_whitespace().collect();
+            if !line.starts_with(' ') && !words.is_empty() {
+                sources.push(words.remove(0).to_owned());
+            }
+            if words.is_empty() {
+                continue;
+            }
+            // A run on a source's own line is of that alone.
+            let of = if line.starts_with(' ') { 0 } else { sources.len() - 1 };
+            for source in &sources[of..] {
+                let test = parse(source, &words, &definitions);
+                tests.push(test.unwrap_or_else(|| panic!("c_tests/testlist: bad line: {line}")));
+            }
+        }
+    }
+    tests
 }
 
-/// `source way processes [arguments] [settings] [@hosts]`, with processes as in `1,2,4-6`; of a script
-/// `source script [@hosts]`.
-fn parse(line: &str) -> Option<Test> {
-    let mut words = line.split_whitespace();
-    let source = PathBuf::from(words.next()?);
+/// A line with its `{this,that}` resolved: one line for each combination.
+pub(crate) fn expand(line: &str) -> Vec<String> {
+    let parts =
+        line.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)));
+    let Some((before, (choices, after))) = parts else { return vec![line.to_owned()] };
+    let after = expand(after);
+    let lines = choices
+        .split(',')
+        .flat_map(|choice| after.iter().map(move |after| format!("{before}{choice}{after}")));
+    lines.collect()
+}
+
+/// `way processes [arguments] [settings] [@hosts]`, with processes as in `1,2,4-6`; of a script `script [@hosts]`.
+/// Definitions are groups of hosts, `@name`, and words that stand for others, `$name`.
+fn parse(source: &str, words: &[&str], definitions: &[(&str, &str)]) -> Option<Test> {
+    let mut words = words.iter().copied();
     let way = match words.next()? {
         "same" => Way::Same,
         "preloaded" => Way::Preloaded,
@@ -121,13 +155,30 @@ fn parse(line: &str) -> Option<Test> {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         processes.extend(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?);
     }
-    let (hosts, arguments): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('@'));
-    let (once, hosts): (Vec<&str>, Vec<&str>) =
-        hosts.iter().flat_map(|hosts| hosts[1..].split(',')).partition(|host| *host == "once");
-    let (once, hosts) = (!once.is_empty(), hosts.into_iter().map(str::to_owned).collect());
-    let (settings, arguments) = arguments
-        .into_iter()
-        .map(str::to_owned)
-        .partition(|word| word.starts_with("CARTOGRAPH_") || word.starts_with("UCX_"));
+    let defined =
+        |name: &str| definitions.iter().find(|(other, _)| *other == name).map(|(_, words)| *words);
+    let (hosts, words): (Vec<&str>, Vec<&str>) = words.partition(|word| word.starts_with('@'));
+    let mut pending: Vec<&str> = hosts.iter().flat_map(|hosts| hosts[1..].split(',')).collect();
+    let mut hosts = Vec::new();
+    while let Some(host) = pending.pop() {
+        match defined(&format!("@{host}")) {
+            Some(group) => pending.extend(group.split(',')),
+            None => hosts.push(host.to_owned()),
+        }
+    }
+    let once = hosts.iter().any(|host| host == "once");
+    hosts.retain(|host| host != "once");
+    let (mut settings, mut arguments) = (Vec::new(), Vec::new());
+    for word in words {
+        let word = if word.starts_with('$') { defined(word)? } else { word };
+        match word.split_once('=') {
+            Some((name, _)) if name.starts_with("UCX_") => settings.push(word.to_owned()),
+            Some((name, _)) if name.bytes().all(|byte| byte.is_ascii_uppercase()) => {
+                settings.push(format!("CARTOGRAPH_{word}"));
+            }
+            _ => arguments.push(word.to_owned()),
+        }
+    }
+    let source = PathBuf::from(source);
     Some(Test { source, way, processes, arguments, settings, hosts, once })
 }
