@@ -7,6 +7,8 @@
 //! the least and the largest number: what depends on that is in the pure layers. Trials run side by side, two
 //! for each processor (`--test-threads`): much of a run is waiting, for launchers and for other processes.
 
+#[path = "hosts/cases/mod.rs"]
+mod cases;
 #[path = "hosts/differences.rs"]
 mod differences;
 #[path = "hosts/host.rs"]
@@ -15,6 +17,8 @@ mod host;
 mod output;
 #[path = "hosts/pattern.rs"]
 mod pattern;
+#[path = "hosts/session.rs"]
+mod session;
 #[path = "hosts/testlist.rs"]
 mod testlist;
 #[path = "hosts/times.rs"]
@@ -52,7 +56,7 @@ fn main() -> ExitCode {
             let elsewhere = in_short && test.once;
             let ignored = elsewhere || !test.is_for(name) || !host.can_build(&test);
             let title = format!("{name}/{}", test.name());
-            let size = (test.way == Way::Script, test.processes.iter().sum::<u32>());
+            let size = (test.way.is_by_itself(), test.processes.iter().sum::<u32>());
             let line = title.clone();
             let trial = Trial::ignorable_test(title, move || times::of(line, || run(host, &test)));
             trials.push((size, trial.with_ignored_flag(ignored)));
@@ -74,6 +78,7 @@ fn main() -> ExitCode {
 fn run(host: &Host, test: &Test) -> Result<Completion, Failed> {
     let library = match test.way {
         Way::Script => return Ok(completion(host.run_script(test)?)),
+        Way::Case => return Ok(completion(cases::run(host, &test.source)?)),
         Way::Forwarded => Library::Forwarded,
         Way::Linked => Library::Linked,
         Way::Static => Library::Static,

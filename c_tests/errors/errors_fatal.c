@@ -1,4 +1,4 @@
-/* Wrong calls that end the program, of which tests/scripts/test-fatal.sh reads what is said on stderr.
+/* Wrong calls that end the program, of which the case fatal reads what is said on stderr.
  *
  * errors_fatal local       a local call on one rank only
  * errors_fatal collective  a collective call, with wrong arguments on one rank only

@@ -1,6 +1,6 @@
 /* reorder = 1: every process appears once, new rank i has vertex i, queries and data are those of the
  * new order, MPI_Cart_map and MPI_Graph_map agree with the constructors. Prints the order of each
- * communicator: the ranks of the old one in the order of the new, which tests/scripts/test-reorder.sh
+ * communicator: the ranks of the old one in the order of the new, which the case reorder
  * compares with `cartograph plan`.
  *
  * reorder.c [gains]: also checks that a 2-D grid on nodes of a row each is placed better than that. */

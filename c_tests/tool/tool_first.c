@@ -1,5 +1,5 @@
 /* One call of one function, named by the argument, as the first call of the chapter in the process.
- * Says "right" if the answer is right; tests/scripts/test-family.sh runs it with libraries that are not its
+ * Says "right" if the answer is right; the case family runs it with libraries that are not its
  * host's. */
 #include <mpi.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::output::Verdict;
-use crate::testlist::{Test, Way, top};
+use crate::testlist::{Test, top};
 
 /// How Cartograph comes into a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +64,27 @@ impl Host {
         self.directory.join("lib")
     }
 
+    /// The library that was built for the host.
+    pub(crate) fn library(&self) -> PathBuf {
+        let built = if self.name == "intel" { "mpich5" } else { &self.name };
+        top().join("build").join(built).join("lib/libcartograph.so")
+    }
+
+    /// What is preloaded besides, so that processes that wait yield.
+    pub(crate) fn yielding(&self) -> Option<&PathBuf> {
+        self.yielding.as_ref()
+    }
+
+    /// The words that start a program; the number of processes follows.
+    pub(crate) fn launcher(&self) -> &[String] {
+        &self.launcher
+    }
+
+    /// Settings for jobs that share few processors.
+    pub(crate) fn settings(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.environment.iter().filter_map(|word| word.split_once('='))
+    }
+
     /// What is preloaded.
     fn preloaded(&self, library: Library) -> Option<PathBuf> {
         let folder = match library {
@@ -89,7 +110,7 @@ impl Host {
 
     /// Whether the host has what the test's source needs.
     pub(crate) fn can_build(&self, test: &Test) -> bool {
-        test.way == Way::Script || self.compiler(&test.source).is_some()
+        test.way.is_by_itself() || self.compiler(&test.source).is_some()
     }
 
     /// Compiles and links a program, once; where it is, when all of the chapter's functions that it calls are ours.
@@ -231,7 +252,7 @@ impl Host {
     ) -> Command {
         let mut command = Command::new("timeout");
         command.args(["-k", "5", SECONDS]);
-        command.envs(self.environment.iter().filter_map(|word| word.split_once('=')));
+        command.envs(self.settings());
         if self.loads_programs() {
             command.arg("env").args(settings);
         }
@@ -281,7 +302,7 @@ impl Host {
     pub(crate) fn run_script(&self, test: &Test) -> Result<Verdict, String> {
         let mut command = Command::new(&test.source);
         command.arg(&self.name).current_dir(top());
-        command.envs(self.environment.iter().filter_map(|word| word.split_once('=')));
+        command.envs(self.settings());
         if let Some(library) = &self.yielding {
             command.env("YIELD", library);
         }

@@ -17,6 +17,15 @@ pub(crate) enum Way {
     Static,
     /// A script, which takes the host's name and does all by itself.
     Script,
+    /// A test in Rust, in `cases`.
+    Case,
+}
+
+impl Way {
+    /// Whether the test starts processes by itself.
+    pub(crate) fn is_by_itself(self) -> bool {
+        matches!(self, Self::Script | Self::Case)
+    }
 }
 
 /// A run of the list.
@@ -43,7 +52,7 @@ impl Test {
             Way::Forwarded => "forwarded",
             Way::Linked => "linked",
             Way::Static => "static",
-            Way::Script => return self.source.display().to_string(),
+            Way::Script | Way::Case => return self.source.display().to_string(),
         };
         let source = self.source.display().to_string();
         [&[source, way.into()][..], &self.arguments, &self.settings].concat().join(" ")
@@ -136,7 +145,7 @@ pub(crate) fn expand(line: &str) -> Vec<String> {
     lines.collect()
 }
 
-/// `way processes [arguments] [settings] [@hosts]`, with processes as in `1,2,4-6`; of a script `script [@hosts]`.
+/// `way processes [arguments] [settings] [@hosts]`, with processes as in `1,2,4-6`; of a script `script [@hosts]`, of a case `case [@hosts]`.
 /// Definitions are groups of hosts, `@name`, and words that stand for others, `$name`.
 fn parse(source: &str, words: &[&str], definitions: &[(&str, &str)]) -> Option<Test> {
     let mut words = words.iter().copied();
@@ -147,10 +156,11 @@ fn parse(source: &str, words: &[&str], definitions: &[(&str, &str)]) -> Option<T
         "linked" => Way::Linked,
         "static" => Way::Static,
         "script" => Way::Script,
+        "case" => Way::Case,
         _ => return None,
     };
     let mut processes = Vec::new();
-    let ranges = if way == Way::Script { None } else { Some(words.next()?) };
+    let ranges = if way.is_by_itself() { None } else { Some(words.next()?) };
     for range in ranges.into_iter().flat_map(|ranges| ranges.split(',')) {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         processes.extend(first.parse::<u32>().ok()?..=last.parse::<u32>().ok()?);

@@ -1,0 +1,39 @@
+//! Tests of several runs each, in Rust: the lines `NAME case` of the list.
+
+mod coupled;
+mod family;
+mod fatal;
+mod levels;
+mod policy;
+mod reorder;
+mod report;
+mod small;
+
+use std::path::Path;
+
+use crate::host::Host;
+use crate::output::Verdict;
+use crate::session::Session;
+
+/// The verdict of a test, or why it fails.
+type Outcome = Result<Verdict, String>;
+
+/// Runs the test of a name.
+pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
+    let session = Session::new(host);
+    match name.to_str() {
+        Some("coupled") => coupled::run(session),
+        Some("domains") => levels::domains(session),
+        Some("examples") => small::examples(session),
+        Some("family") => family::run(session),
+        Some("fatal") => fatal::run(session),
+        Some("levels") => levels::run(session),
+        Some("policy") => policy::run(session),
+        Some("reorder") => reorder::run(session),
+        Some("report") => report::run(session),
+        Some("spawn") => small::spawn(session),
+        Some("unfreed") => small::unfreed(session),
+        Some("valgrind") => small::valgrind(session),
+        _ => Err(format!("{}: there is no such test", name.display())),
+    }
+}

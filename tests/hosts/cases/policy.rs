@@ -1,0 +1,135 @@
+//! Who is moved, by `c_tests/reorder/policy.c`: what is said of it, and ranks whose environments do not agree.
+
+use super::Outcome;
+use crate::session::{Session, word};
+
+const DEALT: &str = "CARTOGRAPH_LAYOUT=c_tests/reorder/dealt.layout";
+const REPORT: &str = "CARTOGRAPH_REPORT=1";
+
+pub(super) fn run(mut session: Session<'_>) -> Outcome {
+    let program = session.compile("policy", "c_tests/reorder/policy.c", &["-Wall"]);
+    let program = word(&program).to_owned();
+    let way = |session: &mut Session<'_>, processes, way: &str, expected, settings: &[&str]| {
+        session.runs(
+            &format!("{way} {expected}, {settings:?}"),
+            processes,
+            settings,
+            &[&program, way, expected],
+        );
+    };
+    let always = "CARTOGRAPH_REORDER=always";
+    let forced = "processes were moved though the program passed reorder = 0, as CARTOGRAPH_REORDER=always says";
+    way(&mut session, 8, "minimd", "wrong", &[DEALT, always]);
+    session.check(
+        "one line says so",
+        session.said(&format!("cartograph: MPI_Cart_create: {forced}")) == 1,
+    );
+    way(&mut session, 8, "careful", "moves", &[DEALT, always]);
+    session.check("nothing is said", session.said("cartograph") == 0);
+    way(&mut session, 8, "minimd", "stays", &["CARTOGRAPH_LAYOUT=1x8", always]);
+    session.check("nothing is said of what is not done", session.said("cartograph") == 0);
+
+    let reasons: [(&str, &[&str], &str, &str); 3] = [
+        (
+            "lammps",
+            &[DEALT, REPORT],
+            "MPI_Cart_create",
+            "LAMMPS uses ranks of the grid on the old communicator; CARTOGRAPH_REORDER=always moves it all the same",
+        ),
+        (
+            "petsc",
+            &[DEALT, REPORT],
+            "MPI_Dist_graph_create_adjacent",
+            "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info",
+        ),
+        (
+            "petsc-refused",
+            &[DEALT, REPORT, "CARTOGRAPH_REORDER=all"],
+            "MPI_Dist_graph_create_adjacent",
+            "cartograph_reorder = false in the info",
+        ),
+    ];
+    for (program, settings, function, reason) in reasons {
+        way(&mut session, 8, program, "stays", settings);
+        let lines: Vec<&str> = session.err.lines().collect();
+        let head = format!("{function}: ");
+        let told = lines.windows(2).any(|pair| {
+            pair[0].starts_with(&head)
+                && pair.iter().any(|line| line.contains(&format!("ranks kept: {reason}")))
+        });
+        session.check(&format!("{program} is told why"), told);
+    }
+    way(&mut session, 6, "careful", "moves", &["CARTOGRAPH_REORDER=scramble:9", REPORT]);
+    session.check("scramble is told", session.said("^  ranks reordered by scramble; ") > 0);
+    for wrong in ["scramble", "scramble:x", "scramble:1:cart_sub", "on,off", "ON"] {
+        way(&mut session, 8, "careful", "stays", &[DEALT, &format!("CARTOGRAPH_REORDER={wrong}")]);
+        let words = format!(
+            "CARTOGRAPH_REORDER is '{wrong}', but off, on, all, always and scramble[0]:SEED[:CONSTRUCTOR+...] are known; taken as off"
+        );
+        let said = session.err.lines().filter(|line| line.contains(&words)).count();
+        session.check(&format!("{wrong} is said"), said == 1);
+    }
+    weights(&mut session, &program);
+    differ(&mut session, &program);
+    session.verdict()
+}
+
+/// Weights of grids: told in the report, and said once where they are none.
+fn weights(session: &mut Session<'_>, program: &str) {
+    let four = "CARTOGRAPH_LAYOUT=4x2";
+    session.runs(
+        "weighted",
+        8,
+        &[four, "CARTOGRAPH_WEIGHTS=16,1", REPORT],
+        &[program, "careful", "moves"],
+    );
+    let told = session.said(r"; between nodes 256 -> 136 \(-47 %\), at least .*; weighted 16,1$");
+    session.check("is told", told > 0);
+    session.runs("not weighted", 8, &[four, REPORT], &[program, "careful", "stays"]);
+    session.check(
+        "is told",
+        session.said("; between nodes 16, at least .*; weights assumed equal$") > 0,
+    );
+    let no_number = "but weights are whole numbers from 0 to 2147483648; ";
+    for (text, words) in [
+        ("16,-1", no_number),
+        ("inf,1", no_number),
+        ("nan,1", no_number),
+        ("16,x", no_number),
+        ("16,,1", no_number),
+        ("1e99,1", no_number),
+        ("0,0", "has no weight above 0; "),
+        ("4x2:16", "has 1 weights for 2 dimensions; "),
+        ("16,1,1", "there are no weights for a grid of 2 dimensions; "),
+        ("4y2:16,1", "which is not a grid such as 8x8:1,4; "),
+    ] {
+        let setting = format!("CARTOGRAPH_WEIGHTS={text}");
+        session.runs(&setting, 8, &[four, &setting], &[program, "careful", "stays"]);
+        let said = session.said(&format!("^cartograph: CARTOGRAPH_WEIGHTS.* {words}"));
+        session.check(&format!("{setting} is said"), said == 1);
+    }
+}
+
+/// One rank's environment differs; the most cautious word counts.
+fn differ(session: &mut Session<'_>, program: &str) {
+    let script = "word=$1; [ \"${PMI_RANK-${OMPI_COMM_WORLD_RANK-}}\" != \"$0\" ] || word=$2
+        shift 2; CARTOGRAPH_REORDER=$word exec \"$@\"";
+    let mut odd = |rank: &str, word, others, way: &str, expected| {
+        let what = format!("{word} on {rank}, {others} on others, {way}");
+        session.runs(
+            &what,
+            8,
+            &[DEALT],
+            &["sh", "-c", script, rank, others, word, program, way, expected],
+        );
+    };
+    for rank in ["0", "3"] {
+        odd(rank, "off", "all", "careful", "stays");
+        odd(rank, "on", "all", "petsc", "stays");
+        odd(rank, "all", "always", "petsc", "wrong");
+        odd(rank, "on", "always", "minimd", "stays");
+        odd(rank, "on", "always", "lammps", "stays");
+    }
+    odd("0", "scramble:4", "all", "petsc", "wrong");
+    odd("3", "on", "scramble:4", "petsc", "stays");
+}

@@ -1,0 +1,171 @@
+//! With `reorder = 1` the order of every new communicator is exactly what `cartograph plan` says for the same grid and
+//! nodes, whether the nodes come from `CARTOGRAPH_LAYOUT` or from the host; and the report tells the same figures.
+
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::process::Command;
+
+use serde_json::Value;
+
+use super::Outcome;
+use crate::session::{Session, word};
+use crate::testlist::top;
+
+/// The command.
+fn cartograph() -> Command {
+    Command::new(top().join("build/bin/cartograph"))
+}
+
+pub(super) fn run(mut session: Session<'_>) -> Outcome {
+    let program = session.compile("reorder", "c_tests/reorder/reorder.c", &["-Wall"]);
+    let program = [word(&program)];
+    session.runs("4x2 by CARTOGRAPH_LAYOUT", 8, &["CARTOGRAPH_LAYOUT=4x2"], &program);
+    agrees(&mut session, "4*2");
+    session.runs("uneven by CARTOGRAPH_LAYOUT", 12, &["CARTOGRAPH_LAYOUT=5,4,3"], &program);
+    let moved = agrees(&mut session, "5,4,3");
+    session.check("some are moved", moved > 0);
+
+    // The figures of the report are those of the plan.
+    let report = session.work("report.json");
+    let setting = format!("CARTOGRAPH_REPORT={}", report.display());
+    session.runs("with a report", 8, &["CARTOGRAPH_LAYOUT=4x2", &setting], &program);
+    let shown = session.finish(cartograph().arg("show").arg(&report));
+    session.check("it is a report", shown);
+    let told =
+        std::fs::read(&report).ok().and_then(|text| serde_json::from_slice::<Value>(&text).ok());
+    let told = told.unwrap_or_default();
+    let none = Vec::new();
+    let grid = told["topologies"].as_array().unwrap_or(&none).iter().find(|made| {
+        made["topology"]["dims"] == serde_json::json!([4, 2])
+            && made["topology"]["periodic"] == serde_json::json!([true, false])
+    });
+    session.finish(
+        cartograph().args("plan --json --dims 4x2 --periodic 10 --node-sizes 4*2".split(' ')),
+    );
+    let plan = serde_json::from_str::<Value>(&session.out).unwrap_or_default();
+    for figure in ["before", "after"] {
+        let same = grid.is_some_and(|grid| find(grid, figure) == find(&plan, figure));
+        session.check(
+            &format!("4x2 costs as planned {figure}"),
+            same && find(&plan, figure).is_some(),
+        );
+    }
+
+    // Nobody moves where that is not wanted, or where there is one node.
+    for settings in
+        [["CARTOGRAPH_LAYOUT=4x2", "CARTOGRAPH_REORDER=off"], ["CARTOGRAPH_LAYOUT=1x8", ""]]
+    {
+        let settings = settings
+            .map(|setting| if setting.is_empty() { "CARTOGRAPH_REORDER=on" } else { setting });
+        session.runs(&format!("{settings:?}"), 8, &settings, &program);
+        let orders = orders(&session.out);
+        let kept = |ranks: &[usize]| ranks.iter().enumerate().all(|(rank, old)| rank == *old);
+        let whole = orders.iter().filter(|(what, _)| !what.starts_with("part"));
+        let stays = whole.clone().all(|(_, ranks)| kept(ranks))
+            && whole.clone().any(|(_, ranks)| ranks.len() == 8);
+        session.check(&format!("{settings:?} keeps ranks"), stays);
+    }
+
+    mistakes(&mut session, program[0]);
+
+    // Nodes that the host itself sees.
+    if ["mpich", "mpich5", "abi"].contains(&&*session.host.name) {
+        let mut command = session.launcher(8);
+        let mut words: Vec<String> =
+            command.get_args().map(|word| word.to_string_lossy().into_owned()).collect();
+        let number = words.len() - 2;
+        words.splice(
+            number..number,
+            "-launcher fork -hosts a:3,b:3,c:2".split(' ').map(str::to_owned),
+        );
+        command = Command::new("timeout");
+        command
+            .args(words)
+            .envs(session.host.settings())
+            .arg("env")
+            .arg(session.preload())
+            .args(program);
+        let ran = session.finish(&mut command);
+        session.check("the host's own nodes", ran);
+        let moved = agrees(&mut session, "3,3,2");
+        session.check("some are moved", moved > 0);
+    }
+    session.verdict()
+}
+
+/// A mistake is said once, and does no harm. One in a layout is said by rank 0 of a communicator on which it is needed: in
+/// this program by those of `MPI_COMM_WORLD` and of the same backwards.
+fn mistakes(session: &mut Session<'_>, program: &str) {
+    let cases: [(&[u8], &str, usize); 4] = [
+        (
+            b"CARTOGRAPH_LAYOUT=2x4",
+            "CARTOGRAPH_LAYOUT: the layout '2x4' has 8 places, but there are 4 processes",
+            2,
+        ),
+        (b"CARTOGRAPH_LAYOUT=\xff", "CARTOGRAPH_LAYOUT is not text in UTF-8", 1),
+        (b"CARTOGRAPH_LAYOUT=4xfour", "CARTOGRAPH_LAYOUT: '4xfour' is neither NODESxRANKS", 2),
+        (b"CARTOGRAPH_REORDER=maybe", "CARTOGRAPH_REORDER is 'maybe'", 1),
+    ];
+    for (setting, words, times) in cases {
+        let mut command = session.launcher(4);
+        command.arg("env").arg(session.preload()).arg("CARTOGRAPH_LAYOUT=2x2");
+        let ran = session.finish(command.arg(OsStr::from_bytes(setting)).arg(program));
+        session.check(&format!("{words}: runs"), ran);
+        let said = session.err.lines().filter(|line| line.contains(words)).count();
+        session.check(&format!("{words}: is said"), said == times);
+    }
+}
+
+/// The orders that the program prints, each by the process that became rank 0: the topology and its old ranks.
+fn orders(out: &str) -> Vec<(String, Vec<usize>)> {
+    let parse = |line: &str| {
+        let (_, rest) = line.strip_prefix("rank ")?.split_once(" order ")?;
+        let (what, ranks) = rest.split_once(": ")?;
+        Some((
+            what.to_owned(),
+            ranks.split(' ').map(|rank| rank.parse().ok()).collect::<Option<_>>()?,
+        ))
+    };
+    out.lines().filter_map(parse).collect()
+}
+
+/// Checks that every grid of the program is as planned on nodes of these sizes; the number of those that were moved.
+/// Those of the communicator that is not the world begin with "part", and have other nodes.
+fn agrees(session: &mut Session<'_>, sizes: &str) -> usize {
+    let grids: Vec<_> =
+        orders(&session.out).into_iter().filter(|(what, _)| what.starts_with("cart ")).collect();
+    session.check(&format!("there are grids on {sizes}"), !grids.is_empty());
+    let mut moved = 0;
+    for (what, ranks) in grids {
+        let words: Vec<&str> = what.split(' ').collect();
+        let mut plan = cartograph();
+        plan.args([
+            "plan",
+            "--json",
+            "--dims",
+            words[1],
+            "--periodic",
+            words[2],
+            "--node-sizes",
+            sizes,
+        ]);
+        session.finish(&mut plan);
+        let plan = serde_json::from_str::<Value>(&session.out).unwrap_or_default();
+        let planned = find(&plan, "old_rank").cloned().unwrap_or_default();
+        session
+            .check(&format!("{what} on {sizes}: {ranks:?}"), planned == serde_json::json!(ranks));
+        moved += usize::from(!ranks.is_sorted());
+    }
+    moved
+}
+
+/// The value of a key, wherever it is.
+fn find<'a>(value: &'a Value, key: &str) -> Option<&'a Value> {
+    match value {
+        Value::Object(map) => {
+            map.get(key).or_else(|| map.values().find_map(|value| find(value, key)))
+        }
+        Value::Array(values) => values.iter().find_map(|value| find(value, key)),
+        _ => None,
+    }
+}
