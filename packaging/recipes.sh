@@ -15,8 +15,8 @@ when=$(date -u -R -d "@$(tar --full-time -tvf "$tarball" --occurrence=1 "$name/C
 
 mkdir -p "$to"
 cd "$here"
-find . -mindepth 2 -type f ! -name '*.pyc' | while read -r file; do
-    case $file in */check.sh | */steps.py) continue ;; esac
+find . -mindepth 2 -type f | while read -r file; do
+    case $file in */check.sh) continue ;; esac
     filled=$to/${file//VERSION/$version}
     mkdir -p "$(dirname "$filled")"
     sed -e "s|@VERSION@|$version|g" -e "s|@SHA256@|$sum|g" -e "s|@URL@|$url|g" -e "s|@WHO@|$who|g" -e "s|@WHEN@|$when|g" \

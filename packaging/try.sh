@@ -8,7 +8,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/tools.sh"
-parts=(crates deny release debian spack conda container easybuild)
+parts=(crates deny release debian container easybuild)
 
 # well_formed RECIPES: nothing is left to be filled in, and each file is what its name says.
 well_formed() {
@@ -17,10 +17,9 @@ well_formed() {
     while read -r file; do
         case $(head -n 1 "$file") in '#!'*sh) bash -n "$file" ;; esac
         case $file in
-        *.py | *.eb) python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$file" ;;
+        *.eb) python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$file" ;;
         esac
     done < <(find "$1" -type f)
-    "$here/container/same.sh" "$1/container"
 }
 
 if [ "${1:-}" = static ]; then
