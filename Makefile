@@ -45,7 +45,7 @@ RECORDED := $(filter-out smpi mini,$(ONE))
 PURE := CARGO_TARGET_DIR=$(BUILD)/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: all help demo test check packages hosts lib lib-path preload tool symbols bench cluster programs quality simulate install \
+.PHONY: all help demo test check packages hosts lib lib-path preload tool symbols bench faults cluster programs quality simulate install \
     install-lib uninstall clean
 ## make [all]                       the libraries for all MPIs that are here, the one to preload, and the command
 # All but mini, which is for tests only; a wrapper mpicc that is none of the known ones' comes last.
@@ -167,13 +167,22 @@ tool: | $(filter check,$(MAKECMDGOALS))
 
 ## make symbols [HOST=]             compares what the library exports and needs with what it should
 symbols:
-	set -e; for host in $(filter $(HOSTS),$(TESTED)); do $(MAKE) --no-print-directory lib HOST=$$host; scripts/symbols.sh $$host; done
+	set -e; for host in $(filter $(HOSTS),$(TESTED)); do $(MAKE) --no-print-directory lib HOST=$$host; done
+	$(PURE) CARTOGRAPH_TEST_HOST="$(filter $(HOSTS),$(TESTED))" cargo test $(CHECKED) --test hosts -- /symbols
 
 ## make bench [HOST=]               what each host takes and what Cartograph takes, side by side
 MEASURED := $(or $(HOST),$(filter-out smpi mini,$(HOSTS)))
+BENCH := $(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin bench --
 bench:
-	set -e; for host in $(MEASURED); do $(MAKE) -s --no-print-directory lib HOST=$$host; scripts/bench.sh $$host; done
-	$(if $(word 2,$(MEASURED)),scripts/bench-tables.sh --keep $(MEASURED))
+	set -e; for host in $(MEASURED); do $(MAKE) -s --no-print-directory lib HOST=$$host; $(BENCH) --run $$host; done
+	$(if $(word 2,$(MEASURED)),$(BENCH) --keep $(MEASURED))
+
+## make faults [SECTION=programs|arguments]  what each host does wrong, alone and with Cartograph; half an hour
+faults:
+	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib HOST=$$host; done
+	set -e; for section in $(or $(SECTION),programs arguments); do \
+	    $(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin faults -- $$section; \
+	done
 
 ## make quality [SECTION=everyday|grids|weights|levels|costs|graphs]  how good mappings are: measures them, for bench/results
 # The rival SharedMap is for this alone, in an environment of its own.
@@ -201,7 +210,7 @@ slurm:
 .PHONY: results
 results:
 	$(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin results -- pages
-	$(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin bench -- --draw
+	$(BENCH) --draw
 
 ## make programs BUILT=DIRECTORY    public programs that you have built there, on four nodes and by cartograph try; needs root
 programs:

@@ -1,5 +1,6 @@
 //! Results: tables that were measured, kept as data in `bench/results`, and shown on the pages of `docs`.
 
+pub mod host;
 pub mod pages;
 pub mod table;
 

@@ -49,7 +49,7 @@ void bench_start(void)
     started = bench_now();
 }
 
-/* Nanoseconds a call since then; a dump for bench-count.sh where callgrind runs the program. */
+/* Nanoseconds a call since then; a dump where callgrind runs the program. */
 double bench_stop(const char *name, int of, int calls)
 {
     const double took = 1e9 * (bench_now() - started) / calls;

@@ -1,4 +1,4 @@
-! Calls every function of the chapter three times from Fortran; tests/scripts/test-tool.sh compiles it with
+! Calls every function of the chapter three times from Fortran; the case tool compiles it with
 ! -DMODULE=0 (include 'mpif.h'), 1 (use mpi) and 2 (use mpi_f08) and looks what a tool in C sees of it.
 #if MODULE == 2
 #define COMM type(MPI_Comm)

@@ -1,5 +1,5 @@
 /* What the programs of this folder share: they stand or do not stand being moved, each in the way of a real
- * program; tests/scripts/test-try.sh has cartograph try find out. Each prints a sum and what each rank has. */
+ * program; the case try has cartograph try find out. Each prints a sum and what each rank has. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-//! `cartograph try`, with launchers and programs of our own; `tests/scripts/test-try.sh` has real ones.
+//! `cartograph try`, with launchers and programs of our own; `tests/hosts/cases/tried.rs` has real ones.
 
 use std::ffi::OsStr;
 use std::fs;

@@ -9,7 +9,7 @@ use super::graph;
 use crate::host::settings::{Neighbor, Settings};
 
 /// From so many processes on it takes fewer instructions than an all-to-all, on MPICH 4.0.2 and 5.0.2, Open MPI 4.1.4
-/// and 5.0.11: `scripts/bench-neighbor-count.sh`.
+/// and 5.0.11: `PARTS=neighbor_count make bench`.
 const FEWEST: i32 = 64;
 
 /// Whether this process would have them be the host's own on a new communicator of so many processes, on which a process

@@ -8,6 +8,9 @@ mod policy;
 mod reorder;
 mod report;
 mod small;
+mod symbols;
+mod tool;
+mod tried;
 
 use std::path::Path;
 
@@ -32,6 +35,9 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("reorder") => reorder::run(session),
         Some("report") => report::run(session),
         Some("spawn") => small::spawn(session),
+        Some("symbols") => symbols::run(session),
+        Some("tool") => tool::run(session),
+        Some("try") => tried::run(session),
         Some("unfreed") => small::unfreed(session),
         Some("valgrind") => small::valgrind(session),
         _ => Err(format!("{}: there is no such test", name.display())),

@@ -1,23 +1,24 @@
-//! What `make bench` measured, as tables and pictures: `bench DIRECTORY...`.
-//!
-//! Each `DIRECTORY` is `build/HOST/bench`, with `lines.tsv` as `c_tests/bench/bench.h` describes it. The tables go to
-//! stdout. `bench --keep DIRECTORY...` puts them into `bench/results` as well, and `bench --draw` draws the
-//! pictures in `docs` from what is there.
+//! `make bench`: `bench --run HOST` measures a host, into `build/HOST/bench`; `bench HOST...` prints tables of what was
+//! measured of hosts, side by side; `bench --keep HOST...` puts them into `bench/results` as well, and `bench --draw`
+//! draws the pictures in `docs` from what is there.
 
 mod bars;
 mod case;
 mod charts;
+mod count;
 mod picture;
+mod run;
 mod tables;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::{env, io};
 
-use cartograph_bench::File;
+use cartograph_bench::{File, top};
 
-fn measured(directories: &[PathBuf], keep: bool) -> io::Result<()> {
-    let tables = tables::tables(&case::read_all(directories)?);
+fn measured(hosts: &[String], keep: bool) -> io::Result<()> {
+    let directories = hosts.iter().map(|host| top().join("build").join(host).join("bench"));
+    let tables = tables::tables(&case::read_all(&directories.collect::<Vec<PathBuf>>())?);
     for table in &tables {
         println!("\n### {}\n\n{}", table.name, table.markdown(&[], &[]).expect("all of it"));
     }
@@ -31,18 +32,19 @@ fn measured(directories: &[PathBuf], keep: bool) -> io::Result<()> {
 }
 
 fn main() -> ExitCode {
-    let mut paths: Vec<PathBuf> = env::args().skip(1).map(PathBuf::from).collect();
-    let option = paths.first().and_then(|path| path.to_str()).unwrap_or_default().to_owned();
-    if option.starts_with("--") {
-        paths.remove(0);
-    }
-    let done = match (option.as_str(), &paths[..]) {
+    let mut hosts: Vec<String> = env::args().skip(1).collect();
+    let option = match hosts.first() {
+        Some(first) if first.starts_with("--") => hosts.remove(0),
+        _ => String::new(),
+    };
+    let done = match (option.as_str(), &hosts[..]) {
         ("--draw", []) => charts::write(),
-        ("--draw", _) | (_, []) => {
-            eprintln!("usage: bench [--keep] DIRECTORY... | bench --draw");
+        ("--run", [host]) => run::run(host).and_then(|()| measured(&hosts, false)),
+        ("" | "--keep", [_, ..]) => measured(&hosts, option == "--keep"),
+        _ => {
+            eprintln!("usage: bench --run HOST | bench [--keep] HOST... | bench --draw");
             return ExitCode::from(2);
         }
-        (option, directories) => measured(directories, option == "--keep"),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

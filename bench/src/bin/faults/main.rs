@@ -1,0 +1,260 @@
+//! What MPIs do wrong, alone and with Cartograph: `faults programs` runs each program of c_tests/faults on each,
+//! `faults arguments [COLUMN...]` makes every wrong call of c_tests/errors/errors.c on four processes, each in a run of its
+//! own. They write `bench/results/host-faults.json` and `wrong-arguments.json`.
+//!
+//! The calls take about half an hour, because each launch of some hosts takes seconds and many hang on some host. With
+//! columns (cartograph, mpich, openmpi, mpich5, openmpi5) only these are made anew, of others the cases that are missing.
+
+use std::collections::HashMap;
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::{Command, ExitCode, Stdio};
+
+use cartograph_bench::host::{Host, checked};
+use cartograph_bench::{File, Table, top};
+
+/// abi is mpich5's code under another binary interface.
+const HOSTS: [&str; 4] = ["mpich", "openmpi", "mpich5", "openmpi5"];
+
+const SECONDS: u32 = 10;
+
+/// The wrong calls are on so many processes.
+const PROCESSES: u32 = 4;
+
+/// The exit code of a run and what it printed on stdout; the code is that of `timeout` if it had to end it.
+fn outcome(mut command: Command) -> io::Result<(Option<i32>, String)> {
+    // Nobody needs the core dumps of programs that crash.
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", "ulimit -c 0; exec \"$@\"", "sh"])
+        .arg(command.get_program())
+        .args(command.get_args());
+    command = shell;
+    let output = command.current_dir(top()).stdin(Stdio::null()).stderr(Stdio::null()).output()?;
+    Ok((output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned()))
+}
+
+fn hangs(code: Option<i32>) -> bool {
+    matches!(code, Some(124 | 137) | None)
+}
+
+/// The host's version, as its library says.
+fn version(host: &Host, errors: &Path) -> io::Result<String> {
+    let said = checked(host.launch(1, 20).arg(errors).arg("version"))?;
+    let number = |word: &&str| {
+        word.split('.').count() == 3 && word.split('.').all(|part| part.parse::<u32>().is_ok())
+    };
+    let found = said.split(|c: char| !c.is_ascii_digit() && c != '.').find(number);
+    found
+        .map(str::to_owned)
+        .ok_or_else(|| io::Error::other(format!("{}: no version: {said}", host.name)))
+}
+
+fn errors(host: &Host) -> io::Result<std::path::PathBuf> {
+    host.compile("cc", "errors.wrong", &["c_tests/errors/errors.c"])
+}
+
+/// What came of a program of c_tests/faults, in a few words.
+fn fault(command: Command) -> io::Result<String> {
+    let (code, out) = outcome(command)?;
+    let counts =
+        out.lines().rev().find_map(|line| line.split_once(" passed, ")?.1.strip_suffix(" failed"));
+    if hangs(code) {
+        return Ok(format!("no end in {SECONDS} s"));
+    }
+    Ok(match counts {
+        None => "crash".into(),
+        Some("0") => "right".into(),
+        Some(_) => {
+            // Of one function once, whatever rank it was; UCX warns of messages that are left.
+            let lines =
+                out.lines().filter(|line| !line.contains(" passed, ") && !line.contains(" UCX "));
+            let mut lines: Vec<&str> =
+                lines.map(|line| line.split(": got ").next().unwrap_or(line)).collect();
+            lines.sort_unstable();
+            lines.dedup();
+            format!("wrong: {}", lines.join("; "))
+        }
+    })
+}
+
+fn programs() -> io::Result<()> {
+    let hosts = HOSTS.iter().map(|name| Host::new(name)).collect::<io::Result<Vec<_>>>()?;
+    let mut table = Table { name: "Programs".into(), ..Table::default() };
+    table.columns = vec!["program".into(), "with Cartograph, on each".into()];
+    for host in &hosts {
+        table.columns.push(format!("{} {}", host.name, version(host, &errors(host)?)?));
+    }
+    let files = fs::read_dir(top().join("c_tests/faults"))?.collect::<io::Result<Vec<_>>>()?;
+    let mut sources: Vec<_> = files.into_iter().map(|file| file.path()).collect();
+    sources.sort();
+    for source in sources {
+        let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let text = fs::read_to_string(&source)?;
+        let number = text
+            .split("mpiexec -n ")
+            .nth(1)
+            .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
+        let processes = number.and_then(|number| number.parse().ok()).unwrap_or(1);
+        let (mut alone, mut ours) = (Vec::new(), Vec::new());
+        for host in &hosts {
+            let program = host.compile("cc", &name, &[&source.display().to_string()])?;
+            let mut bare = host.launch(processes, SECONDS);
+            bare.arg("env").arg(&program);
+            alone.push(fault(bare)?);
+            let mut with = host.preloaded(processes, SECONDS);
+            with.arg(&program);
+            ours.push(fault(with)?);
+        }
+        ours.sort_unstable();
+        ours.dedup();
+        table.rows.push([vec![name, ours.join(";")], alone].concat());
+    }
+    File::put("host-faults", "make faults SECTION=programs", vec![table]).map(|_| ())
+}
+
+/// What came of a wrong call, in one line; with Cartograph if there are settings.
+fn call(host: &Host, case: &str, settings: Option<&[&str]>) -> io::Result<String> {
+    let program = host.built("programs/errors.wrong");
+    let mut command = match settings {
+        Some(settings) => {
+            let mut command = host.preloaded(PROCESSES, SECONDS);
+            command.args(settings);
+            command
+        }
+        None => host.launch(PROCESSES, SECONDS),
+    };
+    command.arg(program).arg(case);
+    let (code, out) = outcome(command)?;
+    // Launchers add lines of their own, and of several ranks that crash each says so.
+    let starts = ["success", "MPI_ERR_", "error class", "different errors", "crash"];
+    let said = out.lines().find(|line| starts.iter().any(|start| line.starts_with(start)));
+    Ok(match said {
+        said if hangs(code) => {
+            format!("{}hang", said.map(|said| format!("{said}, then ")).unwrap_or_default())
+        }
+        None => "abort".into(),
+        Some(said) if code != Some(0) && !said.starts_with("crash") => {
+            format!("{said}, then abort")
+        }
+        Some(said) => said.to_owned(),
+    })
+}
+
+/// The outcome of a case in a column. Of what Cartograph accepts also that where everything is checked, if it is another.
+fn cell(host: &Host, column: &str, case: &str) -> io::Result<String> {
+    if column != "cartograph" {
+        return call(host, case, None);
+    }
+    let accepted = call(host, case, Some(&[]))?;
+    if accepted != "success" {
+        return Ok(accepted);
+    }
+    let checked = call(host, case, Some(&["CARTOGRAPH_CHECK=all"]))?;
+    Ok(if checked == accepted { accepted } else { format!("{accepted}; checked: {checked}") })
+}
+
+/// The outcomes of a column, of which `build/wrong-arguments/COLUMN` keeps those that were made.
+fn column(host: &Host, name: &str, cases: &[String], anew: bool) -> io::Result<Vec<String>> {
+    let kept = top().join("build/wrong-arguments").join(name);
+    let text = if anew { String::new() } else { fs::read_to_string(&kept).unwrap_or_default() };
+    let known: HashMap<&str, &str> =
+        text.lines().filter_map(|line| line.split_once('\t')).collect();
+    let made = cases.iter().map(|case| match known.get(case.as_str()) {
+        Some(outcome) => Ok((*outcome).to_owned()),
+        None => cell(host, name, case),
+    });
+    let made = made.collect::<io::Result<Vec<_>>>()?;
+    let lines: String =
+        cases.iter().zip(&made).map(|(case, outcome)| format!("{case}\t{outcome}\n")).collect();
+    fs::write(kept, lines)?;
+    Ok(made)
+}
+
+fn arguments(chosen: &[String]) -> io::Result<()> {
+    fs::create_dir_all(top().join("build/wrong-arguments"))?;
+    // Cartograph does the same on all.
+    let names: Vec<&str> = ["cartograph"].into_iter().chain(HOSTS).collect();
+    let hosts =
+        ["mpich"].into_iter().chain(HOSTS).map(Host::new).collect::<io::Result<Vec<_>>>()?;
+    let mut columns = vec!["Cartograph".to_owned()];
+    for host in &hosts[1..] {
+        columns.push(format!("{} ({})", host.name, version(host, &errors(host)?)?));
+    }
+    let list = checked(
+        hosts[1].launch(PROCESSES, 20).arg(hosts[1].built("programs/errors.wrong")).arg("list"),
+    )?;
+    let cases: Vec<String> = list.lines().map(str::to_owned).collect();
+    let mut outcomes: Vec<io::Result<Vec<String>>> = Vec::new();
+    // Two at a time keep even a small machine from taking slow calls for hanging ones.
+    let all: Vec<_> = names.iter().zip(&hosts).collect();
+    for pair in all.chunks(2) {
+        outcomes.extend(std::thread::scope(|scope| {
+            let started: Vec<_> = pair
+                .iter()
+                .map(|(name, host)| {
+                    let anew = chosen.is_empty() || chosen.iter().any(|column| column == *name);
+                    let cases = &cases;
+                    scope.spawn(move || column(host, name, cases, anew))
+                })
+                .collect();
+            started
+                .into_iter()
+                .map(|thread| thread.join().expect("it does not panic"))
+                .collect::<Vec<_>>()
+        }));
+    }
+    let outcomes = outcomes.into_iter().collect::<io::Result<Vec<_>>>()?;
+
+    let named = |first: &str, last: &[&str]| {
+        let last = last.iter().map(|name| (*name).to_owned());
+        [first.to_owned()].into_iter().chain(columns.clone()).chain(last).collect()
+    };
+    let mut calls = Table { name: "Calls".into(), columns: named("call", &[]), ..Table::default() };
+    for (i, case) in cases.iter().enumerate() {
+        calls.rows.push(
+            [case.clone()]
+                .into_iter()
+                .chain(outcomes.iter().map(|column| column[i].clone()))
+                .collect(),
+        );
+    }
+    let of = format!("of {} calls", cases.len());
+    let mut summary =
+        Table { name: "Summary".into(), columns: named(&of, &["any MPI"]), ..Table::default() };
+    for words in [&["hang"][..], &["crash"], &["abort"], &["hang", "crash", "abort"]] {
+        let ends = |outcome: &String| words.iter().any(|word| outcome.contains(word));
+        let count = |column: &Vec<String>| {
+            column.iter().filter(|outcome| ends(outcome)).count().to_string()
+        };
+        let any = (0..cases.len())
+            .filter(|&i| outcomes[1..].iter().any(|column| ends(&column[i])))
+            .count();
+        let row = [words.join(", ")]
+            .into_iter()
+            .chain(outcomes.iter().map(count))
+            .chain([any.to_string()]);
+        summary.rows.push(row.collect());
+    }
+    File::put("wrong-arguments", "make faults SECTION=arguments", vec![summary, calls]).map(|_| ())
+}
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let done = match words.split_first() {
+        Some((part, [])) if part == "programs" => programs(),
+        Some((part, columns)) if part == "arguments" => arguments(columns),
+        _ => {
+            eprintln!("usage: faults programs | faults arguments [COLUMN...]");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("faults: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

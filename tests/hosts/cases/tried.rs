@@ -1,0 +1,146 @@
+//! `cartograph try` finds out which of the programs of c_tests/try stand being moved, and why the others do not: as LAMMPS,
+//! PETSc and CP2K.
+
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use super::Outcome;
+use crate::session::{Session, word};
+use crate::testlist::top;
+
+/// `cartograph try` with options, of a program with so many processes, in the directory `here`.
+fn command(session: &Session<'_>, processes: u32, options: &str, program: &[&str]) -> Command {
+    let mut command = Command::new("env");
+    if let Some(library) = session.host.yielding() {
+        command.arg(format!("LD_PRELOAD={}", library.display()));
+    }
+    command.arg(top().join("build/bin/cartograph")).args(["try", "--mpi", &session.host.name]);
+    command
+        .args(options.split_whitespace())
+        .args(session.host.launcher())
+        .arg(processes.to_string());
+    command.arg(session.work(program[0])).args(&program[1..]);
+    command.current_dir(session.work("here")).envs(session.host.settings()).stdin(Stdio::null());
+    command
+}
+
+/// Tries a program and checks the exit code and what is said.
+fn tries(session: &mut Session<'_>, code: i32, options: &str, program: &[&str], words: &[&str]) {
+    tries_on(session, 6, code, options, program, words);
+}
+
+fn tries_on(
+    session: &mut Session<'_>,
+    processes: u32,
+    code: i32,
+    options: &str,
+    program: &[&str],
+    words: &[&str],
+) {
+    let mut command = command(session, processes, options, program);
+    session.finish(&mut command);
+    session.check(&format!("try {options} {program:?} ends with {code}"), session.code == code);
+    for words in words {
+        let said = session.out.contains(words) || session.err.contains(words);
+        session.check(&format!("try {options} {program:?}: {words}"), said);
+    }
+}
+
+pub(super) fn run(mut session: Session<'_>) -> Outcome {
+    for program in ["right", "old_communicator", "old_data", "not_asked", "table", "two", "file"] {
+        session.compile(program, &format!("c_tests/try/{program}.c"), &[]);
+    }
+    std::fs::create_dir(session.work("here")).map_err(|error| error.to_string())?;
+    let s = &mut session;
+    let right = [
+        "the same; moved by MPI_Cart_create",
+        "moved at random, rank 0 too (",
+        "compared: exit code, stdout, no files, since none below this directory is written",
+        "not compared: stderr, the order of lines",
+        "CARTOGRAPH_REORDER=all is right for it",
+    ];
+    tries(s, 0, "", &["right"], &right);
+    // A table of times, of which rows come and go, is no difference.
+    let aside = r#"the order of lines, and what differs from run to run: "stdout: routine_"#;
+    tries(s, 0, "", &["table"], &[aside]);
+    tries(s, 1, "", &["table", "wrong"], &["sum "]);
+    tries(s, 1, "--runs 10", &["file"], &["result.bin: bytes with the hash"]);
+    let result = s.work("here/result.bin");
+    let left = std::fs::read(&result);
+    let mut alone = s.launcher(6);
+    let ran = s.finish(alone.current_dir(s.work("here")).arg(s.work("file")));
+    let same = left.is_ok_and(|left| std::fs::read(&result).is_ok_and(|result| result == left));
+    s.check("the right file was left behind", ran && same);
+    std::fs::remove_file(result).map_err(|error| error.to_string())?;
+    let lammps = [
+        "does not work when processes are moved by MPI_Cart_create: it has not ended after 8 s",
+        "Run it with CARTOGRAPH_REORDER=off",
+    ];
+    tries(s, 1, "--seconds 8 --runs 10", &["old_communicator"], &lammps);
+    let petsc = [
+        r#"" instead of "stdout: "#,
+        "With CARTOGRAPH_REORDER=on, which moves nobody by distributed graphs",
+    ];
+    tries(s, 1, "--runs 10", &["old_data"], &petsc);
+    tries(s, 1, "--runs 10", &["two"], &["It is right where MPI_Graph_create moves nobody"]);
+    tries(s, 0, "", &["not_asked"], &["no process was moved"]);
+    let cp2k = [
+        "Got different MPI process grid",
+        "With CARTOGRAPH_REORDER=all, which moves nobody where the program passes reorder = 0, it is right; nobody is",
+    ];
+    tries(s, 1, "--always --runs 10", &["not_asked"], &cp2k);
+    // One like SPARC mends the pairing of blocks itself, under another name than those that are known. MPICH 5 is right alone.
+    if s.host.name != "mpich5" {
+        s.compile(
+            "pairs_itself",
+            "c_tests/neighbor/pairs_itself.c",
+            &["-DGradient_vec_dir=exchange"],
+        );
+        let sparc = [
+            "no process moved, CARTOGRAPH_PAIRING=host (off): the same",
+            "it needs CARTOGRAPH_PAIRING=host",
+        ];
+        tries_on(s, 2, 0, "", &["pairs_itself"], &sparc);
+    }
+    // With one process nobody can be moved, and nothing is blamed.
+    tries_on(s, 1, 0, "", &["old_data"], &["no process was moved"]);
+    let ended = interrupted(s);
+    s.check("Ctrl-C ends the job", ended);
+    session.verdict()
+}
+
+/// Whether a program of the test's own runs.
+fn runs(program: &str) -> bool {
+    Command::new("pgrep")
+        .args(["-f", program])
+        .stdout(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success())
+}
+
+/// Ctrl-C ends the job, which waits for messages that went to others.
+fn interrupted(session: &mut Session<'_>) -> bool {
+    let program = session.work("old_communicator");
+    let out = session.work("out");
+    let file = std::fs::File::create(&out).expect("the test's own directory can be written");
+    let mut command = command(session, 6, "--runs 10", &["old_communicator"]);
+    command.stderr(file.try_clone().expect("a file")).stdout(file);
+    let mut child = command.spawn().expect("the command starts");
+    let said = |words: &str| std::fs::read_to_string(&out).is_ok_and(|text| text.contains(words));
+    for _ in 0..600 {
+        if said("(off): the same") {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    // By then the next, which hangs, has begun.
+    std::thread::sleep(Duration::from_secs(3));
+    let running = runs(word(&program));
+    let interrupted = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    let code = child.wait().ok().and_then(|status| status.code());
+    running
+        && interrupted.is_ok_and(|status| status.success())
+        && code == Some(130)
+        && said("cartograph: interrupted")
+        && !runs(word(&program))
+}
