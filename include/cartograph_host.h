@@ -215,10 +215,14 @@ enum { CG_PAIRED = 6 };
 void cg_find_pairing(enum cg_pairing found[CG_PAIRED]);
 
 /* Around waits for requests of ours: no error handler of MPI_COMM_WORLD or MPI_COMM_SELF is called for what goes wrong in
- * them. `ours` is a private communicator, or null where they are the program's. The second returns whether one would have
- * been called. */
+ * them, unless other threads could call MPI meanwhile. `ours` is a private communicator, or null where the requests are on
+ * the program's. The second returns whether a handler would have been called. */
 void cg_begin_waits(MPI_Comm ours);
 int cg_end_waits(void);
+/* Whether receives must be calls of cg_recv, since a wait could call another communicator's error handler. */
+int cg_receives_are_calls(void);
+/* As MPI_Recv, but for the status; says whether a message was received, also where it was too long. */
+int cg_recv(void *buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int *was_received);
 /* As MPI_Wait, without a status. */
 int cg_wait(MPI_Request *request);
 /* Waits for all requests, also where one fails; returns the first code of a failure. */

@@ -1,28 +1,25 @@
 /* Waiting for requests of the library's own. What goes wrong in a wait MPICH 4.0 tells MPI_COMM_WORLD, whatever
  * communicator the request is of, and so does Open MPI of collectives; others tell MPI_COMM_SELF. But it is for the handler
- * of the program's communicator. So the handlers there are replaced meanwhile by one that remembers what this thread is
- * told, and passes on what others are. */
+ * of the program's communicator. So the handlers there are replaced meanwhile by one that remembers. Other threads could
+ * meet that one: where there can be any, messages are received by calls instead, which tell their communicator. */
 #include "cartograph_host.h"
 
-#include <pthread.h>
-
 #pragma weak PMPI_Wait
+#pragma weak PMPI_Recv
 #pragma weak PMPI_Comm_create_errhandler
 #pragma weak PMPI_Comm_get_errhandler
-#pragma weak PMPI_Comm_call_errhandler
 #pragma weak PMPI_Errhandler_free
 
 enum { WORLD = 1, SELF = 2, BOTH = WORLD | SELF, TAG = 32765 };
 
 /* Where waits tell of errors; BOTH before that was found out. */
-static _Atomic int told_on = BOTH;
-static _Atomic int is_known;
+static int told_on = BOTH;
+static int is_known;
 
-/* Whether this thread waits for what is ours, and where it was told of an error. */
-static _Thread_local int waits, was_told;
+/* Where an error was told. */
+static int was_told;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static int waiting, is_made;
+static int is_replaced, is_made;
 static MPI_Errhandler relay, before[2];
 
 static MPI_Comm place(int which)
@@ -32,50 +29,41 @@ static MPI_Comm place(int which)
 
 static void relayed(MPI_Comm *comm, int *code, ...)
 {
-    int which = *comm == cg_comm_self();
-    if (waits) {
-        was_told |= 1 << which;
-        return;
-    }
-    PMPI_Comm_set_errhandler(*comm, before[which]);
-    PMPI_Comm_call_errhandler(*comm, *code);
-    PMPI_Comm_set_errhandler(*comm, relay);
+    (void)code;
+    was_told |= 1 << (*comm == cg_comm_self());
+}
+
+int cg_receives_are_calls(void)
+{
+    return cg_requests_keep_datatypes() && cg_threads_may_meet();
 }
 
 /* On SMPI all processes are one, of which each waits on a stack of its own. */
-static int can_relay(void)
+static int can_replace(void)
 {
     return cg_family_built != CG_FAMILY_SMPI && PMPI_Comm_create_errhandler && PMPI_Comm_get_errhandler
-        && PMPI_Comm_call_errhandler && PMPI_Errhandler_free && cg_is_active();
+        && PMPI_Errhandler_free && cg_is_active() && !cg_threads_may_meet();
 }
 
-/* The first thread that waits puts the handler there, and the last takes it away. */
 static void put_relay(int where)
 {
-    pthread_mutex_lock(&lock);
-    if (waiting++ == 0) {
-        if (!is_made)
-            is_made = PMPI_Comm_create_errhandler(relayed, &relay) == MPI_SUCCESS;
-        for (int which = 0; which < 2; which++) {
-            before[which] = MPI_ERRHANDLER_NULL;
-            if (is_made && where >> which & 1
-                && PMPI_Comm_get_errhandler(place(which), &before[which]) == MPI_SUCCESS)
-                PMPI_Comm_set_errhandler(place(which), relay);
-        }
+    if (!is_made)
+        is_made = PMPI_Comm_create_errhandler(relayed, &relay) == MPI_SUCCESS;
+    for (int which = 0; which < 2; which++) {
+        before[which] = MPI_ERRHANDLER_NULL;
+        if (is_made && where >> which & 1
+            && PMPI_Comm_get_errhandler(place(which), &before[which]) == MPI_SUCCESS)
+            PMPI_Comm_set_errhandler(place(which), relay);
     }
-    pthread_mutex_unlock(&lock);
 }
 
 static void take_relay(void)
 {
-    pthread_mutex_lock(&lock);
-    if (--waiting == 0)
-        for (int which = 0; which < 2; which++)
-            if (before[which] != MPI_ERRHANDLER_NULL) {
-                PMPI_Comm_set_errhandler(place(which), before[which]);
-                PMPI_Errhandler_free(&before[which]);
-            }
-    pthread_mutex_unlock(&lock);
+    for (int which = 0; which < 2; which++)
+        if (before[which] != MPI_ERRHANDLER_NULL) {
+            PMPI_Comm_set_errhandler(place(which), before[which]);
+            PMPI_Errhandler_free(&before[which]);
+        }
 }
 
 /* Who is told of a message of the process to itself that is too long? */
@@ -96,22 +84,36 @@ static int told_of_a_long_message(MPI_Comm ours)
 
 void cg_begin_waits(MPI_Comm ours)
 {
-    int where = ours == MPI_COMM_NULL ? BOTH : told_on;
+    /* Open MPI tells the communicator of a message. */
+    int where = ours == MPI_COMM_NULL ? BOTH : cg_requests_keep_datatypes() ? told_on : 0;
     was_told = 0;
-    if (!where)
+    if (!where || !can_replace())
         return;
-    if (!can_relay() || (ours != MPI_COMM_NULL && !cg_requests_keep_datatypes())) {
-        if (ours != MPI_COMM_NULL)
-            told_on = 0;
-        return;
-    }
     put_relay(where);
-    waits = 1;
+    is_replaced = 1;
     if (!is_known && ours != MPI_COMM_NULL) {
         told_on = told_of_a_long_message(ours);
         is_known = 1;
     }
     was_told = 0;
+}
+
+int cg_end_waits(void)
+{
+    if (is_replaced) {
+        is_replaced = 0;
+        take_relay();
+    }
+    return was_told;
+}
+
+int cg_recv(void *buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int *was_received)
+{
+    /* The host sets the status of what it has received, also where that was too long. */
+    MPI_Status status = { .MPI_TAG = -1 };
+    int code = PMPI_Recv ? PMPI_Recv(buffer, count, datatype, source, tag, comm, &status) : CG_ABSENT;
+    *was_received = status.MPI_TAG == tag;
+    return code;
 }
 
 int cg_wait(MPI_Request *request)
@@ -129,8 +131,9 @@ int cg_wait_all(int count, MPI_Request requests[])
     enum { FEW = 64 };
     MPI_Status statuses[FEW];
     int found = MPI_SUCCESS;
-    /* At once takes less on Open MPI; MPICH 5 calls the handler of MPI_COMM_SELF for it, and not for single waits. */
-    if (cg_family_built == CG_FAMILY_OPEN_MPI && !waits && count <= FEW) {
+    /* At once takes less on Open MPI, which may never return from that with an error in one of several threads; MPICH 5
+     * calls the handler of MPI_COMM_SELF for it, and not for single waits. */
+    if (cg_family_built == CG_FAMILY_OPEN_MPI && count <= FEW && !cg_threads_may_meet()) {
         for (int i = 0; i < count; i++)
             statuses[i].MPI_ERROR = MPI_SUCCESS;
         int code = PMPI_Waitall(count, requests, statuses);
@@ -152,18 +155,7 @@ int cg_wait_all(int count, MPI_Request requests[])
 
 void cg_free_relay(void)
 {
-    pthread_mutex_lock(&lock);
     if (is_made)
         PMPI_Errhandler_free(&relay);
     is_made = 0;
-    pthread_mutex_unlock(&lock);
-}
-
-int cg_end_waits(void)
-{
-    if (waits) {
-        waits = 0;
-        take_relay();
-    }
-    return was_told;
 }
