@@ -155,6 +155,8 @@ int cg_code_with_text(int code, int error_class, const char *function, const cha
 
 /* As the host's functions of the same names; CG_ABSENT from a host without them. */
 int cg_comm_delete_attr(MPI_Comm comm, int keyval);
+/* Of an attribute that can be done without: no handler is told if there is no room for it. */
+int cg_comm_set_attr_quietly(MPI_Comm comm, int keyval, void *value);
 int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[],
                           const MPI_Datatype types[], MPI_Datatype *made);
 int cg_type_free(MPI_Datatype *datatype);

@@ -113,6 +113,11 @@ impl TopologyAttribute {
         self.private.get()?.as_ref()
     }
 
+    /// Drops what no communicator carries, and frees the private communicator.
+    pub(super) fn discard(self) -> Result {
+        self.private.into_inner().flatten().map_or(Ok(()), Private::free)
+    }
+
     /// Messages are left under way on the private communicator, where a later collective could take them for its own.
     pub(crate) fn spoil(&self) {
         self.spoilt.store(true, Ordering::Relaxed);
@@ -246,7 +251,7 @@ impl ByKind {
         // SAFETY: as the caller promises.
         let found = unsafe { attached(comm)? };
         if found.is_none() && KEY.made().is_some() {
-            note_nothing(comm)?;
+            note_nothing(comm);
         }
         Ok(found.map_or(sys::CG_UNDEFINED, |attached| Self::NUMBERS[attached.kind()]))
     }
@@ -286,16 +291,14 @@ unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a TopologyAttribute>> {
 
 /// Gives a communicator without an attribute one that says that it has no topology. Without it,
 /// the host would not say when the handle goes to another communicator.
-fn note_nothing(comm: MPI_Comm) -> Result {
+fn note_nothing(comm: MPI_Comm) {
     // The attribute must not be set twice: its first value would be deleted, and the communicator
     // forgotten while it is in use.
     end::count_up();
-    let noted = KEY.put_if_absent(comm, nothing().cast());
-    match noted {
+    match KEY.put_if_absent(comm, nothing().cast()) {
         Ok(true) => cache::insert(comm, TaggedAttribute::NOTHING),
         _ => end::count_down(),
     }
-    noted.map(|_| ())
 }
 
 /// Whether a private communicator is made with the first blocking collective rather than with the topology. On hosts
@@ -305,21 +308,26 @@ pub(super) fn makes_late() -> bool {
     unsafe { sys::cg_makes_communicators_at_once() != 0 }
 }
 
-/// Gives a new communicator its topology, as this process of it sees it, which the host was told or not, and its private
-/// communicator if there is one already. On failure both are dropped.
-pub(super) fn put(
+/// The attribute of a new communicator: its topology, as this process of it sees it, which the host was told or not, and its
+/// private communicator if there is one already.
+pub(super) fn prepare(
     comm: &HostComm,
     topology: Topology,
     rank: c_int,
     (host_graph, private): (bool, Option<Private>),
     combine: Combine,
-) -> Result {
+) -> Result<Box<TopologyAttribute>> {
     sentinel::learn();
     let mut attached = TopologyAttribute::new(Arc::new(topology), comm.size()?, rank, host_graph);
     if private.is_some() {
         attached.private = OnceLock::from(private);
     }
-    let value = Box::into_raw(Box::new(TopologyAttribute { combine, ..attached }));
+    Ok(Box::new(TopologyAttribute { combine, ..attached }))
+}
+
+/// Gives a new communicator its attribute. On failure that is dropped, with the private communicator. Local.
+pub(super) fn put(comm: &HostComm, attached: Box<TopologyAttribute>) -> Result {
+    let value = Box::into_raw(attached);
     end::count_up();
     end::retires_with_the_last(retire);
     end::watch();
@@ -328,7 +336,7 @@ pub(super) fn put(
         // SAFETY: the host refused the value, so the box is still ours.
         let attached = unsafe { Box::from_raw(value) };
         end::count_down();
-        attached.private.into_inner().flatten().map_or(Ok(()), Private::free)?;
+        attached.discard()?;
     }
     set
 }
@@ -374,21 +382,16 @@ unsafe extern "C" fn delete(
     };
     end::count_down();
     // All processes free the communicator, so all free the private one. One on which messages are left is not: those could be
-    // taken for others on a communicator to which the host gives the same number.
+    // taken for others on a communicator to which the host gives the same number. Nor is one a fault of this call that the
+    // host does not take back: after an error it would keep the attribute, whose value is gone.
     let spoilt = attached.as_ref().is_some_and(|attached| attached.is_spoilt());
     let private = attached.and_then(|attached| attached.private.into_inner().flatten());
-    let freed = match private {
-        Some(private) if spoilt => {
-            private.abandon();
-            Ok(())
-        }
-        Some(private) => private.free(),
-        None => Ok(()),
-    };
-    match freed {
-        Err(super::Error::Host(code)) => code,
-        _ => sys::CG_SUCCESS,
+    match private {
+        Some(private) if spoilt => private.abandon(),
+        Some(private) => drop(private.free()),
+        None => {}
     }
+    sys::CG_SUCCESS
 }
 
 /// Gives up the key, of which there is no attribute.

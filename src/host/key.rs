@@ -7,7 +7,10 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 
 use super::sys::{self, MPI_Comm};
-use super::{Result, errors::check};
+use super::{
+    Result,
+    errors::{check, quiet},
+};
 
 /// A delete callback (`MPI_Comm_delete_attr_function`): communicator, key, value, extra state.
 pub(super) type Delete = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
@@ -87,7 +90,8 @@ impl Key {
     }
 
     /// Caches a value unless the communicator has one, which another thread may be using: a second would delete
-    /// the first. Returns whether it did; if not, the value is still the caller's.
+    /// the first. Returns whether it did; if not, the value is still the caller's. For what can be done without: no
+    /// handler is told that there is no room for it.
     ///
     /// Of two threads one waits for the other, but not for ever: a host may call back a program that calls
     /// us, with a lock held for which the other waits.
@@ -97,7 +101,11 @@ impl Key {
             if !self.taken.swap(true, Ordering::Acquire) {
                 let put = self.get(comm).and_then(|found| match found {
                     Some(_) => Ok(false),
-                    None => self.put(comm, value).map(|()| true),
+                    None => self.make().and_then(|number| {
+                        // SAFETY: as in `put`.
+                        quiet(unsafe { sys::cg_comm_set_attr_quietly(comm, number, value) })
+                            .map(|()| true)
+                    }),
                 });
                 self.taken.store(false, Ordering::Release);
                 return put;

@@ -33,22 +33,42 @@ int cg_makes_communicators_at_once(void)
 #endif
 }
 
+/* Has errors on a communicator returned only, and whether it does: another thread may be told of one meanwhile. */
+static int begin_quiet(MPI_Comm comm, MPI_Errhandler *handler)
+{
+    int is_quiet = PMPI_Comm_get_errhandler && PMPI_Errhandler_free && !cg_threads_may_meet()
+        && PMPI_Comm_get_errhandler(comm, handler) == MPI_SUCCESS;
+    if (is_quiet)
+        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    return is_quiet;
+}
+
+static void end_quiet(int is_quiet, MPI_Comm comm, MPI_Errhandler *handler)
+{
+    if (is_quiet) {
+        PMPI_Comm_set_errhandler(comm, *handler);
+        PMPI_Errhandler_free(handler);
+    }
+}
+
 int cg_comm_split_quietly(MPI_Comm comm, MPI_Comm *made)
 {
     MPI_Errhandler handler;
     int rank, code = PMPI_Comm_rank(comm, &rank);
-    /* Another thread may be told of an error on this communicator meanwhile. */
-    int is_quiet = code == MPI_SUCCESS && PMPI_Comm_get_errhandler && PMPI_Errhandler_free && !cg_threads_may_meet()
-        && PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS;
-    if (is_quiet)
-        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-    if (code == MPI_SUCCESS)
-        code = cg_comm_split(comm, 0, rank, made);
-    if (is_quiet) {
-        PMPI_Comm_set_errhandler(comm, handler);
-        PMPI_Errhandler_free(&handler);
-    }
+    if (code != MPI_SUCCESS)
+        return code;
+    int is_quiet = begin_quiet(comm, &handler);
+    code = cg_comm_split(comm, 0, rank, made);
+    end_quiet(is_quiet, comm, &handler);
     return code == MPI_SUCCESS ? PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN) : code;
+}
+
+int cg_comm_set_attr_quietly(MPI_Comm comm, int keyval, void *value)
+{
+    MPI_Errhandler handler;
+    int is_quiet = begin_quiet(comm, &handler), code = PMPI_Comm_set_attr(comm, keyval, value);
+    end_quiet(is_quiet, comm, &handler);
+    return code;
 }
 
 int cg_comm_delete_attr(MPI_Comm comm, int keyval)
@@ -71,11 +91,13 @@ int cg_judge(const void *address, int count, MPI_Datatype datatype, MPI_Comm com
     count = count > 0 ? 0 : count;
 #endif
     int code = PMPI_Isend(address, count, datatype, MPI_PROC_NULL, 0, comm, &request);
+    if (code == MPI_SUCCESS)
+        code = PMPI_Waitall(1, &request, &status);
     if (is_quiet) {
         PMPI_Comm_set_errhandler(comm, handler);
         PMPI_Errhandler_free(&handler);
     }
-    return code == MPI_SUCCESS ? PMPI_Waitall(1, &request, &status) : code;
+    return code;
 }
 
 int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[],

@@ -10,7 +10,7 @@ use crate::engine::Comm;
 use crate::host::family::is_smpi;
 use crate::host::key::{Key, no_copy};
 use crate::host::sys::{self, MPI_Comm};
-use crate::host::{Error, HostComm, Result};
+use crate::host::{HostComm, Result};
 
 /// The [`Alone`] of a process.
 static KEY: Key = Key::new(no_copy, end);
@@ -51,7 +51,13 @@ impl Alone {
             return Ok(None);
         };
         let made = Arc::new(Self { comm, ended: AtomicBool::new(false) });
-        KEY.put(comm_self.0, Arc::into_raw(Arc::clone(&made)).cast_mut().cast())?;
+        let value = Arc::into_raw(Arc::clone(&made));
+        if let Err(error) = KEY.put(comm_self.0, value.cast_mut().cast()) {
+            // SAFETY: the host refused the value, so it is still ours.
+            drop(unsafe { Arc::from_raw(value) });
+            HostComm(comm).free()?;
+            return Err(error);
+        }
         Ok(Some(made))
     }
 
@@ -72,8 +78,7 @@ unsafe extern "C" fn end(
     // SAFETY: a value of our key, and its attribute is gone with this call.
     let alone = unsafe { Arc::from_raw(value.cast_const().cast::<Alone>()) };
     alone.ended.store(true, Ordering::Relaxed);
-    match HostComm(alone.comm).free() {
-        Err(Error::Host(code)) => code,
-        _ => sys::CG_SUCCESS,
-    }
+    // After an error the host would keep the attribute, whose value is gone.
+    drop(HostComm(alone.comm).free());
+    sys::CG_SUCCESS
 }

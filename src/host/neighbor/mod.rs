@@ -10,6 +10,7 @@
 //! - [`graph`]: these by the host's neighborhood collectives, where [`choice`] says so.
 
 mod alone;
+mod attach;
 mod blocking;
 pub(super) mod choice;
 mod combine;
@@ -25,6 +26,7 @@ mod request;
 mod types;
 mod validate;
 
+pub(crate) use attach::put;
 pub(super) use plan::free_datatypes;
 pub(crate) use request::Start;
 
@@ -40,12 +42,10 @@ use plan::Plans;
 use types::Described;
 
 use super::attr::{self, TopologyAttribute};
-use super::private::Private;
 use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use super::{HostComm, Result, errors::check, report};
-use crate::engine::Comm;
-use crate::engine::combine::{Combine, Payload};
-use crate::topology::{Direction, Error, Topology};
+use crate::engine::combine::Payload;
+use crate::topology::{Direction, Error};
 
 /// The block of one neighbor in a buffer.
 #[derive(Clone, Copy, PartialEq)]
@@ -193,64 +193,6 @@ pub(crate) struct Neighborhood<'a> {
     attached: &'a TopologyAttribute,
     cache: &'a NeighborCache,
     ends: &'a Ends,
-}
-
-/// Gives a new communicator its topology, and tells the host its neighbors if any collectives are to be the host's own,
-/// which all processes agreed on; then the communicator may become another one. On failure the topology is dropped.
-/// `old` is the communicator that it was made on, if it has the same processes with the same ranks.
-pub(crate) fn put(
-    mut comm: HostComm,
-    topology: Topology,
-    old: Option<MPI_Comm>,
-    host_graph: bool,
-    combine: Combine,
-) -> Result<HostComm> {
-    let rank = comm.rank()?;
-    let topology = match topology {
-        Topology::Cart(grid) => Topology::Cart(grid.seen_from(rank)?),
-        graph => graph,
-    };
-    pairing::learn();
-    let before = host_graph.then(|| graph::give(&mut comm, &topology, rank)).flatten();
-    let host_graph = before.is_some();
-    let late = attr::makes_late();
-    let private = match before {
-        Some(before) if late => before.free().map(|()| None)?,
-        Some(before) => Some(Private::of_one(before.into_private()?)),
-        None if late => None,
-        None => make_private(&comm, old.filter(|_| combine == Combine::Off))?,
-    };
-    attr::put(&comm, topology, rank, (host_graph, private), combine)?;
-    if !late {
-        get_ready(&comm)?;
-    }
-    Ok(comm)
-}
-
-/// Makes the private communicator of a new topology, or takes the one of others that were made on `old`. Collective.
-fn make_private(comm: &HostComm, old: Option<MPI_Comm>) -> Result<Option<Private>> {
-    match old {
-        // What a process alone sends to itself has no tags.
-        Some(old) if comm.size()? > 1 => Private::of_several(old, comm),
-        _ => Ok(comm.private().map(Private::of_one)),
-    }
-}
-
-/// Makes what collectives on a new topology need further communicators for. Collective.
-fn get_ready(comm: &HostComm) -> Result {
-    // SAFETY: the communicator is nobody else's yet.
-    let Some(attached) = (unsafe { attr::attached(comm.0)? }) else { return Ok(()) };
-    let ends = Ends::new(&attached.topology, attached.rank());
-    if !ends.own().is_empty() && attached.size() > 1 {
-        Alone::of_process(true)?;
-    }
-    if attached.combine != Combine::Off
-        && let Some(private) = attached.private(comm.0)
-    {
-        let of = Neighborhood { comm: comm.0, attached, cache: attached.kept(), ends: &ends };
-        Combined::of(&of, &private.comm())?;
-    }
-    Ok(())
 }
 
 impl Neighborhood<'_> {

@@ -19,7 +19,7 @@ use super::{Block, Neighborhood, Operation, Side};
 use crate::engine::Comm;
 use crate::engine::combine::{End, Message, Payload, Schedule, Schedules, agree};
 use crate::host::sys;
-use crate::host::{HostComm, Result, layout};
+use crate::host::{Error, HostComm, Result, layout};
 use crate::topology::Direction;
 
 /// The most bytes in a block that is combined: over TCP, 26 neighbors gain 2.7 times at 1024 bytes, and nothing where
@@ -76,8 +76,9 @@ impl Combined {
             let end = |end: &HostEnd| End { rank: end.rank, pairing: end.pairing };
             of.ends.of(direction, true).iter().map(end).collect::<Vec<_>>()
         });
-        let node = node(of, private)?;
-        let made = agree(private, node, of.attached.combine, &sends, &receives)?;
+        let agreed = node(of, private)
+            .and_then(|node| agree(private, node, of.attached.combine, &sends, &receives));
+        let made = agreed.map_err(Error::quietly)?;
         let made = made.map(|Schedules { each, same }| {
             Box::new(Self {
                 each: Placed::new(each),
