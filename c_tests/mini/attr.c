@@ -3,6 +3,7 @@
 
 #include "alias.h"
 #include "error.h"
+#include "live.h"
 
 #include <stdlib.h>
 
@@ -16,6 +17,12 @@ static struct {
     void *extra;
 } keys[MOST_KEYS];
 
+static void release(int keyval)
+{
+    if (--keys[keyval - FIRST_KEY].references == 0)
+        mini_count(KEYVALS, -1);
+}
+
 static int is_key(int keyval)
 {
     int i = keyval - FIRST_KEY;
@@ -25,8 +32,9 @@ static int is_key(int keyval)
 int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *delete,
                             int *keyval, void *extra)
 {
-    for (int i = 0; i < MOST_KEYS; i++)
+    for (int i = 0; i < MOST_KEYS && mini_has_room(KEYVALS, 1); i++)
         if (keys[i].references == 0) {
+            mini_count(KEYVALS, 1);
             keys[i].references = 1;
             keys[i].copy = copy;
             keys[i].delete = delete;
@@ -41,7 +49,7 @@ int PMPI_Comm_free_keyval(int *keyval)
 {
     if (!is_key(*keyval))
         return mini_raise(NULL, MPI_ERR_KEYVAL);
-    keys[*keyval - FIRST_KEY].references--;
+    release(*keyval);
     *keyval = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;
 }
@@ -58,6 +66,7 @@ static struct mini_attr **find(struct mini_comm *comm, int keyval)
 static void add(struct mini_comm *comm, int keyval, void *value)
 {
     struct mini_attr *attr = malloc(sizeof *attr);
+    mini_count(MEMORY, sizeof *attr);
     *attr = (struct mini_attr){ comm->attrs, keyval, value };
     comm->attrs = attr;
     keys[keyval - FIRST_KEY].references++;
@@ -78,7 +87,8 @@ static int remove_at(struct mini_comm *comm, struct mini_attr **place)
         return error;
     /* The callback may have changed the list. */
     *find(comm, attr->keyval) = attr->next;
-    keys[attr->keyval - FIRST_KEY].references--;
+    release(attr->keyval);
+    mini_count(MEMORY, -(long)sizeof *attr);
     free(attr);
     return MPI_SUCCESS;
 }
@@ -125,6 +135,8 @@ int PMPI_Comm_set_attr(MPI_Comm comm, int keyval, void *value)
         return mini_raise(c, MPI_ERR_KEYVAL);
     struct mini_attr *attr = *find(c, keyval);
     if (!attr) {
+        if (!mini_has_room(MEMORY, sizeof *attr))
+            return mini_raise(c, MPI_ERR_NO_MEM);
         add(c, keyval, value);
         return MPI_SUCCESS;
     }

@@ -13,8 +13,10 @@ int PMPI_Barrier(MPI_Comm comm)
         return mini_raise(NULL, MPI_ERR_COMM);
     /* In each round everybody has heard of twice as many. */
     for (int far = 1; far < c->size; far *= 2) {
-        mini_send(c, NULL, 0, (c->rank + far) % c->size);
+        MPI_Request send = mini_start_send(c, c->context + 1, NULL, 0, NULL, (c->rank + far) % c->size, 0);
         int error = mini_receive(c, NULL, 0, (c->rank + c->size - far) % c->size);
+        mini_complete(send);
+        mini_request_end(send);
         if (error)
             return mini_raise(c, error);
     }

@@ -1,11 +1,17 @@
 /* Communicators as such; split.c makes others of them. */
 #include "comm.h"
 
+#include "live.h"
 #include "shm.h"
 
 #include <stdlib.h>
 
-static struct mini_comm *world, *self;
+static struct mini_comm *world, *self, *all;
+
+struct mini_comm *mini_comms(void)
+{
+    return all;
+}
 
 static int is_predefined(MPI_Errhandler handler)
 {
@@ -20,8 +26,10 @@ void mini_errhandler_keep(MPI_Errhandler handler)
 
 void mini_errhandler_release(MPI_Errhandler handler)
 {
-    if (!is_predefined(handler) && --handler->references == 0)
+    if (!is_predefined(handler) && --handler->references == 0) {
+        mini_count(MEMORY, -(long)sizeof *handler);
         free(handler);
+    }
 }
 
 struct mini_comm *mini_comm_new(int64_t context, int rank, int size, MPI_Errhandler handler)
@@ -34,6 +42,9 @@ struct mini_comm *mini_comm_new(int64_t context, int rank, int size, MPI_Errhand
     comm->size = size;
     comm->handler = handler;
     mini_errhandler_keep(handler);
+    comm->next = all;
+    all = comm;
+    mini_count(CONTEXTS, 1);
     return comm;
 }
 
@@ -70,7 +81,13 @@ struct mini_comm *mini_comm(MPI_Comm comm)
 void mini_comm_release(struct mini_comm *comm)
 {
     if (--comm->references == 0) {
+        struct mini_comm **place = &all;
+        while (*place != comm)
+            place = &(*place)->next;
+        *place = comm->next;
         mini_errhandler_release(comm->handler);
+        mini_errhandler_release(comm->replaced);
+        mini_count(CONTEXTS, -1);
         free(comm);
     }
 }

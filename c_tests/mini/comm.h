@@ -23,12 +23,18 @@ struct mini_attr {
 };
 
 struct mini_comm {
+    /* The next of all of this process. */
+    struct mini_comm *next;
     MPI_Comm handle;
     int references;
     int rank, size;
     /* Messages of the program have this context, those of collectives the next one. */
     int64_t context;
     MPI_Errhandler handler;
+    /* The one that hostile.c has put another in the place of, if it has. */
+    MPI_Errhandler replaced;
+    /* The library has its errors returned. */
+    int is_quiet;
     /* The newest first. */
     struct mini_attr *attrs;
     /* Of each of its processes, which it is among all. */
@@ -42,6 +48,8 @@ void mini_comm_start(void);
 void mini_comm_end(void);
 /* A communicator of `size` processes, which the caller fills in, and of this handler. */
 struct mini_comm *mini_comm_new(int64_t context, int rank, int size, MPI_Errhandler handler);
+/* The newest of all. */
+struct mini_comm *mini_comms(void);
 void mini_comm_release(struct mini_comm *comm);
 
 #endif

@@ -2,6 +2,7 @@
 #include "error.h"
 
 #include "alias.h"
+#include "live.h"
 #include "shm.h"
 
 #include <stdio.h>
@@ -139,6 +140,9 @@ int mini_raise(struct mini_comm *comm, int code)
 
 int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *function, MPI_Errhandler *handler)
 {
+    if (!mini_has_room(MEMORY, sizeof **handler))
+        return mini_raise(NULL, MPI_ERR_NO_MEM);
+    mini_count(MEMORY, sizeof **handler);
     *handler = malloc(sizeof **handler);
     **handler = (struct MPI_ABI_Errhandler){ 1, function };
     return MPI_SUCCESS;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-static int initialized, finalized;
+static int initialized, finalized, level;
 
 int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
@@ -20,7 +20,7 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     /* The first context is set before any process takes one. */
     PMPI_Barrier(MPI_COMM_WORLD);
     initialized = 1;
-    *provided = required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED;
+    *provided = level = required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED;
     return MPI_SUCCESS;
 }
 
@@ -28,6 +28,12 @@ int PMPI_Init(int *argc, char ***argv)
 {
     int provided;
     return PMPI_Init_thread(argc, argv, MPI_THREAD_SINGLE, &provided);
+}
+
+int PMPI_Query_thread(int *provided)
+{
+    *provided = level;
+    return MPI_SUCCESS;
 }
 
 int PMPI_Initialized(int *flag)
@@ -52,6 +58,8 @@ int PMPI_Finalize(void)
     PMPI_Barrier(MPI_COMM_WORLD);
     int failed = mini_attrs_delete(mini_comm(MPI_COMM_WORLD));
     mini_raise(NULL, error ? error : failed);
+    /* Answers may be on their way still. */
+    mini_flush();
     mini_forget_messages();
     mini_comm_end();
     mini_forget_codes();
@@ -76,6 +84,7 @@ double PMPI_Wtime(void)
 
 ALIAS(Init);
 ALIAS(Init_thread);
+ALIAS(Query_thread);
 ALIAS(Initialized);
 ALIAS(Finalized);
 ALIAS(Finalize);

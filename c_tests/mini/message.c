@@ -2,6 +2,7 @@
  * in the order of arrival. */
 #include "message.h"
 
+#include "live.h"
 #include "shm.h"
 
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 /* A message that has come, or is coming. */
 struct message {
     struct message *next;
+    int from;
     struct mini_envelope envelope;
     unsigned char bytes[];
 };
@@ -25,6 +27,42 @@ static struct {
     struct message *message;
 } coming[MINI_MOST];
 
+/* The context of answers. */
+enum { ANSWER = -1 };
+
+/* With MINI_EAGER=0 no send is complete before its receiver has taken the message. */
+static int is_eager(void)
+{
+    static int eager = -1;
+    if (eager < 0) {
+        const char *set = getenv("MINI_EAGER");
+        eager = !set || strcmp(set, "0") != 0;
+    }
+    return eager;
+}
+
+/* With MINI_ORDER messages of different processes come in an order that its number makes, and some are held back for a
+ * while; those of one process keep their order. */
+static uint64_t random_state;
+static int held;
+
+static int is_shuffled(void)
+{
+    static int shuffled = -1;
+    if (shuffled < 0) {
+        const char *seed = getenv("MINI_ORDER");
+        shuffled = seed != NULL;
+        random_state = seed ? (uint64_t)atol(seed) * 16 + (uint64_t)mini_rank + 1 : 0;
+    }
+    return shuffled;
+}
+
+static unsigned next_random(void)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(random_state >> 33);
+}
+
 static int matches(const struct MPI_ABI_Request *request, const struct message *message)
 {
     const struct mini_envelope *wanted = &request->envelope, *got = &message->envelope;
@@ -35,6 +73,7 @@ static int matches(const struct MPI_ABI_Request *request, const struct message *
 
 void mini_request_end(MPI_Request request)
 {
+    mini_count(MEMORY, -(long)sizeof *request);
     mini_comm_release(request->comm);
     if (request->type)
         mini_type_release(request->type);
@@ -49,6 +88,27 @@ static void complete(MPI_Request request)
         mini_request_end(request);
 }
 
+static void push(int to);
+
+static void enqueue(MPI_Request request)
+{
+    MPI_Request *end = &sending[request->to];
+    while (*end)
+        end = &(*end)->next;
+    *end = request;
+    push(request->to);
+}
+
+/* Tells the sender of a message that it was taken. */
+static void answer(struct mini_comm *comm, const struct message *message)
+{
+    MPI_Request request = mini_request(SEND, comm);
+    request->envelope = (struct mini_envelope){ ANSWER, 0, comm->rank, 0, message->envelope.ticket };
+    request->to = message->from;
+    request->forgotten = 1;
+    enqueue(request);
+}
+
 static void give(MPI_Request request, struct message *message)
 {
     size_t room = request->type->bytes * (size_t)request->count;
@@ -59,12 +119,19 @@ static void give(MPI_Request request, struct message *message)
     }
     mini_unpack(request->buffer, request->type, message->bytes, bytes);
     request->envelope = message->envelope;
+    if (message->envelope.ticket)
+        answer(request->comm, message);
     free(message);
     complete(request);
 }
 
 static void deliver(struct message *message)
 {
+    if (message->envelope.context == ANSWER) {
+        complete((MPI_Request)(uintptr_t)message->envelope.ticket);
+        free(message);
+        return;
+    }
     for (MPI_Request *place = &receiving; *place; place = &(*place)->next)
         if (matches(*place, message)) {
             MPI_Request request = *place;
@@ -95,7 +162,8 @@ static void push(int to)
             request->gone += moved;
         }
         sending[to] = request->next;
-        complete(request);
+        if (is_eager() || request->envelope.context == ANSWER)
+            complete(request);
     }
 }
 
@@ -114,6 +182,7 @@ static void pull(int from)
         if (!coming[from].message) {
             coming[from].message = malloc(sizeof(struct message) + coming[from].envelope.bytes);
             coming[from].message->envelope = coming[from].envelope;
+            coming[from].message->from = from;
         }
         struct message *message = coming[from].message;
         have += mini_read(from, message->bytes + (have - head), all - have);
@@ -123,14 +192,24 @@ static void pull(int from)
         coming[from].have = 0;
         coming[from].message = NULL;
         deliver(message);
+        if (is_shuffled()) {
+            held = 1;
+            return;
+        }
     }
 }
 
-static void progress(void)
+void mini_progress(void)
 {
-    for (int process = 0; process < mini_size; process++) {
+    int first = is_shuffled() ? (int)(next_random() % (unsigned)mini_size) : 0;
+    held = 0;
+    for (int i = 0; i < mini_size; i++) {
+        int process = (first + i) % mini_size;
         push(process);
-        pull(process);
+        if (is_shuffled() && next_random() % 2)
+            held = 1;
+        else
+            pull(process);
     }
 }
 
@@ -138,10 +217,11 @@ static void progress(void)
 #define UNTIL(condition)                                                                           \
     for (;;) {                                                                                     \
         uint32_t news = atomic_load(&mini_shared->places[mini_rank].news);                         \
-        progress();                                                                                \
+        mini_progress();                                                                           \
         if (condition)                                                                             \
             break;                                                                                 \
-        mini_sleep(news);                                                                          \
+        if (!held)                                                                                 \
+            mini_sleep(news);                                                                      \
     }
 
 MPI_Request mini_request(enum kind kind, struct mini_comm *comm)
@@ -150,6 +230,7 @@ MPI_Request mini_request(enum kind kind, struct mini_comm *comm)
     request->kind = kind;
     request->comm = comm;
     comm->references++;
+    mini_count(MEMORY, sizeof *request);
     return request;
 }
 
@@ -157,15 +238,12 @@ MPI_Request mini_start_send(struct mini_comm *comm, int64_t context, const void 
                             size_t count, unsigned char *packed, int to, int tag)
 {
     MPI_Request request = mini_request(SEND, comm);
-    request->envelope = (struct mini_envelope){ context, count, comm->rank, tag };
+    uint64_t ticket = is_eager() ? 0 : (uint64_t)(uintptr_t)request;
+    request->envelope = (struct mini_envelope){ context, count, comm->rank, tag, ticket };
     request->to = comm->processes[to];
     request->bytes = bytes;
     request->packed = packed;
-    MPI_Request *end = &sending[request->to];
-    while (*end)
-        end = &(*end)->next;
-    *end = request;
-    push(request->to);
+    enqueue(request);
     return request;
 }
 
@@ -173,12 +251,12 @@ MPI_Request mini_start_receive(struct mini_comm *comm, int64_t context, void *bu
                                struct mini_type *type, int from, int tag)
 {
     MPI_Request request = mini_request(RECEIVE, comm);
-    request->envelope = (struct mini_envelope){ context, 0, from, tag };
+    request->envelope = (struct mini_envelope){ context, 0, from, tag, 0 };
     request->buffer = buffer;
     request->count = count;
     request->type = type;
     type->references++;
-    progress();
+    mini_progress();
     for (struct message **place = &arrived; *place; place = &(*place)->next)
         if (matches(request, *place)) {
             struct message *message = *place;

@@ -13,6 +13,8 @@ struct mini_envelope {
     int64_t context;
     uint64_t bytes;
     int source, tag;
+    /* Of a message whose receiver answers when it takes it: the sender's request. */
+    uint64_t ticket;
 };
 
 enum kind { SEND, RECEIVE };
@@ -43,6 +45,8 @@ MPI_Request mini_start_receive(struct mini_comm *comm, int64_t context, void *bu
                                struct mini_type *type, int from, int tag);
 /* Waits until a request is done. */
 void mini_complete(MPI_Request request);
+/* Moves what can be moved. */
+void mini_progress(void);
 /* Ends the wait of a receive, if nothing has come for it. */
 void mini_take_back(MPI_Request request);
 void mini_request_end(MPI_Request request);

@@ -1,6 +1,7 @@
 /* Point-to-point functions: what is wrong with their arguments, and what becomes of their requests. */
 #include "alias.h"
 #include "error.h"
+#include "live.h"
 #include "message.h"
 
 #include <stdlib.h>
@@ -18,6 +19,8 @@ static int check(const struct mini_comm *comm, int count, MPI_Datatype datatype,
     int any_source = kind == RECEIVE && peer == MPI_ANY_SOURCE;
     if (peer != MPI_PROC_NULL && !any_source && (peer < 0 || peer >= comm->size))
         return MPI_ERR_RANK;
+    if (!mini_has_room(MEMORY, sizeof(struct MPI_ABI_Request)))
+        return MPI_ERR_NO_MEM;
     return tag < 0 && !(kind == RECEIVE && tag == MPI_ANY_TAG) ? MPI_ERR_TAG : MPI_SUCCESS;
 }
 
@@ -53,7 +56,7 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
         return mini_raise(c, error);
     if (source == MPI_PROC_NULL) {
         *request = mini_request(RECEIVE, c);
-        (*request)->envelope = (struct mini_envelope){ 0, 0, MPI_PROC_NULL, MPI_ANY_TAG };
+        (*request)->envelope = (struct mini_envelope){ 0, 0, MPI_PROC_NULL, MPI_ANY_TAG, 0 };
         (*request)->done = 1;
     } else
         *request = mini_start_receive(c, c->context, buf, count, mini_type(datatype), source, tag);
@@ -135,6 +138,8 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
     int error = check(c, sendcount, sendtype, dest, sendtag, SEND);
     if (!error)
         error = check(c, recvcount, recvtype, source, recvtag, RECEIVE);
+    if (!error && !mini_has_room(MEMORY, 2 * sizeof(struct MPI_ABI_Request)))
+        error = MPI_ERR_NO_MEM;
     if (error)
         return mini_raise(c, error);
     MPI_Request send, receive;

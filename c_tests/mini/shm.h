@@ -24,6 +24,9 @@ struct mini_place {
     _Atomic uint32_t sleeps;
     /* Between MPI_Init and MPI_Finalize, for the launcher. */
     _Atomic uint32_t active;
+    /* For hostile.c: which of the collective calls of the chapter the process is in, the last that it has left, the last
+     * that told it of an error, and where in that call. */
+    _Atomic int inside, left, told, told_at;
 };
 
 struct mini_shared {

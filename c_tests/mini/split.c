@@ -2,15 +2,19 @@
 #include "alias.h"
 #include "attr.h"
 #include "error.h"
+#include "live.h"
 #include "shm.h"
 
 #include <stdlib.h>
 
-/* The first of as many contexts as a collective call can need, the same on all processes. */
+/* The first of as many contexts as a collective call can need, the same on all processes; negative if rank 0 has no
+ * room for one more. */
 static int64_t new_contexts(struct mini_comm *comm, int number)
 {
     int64_t first = 0;
-    if (comm->rank == 0)
+    if (comm->rank == 0 && !mini_has_room(CONTEXTS, 1))
+        first = -1;
+    else if (comm->rank == 0)
         first = atomic_fetch_add(&mini_shared->next_context, 2 * number);
     PMPI_Bcast(&first, 1, MPI_INT64_T, 0, comm->handle);
     return first;
@@ -38,8 +42,10 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     if (color < 0 && color != MPI_UNDEFINED)
         return mini_raise(c, MPI_ERR_ARG);
     struct chosen mine = { color, key, c->rank };
-    struct chosen *all = malloc((size_t)c->size * sizeof *all);
     int64_t contexts = new_contexts(c, c->size);
+    if (contexts < 0)
+        return mini_raise(c, MPI_ERR_NO_MEM);
+    struct chosen *all = malloc((size_t)c->size * sizeof *all);
     PMPI_Allgather(&mine, 3, MPI_INT, all, 3, MPI_INT, comm);
     qsort(all, (size_t)c->size, sizeof *all, by_color_and_key);
 
@@ -71,7 +77,10 @@ int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
     struct mini_comm *c = mini_comm(comm);
     if (!c)
         return mini_raise(NULL, MPI_ERR_COMM);
-    struct mini_comm *made = mini_comm_new(new_contexts(c, 1), c->rank, c->size, c->handler);
+    int64_t context = new_contexts(c, 1);
+    if (context < 0)
+        return mini_raise(c, MPI_ERR_NO_MEM);
+    struct mini_comm *made = mini_comm_new(context, c->rank, c->size, c->handler);
     for (int i = 0; i < c->size; i++)
         made->processes[i] = c->processes[i];
     int error = mini_attrs_copy(c, made);

@@ -3,6 +3,7 @@
 
 #include "alias.h"
 #include "error.h"
+#include "live.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -65,6 +66,7 @@ struct mini_type *mini_type(MPI_Datatype datatype)
 void mini_type_release(struct mini_type *type)
 {
     if (--type->references == 0) {
+        mini_count(MEMORY, -(long)sizeof *type);
         free(type->pieces);
         free(type);
     }
@@ -139,6 +141,7 @@ static struct mini_type *new_type(MPI_Datatype *handle)
 {
     struct mini_type *type = calloc(1, sizeof *type);
     type->references = 1;
+    mini_count(MEMORY, sizeof *type);
     *handle = (MPI_Datatype)type;
     return type;
 }
@@ -156,6 +159,8 @@ int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtyp
         return mini_raise(NULL, MPI_ERR_TYPE);
     if (count < 0 || blocklength < 0)
         return mini_raise(NULL, MPI_ERR_COUNT);
+    if (!mini_has_room(MEMORY, sizeof(struct mini_type)))
+        return mini_raise(NULL, MPI_ERR_NO_MEM);
     struct mini_type *made = new_type(newtype);
     for (int i = 0; i < count; i++)
         for (int j = 0; j < blocklength; j++)
@@ -171,6 +176,8 @@ int PMPI_Type_create_struct(int count, const int lengths[], const MPI_Aint displ
             return mini_raise(NULL, MPI_ERR_TYPE);
         else if (lengths[i] < 0)
             return mini_raise(NULL, MPI_ERR_COUNT);
+    if (!mini_has_room(MEMORY, sizeof(struct mini_type)))
+        return mini_raise(NULL, MPI_ERR_NO_MEM);
     struct mini_type *made = new_type(newtype);
     for (int i = 0; i < count; i++) {
         const struct mini_type *element = mini_type(types[i]);
