@@ -31,6 +31,38 @@ impl Cost {
     }
 }
 
+/// What a search minimizes: of the sum and the maximum one before the other, once no node has more than it may.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Goal {
+    pub(super) objective: Objective,
+    /// Where the objective is the sum, what a node may have: any mapping without more on a node is better than one with
+    /// more.
+    pub(super) most: i64,
+}
+
+impl Goal {
+    /// What compares mappings, smaller is better: what nodes have beyond what they may, and the [`Cost::key`].
+    pub(super) fn key(self, cost: Cost) -> (i64, (i64, i64)) {
+        (self.excess(cost.max_node_edges), cost.key(self.objective))
+    }
+
+    /// By how much the edges that leave a node are more than they may be.
+    #[inline]
+    pub(super) fn excess(self, leaving: i64) -> i64 {
+        match self.objective {
+            Objective::Sum => leaving.saturating_sub(self.most).max(0),
+            Objective::Max => 0,
+        }
+    }
+}
+
+impl From<Objective> for Goal {
+    /// Nodes may have any number of edges.
+    fn from(objective: Objective) -> Self {
+        Self { objective, most: i64::MAX }
+    }
+}
+
 /// The weighted edges that leave each vertex, however a topology keeps them.
 pub trait Adjacency {
     /// How many vertices there are: `0..vertices()`.

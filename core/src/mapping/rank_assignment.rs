@@ -162,8 +162,8 @@ fn divide(graph: &Csr, groups: &[u32], objective: Objective, budget: &mut Budget
     for (i, start) in starts.into_iter().enumerate() {
         let mut share = budget.at_most(NODE_SECONDS, (STARTS - i) as i64);
         let mut partition = Partition::new(graph, start, count);
-        swap_pairs(&mut partition, objective, &mut share);
-        anneal(&mut partition, objective, &mut share);
+        swap_pairs(&mut partition, objective.into(), &mut share);
+        anneal(&mut partition, objective.into(), &mut share);
         budget.put_back(share);
         let key = partition.cost().key(objective);
         if best.as_ref().is_none_or(|(least, _)| key < *least) {

@@ -2,7 +2,7 @@
 
 use super::assumed;
 use super::cart;
-use super::cost::{Adjacency, Objective};
+use super::cost::{Adjacency, Goal, Objective};
 use super::csr::Csr;
 use super::graph;
 use super::grid::Grid;
@@ -14,11 +14,11 @@ use super::refine::Budget;
 use super::scramble::scramble;
 use crate::machine::Machine;
 
-/// What a grid gets to search for a better mapping, in seconds: 200 us a cell up to 150 ms; beyond some
+/// What a grid gets to search for a better mapping, in seconds: 330 us a cell up to 250 ms; beyond some
 /// thousand cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
 fn worth(cells: usize) -> f64 {
     let cells = cells as f64;
-    (2e-4 * cells).min(0.15).min(8e2 / cells).max(LEAST_WORTH * cells)
+    (3.3e-4 * cells).min(0.25).min(1.3e3 / cells).max(LEAST_WORTH * cells)
 }
 
 /// What a cell of a large grid is worth, in seconds.
@@ -28,7 +28,7 @@ const LEAST_WORTH: f64 = 3e-7;
 /// alone finds is hardly ever what the search through levels ends with, and that one gains next to nothing by more
 /// time. Measured in docs/results/quality.md.
 fn worth_through(cells: usize) -> f64 {
-    (0.18 * worth(cells)).max(1.5 * LEAST_WORTH * cells as f64)
+    (0.11 * worth(cells)).max(1.5 * LEAST_WORTH * cells as f64)
 }
 
 /// What of it the search for nodes alone needs at most, from which the one through levels begins.
@@ -41,7 +41,7 @@ fn worth_to_begin(cells: usize) -> f64 {
 ///
 /// `layout` must have at least as many ranks as the grid has cells. If it has more, those ranks take part that
 /// need few nodes. Time: under half a second for a million cells, unless [`Options::seconds`] says otherwise,
-/// nearly all of it for constructions; grids of some hundred cells are searched for up to 0.15 s. Memory: 17
+/// nearly all of it for constructions; grids of some hundred cells are searched for up to 0.25 s. Memory: 17
 /// bytes a cell beyond the layout from 100,000 cells on, up to about 120 where smaller grids are annealed
 /// (docs/results/quality.md).
 pub fn plan_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
@@ -82,11 +82,14 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
     let mut budget = Budget::seconds(seconds.nodes);
     let lattice = Lattice::symmetric(grid);
     let choices = cart::participants(layout, cells);
-    let goal = cart::Goal {
+    let goal = Goal {
         objective: options.objective,
+        most: if tree.is_trivial() { 2 * plan.before.max_node_edges } else { i64::MAX },
+    };
+    let search = cart::Search {
+        goal,
         bound: 2 * plan.lower_bound,
         even: true,
-        most: 2 * plan.before.max_node_edges,
         // Weights that the guard tries are no knowledge.
         as_graph: !grid.is_assumed(),
     };
@@ -94,8 +97,8 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
     for (i, nodes) in choices.iter().enumerate() {
         let mut share = budget.split((choices.len() - i) as i64);
         let sizes: Vec<u32> = nodes.iter().map(|(_, size)| *size).collect();
-        if let Some(mut found) = cart::map(&lattice, &sizes, goal, &mut share)
-            && best.as_ref().is_none_or(|best| goal.rank(found.key) < goal.rank(best.key))
+        if let Some(mut found) = cart::map(&lattice, &sizes, search, &mut share)
+            && best.as_ref().is_none_or(|best| found.key < best.key)
         {
             found.node_of.iter_mut().for_each(|node| *node = nodes[*node as usize].0);
             best = Some(found);

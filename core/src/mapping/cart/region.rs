@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Fill, Goal, Shape, bisect, bound, brick, map, strips};
+use super::{Fill, Search, Shape, bisect, bound, brick, map, strips};
 use crate::mapping::cost::{Adjacency, Objective};
 use crate::mapping::csr::Csr;
 use crate::mapping::lattice::Lattice;
@@ -66,14 +66,9 @@ fn whole(lattice: &Lattice, parts: Parts, sizes: &[u32], budget: &mut Budget) ->
         }
         _ => 0,
     };
-    let goal = Goal {
-        objective: Objective::Sum,
-        bound,
-        even: parts == Parts::Nodes,
-        most: i64::MAX,
-        as_graph: false,
-    };
-    match map(lattice, sizes, goal, budget) {
+    let search =
+        Search { goal: Objective::Sum.into(), bound, even: parts == Parts::Nodes, as_graph: false };
+    match map(lattice, sizes, search, budget) {
         Some(found) => found.node_of,
         None => in_order(sizes),
     }
@@ -114,12 +109,12 @@ fn irregular(lattice: &Lattice, cells: &[u32], sizes: &[u32], budget: &mut Budge
     let (_, part) = best.expect("one at least");
     let mut partition = Partition::new(&graph, part, sizes.len());
     let mut share = budget.split(2);
-    swap_pairs(&mut partition, Objective::Sum, &mut share);
+    swap_pairs(&mut partition, Objective::Sum.into(), &mut share);
     budget.put_back(share);
     if budget.left() >= ANNEALING_STEPS * cells.len() as i64 {
         let mut share = budget.split(8);
-        anneal(&mut partition, Objective::Sum, budget);
-        swap_pairs(&mut partition, Objective::Sum, &mut share);
+        anneal(&mut partition, Objective::Sum.into(), budget);
+        swap_pairs(&mut partition, Objective::Sum.into(), &mut share);
         budget.put_back(share);
     }
     partition.into_node_of()

@@ -168,11 +168,11 @@ fn search(net: &Net, sizes: &[usize], objective: Objective, budget: &mut Budget)
     let mut parts = Parts::new(net, kway::divide(net, sizes, 8, &mut rng, budget), sizes.len());
     parts.improve_groups(&mut rng, budget);
     let mut partition = Partition::new(net, parts.part, sizes.len());
-    swap_pairs(&mut partition, Objective::Sum, &mut rest);
+    swap_pairs(&mut partition, Objective::Sum.into(), &mut rest);
     budget.put_back(rest);
     let mut answers = vec![partition.node_of().to_vec()];
     if objective == Objective::Max {
-        swap_pairs(&mut partition, objective, &mut more);
+        swap_pairs(&mut partition, objective.into(), &mut more);
         answers.push(partition.into_node_of());
     }
     answers

@@ -140,13 +140,13 @@ impl Tree {
         let mut partition = Partition::new(graph, node_of, nodes);
         let mut share = budget.split(4);
         let siblings = |a, b| self.siblings(a, b);
-        swap_pairs_where(&mut partition, objective, siblings, &mut share);
+        swap_pairs_where(&mut partition, objective.into(), siblings, &mut share);
         budget.put_back(share);
         if budget.left() >= ANNEALING_STEPS * graph.vertices() as i64 {
             let mut share = budget.split(8);
             budget.put_back(share.split(2));
-            anneal_through(&mut partition, self, objective, budget);
-            swap_pairs_where(&mut partition, objective, siblings, &mut share);
+            anneal_through(&mut partition, self, objective.into(), budget);
+            swap_pairs_where(&mut partition, objective.into(), siblings, &mut share);
         }
         partition.into_node_of()
     }

@@ -2,7 +2,7 @@
 
 use super::budget::Budget;
 use super::partition::{Partition, Ties, changes};
-use crate::mapping::cost::{Adjacency, Objective};
+use crate::mapping::cost::{Adjacency, Goal, Objective};
 
 /// How many of the vertices with most to gain are paired with each other.
 const TOP: usize = 6;
@@ -13,10 +13,13 @@ const PATIENCE: usize = 8;
 /// An exchange that may be made.
 struct Swap {
     /// What is compared afterwards.
-    key: (i64, i64),
+    key: Key,
     slots: (u32, u32),
     changes: (i64, i64),
 }
+
+/// What two nodes have more than they may, and what is compared then.
+type Key = (i64, (i64, i64));
 
 /// What two nodes have and may give, while exchanges are tried.
 #[derive(Default)]
@@ -33,16 +36,16 @@ struct Pair {
 /// lasts. The mapping never becomes worse.
 pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
     partition: &mut Partition<'_, A>,
-    objective: Objective,
+    goal: Goal,
     budget: &mut Budget,
 ) {
-    swap_pairs_where(partition, objective, |_, _| true, budget);
+    swap_pairs_where(partition, goal, |_, _| true, budget);
 }
 
 /// The same between such pairs of nodes alone of which `may` says so.
 pub(in crate::mapping) fn swap_pairs_where<A: Adjacency>(
     partition: &mut Partition<'_, A>,
-    objective: Objective,
+    goal: Goal,
     may: impl Fn(u32, u32) -> bool,
     budget: &mut Budget,
 ) {
@@ -77,7 +80,7 @@ pub(in crate::mapping) fn swap_pairs_where<A: Adjacency>(
                 if budget.is_spent() {
                     return;
                 }
-                if pair.improve(partition, (a, b), objective, worst, budget) {
+                if pair.improve(partition, (a, b), goal, worst, budget) {
                     changed[a as usize] = true;
                     changed[b as usize] = true;
                     any = true;
@@ -155,14 +158,14 @@ impl Pair {
         &mut self,
         partition: &mut Partition<'_, A>,
         (a, b): (u32, u32),
-        objective: Objective,
+        goal: Goal,
         worst: i64,
         budget: &mut Budget,
     ) -> bool {
         self.load(partition, (a, b), budget);
-        let key = |leaving: (i64, i64)| match objective {
-            Objective::Sum => (leaving.0 + leaving.1, leaving.0.max(leaving.1)),
-            Objective::Max => (leaving.0.max(leaving.1).max(worst), leaving.0 + leaving.1),
+        let key = |(a, b): (i64, i64)| match goal.objective {
+            Objective::Sum => (goal.excess(a) + goal.excess(b), (a + b, a.max(b))),
+            Objective::Max => (0, (a.max(b).max(worst), a + b)),
         };
         let mut leaving = (partition.leaving(a), partition.leaving(b));
         let mut best = key(leaving);
