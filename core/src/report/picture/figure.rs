@@ -14,7 +14,9 @@ use crate::report::text::{AtLeast, Change};
 pub(super) const PANEL: f64 = 720.0;
 
 const MARGIN: f64 = 24.0;
+/// The title and its first line of figures, and each further line.
 const TITLE: f64 = 84.0;
+const FURTHER: f64 = 21.0;
 /// A line of the legend, and what is around all of them.
 const LINE: f64 = 18.0;
 const LEGEND: f64 = 30.0;
@@ -54,6 +56,24 @@ pub(super) fn text(words: &str, at: (f64, f64), size: f64, middle: bool) -> Text
         .set("y", round(at.1))
         .set("font-size", round(size))
         .set("text-anchor", anchor)
+}
+
+/// Breaks words into lines that fit a width in pixels, by the mean width of a letter.
+fn wrapped(words: &str, size: f64, width: f64) -> Vec<String> {
+    let room = (width / (0.54 * size)) as usize;
+    let mut lines = vec![String::new()];
+    for word in words.split(' ') {
+        let line = lines.last_mut().expect("there is one");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= room {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
 }
 
 /// The same on paper.
@@ -136,12 +156,18 @@ impl Figure {
         let scale = matrix::Scale::of(matrix, matrix);
         let panel = matrix::panel(matrix, &scale);
         let width = panel.width.max(LEAST_WIDTH) + 2.0 * MARGIN;
-        let height = TITLE + panel.height + LINE + LEGEND;
-        let group = Group::new()
-            .add(on_paper(title, (MARGIN, 26.0), 18.0).set("font-weight", "bold"))
-            .add(panel.group.set("transform", format!("translate({MARGIN} {TITLE})")))
+        let titles = wrapped(title, 18.0, width - 2.0 * MARGIN);
+        let top = TITLE + FURTHER * (titles.len() - 1) as f64;
+        let height = top + panel.height + LINE + LEGEND;
+        let mut group = Group::new();
+        for (line, words) in titles.iter().enumerate() {
+            let title = on_paper(words, (MARGIN, 26.0 + FURTHER * line as f64), 18.0);
+            group = group.add(title.set("font-weight", "bold"));
+        }
+        let group = group
+            .add(panel.group.set("transform", format!("translate({MARGIN} {top})")))
             .add(on_paper(legend, (MARGIN, height - 16.0), 13.0))
-            .add(scale.legend((width - MARGIN, 52.0)));
+            .add(scale.legend((width - MARGIN, top - 32.0)));
         Some(Self { group, width, height, words: [title.to_owned(), legend.to_owned()] })
     }
 
@@ -155,20 +181,29 @@ impl Figure {
         let is_wide =
             |panel: &Panel| panel.width > LEAST_WIDTH / 2.0 && panel.width > WIDE * panel.height;
         let stacked = is_wide(&left) && is_wide(&right);
-        let heading = 26.0;
-        let (first, second, (wide, high)) = if stacked {
-            let below = TITLE + left.height + heading + MARGIN;
-            let wide = left.width.max(right.width).max(LEAST_WIDTH);
-            ((MARGIN, TITLE), (MARGIN, below), (MARGIN + wide, below + right.height))
+        let wide = if stacked {
+            MARGIN + left.width.max(right.width).max(LEAST_WIDTH)
         } else {
-            let beside = MARGIN + left.width.max(LEAST_WIDTH / 2.0) + MARGIN;
-            let high = TITLE + left.height.max(right.height);
-            let wide = beside + right.width.max(LEAST_WIDTH / 2.0);
-            ((MARGIN, TITLE), (beside, TITLE), (wide, high))
+            2.0 * MARGIN + left.width.max(LEAST_WIDTH / 2.0) + right.width.max(LEAST_WIDTH / 2.0)
+        };
+        let room = wide - MARGIN;
+        let figures = caption.figures();
+        let mut heading: Vec<(String, f64)> = Vec::new();
+        for (words, size) in [(&caption.subject, 18.0), (&figures, 16.0)] {
+            heading.extend(wrapped(words, size, room).into_iter().map(|line| (line, size)));
+        }
+        let legend: Vec<String> =
+            legend.iter().flat_map(|words| wrapped(words, 13.0, room)).collect();
+        let top = TITLE + FURTHER * heading.len().saturating_sub(2) as f64;
+        let (first, second, high) = if stacked {
+            let below = top + left.height + 26.0 + MARGIN;
+            ((MARGIN, top), (MARGIN, below), below + right.height)
+        } else {
+            let beside = 2.0 * MARGIN + left.width.max(LEAST_WIDTH / 2.0);
+            ((MARGIN, top), (beside, top), top + left.height.max(right.height))
         };
         let below = LINE * legend.len() as f64 + if scale.is_some() { 2.0 * LINE } else { 0.0 };
         let (width, height) = (wide + MARGIN, high + below + LEGEND);
-        let figures = caption.figures();
         let after = match &caption.algorithm[..] {
             "none" => "After: the same, for nothing better was found".to_owned(),
             algorithm => format!("After: {algorithm}"),
@@ -178,9 +213,17 @@ impl Figure {
             let title = on_paper(words, (at.0, at.1 - 10.0), 15.0);
             Group::new().add(title).add(panel.group.set("transform", moved))
         };
-        let mut group = Group::new()
-            .add(on_paper(&caption.subject, (MARGIN, 26.0), 18.0).set("font-weight", "bold"))
-            .add(on_paper(&figures, (MARGIN, 49.0), 16.0))
+        let mut group = Group::new();
+        for (line, (words, size)) in heading.iter().enumerate() {
+            let at = (
+                MARGIN,
+                26.0 + 23.0 * line.min(1) as f64 + FURTHER * line.saturating_sub(1) as f64,
+            );
+            let words = on_paper(words, at, *size);
+            let is_title = *size > 16.0;
+            group = group.add(if is_title { words.set("font-weight", "bold") } else { words });
+        }
+        group = group
             .add(titled("Before: in the order of ranks", first, left))
             .add(titled(&after, second, right));
         for (line, words) in legend.iter().enumerate() {
@@ -245,4 +288,22 @@ pub fn sheet(figures: Vec<Figure>) -> String {
         y += figure.height;
     }
     document.to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_line_is_cut_off() {
+        let words =
+            "edges of the busiest node 96 -> 30 (-69 %); between nodes 2304 -> 720; ".repeat(9);
+        for (size, width) in [(16.0, 860.0), (13.0, 400.0)] {
+            let lines = wrapped(&words, size, width);
+            assert!(lines.len() > 3);
+            assert!(lines.iter().all(|line| line.chars().count() as f64 * 0.54 * size <= width));
+            assert_eq!(lines.join(" "), words);
+        }
+        assert_eq!(wrapped("one", 16.0, 1.0), ["one"]);
+    }
 }

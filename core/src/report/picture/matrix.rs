@@ -27,22 +27,26 @@ const LEFT: f64 = 34.0;
 const BELOW: f64 = 18.0;
 
 /// How wide a color of the legend is.
-const WIDE: f64 = 62.0;
+const WIDE: f64 = 48.0;
 
-/// What the colors mean: powers of a base, so that few and many can both be told.
+/// The most colors that there are.
+const MOST: usize = 12;
+
+/// The meaning of colors: each stands for weights of up to twice those of the one before, so that twice as much never
+/// looks the same.
 pub(super) struct Scale {
-    /// The largest weight of each step, ascending; the last is the largest of all.
+    /// The largest weight of each color, ascending; the last is the largest of all.
     bounds: Vec<i64>,
 }
 
 impl Scale {
     /// A scale for what goes between different nodes in either matrix.
     pub(super) fn of(before: &[Vec<i64>], after: &[Vec<i64>]) -> Self {
-        let largest = [before, after].iter().flat_map(|matrix| between(matrix)).max().unwrap_or(1);
-        let count = STEPS.len() as f64;
-        let bound = |step: usize| (largest.max(1) as f64).powf(step as f64 / count).ceil() as i64;
-        let mut bounds: Vec<i64> = (1..STEPS.len()).map(bound).chain([largest.max(1)]).collect();
-        bounds.dedup();
+        let weights = || [before, after].into_iter().flat_map(between).filter(|weight| *weight > 0);
+        let (least, most) = (weights().min().unwrap_or(1), weights().max().unwrap_or(1));
+        let halves = std::iter::successors(Some(most), |bound| Some(bound / 2));
+        let mut bounds: Vec<i64> = halves.take(MOST).take_while(|bound| *bound >= least).collect();
+        bounds.reverse();
         Self { bounds }
     }
 
@@ -52,7 +56,15 @@ impl Scale {
 
     /// The darkest color is for the largest weight, however few steps there are.
     fn color(&self, step: usize) -> Rgb {
-        STEPS[STEPS.len() - self.bounds.len() + step]
+        let from_last = self.bounds.len() - 1 - step;
+        // As far apart as the colors allow.
+        let apart = (STEPS.len() - 1) as f64 / (self.bounds.len() - 1).max(STEPS.len() - 1) as f64;
+        let at = (STEPS.len() - 1) as f64 - from_last as f64 * apart;
+        let (low, high) = (STEPS[at.floor() as usize], STEPS[at.ceil() as usize]);
+        let mix = |low: u8, high: u8| {
+            (f64::from(low) + (f64::from(high) - f64::from(low)) * at.fract()).round() as u8
+        };
+        Rgb(mix(low.0, high.0), mix(low.1, high.1), mix(low.2, high.2))
     }
 
     /// How wide the legend is.
@@ -60,7 +72,7 @@ impl Scale {
         WIDE * self.bounds.len() as f64
     }
 
-    /// What each color means, ending at the right at `end`.
+    /// The meaning of each color, ending at the right at `end`.
     pub(super) fn legend(&self, end: (f64, f64)) -> Group {
         let mut group = Group::new();
         for (step, bound) in self.bounds.iter().enumerate() {
@@ -71,12 +83,28 @@ impl Scale {
                 .set("width", WIDE)
                 .set("height", 14.0)
                 .set("fill", self.color(step).hex());
-            let words = format!("≤ {bound}");
+            let words = format!("≤ {}", short(*bound));
             let words = text(&words, (x + WIDE / 2.0, end.1 + 18.0), 11.0, true);
             group = group.add(swatch).add(words.set("class", "ticks"));
         }
         group
     }
+}
+
+/// A number in five digits at most: 1500, 23.4k, 1.20M.
+fn short(number: i64) -> String {
+    let mut value = number as f64;
+    let mut prefixes = ["", "k", "M", "G", "T", "P", "E"].into_iter();
+    let mut prefix = prefixes.next().unwrap_or_default();
+    if number < 10_000 {
+        return number.to_string();
+    }
+    while value >= 999.5 {
+        value /= 1000.0;
+        prefix = prefixes.next().unwrap_or_default();
+    }
+    let decimals = if value < 9.995 { 2 } else { usize::from(value < 99.95) };
+    format!("{value:.decimals$}{prefix}")
 }
 
 /// What goes between different nodes.
@@ -157,6 +185,10 @@ mod tests {
     fn stronger_is_darker() {
         let scale = Scale::of(&[vec![99, 1], vec![1000, 0]], &[vec![0, 20], vec![3, 0]]);
         assert_eq!(scale.bounds.last(), Some(&1000));
+        assert_eq!(scale.color(0), STEPS[0]);
+        // Twice as much is another color, and a close one is not.
+        assert_ne!(scale.color(scale.step(500)), scale.color(scale.step(1000)));
+        assert_eq!(scale.step(900), scale.step(1000));
         let steps: Vec<usize> = [1, 3, 20, 1000].map(|weight| scale.step(weight)).into();
         assert!(steps.is_sorted() && steps[0] == 0 && steps[1] < steps[2], "{steps:?}");
         assert_eq!(steps[3], scale.bounds.len() - 1);
@@ -166,6 +198,13 @@ mod tests {
             let scale = Scale::of(&matrix, &matrix);
             assert_eq!(scale.color(scale.step(1)), STEPS[5]);
         }
+    }
+
+    #[test]
+    fn numbers_are_short() {
+        let written = [7, 9_999, 12_000, 24_000, 999_949, 1_200_000].map(short);
+        assert_eq!(written, ["7", "9999", "12.0k", "24.0k", "1.00M", "1.20M"]);
+        assert_eq!(short(i64::MAX), "9.22E");
     }
 
     #[test]

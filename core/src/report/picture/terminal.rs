@@ -1,4 +1,4 @@
-//! A grid as text for a terminal: a name and a color for each node.
+//! A grid as text for a terminal: the number of each cell's node on its color.
 
 use std::fmt::Write;
 
@@ -14,8 +14,6 @@ pub const MOST_CELLS: usize = 8192;
 const GAP: usize = 3;
 const BETWEEN: usize = 2;
 
-const LETTERS: &[u8; 62] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
-
 /// One placement of a grid to be drawn.
 #[derive(Debug, Clone, Copy)]
 pub struct View<'a> {
@@ -25,64 +23,25 @@ pub struct View<'a> {
     pub node_of: &'a [u32],
 }
 
-/// What nodes are called in a picture: each has a name of its own.
-#[derive(Clone, Copy)]
-enum Naming {
-    Numbers,
-    Letters,
-}
-
-/// How cells are drawn: their names, and on how many columns.
-#[derive(Clone, Copy)]
-struct Cells {
-    naming: Naming,
+/// Adds a row of a slice to a line, each cell on `wide` columns.
+fn paint(
+    line: &mut String,
+    slice: &Slice,
+    row: usize,
     wide: usize,
-}
-
-impl Cells {
-    /// All ways that there are for so many nodes, the clearest first.
-    fn all(nodes: usize) -> Vec<Self> {
-        let digits = digits(nodes.saturating_sub(1));
-        let mut all = vec![Self { naming: Naming::Numbers, wide: digits + 1 }];
-        if digits == 1 {
-            all.push(Self { naming: Naming::Numbers, wide: 1 });
-        } else if nodes <= LETTERS.len() {
-            all.extend([2, 1].map(|wide| Self { naming: Naming::Letters, wide }));
-        }
-        all
-    }
-
-    fn name(self, node: u32) -> String {
-        match self.naming {
-            Naming::Numbers => format!("{node:>wide$}", wide = (self.wide - 1).max(1)),
-            Naming::Letters => char::from(LETTERS[node as usize]).to_string(),
-        }
-    }
-
-    /// Adds a row of a slice to a line.
-    fn paint(self, line: &mut String, slice: &Slice, row: usize, node_of: &[u32], colors: &[Rgb]) {
-        for column in 0..slice.columns {
-            let node = node_of[slice.cell(row, column)];
-            let color = colors[node as usize];
-            let Rgb(red, green, blue) = color;
-            let ink = if color.is_light() { RgbColor(0, 0, 0) } else { RgbColor(255, 255, 255) };
-            let style = Style::new()
-                .bg_color(Some(Color::Rgb(RgbColor(red, green, blue))))
-                .fg_color(Some(Color::Rgb(ink)));
-            let _ = write!(line, "{style}{:<wide$}{style:#}", self.name(node), wide = self.wide);
-        }
-    }
-
-    /// What its names are.
-    fn words(self, nodes: usize) -> String {
-        match self.naming {
-            Naming::Numbers => "Each number is a process: that of its node.".to_owned(),
-            Naming::Letters => format!(
-                "Each letter is a process: node 0 is A, node {} is {}.",
-                nodes - 1,
-                self.name(nodes as u32 - 1)
-            ),
-        }
+    node_of: &[u32],
+    colors: &[Rgb],
+) {
+    for column in 0..slice.columns {
+        let node = node_of[slice.cell(row, column)];
+        let color = colors[node as usize];
+        let Rgb(red, green, blue) = color;
+        let ink = if color.is_light() { RgbColor(0, 0, 0) } else { RgbColor(255, 255, 255) };
+        let style = Style::new()
+            .bg_color(Some(Color::Rgb(RgbColor(red, green, blue))))
+            .fg_color(Some(Color::Rgb(ink)));
+        let number = format!("{node:>digits$}", digits = (wide - 1).max(1));
+        let _ = write!(line, "{style}{number:<wide$}{style:#}");
     }
 }
 
@@ -90,34 +49,37 @@ fn digits(number: usize) -> usize {
     number.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
-/// Draws ways to place a grid on nodes on so many columns, side by side or below each other, whichever takes fewer
-/// lines, each cell as the name of its node on its color. Escape sequences are for the writer to strip where colors are not wanted; names are
-/// enough without. `None` if it is too large for a terminal.
+/// Draws placements of a grid on so many columns, side by side or below each other, whichever takes fewer lines.
+/// Escape sequences are for the writer to strip where colors are not wanted. `None` if it is too large for a terminal.
 pub fn draw(dims: &[usize], views: &[View], width: usize) -> Option<String> {
     let places: Vec<&[u32]> = views.iter().map(|view| view.node_of).collect();
-    let nodes =
-        places.iter().flat_map(|nodes| nodes.iter()).max().map_or(0, |most| *most as usize + 1);
-    if nodes == 0 || places[0].len() > MOST_CELLS {
+    let last = places.iter().flat_map(|nodes| nodes.iter()).max()?;
+    if places[0].len() > MOST_CELLS {
         return None;
     }
     let colors = colors::of_nodes(dims, &places);
     let beside = ((width + GAP) / views.len()).saturating_sub(GAP);
-    let ways = Cells::all(nodes);
+    let digits = digits(*last as usize);
+    // Numbers of one digit need no space between them.
+    let widths = [digits + 1, 1];
+    let widths = &widths[..if digits == 1 { 2 } else { 1 }];
     let fitting = |room: usize| {
-        ways.iter().find_map(|cells| {
-            let panels: Option<Vec<Panel>> =
-                views.iter().map(|view| Panel::draw(dims, view, *cells, &colors, room)).collect();
-            Some((*cells, panels?))
+        widths.iter().find_map(|wide| {
+            views
+                .iter()
+                .map(|view| Panel::draw(dims, view, *wide, &colors, room))
+                .collect::<Option<Vec<_>>>()
         })
     };
-    let (cells, panels) = fitting(width)?;
+    let panels = fitting(width)?;
     let below: Vec<String> =
         panels.iter().map(|panel| abreast(std::slice::from_ref(panel))).collect();
-    let below = (cells, below.join("\n"));
-    let beside = fitting(beside).map(|(cells, panels)| (cells, abreast(&panels)));
-    let lines = |(_, drawn): &(Cells, String)| drawn.lines().count();
-    let (cells, drawn) = beside.filter(|beside| lines(beside) <= lines(&below)).unwrap_or(below);
-    let words = format!("{} {}", cells.words(nodes), axes(dims)).replace(". ", ".\n");
+    let below = below.join("\n");
+    let beside = fitting(beside).map(|panels| abreast(&panels));
+    let drawn =
+        beside.filter(|beside| beside.lines().count() <= below.lines().count()).unwrap_or(below);
+    let words =
+        format!("Each number is a process: that of its node. {}", axes(dims)).replace(". ", ".\n");
     Some(format!("{words}\n\n{drawn}"))
 }
 
@@ -152,20 +114,14 @@ impl Panel {
     }
 
     /// `None` if it does not fit.
-    fn draw(
-        dims: &[usize],
-        view: &View,
-        cells: Cells,
-        colors: &[Rgb],
-        room: usize,
-    ) -> Option<Self> {
+    fn draw(dims: &[usize], view: &View, wide: usize, colors: &[Rgb], room: usize) -> Option<Self> {
         let rows = if let [.., rows, _] = dims { *rows } else { 1 };
         // For the numbers of rows.
         let gutter = if rows > 1 { digits(rows - 1) + 1 } else { 0 };
         let room = room.checked_sub(gutter)?;
-        let slices = slices_of(dims, (room / cells.wide).min(64));
+        let slices = slices_of(dims, (room / wide).min(64));
         let label = slices.iter().map(|slice| slice.label.len()).max().unwrap_or(0);
-        let slice_width = (cells.wide * slices[0].columns).max(label);
+        let slice_width = (wide * slices[0].columns).max(label);
         let across = (room + BETWEEN) / (slice_width + BETWEEN);
         if across == 0 {
             return None;
@@ -183,7 +139,7 @@ impl Panel {
             if label > 0 {
                 words(&|slice| slice.label.clone());
             }
-            words(&|slice| numbers(slice, cells.wide));
+            words(&|slice| numbers(slice, wide));
             let first = group[0].row;
             let numbered = gutter > 0 && group.iter().all(|slice| slice.row == first);
             for row in 0..group.iter().map(|slice| slice.rows).max().unwrap_or(0) {
@@ -195,8 +151,8 @@ impl Panel {
                 for (at, slice) in group.iter().enumerate().filter(|(_, slice)| row < slice.rows) {
                     let start = gutter + at * (slice_width + BETWEEN);
                     line.push_str(&" ".repeat(start - column));
-                    cells.paint(&mut line, slice, row, view.node_of, colors);
-                    column = start + cells.wide * slice.columns;
+                    paint(&mut line, slice, row, wide, view.node_of, colors);
+                    column = start + wide * slice.columns;
                 }
                 panel.lines.push((line, column));
             }
@@ -259,23 +215,11 @@ view         view
     }
 
     #[test]
-    fn no_two_nodes_have_a_name_in_common() {
-        for nodes in [1, 9, 10, 11, 62, 63, 100, 101, 2000] {
-            for cells in Cells::all(nodes) {
-                let mut names: Vec<String> =
-                    (0..nodes as u32).map(|node| cells.name(node)).collect();
-                assert!(names.iter().all(|name| name.len() <= cells.wide), "{nodes}");
-                names.sort();
-                names.dedup();
-                assert_eq!(names.len(), nodes);
-            }
-        }
-        let many: Vec<u32> = (0..240).map(|cell| cell % 40).collect();
-        let text = plain(&[6, 40], &[&many], 45);
-        assert!(text.contains("ABCDEF") && text.contains("node 39 is n"), "{text}");
-        // Too many for letters, too wide for numbers.
+    fn what_does_not_fit_is_not_drawn() {
         let many: Vec<u32> = (0..100).collect();
-        assert_eq!(draw(&[10, 10], &[View { title: "", node_of: &many }], 20), None);
+        let view = View { title: "", node_of: &many };
+        assert!(draw(&[10, 10], &[view], 32).is_some());
+        assert_eq!(draw(&[10, 10], &[view], 31), None);
     }
 
     #[test]
