@@ -115,7 +115,7 @@ fuzz:
 	done
 
 ## make miri [TESTS=]              quick tests of the pure layers under Miri; needs a nightly Rust with miri
-TESTS ?= engine::check engine::digest engine::misuse engine::policy mapping::csr mapping::lattice mapping::order \
+TESTS ?= engine::check engine::digest engine::incompatible_program engine::policy mapping::csr mapping::lattice mapping::order \
     report::picture::matrix report::picture::slices report::record
 .PHONY: miri
 miri:

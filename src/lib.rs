@@ -5,19 +5,19 @@
 //! - [`topology`]: what a topology is and answers.
 //! - [`machine`]: where processes run.
 //! - [`mapping`]: which process goes where.
-//! - [`report`]: what was done and what it brought, for people and programs.
 //! - [`engine`]: how a topology communicator comes to be, over any communicator.
+//! - [`report`]: what was done and what it brought, for people and programs.
 //! - `host`: the only caller of the host MPI.
 //! - `abi`: the C names.
 //! - `fortran`: the Fortran names.
 //!
 //! The first five are pure Rust, the crate `cartograph-core`, and are all that is built with
 //! `--no-default-features`.
-#![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: host::say")]
+#![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: host::eprint")]
 
-pub use cartograph_core::{engine, machine, mapping, report, topology};
 #[cfg(feature = "cli")]
-pub use cartograph_core::{libraries, replay};
+pub use cartograph_core::replay;
+pub use cartograph_core::{engine, machine, mapping, report, topology};
 
 #[cfg(feature = "host")]
 mod abi;

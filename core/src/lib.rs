@@ -4,8 +4,8 @@
 //! - [`machine`]: where processes run.
 //! - [`mapping`]: which process goes where.
 //! - `replay`: how long recorded calls take where ranks are placed in other ways.
-//! - [`report`]: what was done and what it brought, for people and programs.
 //! - [`engine`]: how a topology communicator comes to be, over any communicator.
+//! - [`report`]: what was done and what it brought, for people and programs.
 #![forbid(unsafe_code)]
 #![deny(
     clippy::print_stderr,
@@ -15,8 +15,6 @@
 pub mod engine;
 #[cfg(all(feature = "cli", any(test, fuzzing)))]
 pub mod fuzz;
-#[cfg(feature = "cli")]
-pub mod libraries;
 pub mod machine;
 pub mod mapping;
 #[cfg(feature = "cli")]

@@ -7,7 +7,7 @@
 //! - [`resolve`]: where a name leads, for a caller.
 //! - [`objects`]: what the process has loaded.
 //! - [`mpi`]: which MPI of these a caller uses.
-//! - [`library`]: the library that was built for that MPI, in `cartograph/HOST` beside this one; by [`libraries`] the
+//! - [`library`]: the library that was built for that MPI, in `cartograph/HOST` beside this one; by [`elf`] the
 //!   command knows it too.
 //! - [`unloading`]: how long an answer holds.
 //! - [`loaded`], [`file`]: what is asked of the loader and of the system.
@@ -25,10 +25,11 @@ compile_error!("this library is for Linux: on other systems preload the library 
 
 extern crate alloc;
 
+#[allow(dead_code, reason = "the command uses the rest")]
+#[path = "../../src/bin/cartograph/elf.rs"]
+mod elf;
 mod file;
-#[allow(dead_code, unreachable_pub, reason = "the command uses the rest")]
-#[path = "../../core/src/libraries.rs"]
-mod libraries;
+mod fit;
 mod library;
 mod loaded;
 mod message;

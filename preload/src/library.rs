@@ -7,8 +7,8 @@ use alloc::string::String;
 use core::cmp::Reverse;
 use core::ffi::{CStr, c_void};
 
+use crate::elf::{FOLDER, Library, is_trusted};
 use crate::file::{self, File};
-use crate::libraries::{FOLDER, Library, is_trusted};
 use crate::loaded::{self, Handle};
 use crate::message::variable;
 use crate::mpi;
@@ -16,9 +16,9 @@ use crate::objects::Objects;
 
 /// The file in a host's folder.
 #[cfg(not(feature = "record"))]
-use crate::libraries::LIBRARY as FILE;
+use crate::elf::LIBRARY as FILE;
 #[cfg(feature = "record")]
-use crate::libraries::RECORDER as FILE;
+use crate::elf::RECORDER as FILE;
 
 /// Loads the library for the object `mpi`, whose handle is given; or says why there is none.
 pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Handle, String> {

@@ -5,7 +5,7 @@ use alloc::format;
 use core::ffi::{CStr, c_char};
 use core::fmt::Arguments;
 
-use crate::libraries::RANKS;
+use crate::elf::RANKS;
 
 /// Writes a line.
 pub(crate) fn say(text: Arguments) {

@@ -3,16 +3,16 @@
 use std::ffi::c_int;
 
 use super::pointers::{
-    CachedTopology, CheckedResult, answer, as_kind, clear_on, construct, flags, input, length, out,
-    output, publish,
+    CachedTopology, CheckedResult, answer, as_kind, clear_on, flags, input, length, out, output,
 };
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
 use crate::engine::combine::Combine;
 use crate::engine::create::{self, CartArguments};
-use crate::host::attr;
+use crate::host::attributes;
+use crate::host::create::{construct, publish};
 use crate::host::sys::{self, MPI_Comm};
-use crate::host::{HostComm, Result, comm, place};
+use crate::host::{HostComm, Result, comm, map};
 use crate::mapping::{Grid, recall_cart};
 use crate::topology::{Cart, as_cart};
 
@@ -106,7 +106,7 @@ pub(crate) unsafe fn cart_create(
         unsafe { clear_on(sys::CG_FAMILY_MPICH, comm_cart) };
     }
     construct(Function::CartCreate, &comm, comm_cart, || {
-        create::cart_create(&comm, place::call_settings(Function::CartCreate), arguments)
+        create::cart_create(&comm, map::call_settings(Function::CartCreate), arguments)
     })
 }
 
@@ -125,7 +125,7 @@ pub(crate) unsafe fn cart_sub(
     unsafe { clear_on(sys::CG_FAMILY_ABI, newcomm) };
     // SAFETY: the communicator is the caller's for the time of the call. All its processes have
     // the same topology, so all return here or none.
-    let found = unsafe { attr::attached(comm) };
+    let found = unsafe { attributes::attached(comm) };
     let combine =
         found.as_ref().map_or(Combine::Off, |found| found.map_or(Combine::Off, |a| a.combine));
     let grid = answer(comm, found, |found| as_kind(found, as_cart))?;
@@ -262,8 +262,8 @@ pub(crate) unsafe fn cart_map(
     let (dims, periods) =
         unsafe { (input("dims", dims, ndims)?, flags("periods", periods, ndims)?) };
     let grid = Cart::new(dims, &periods, comm.size()?)?;
-    let weights = place::unrecorded_weights(&comm, dims);
-    let found = place::new_rank(&comm, Function::CartCreate, grid.size(), |layout, options| {
+    let weights = map::unrecorded_weights(&comm, dims);
+    let found = map::new_rank(&comm, Function::CartCreate, grid.size(), |layout, options| {
         recall_cart(&Grid::of_cart(&grid, weights.as_deref()), layout, options)
     })?;
     // SAFETY: the caller's place for the result.

@@ -3,14 +3,15 @@
 use std::ffi::c_int;
 
 use super::pointers::{
-    CachedTopology, CheckedResult, as_kind, clear_on, construct, copy, input, length, out, output,
-    weights, weights_output,
+    CachedTopology, CheckedResult, as_kind, clear_on, copy, input, length, out, output, weights,
+    weights_output,
 };
 use crate::engine::arguments::Function;
 use crate::engine::dist_graph::{self, AdjacentArguments, EdgeArguments};
+use crate::host::create::construct;
 use crate::host::sentinel::{self, Sentinels};
 use crate::host::sys::{self, MPI_Comm, MPI_Info};
-use crate::host::{Result, comm, place};
+use crate::host::{Result, comm, map};
 use crate::topology::{Edges, Error, as_dist_graph, dist_graph::check_not_negative};
 
 export! {
@@ -104,7 +105,7 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
     };
     let function = Function::DistGraphCreateAdjacent;
     construct(function, &comm, comm_dist_graph, || {
-        let settings = place::call_settings_with_info(function, info);
+        let settings = map::call_settings_with_info(function, info);
         dist_graph::dist_graph_create_adjacent(&comm, settings, arguments())
     })
 }
@@ -147,7 +148,7 @@ pub(crate) unsafe fn dist_graph_create(
     };
     let function = Function::DistGraphCreate;
     construct(function, &comm, comm_dist_graph, || {
-        let settings = place::call_settings_with_info(function, info);
+        let settings = map::call_settings_with_info(function, info);
         dist_graph::dist_graph_create(&comm, settings, arguments())
     })
 }
@@ -227,7 +228,7 @@ pub(crate) unsafe fn give_neighbors<const N: usize>(
     let graph = as_kind(found, as_dist_graph)?;
     let in_room = length("maxindegree", into.room)?.min(graph.sources.ranks.len());
     let out_room = length("maxoutdegree", away.room)?.min(graph.destinations.ranks.len());
-    // Weights that there are not are not written, so where they would go does not matter.
+    // EdgeWeights that there are not are not written, so where they would go does not matter.
     let weights = |room| if graph.weighted { room } else { 0 };
     // SAFETY: the caller's arrays have room for at least as many.
     let (sources, source_weights, destinations, dest_weights) = unsafe {

@@ -69,7 +69,7 @@ macro_rules! query {
             unsafe extern "C" fn anew($comm: MPI_Comm, $($arg: $ty),*) -> ::core::ffi::c_int {
                 // SAFETY: the caller keeps the standard's contract for this call.
                 let answer = unsafe {
-                    $crate::abi::pointers::answer($comm, $crate::host::attr::$by::found($comm), |found| $body(found, $($arg),*))
+                    $crate::abi::pointers::answer($comm, $crate::host::attributes::$by::found($comm), |found| $body(found, $($arg),*))
                 };
                 $crate::host::errors::conclude(stringify!($name), || Some($comm), answer)
             }
@@ -78,7 +78,7 @@ macro_rules! query {
             unsafe fn call($comm: MPI_Comm, $($arg: $ty),*) -> ::core::ffi::c_int {
                 // SAFETY: as above.
                 unsafe {
-                    match $crate::host::attr::$by::known($comm) {
+                    match $crate::host::attributes::$by::known($comm) {
                         Some(found) if $body(found, $($arg),*).is_ok() => $crate::host::sys::CG_SUCCESS,
                         _ => anew($comm, $($arg),*),
                     }

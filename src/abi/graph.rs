@@ -3,13 +3,14 @@
 use std::ffi::c_int;
 
 use super::pointers::{
-    CachedTopology, CheckedResult, as_kind, clear_on, construct, copy, input, length, out, output,
+    CachedTopology, CheckedResult, as_kind, clear_on, copy, input, length, out, output,
 };
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
 use crate::engine::create::{self, GraphArguments};
+use crate::host::create::construct;
 use crate::host::sys::{self, MPI_Comm};
-use crate::host::{Result, comm, place};
+use crate::host::{Result, comm, map};
 use crate::mapping::{Csr, recall_graph};
 use crate::topology::{self, Error, Graph, as_graph};
 
@@ -104,7 +105,7 @@ pub(crate) unsafe fn graph_create(
     let reorder = reorder != 0;
     let arguments = arguments.map(|(index, edges)| GraphArguments { index, edges, reorder });
     construct(Function::GraphCreate, &comm, comm_graph, || {
-        create::graph_create(&comm, place::call_settings(Function::GraphCreate), arguments)
+        create::graph_create(&comm, map::call_settings(Function::GraphCreate), arguments)
     })
 }
 
@@ -202,7 +203,7 @@ pub(crate) unsafe fn graph_map(
     // SAFETY: the caller's arrays.
     let (index, edges) = unsafe { arrays(comm.size()?, nnodes, index, edges)? };
     let graph = Graph::new(index, edges)?;
-    let found = place::new_rank(&comm, Function::GraphCreate, nnodes, |layout, options| {
+    let found = map::new_rank(&comm, Function::GraphCreate, nnodes, |layout, options| {
         recall_graph(&Csr::from(&graph), layout, options)
     })?;
     // SAFETY: the caller's place for the result.

@@ -3,15 +3,12 @@
 //! Sentinels are compared before a slice is made: in the MPI-5 ABI `MPI_UNWEIGHTED` is the address 10.
 
 use std::ffi::c_int;
-use std::time::Instant;
 
-use crate::engine::arguments::Function;
-use crate::engine::create::Created;
-use crate::engine::dist_graph::Weights;
-use crate::host::attr::TopologyAttribute;
+use crate::engine::dist_graph::EdgeWeights;
+use crate::host::attributes::TopologyAttribute;
 use crate::host::sentinel::Sentinels;
 use crate::host::sys::{self, MPI_Comm};
-use crate::host::{HostComm, Result, comm, neighbor, report};
+use crate::host::{Result, comm};
 use crate::topology::{Error, Topology};
 
 pub(crate) type CheckedResult<T = ()> = core::result::Result<T, Error>;
@@ -126,15 +123,15 @@ pub(super) unsafe fn weights<'a>(
     argument: &'static str,
     pointer: *const c_int,
     length: usize,
-) -> CheckedResult<Weights<'a>> {
+) -> CheckedResult<EdgeWeights<'a>> {
     // SAFETY: constants of the host.
     let (unweighted, empty) = unsafe { (sys::cg_unweighted(), sys::cg_weights_empty()) };
     match length {
-        _ if pointer == unweighted => Ok(Weights::Unweighted),
-        0 if pointer.is_null() => Ok(Weights::Either),
+        _ if pointer == unweighted => Ok(EdgeWeights::Unweighted),
+        0 if pointer.is_null() => Ok(EdgeWeights::Either),
         edges if edges > 0 && pointer == empty => Err(Error::EmptyWeights { argument, edges }),
         // SAFETY: not a sentinel that must not be read, so the caller's promise holds.
-        _ => Ok(Weights::Given(unsafe { input(argument, pointer, length)? })),
+        _ => Ok(EdgeWeights::Given(unsafe { input(argument, pointer, length)? })),
     }
 }
 
@@ -194,33 +191,4 @@ pub(crate) fn answer<F, T>(
         }
         answer => Ok(answer?),
     }
-}
-
-/// Makes a communicator, reports it, and hands it to the caller. What is wrong with the arguments must reach the agreement
-/// in `make`, not return early.
-pub(super) fn construct(
-    function: Function,
-    comm: &HostComm,
-    place: *mut MPI_Comm,
-    make: impl FnOnce() -> Result<Created<HostComm>>,
-) -> Result {
-    let started = Instant::now();
-    let made = make()?;
-    report::add(function.name(), comm, &made, started);
-    publish(made, comm, place)
-}
-
-/// Hands a new communicator, which was made on `old`, to the caller, with its topology cached.
-pub(super) fn publish(made: Created<HostComm>, old: &HostComm, place: *mut MPI_Comm) -> Result {
-    let shared = made.keeps_ranks.then_some(old.0);
-    let handle = match made.member {
-        // SAFETY: a constant of the host.
-        None => unsafe { sys::cg_comm_null },
-        Some((comm, topology)) => {
-            neighbor::put(comm, topology, shared, made.host_graph, made.combine)?.0
-        }
-    };
-    // SAFETY: the constructor has found the place not to be null before it built anything.
-    unsafe { place.write(handle) };
-    Ok(())
 }

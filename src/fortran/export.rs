@@ -98,7 +98,7 @@ macro_rules! fortran_query {
                 unsafe {
                     let comm = comm_from($comm);
                     let answer = $crate::abi::pointers::answer(
-                        comm, $crate::host::attr::$by::found(comm), |found| body(found, $($arg),*),
+                        comm, $crate::host::attributes::$by::found(comm), |found| body(found, $($arg),*),
                     );
                     let name = stringify!($name);
                     tell(ierror, $crate::host::errors::conclude(name, || Some(comm), answer));
@@ -113,7 +113,7 @@ macro_rules! fortran_query {
             ) {
                 // SAFETY: as above.
                 unsafe {
-                    match $crate::host::attr::$by::known(comm_from($comm)) {
+                    match $crate::host::attributes::$by::known(comm_from($comm)) {
                         Some(found) if body(found, $($arg),*).is_ok() => {
                             tell(ierror, $crate::host::sys::CG_SUCCESS);
                         }

@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_int};
 use std::sync::{Once, OnceLock};
 
-use super::say::say;
+use super::eprint::eprint_line;
 use super::settings::{Settings, WrittenNetworkMap, set};
 use super::{HostComm, sys};
 use crate::engine::Comm;
@@ -79,7 +79,7 @@ pub(super) fn add<'a>(
             Ok(_) => {}
             Err(note) => {
                 static SAID: Once = Once::new();
-                SAID.call_once(|| say!("cartograph: {note}"));
+                SAID.call_once(|| eprint_line!("cartograph: {note}"));
                 notes.push(note);
             }
         }
@@ -107,7 +107,7 @@ fn of_file<'a>(
     in_world: impl Fn(usize) -> usize,
 ) -> Result<Machine, String> {
     static SAID: Once = Once::new();
-    SAID.call_once(|| file.complaints.iter().for_each(|line| say!("{line}")));
+    SAID.call_once(|| file.complaints.iter().for_each(|line| eprint_line!("{line}")));
     let Some(network_map) = &file.network_map else { return Ok(layout.clone()) };
     let known = words.map(|(words, rank)| {
         network_map.at(host_number(&host_of(words)), usize::try_from(rank).ok())

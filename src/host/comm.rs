@@ -4,9 +4,9 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use super::sys::{self, MPI_Comm};
-use super::{Error, Result, callers, errors::check, layout, neighbor, place, traffic};
-use crate::engine::misuse::Misuse;
-use crate::engine::{Comm, LayoutKnowledge};
+use super::{Error, Result, backtrace, errors::check, machine, map, neighbor, traffic};
+use crate::engine::incompatible_program::IncompatibleProgram;
+use crate::engine::{Comm, MachineKnowledge};
 use crate::machine::Machine;
 use crate::mapping::Csr;
 
@@ -216,16 +216,16 @@ impl Comm for HostComm {
         Ok(all)
     }
 
-    fn knowledge(&self) -> LayoutKnowledge {
-        layout::knowledge(self)
+    fn knowledge(&self) -> MachineKnowledge {
+        machine::knowledge(self)
     }
 
-    fn misuse(&self) -> Option<&'static Misuse> {
-        callers::misuse()
+    fn incompatible_program(&self) -> Option<&'static IncompatibleProgram> {
+        backtrace::incompatible_program()
     }
 
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>> {
-        place::weights(self, dims)
+        map::weights(self, dims)
     }
 
     fn weighed(&self, graph: Csr) -> Csr {
@@ -233,18 +233,18 @@ impl Comm for HostComm {
     }
 
     fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> bool {
-        neighbor::choice::wanted(processes, repeated)
+        neighbor::route::wanted(processes, repeated)
     }
 
-    fn layout(&self, known: bool) -> Result<Option<Arc<Machine>>> {
+    fn machine(&self, known: bool) -> Result<Option<Arc<Machine>>> {
         match known {
             // Others are told by rank 0, so it must not fail alone.
             true if self.rank()? == 0 => {
-                let known = layout::known(self).unwrap_or(None);
-                Ok(known.map(|runs| Arc::new(runs.layout())))
+                let known = machine::known(self).unwrap_or(None);
+                Ok(known.map(|runs| Arc::new(runs.machine())))
             }
             true => Ok(None),
-            false => Ok(layout::gather(self)?.map(Arc::new)),
+            false => Ok(machine::gather(self)?.map(Arc::new)),
         }
     }
 

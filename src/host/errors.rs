@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_int};
 use std::sync::{Mutex, PoisonError};
 
-use super::say::say;
+use super::eprint::eprint_line;
 use super::sys::{self, MPI_Comm};
 use crate::engine;
 use crate::topology::{self, Class};
@@ -102,7 +102,7 @@ fn failed(function: &'static str, comm: Option<MPI_Comm>, error: Error) -> c_int
         }
     };
     if let Some(why) = ends {
-        say!("cartograph: {function}: {error}{why}");
+        eprint_line!("cartograph: {function}: {error}{why}");
         std::process::abort();
     }
     let code = code_of(function, error);

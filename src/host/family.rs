@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::say::say;
+use super::eprint::eprint_line;
 use super::sys;
 
 /// Ends the process with a message if the MPI that answers is of another family than the one that
@@ -14,7 +14,7 @@ pub(crate) fn check_family() {
         return;
     }
     if let Some([built, running]) = mismatch() {
-        say!(
+        eprint_line!(
             "cartograph: this library was built for {}, but the program runs on {}; \
              preload the library that `make lib HOST=...` builds for the program's MPI",
             name(built),

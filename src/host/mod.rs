@@ -2,23 +2,20 @@
 //! does not see what Cartograph does underneath.
 
 mod address;
-pub(crate) mod attr;
-mod cache;
-mod callers;
+pub(crate) mod attributes;
+mod backtrace;
 pub(crate) mod comm;
+pub(crate) mod create;
 mod domain;
-mod end;
+mod eprint;
 pub(crate) mod errors;
 mod family;
-mod group;
-mod key;
-mod layout;
+mod machine;
+pub(crate) mod map;
 pub(crate) mod neighbor;
 mod output;
-pub(crate) mod place;
 mod private;
 pub(crate) mod report;
-mod say;
 pub(crate) mod sentinel;
 mod settings;
 mod traffic;

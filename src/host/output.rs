@@ -8,7 +8,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::say::say;
+use super::eprint::eprint_line;
 use super::settings::Target;
 use crate::report::Report;
 
@@ -106,7 +106,7 @@ fn hash_of(text: &str) -> u64 {
 }
 
 fn give_up(path: &Path, error: &io::Error) -> Place {
-    say!(
+    eprint_line!(
         "cartograph: CARTOGRAPH_REPORT: {} cannot be written: {error}; the report goes to stderr",
         path.display()
     );

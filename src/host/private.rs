@@ -9,9 +9,9 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use super::key::{Key, Way, no_copy};
+use super::attributes::key::{Key, Way, no_copy};
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, end};
+use super::{HostComm, Result, attributes::lifetime};
 use crate::engine::Comm;
 
 /// Carried by communicators on which topologies were made: a [`Shared`].
@@ -68,13 +68,13 @@ impl Private {
         }
         let Some(made) = comm.private() else { return Ok(None) };
         let shared = Arc::new(Shared { comm: made.0, topologies: AtomicI32::new(0) });
-        end::retires_with_the_last(retire);
-        end::count_up();
+        lifetime::retires_with_the_last(retire);
+        lifetime::count_up();
         let value = Arc::into_raw(Arc::clone(&shared));
         if let Err(error) = KEY.put(old, value.cast_mut().cast()) {
             // SAFETY: the host refused the value, so it is still ours.
             drop(unsafe { Arc::from_raw(value) });
-            end::count_down();
+            lifetime::count_down();
             made.free()?;
             return Err(error);
         }
@@ -137,7 +137,7 @@ unsafe extern "C" fn delete(
 ) -> c_int {
     // SAFETY: a value of our key, and its attribute is gone with this call.
     let shared = unsafe { Arc::from_raw(value.cast_const().cast::<Shared>()) };
-    end::count_down();
+    lifetime::count_down();
     // After an error the host would keep the attribute, whose value is gone.
     drop(release(shared));
     sys::CG_SUCCESS

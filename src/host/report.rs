@@ -7,21 +7,20 @@ use std::ffi::{c_int, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use super::key::{Key, no_copy};
+use super::attributes::key::{Key, no_copy};
 use super::output::{self, Output};
 use super::settings::{Settings, set};
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, family, layout, place};
+use super::{HostComm, family, machine, map};
 use crate::engine::Comm;
+use crate::engine::assign_ranks::Placement;
 use crate::engine::create::Created;
 use crate::engine::decision::ReorderOutcome;
-use crate::engine::place::Placement;
 use crate::machine::Machine;
 use crate::report::{
-    Job, Launch, Reason, Record, Reorder, Report, Shape, foreign_launcher, launched,
-    short_periodic_sides,
+    Job, Launch, Reason, Record, Reorder, Report, foreign_launcher, launched, short_periodic_sides,
 };
-use crate::topology::Topology;
+use crate::topology::{Topology, TopologySummary};
 
 /// The [`Collector`] of a process.
 static COLLECTOR: Key = Key::new(no_copy, finish);
@@ -53,7 +52,7 @@ impl Collector {
         }
         let world = HostComm::world();
         let (Ok(rank), Ok(processes)) = (world.rank(), world.size()) else { return };
-        let layout = layout::known(&world).unwrap_or(None).map(|runs| runs.layout());
+        let layout = machine::known(&world).unwrap_or(None).map(|runs| runs.machine());
         self.knows_job.store(layout.is_some(), Ordering::Relaxed);
         let nodes = layout.as_ref().map(Into::into);
         self.report.job(Job { mpi: family::version(), processes, rank, nodes });
@@ -103,16 +102,16 @@ pub(crate) fn add(
 ) {
     HAS_CREATED.store(true, Ordering::Relaxed);
     let Some(placement) = &made.placement else { return };
-    place::say_if_forced(function, placement.outcome);
+    map::say_if_forced(function, placement.outcome);
     let (Some(collector), Ok(size)) = (collector(), comm.size()) else { return };
-    let mut record = record(function, placement.shape.clone(), size, placement);
+    let mut record = record(function, placement.summary.clone(), size, placement);
     if let (ReorderOutcome::NotAsked, Some(at)) = (placement.outcome, &placement.layout) {
         record = record.launch(launch(comm, at));
     }
     let record =
         record.host_graph(made.host_graph).took(placement.seconds, started.elapsed().as_secs_f64());
     let broken = placement.broken.iter().map(|rule| rule.broken(function));
-    let warnings = layout::take_notes().into_iter().chain(broken);
+    let warnings = machine::take_notes().into_iter().chain(broken);
     collector.tell(|report| {
         warnings.fold(report.add(record), |is_due, warning| report.warn(warning) || is_due)
     });
@@ -153,18 +152,25 @@ static AT_EXIT: extern "C" fn() = {
 /// How this job was started, for a rank file that places it.
 fn launch(comm: &HostComm, layout: &Machine) -> Launch {
     let processes = HostComm::world().size().unwrap_or(0);
-    let hosts = layout::host_list(comm, layout);
+    let hosts = machine::host_list(comm, layout);
     Launch::new(&family::version(), processes, |name| std::env::var(name).ok(), hosts)
 }
 
-fn record(function: &'static str, shape: Shape, size: c_int, placement: &Placement) -> Record {
+fn record(
+    function: &'static str,
+    summary: TopologySummary,
+    size: c_int,
+    placement: &Placement,
+) -> Record {
     let (reorder, kept) = match placement.outcome {
         ReorderOutcome::Applied { forced: false } => (Reorder::Asked, None),
         ReorderOutcome::Applied { forced: true } => (Reorder::Forced, None),
         ReorderOutcome::NotAsked => (Reorder::No, Some(Reason::NOT_ASKED)),
         ReorderOutcome::NotTold => (Reorder::Asked, Some(Reason::NOT_TOLD)),
         ReorderOutcome::Refused => (Reorder::Asked, Some(Reason::REFUSED)),
-        ReorderOutcome::Misused(misuse) => (Reorder::Asked, Some(Reason::misused(misuse))),
+        ReorderOutcome::Incompatible(incompatible_program) => {
+            (Reorder::Asked, Some(Reason::misused(incompatible_program)))
+        }
         ReorderOutcome::Off => (Reorder::Asked, Some(Reason::OFF)),
         ReorderOutcome::OneNode => (Reorder::Asked, Some(Reason::ONE_NODE)),
         ReorderOutcome::Differing => (Reorder::Asked, Some(Reason::DIFFERING)),
@@ -177,7 +183,7 @@ fn record(function: &'static str, shape: Shape, size: c_int, placement: &Placeme
     };
     match (&placement.layout, &placement.plan) {
         (Some(layout), Some(plan)) => {
-            let mut record = Record::planned(function, shape, reorder, layout, plan);
+            let mut record = Record::planned(function, summary, reorder, layout, plan);
             if let Some(traffic) = placement.traffic.clone() {
                 record = record.traffic(traffic);
             }
@@ -187,9 +193,9 @@ fn record(function: &'static str, shape: Shape, size: c_int, placement: &Placeme
             }
         }
         (None, Some(plan)) if plan.old_rank.is_some() => {
-            Record::moved(function, shape, size, reorder)
+            Record::moved(function, summary, size, reorder)
         }
-        _ => Record::new(function, shape, size, reorder, kept.unwrap_or(Reason::NO_LAYOUT)),
+        _ => Record::new(function, summary, size, reorder, kept.unwrap_or(Reason::NO_LAYOUT)),
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Once, OnceLock};
 
-use super::say::say;
+use super::eprint::eprint_line;
 use super::{HostComm, family, sys};
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
@@ -226,7 +226,7 @@ impl Settings {
     /// Says on stderr, once, which settings were not understood or cannot be followed.
     pub(super) fn complain(&self) {
         static SAID: Once = Once::new();
-        SAID.call_once(|| self.complaints.iter().for_each(|line| say!("{line}")));
+        SAID.call_once(|| self.complaints.iter().for_each(|line| eprint_line!("{line}")));
     }
 
     /// [`complain`](Self::complain), on rank 0 of `MPI_COMM_WORLD`.

@@ -5,9 +5,9 @@ use std::sync::{Once, OnceLock};
 
 use cartograph_traffic::{Recording, Scale};
 
-use super::say::say;
+use super::eprint::eprint_line;
 use super::settings::Settings;
-use super::{HostComm, layout, sys};
+use super::{HostComm, machine, sys};
 use crate::engine::Comm;
 use crate::mapping::{Adjacency, Csr, Grid, weights};
 
@@ -38,7 +38,7 @@ fn recording(comm: &HostComm) -> Option<&'static Recording> {
     let complain = |error: &String| {
         if matches!(comm.rank(), Ok(0)) {
             SAID.call_once(|| {
-                say!(
+                eprint_line!(
                     "cartograph: CARTOGRAPH_TRAFFIC: {} {error}; the program runs as without it",
                     path.display()
                 );
@@ -61,7 +61,7 @@ pub(super) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
 /// unlike in the recorded run.
 pub(super) fn weighed(comm: &HostComm, graph: Csr) -> Csr {
     let Some(recording) = recording(comm) else { return graph };
-    let Ok(Some(ranks)) = layout::ranks_in_world(comm) else { return graph };
+    let Ok(Some(ranks)) = machine::ranks_in_world(comm) else { return graph };
     if !ranks.is_sorted() {
         return graph;
     }

@@ -2,10 +2,12 @@
 
 use std::fs;
 
+use cartograph::engine::NodeTraffic;
 use cartograph::machine::Machine;
 use cartograph::mapping::{Csr, Distances, Grid, Plan};
-use cartograph::report::{Job, Reason, Record, Reorder, Report, Shape, Traffic};
+use cartograph::report::{Job, Reason, Record, Reorder, Report};
 use cartograph::topology::Cart;
+use cartograph::topology::TopologySummary;
 
 use crate::run::{Directory, cartograph};
 
@@ -27,9 +29,9 @@ fn report() -> Report {
     report.add(Record::planned("MPI_Cart_create", &grid, Reorder::Asked, &layout, &plan));
     let graph = Csr::from_edges(8, (0..8).map(|from| (from, (from + 3) % 8, 5)));
     let plan = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
-    let shape = Shape::DistGraph { edges: Some(8), weighted: true };
+    let shape = TopologySummary::DistGraph { edges: Some(8), weighted: true };
     let record = Record::planned("MPI_Dist_graph_create", shape, Reorder::Asked, &layout, &plan);
-    report.add(record.traffic(Traffic::new(&graph, &layout, &plan)));
+    report.add(record.traffic(NodeTraffic::new(&graph, &layout, &plan)));
     report.add(Record::new("MPI_Cart_create", &grid, 8, Reorder::No, Reason::NOT_ASKED));
     report
 }

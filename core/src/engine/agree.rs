@@ -162,17 +162,18 @@ pub fn agree_by_reduction<C: Comm>(
         !whole,
         this_rank_if(own_way == Some(0)),
         this_rank_if(own_way == Some(1)),
-        request.caution(),
-        if rank == 0 { request.root_word(comm) } else { NO_RANK },
+        request.permission_rank(),
+        if rank == 0 { request.encode_root(comm) } else { NO_RANK },
         if rank == 0 { request.settings.check.bits() } else { NO_RANK },
         this_rank_if(host_graph),
         this_rank_if(!contribution.allows_host_graph(comm, host_graph)),
         this_rank_if(request.settings.combine == Combine::Off),
     ];
     comm.min(&mut words)?;
-    let [at_fault, misfit, words @ ..] = words;
+    let [at_fault, differing_rank, words @ ..] = words;
     let [scope, no_scope, exact, no_exact, whole, no_whole, words @ ..] = words;
-    let [first, second, caution, root, check, with_graph, against_graph, without_combining] = words;
+    let [first, second, permission_rank, root, check, with_graph, against_graph, without_combining] =
+        words;
 
     if at_fault != NO_RANK {
         let own = contribution.fault.map(|fault| (fault.class(), fault.to_string()));
@@ -190,8 +191,8 @@ pub fn agree_by_reduction<C: Comm>(
         }
         broken.push(Rule::Arguments);
     }
-    if misfit != NO_RANK {
-        return Err(differs(misfit as i32, contribution.shared.function).into());
+    if differing_rank != NO_RANK {
+        return Err(differs(differing_rank as i32, contribution.shared.function).into());
     }
     let mut way = [first, second].iter().position(|rank| *rank != NO_RANK);
     if let Some(choice) =
@@ -203,7 +204,7 @@ pub fn agree_by_reduction<C: Comm>(
         broken.push(Rule::Weights);
         way = own_way;
     }
-    let mut decision = request.decision(caution, root);
+    let mut decision = request.decision(permission_rank, root);
     if broken.contains(&Rule::Arguments) {
         // Each rank has its own idea of the topology, and must keep its rank for it to be true.
         decision = decision.of_differing_arguments();
@@ -284,7 +285,7 @@ impl Contribution<'_> {
         let request = self.request.unwrap_or_default();
         let way = self.choice.as_ref().and_then(|choice| choice.chosen);
         let [_, arguments] = self.shared.digests();
-        let own_settings = [request.caution() as i32, request.settings.reporting.into()];
+        let own_settings = [request.permission_rank() as i32, request.settings.reporting.into()];
         let digest = Digest::default()
             .number(arguments)
             .array(&[way.map_or(-1, |way| way as i32)])
@@ -314,7 +315,7 @@ impl Contribution<'_> {
         };
         let combines = request.settings.combine != Combine::Off;
         (2 * parts + i32::from(host_graph)) << 2
-            | i32::from(request.asks()) << 1
+            | i32::from(request.needs_broadcast()) << 1
             | i32::from(combines)
     }
 }

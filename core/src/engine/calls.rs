@@ -4,7 +4,7 @@ use super::combine::Combine;
 use super::create::{CartArguments, GraphArguments, cart_create, cart_sub, graph_create};
 use super::decision::CallSettings;
 use super::dist_graph::{
-    AdjacentArguments, EdgeArguments, Weights, dist_graph_create, dist_graph_create_adjacent,
+    AdjacentArguments, EdgeArguments, EdgeWeights, dist_graph_create, dist_graph_create_adjacent,
 };
 use super::sim::Sim;
 use super::{Comm, Error};
@@ -30,11 +30,11 @@ pub(crate) fn make(
     fn column<const N: usize>(rows: &[[i32; N]], i: usize) -> Vec<i32> {
         rows.iter().map(|row| row[i]).collect()
     }
-    fn weights(weighted: Option<bool>, entries: &[i32]) -> Weights<'_> {
+    fn weights(weighted: Option<bool>, entries: &[i32]) -> EdgeWeights<'_> {
         match weighted {
-            Some(true) => Weights::Given(entries),
-            None if entries.is_empty() => Weights::Either,
-            _ => Weights::Unweighted,
+            Some(true) => EdgeWeights::Given(entries),
+            None if entries.is_empty() => EdgeWeights::Either,
+            _ => EdgeWeights::Unweighted,
         }
     }
     let made = match call {

@@ -5,14 +5,13 @@
 
 use super::agree::{AT_FAULT, Agreement, Contribution, Neighbors, agree, agree_by_reduction, keep};
 use super::arguments::{Argument, Function, Shared};
+use super::assign_ranks::{Assignment, Placement, PlacementInput, PlannedMapping, assign_ranks};
 use super::combine::Combine;
 use super::decision::{CallSettings, ReorderRequest};
-use super::place::{Assignment, Placement, PlacementInput, PlannedMapping, place};
 use super::{Comm, Error};
 use crate::mapping::{Csr, Grid, recall_cart};
-use crate::report::Shape;
 use crate::topology::cart::SubGrid;
-use crate::topology::{self, Cart, Class, Graph, Topology};
+use crate::topology::{self, Cart, Class, Graph, Topology, TopologySummary};
 
 /// The result of a constructor.
 pub struct Created<C> {
@@ -100,11 +99,11 @@ pub fn cart_create<C: Comm>(
 
     let (grid, _) = checked.expect("a fault here would have ended the agreement");
     let dims: Vec<i32> = grid.dimensions().iter().map(|side| side.size).collect();
-    let asks = decision.planning && comm.rank()? == 0;
-    let weights = if asks { comm.weights(&dims) } else { None };
+    let is_planner = decision.planning && comm.rank()? == 0;
+    let weights = if is_planner { comm.weights(&dims) } else { None };
     let input = PlacementInput { decision, broken, options: settings.options };
-    let shape = Shape::of_cart(&grid, weights.clone());
-    let places = place(comm, input, (grid.size(), shape), |layout, options| {
+    let summary = TopologySummary::of_cart(&grid, weights.clone());
+    let places = assign_ranks(comm, input, (grid.size(), summary), |layout, options| {
         let grid = Grid::of_cart(&grid, weights.as_deref());
         let plan = recall_cart(&grid, layout, options);
         Some(PlannedMapping { plan, traffic: None })
@@ -162,7 +161,7 @@ pub fn graph_create<C: Comm>(
         });
     }
     let input = PlacementInput { decision, broken, options: settings.options };
-    let places = place(comm, input, (graph.nnodes(), (&graph).into()), |layout, options| {
+    let places = assign_ranks(comm, input, (graph.nnodes(), (&graph).into()), |layout, options| {
         Some(PlannedMapping::of_graph(&comm.weighed(Csr::from(&graph)), layout, decision, options))
     });
     let (all, (assignment, placement)) = keep(all, places)?;

@@ -3,9 +3,9 @@
 
 use super::check::Check;
 use super::combine::Combine;
-use super::misuse::Misuse;
+use super::incompatible_program::IncompatibleProgram;
 use super::policy::Reorder;
-use super::{Comm, LayoutKnowledge};
+use super::{Comm, MachineKnowledge};
 use crate::mapping::Options;
 
 /// The settings of one process for a constructor. Where they differ between ranks, the most cautious
@@ -55,12 +55,12 @@ impl Permission {
         [Self::Off, Self::Refused, Self::NotAsked, Self::NotConfirmed, Self::Granted, Self::Forced];
 }
 
-/// What only rank 0 says: a number of which the lowest bits mean these, the next two [`LayoutKnowledge`], and
-/// the rest the place of a [`Misuse`] in its table, counted from 1.
+/// What only rank 0 says: a number of which the lowest bits mean these, the next two [`MachineKnowledge`], and
+/// the rest the place of a [`IncompatibleProgram`] in its table, counted from 1.
 const REPORTING: i64 = 1;
 const SCRAMBLE: i64 = 2;
 const KNOWLEDGE: u32 = 2;
-const MISUSE: u32 = 4;
+const INCOMPATIBLE_PROGRAM: u32 = 4;
 
 impl ReorderRequest {
     fn permission(&self) -> Permission {
@@ -77,7 +77,7 @@ impl ReorderRequest {
     }
 
     /// How cautious this rank is, as a number that is not negative; the least of all ranks counts.
-    pub(super) fn caution(&self) -> i64 {
+    pub(super) fn permission_rank(&self) -> i64 {
         self.permission() as i64
     }
 
@@ -86,29 +86,34 @@ impl ReorderRequest {
     }
 
     /// Whether it matters what rank 0 says.
-    pub(super) fn asks(&self) -> bool {
+    pub(super) fn needs_broadcast(&self) -> bool {
         self.may_move() || self.settings.reporting
     }
 
     /// What only rank 0 says, as a number that is not negative.
-    pub(super) fn root_word<C: Comm>(&self, comm: &C) -> i64 {
+    pub(super) fn encode_root<C: Comm>(&self, comm: &C) -> i64 {
         // Nothing is asked for that is of no use: that takes time.
-        let knowledge = if self.asks() { comm.knowledge() } else { LayoutKnowledge::Unknown };
+        let knowledge =
+            if self.needs_broadcast() { comm.knowledge() } else { MachineKnowledge::Unknown };
         let scramble = self.may_move() && self.settings.options.scramble.is_some();
-        let moving = self.may_move() && (scramble || knowledge != LayoutKnowledge::OneNode);
-        let misuse = if moving { comm.misuse().map_or(0, Misuse::number) } else { 0 };
+        let moving = self.may_move() && (scramble || knowledge != MachineKnowledge::OneNode);
+        let incompatible_program = if moving {
+            comm.incompatible_program().map_or(0, IncompatibleProgram::number)
+        } else {
+            0
+        };
         (if self.settings.reporting { REPORTING } else { 0 })
             | (if scramble { SCRAMBLE } else { 0 })
             | (knowledge as i64) << KNOWLEDGE
-            | misuse << MISUSE
+            | incompatible_program << INCOMPATIBLE_PROGRAM
     }
 
     /// What is going to happen where all ranks of `comm` ask for the same. It is rank 0 that says so, and
     /// all [ask](Self::asks) or none.
     pub(super) fn decide<C: Comm>(&self, comm: &C) -> Result<ReorderDecision, C::Error> {
-        let root = if comm.rank()? == 0 { self.root_word(comm) } else { 0 };
-        let mut words = [self.caution(), root];
-        if self.asks() {
+        let root = if comm.rank()? == 0 { self.encode_root(comm) } else { 0 };
+        let mut words = [self.permission_rank(), root];
+        if self.needs_broadcast() {
             let mut bytes = words.map(i64::to_le_bytes);
             comm.broadcast(0, bytes.as_flattened_mut())?;
             words = bytes.map(i64::from_le_bytes);
@@ -116,26 +121,28 @@ impl ReorderRequest {
         Ok(self.decision(words[0], words[1]))
     }
 
-    /// What the least [`caution`](Self::caution) of all ranks and rank 0's number mean for this call.
-    pub(super) fn decision(&self, caution: i64, root: i64) -> ReorderDecision {
+    /// What the least [`caution`](Self::permission_rank) of all ranks and rank 0's number mean for this call.
+    pub(super) fn decision(&self, permission_rank: i64, root: i64) -> ReorderDecision {
         let knowledge = root >> KNOWLEDGE & 3;
         let scramble = root & SCRAMBLE != 0;
-        let one_node = knowledge == LayoutKnowledge::OneNode as i64 && !scramble;
-        let permission = Permission::ALL.into_iter().find(|known| *known as i64 == caution);
-        let outcome =
-            match (permission.unwrap_or(Permission::Off), Misuse::numbered(root >> MISUSE)) {
-                (Permission::Off, _) => ReorderOutcome::Off,
-                (Permission::Refused, _) => ReorderOutcome::Refused,
-                (Permission::NotAsked, _) => ReorderOutcome::NotAsked,
-                (Permission::NotConfirmed, _) => ReorderOutcome::NotTold,
-                (Permission::Granted | Permission::Forced, _) if one_node => {
-                    ReorderOutcome::OneNode
-                }
-                (Permission::Granted, Some(misuse)) => ReorderOutcome::Misused(misuse),
-                (Permission::Granted | Permission::Forced, _) => {
-                    ReorderOutcome::Applied { forced: !self.reorder }
-                }
-            };
+        let one_node = knowledge == MachineKnowledge::OneNode as i64 && !scramble;
+        let permission = Permission::ALL.into_iter().find(|known| *known as i64 == permission_rank);
+        let outcome = match (
+            permission.unwrap_or(Permission::Off),
+            IncompatibleProgram::numbered(root >> INCOMPATIBLE_PROGRAM),
+        ) {
+            (Permission::Off, _) => ReorderOutcome::Off,
+            (Permission::Refused, _) => ReorderOutcome::Refused,
+            (Permission::NotAsked, _) => ReorderOutcome::NotAsked,
+            (Permission::NotConfirmed, _) => ReorderOutcome::NotTold,
+            (Permission::Granted | Permission::Forced, _) if one_node => ReorderOutcome::OneNode,
+            (Permission::Granted, Some(incompatible_program)) => {
+                ReorderOutcome::Incompatible(incompatible_program)
+            }
+            (Permission::Granted | Permission::Forced, _) => {
+                ReorderOutcome::Applied { forced: !self.reorder }
+            }
+        };
         let moving = matches!(outcome, ReorderOutcome::Applied { .. });
         let reporting = root & REPORTING != 0;
         ReorderDecision {
@@ -143,7 +150,7 @@ impl ReorderRequest {
             planning: moving || reporting,
             reporting,
             scramble: moving && scramble,
-            known: knowledge != LayoutKnowledge::Unknown as i64,
+            known: knowledge != MachineKnowledge::Unknown as i64,
             outcome,
         }
     }
@@ -187,7 +194,7 @@ pub enum ReorderOutcome {
     /// The info of the call says no.
     Refused,
     /// The program is known not to stand it.
-    Misused(&'static Misuse),
+    Incompatible(&'static IncompatibleProgram),
     /// [`Reorder::Off`] on some rank, or another constructor is on trial.
     Off,
     /// All processes are on one node.
@@ -220,8 +227,8 @@ mod tests {
                 let settings =
                     CallSettings { reorder: policy, info, options, ..CallSettings::default() };
                 let request = ReorderRequest { reorder, distributed, settings };
-                let root = (LayoutKnowledge::Known as i64) << KNOWLEDGE;
-                request.decision(request.caution(), root).outcome
+                let root = (MachineKnowledge::Known as i64) << KNOWLEDGE;
+                request.decision(request.permission_rank(), root).outcome
             })
         };
         let (moved, forced) = (Applied { forced: false }, Applied { forced: true });
@@ -243,18 +250,19 @@ mod tests {
 
     #[test]
     fn known_programs_are_moved_where_the_user_insists() {
-        let lammps = Misuse::numbered(1);
+        let lammps = IncompatibleProgram::numbered(1);
         let lammps = lammps.expect("in the table");
         let outcome = |text: &str| {
             let Policy { reorder, scramble, .. } = text.parse().unwrap();
             let options = Options { scramble, ..Options::default() };
             let settings = CallSettings { reorder, options, ..CallSettings::default() };
             let request = ReorderRequest { reorder: true, distributed: false, settings };
-            let root = (LayoutKnowledge::Known as i64) << KNOWLEDGE | lammps.number() << MISUSE;
-            request.decision(request.caution(), root).outcome
+            let root = (MachineKnowledge::Known as i64) << KNOWLEDGE
+                | lammps.number() << INCOMPATIBLE_PROGRAM;
+            request.decision(request.permission_rank(), root).outcome
         };
-        assert_eq!(outcome("on"), ReorderOutcome::Misused(lammps));
-        assert_eq!(outcome("all"), ReorderOutcome::Misused(lammps));
+        assert_eq!(outcome("on"), ReorderOutcome::Incompatible(lammps));
+        assert_eq!(outcome("all"), ReorderOutcome::Incompatible(lammps));
         assert_eq!(outcome("off"), ReorderOutcome::Off);
         for text in ["always", "scramble:1", "on,scramble:1"] {
             assert_eq!(outcome(text), ReorderOutcome::Applied { forced: false }, "{text}");

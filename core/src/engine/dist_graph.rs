@@ -6,19 +6,18 @@
 use super::Comm;
 use super::agree::{Agreement, Choice, Contribution, Neighbors, agree, keep};
 use super::arguments::{Argument, Function, Shared};
+use super::assign_ranks::{Assignment, Placement, PlacementInput, PlannedMapping, assign_ranks};
 use super::check::Rule;
 use super::create::{Created, split_members};
 use super::decision::{CallSettings, ReorderRequest};
 use super::edge_match::{check_edges, imbalance, is_balanced};
 use super::exchange::{Item, deliver};
-use super::place::{Assignment, Placement, PlacementInput, PlannedMapping, place};
 use crate::mapping::Csr;
-use crate::report::Shape;
-use crate::topology::{self, DistGraph, Edges, Topology};
+use crate::topology::{self, DistGraph, Edges, Topology, TopologySummary};
 
 /// The weights argument of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Weights<'a> {
+pub enum EdgeWeights<'a> {
     /// `MPI_UNWEIGHTED`.
     Unweighted,
     /// One a edge; `MPI_WEIGHTS_EMPTY` is an array without entries.
@@ -27,7 +26,7 @@ pub enum Weights<'a> {
     Either,
 }
 
-impl Weights<'_> {
+impl EdgeWeights<'_> {
     /// Whether this rank says that the graph has weights; `None` if it does not say.
     pub(super) fn weighted(self) -> Option<bool> {
         match self {
@@ -50,11 +49,11 @@ pub struct AdjacentArguments<'a> {
     /// The rank that each edge into this process comes from.
     pub sources: &'a [i32],
     /// Their weights.
-    pub source_weights: Weights<'a>,
+    pub source_weights: EdgeWeights<'a>,
     /// The rank that each edge out of this process leads to.
     pub destinations: &'a [i32],
     /// Their weights.
-    pub dest_weights: Weights<'a>,
+    pub dest_weights: EdgeWeights<'a>,
     /// Whether ranks may be reordered.
     pub reorder: bool,
 }
@@ -68,7 +67,7 @@ pub struct EdgeArguments<'a> {
     /// The rank that each edge leads to.
     pub destinations: &'a [i32],
     /// A weight for each of the `destinations`.
-    pub weights: Weights<'a>,
+    pub weights: EdgeWeights<'a>,
     /// Whether ranks may be reordered.
     pub reorder: bool,
 }
@@ -224,9 +223,9 @@ fn place_edges<C: Comm>(
             gathered = Some(comm.gather(&own)?);
         }
     }
-    let shape = Shape::DistGraph { edges: total, weighted };
+    let summary = TopologySummary::DistGraph { edges: total, weighted };
     let input = PlacementInput { decision, broken, options: settings.options };
-    place(comm, input, (size, shape), |layout, options| {
+    assign_ranks(comm, input, (size, summary), |layout, options| {
         let words = gathered?;
         let edges = words.chunks_exact(3).map(|e| (e[0] as u32, e[1] as u32, i64::from(e[2])));
         let graph = Csr::from_edges(size as usize, edges);
@@ -287,7 +286,7 @@ impl<'a> AdjacentArguments<'a> {
 
     /// The lists as they were passed.
     fn lists(&self, weighted: bool) -> DistGraph {
-        let edges = |ranks: &[i32], weights: Weights<'_>| Edges {
+        let edges = |ranks: &[i32], weights: EdgeWeights<'_>| Edges {
             ranks: ranks.into(),
             weights: weights.entries().into(),
         };

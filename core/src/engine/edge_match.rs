@@ -2,7 +2,7 @@
 
 use super::agree::first_fault;
 use super::digest::mix;
-use super::dist_graph::{AdjacentArguments, Weights};
+use super::dist_graph::{AdjacentArguments, EdgeWeights};
 use super::exchange::{Item, deliver};
 use super::{Comm, Error};
 use crate::topology::Class;
@@ -10,7 +10,7 @@ use crate::topology::Class;
 /// What a rank's edges add to a sum over all ranks: numbers made of the edges are added where they
 /// arrive and subtracted where they leave. Far below 63 bits, so that a sum over a million ranks fits.
 pub(super) fn imbalance(rank: i32, arguments: &AdjacentArguments<'_>) -> i64 {
-    let add = |ranks: &[i32], weights: Weights<'_>, edge: &dyn Fn(i32) -> (i32, i32)| {
+    let add = |ranks: &[i32], weights: EdgeWeights<'_>, edge: &dyn Fn(i32) -> (i32, i32)| {
         let weight = |i: usize| weights.entries().get(i).copied().unwrap_or(0);
         let numbers = ranks.iter().enumerate().map(|(i, other)| number(edge(*other), weight(i)));
         numbers.fold(0u64, u64::wrapping_add)
@@ -51,7 +51,7 @@ pub(super) fn check_edges<C: Comm>(
 /// and on a communicator of our own. O(degree log degree) beside the messages.
 fn name_mismatch<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result<Error, C::Error> {
     let rank = comm.rank()?;
-    let listed = |ranks: &[i32], weights: Weights<'_>| -> Vec<(i32, i32)> {
+    let listed = |ranks: &[i32], weights: EdgeWeights<'_>| -> Vec<(i32, i32)> {
         let weight = |i: usize| weights.entries().get(i).copied().unwrap_or(0);
         ranks.iter().enumerate().map(|(i, other)| (*other, weight(i))).collect()
     };

@@ -3,6 +3,7 @@
 
 pub mod agree;
 pub mod arguments;
+pub mod assign_ranks;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod calls;
 pub mod check;
@@ -13,8 +14,8 @@ mod digest;
 pub mod dist_graph;
 mod edge_match;
 pub mod exchange;
-pub mod misuse;
-pub mod place;
+pub mod incompatible_program;
+mod node_traffic;
 pub mod policy;
 #[cfg(any(test, fuzzing))]
 pub(crate) mod sim;
@@ -23,14 +24,16 @@ mod tests;
 
 use std::sync::Arc;
 
-use self::misuse::Misuse;
+pub use node_traffic::NodeTraffic;
+
+use self::incompatible_program::IncompatibleProgram;
 use crate::machine::Machine;
 use crate::mapping::Csr;
 use crate::topology::{self, Class};
 
 /// What a process knows, without asking others, of where the processes of a communicator run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum LayoutKnowledge {
+pub enum MachineKnowledge {
     /// Nothing.
     #[default]
     Unknown,
@@ -41,7 +44,7 @@ pub enum LayoutKnowledge {
 }
 
 /// What the engine needs of a communicator. Every method but `rank`, `size`, `knowledge`,
-/// `misuse`, `weights`, `weighed` and `host_graph` is collective.
+/// `incompatible_program`, `weights`, `weighed` and `host_graph` is collective.
 pub trait Comm: Sized {
     /// A failure of the host, or a fault that the engine found.
     type Error: From<Error>;
@@ -66,10 +69,10 @@ pub trait Comm: Sized {
     /// most `i32::MAX` words.
     fn gather(&self, words: &[i32]) -> Result<Vec<i32>, Self::Error>;
     /// What is known here of where the processes run. Only asked for on rank 0.
-    fn knowledge(&self) -> LayoutKnowledge;
+    fn knowledge(&self) -> MachineKnowledge;
     /// The program that calls the constructor, if it is known not to stand that its processes are moved.
     /// Only asked for on rank 0, where they are about to be.
-    fn misuse(&self) -> Option<&'static Misuse>;
+    fn incompatible_program(&self) -> Option<&'static IncompatibleProgram>;
     /// What edges weigh along each dimension of a grid of these sides, if that is known. Only asked for on
     /// rank 0.
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>>;
@@ -85,7 +88,7 @@ pub trait Comm: Sized {
     }
     /// Where the processes run, on rank 0; `None` elsewhere, and where the host cannot tell. Collective
     /// only if it is not `known` to rank 0.
-    fn layout(&self, known: bool) -> Result<Option<Arc<Machine>>, Self::Error>;
+    fn machine(&self, known: bool) -> Result<Option<Arc<Machine>>, Self::Error>;
     /// Sends `words` to one process and receives what another sends here. Only used on
     /// communicators that the engine made itself: no message of ours meets one of the program's.
     fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>, Self::Error>;

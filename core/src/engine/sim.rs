@@ -5,8 +5,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 #[cfg(test)]
-use super::misuse::Misuse;
-use super::{Comm, Error, LayoutKnowledge};
+use super::incompatible_program::IncompatibleProgram;
+use super::{Comm, Error, MachineKnowledge};
 use crate::machine::Machine;
 
 /// What a process brings to a collective call, and which call it is.
@@ -204,15 +204,15 @@ impl Comm for Sim {
         Ok(if self.rank == 0 { all.concat() } else { Vec::new() })
     }
 
-    fn knowledge(&self) -> LayoutKnowledge {
+    fn knowledge(&self) -> MachineKnowledge {
         match &self.group.layout {
-            None => LayoutKnowledge::Unknown,
-            Some(layout) if layout.is_flat() => LayoutKnowledge::OneNode,
-            Some(_) => LayoutKnowledge::Known,
+            None => MachineKnowledge::Unknown,
+            Some(layout) if layout.is_flat() => MachineKnowledge::OneNode,
+            Some(_) => MachineKnowledge::Known,
         }
     }
 
-    fn misuse(&self) -> Option<&'static Misuse> {
+    fn incompatible_program(&self) -> Option<&'static IncompatibleProgram> {
         None
     }
 
@@ -230,7 +230,7 @@ impl Comm for Sim {
         }
     }
 
-    fn layout(&self, known: bool) -> Result<Option<Arc<Machine>>, Error> {
+    fn machine(&self, known: bool) -> Result<Option<Arc<Machine>>, Error> {
         if !known {
             self.all("layout", ());
         }

@@ -13,7 +13,7 @@ use super::combine::Combine;
 use super::create::{CartArguments, GraphArguments, cart_create, cart_sub, graph_create};
 use super::decision::CallSettings;
 use super::dist_graph::{
-    AdjacentArguments, EdgeArguments, Weights, dist_graph_create, dist_graph_create_adjacent,
+    AdjacentArguments, EdgeArguments, EdgeWeights, dist_graph_create, dist_graph_create_adjacent,
 };
 use super::sim::{self, Sim};
 use super::{Comm, Error};
@@ -200,7 +200,11 @@ fn every_edge_reaches_its_two_ends() {
                 sources: &sources,
                 degrees: &vec![1; own.len()],
                 destinations: &destinations,
-                weights: if weighted { Weights::Given(&weights) } else { Weights::Unweighted },
+                weights: if weighted {
+                    EdgeWeights::Given(&weights)
+                } else {
+                    EdgeWeights::Unweighted
+                },
                 reorder: true,
             };
             dist_graph_create(comm, CallSettings::default(), Ok(arguments))
@@ -212,8 +216,8 @@ fn every_edge_reaches_its_two_ends() {
         let by_adjacent = sim::run(size, |comm| {
             let graph = expected(&edges, comm.rank().unwrap(), size, weighted);
             let weights = |edges: &'static topology::Edges| match weighted {
-                true => Weights::Given(&edges.weights),
-                false => Weights::Unweighted,
+                true => EdgeWeights::Given(&edges.weights),
+                false => EdgeWeights::Unweighted,
             };
             let graph: &'static DistGraph = Box::leak(Box::new(graph));
             let arguments = AdjacentArguments {
@@ -245,7 +249,7 @@ fn degrees_say_which_source_an_edge_has() {
             sources: if root { &[2, 1, 0, 2] } else { &[] },
             degrees: if root { &[1, 0, 2, 1] } else { &[] },
             destinations: if root { &[0, 1, 2, 2] } else { &[] },
-            weights: if root { Weights::Given(&[5, 6, 7, 8]) } else { Weights::Either },
+            weights: if root { EdgeWeights::Given(&[5, 6, 7, 8]) } else { EdgeWeights::Either },
             reorder: false,
         };
         dist_graph_create(comm, CallSettings::default(), Ok(arguments)).unwrap().member.unwrap().1
@@ -262,7 +266,7 @@ fn adjacent(lists: &[[&[i32]; 4]], weighted: bool) -> Vec<Result<Member>> {
     sim::run(lists.len() as i32, |comm| {
         let [sources, source_weights, destinations, dest_weights] =
             lists[comm.rank().unwrap() as usize];
-        let weights = |w| if weighted { Weights::Given(w) } else { Weights::Unweighted };
+        let weights = |w| if weighted { EdgeWeights::Given(w) } else { EdgeWeights::Unweighted };
         let arguments = AdjacentArguments {
             sources,
             source_weights: weights(source_weights),
@@ -303,9 +307,9 @@ fn ends_that_do_not_match_are_named() {
 
 #[test]
 fn weights_are_for_all_or_for_none() {
-    let create = |chosen: BTreeMap<i32, Weights<'static>>| {
+    let create = |chosen: BTreeMap<i32, EdgeWeights<'static>>| {
         sim::run(4, |comm| {
-            let weights = chosen.get(&comm.rank().unwrap()).copied().unwrap_or(Weights::Either);
+            let weights = chosen.get(&comm.rank().unwrap()).copied().unwrap_or(EdgeWeights::Either);
             let arguments = EdgeArguments {
                 sources: &[],
                 degrees: &[],
@@ -324,15 +328,16 @@ fn weights_are_for_all_or_for_none() {
             })
             .collect()
     };
-    let given = Weights::Given(&[]);
+    let given = EdgeWeights::Given(&[]);
     assert_eq!(weighted(create(BTreeMap::from([(2, given)]))), [true; 4]);
-    assert_eq!(weighted(create(BTreeMap::from([(2, Weights::Unweighted)]))), [false; 4]);
+    assert_eq!(weighted(create(BTreeMap::from([(2, EdgeWeights::Unweighted)]))), [false; 4]);
     assert_eq!(weighted(create(BTreeMap::new())), [true; 4]);
     let both = "it must be one or the other on all ranks";
-    let (rank, class, text) = fault(create(BTreeMap::from([(1, given), (3, Weights::Unweighted)])));
+    let (rank, class, text) =
+        fault(create(BTreeMap::from([(1, given), (3, EdgeWeights::Unweighted)])));
     assert_eq!((rank, class), (3, Class::Arg));
     assert_eq!(text, format!("weights is MPI_UNWEIGHTED, but given on rank 1; {both}"));
-    let (rank, _, text) = fault(create(BTreeMap::from([(0, Weights::Unweighted), (2, given)])));
+    let (rank, _, text) = fault(create(BTreeMap::from([(0, EdgeWeights::Unweighted), (2, given)])));
     assert_eq!(rank, 2);
     assert_eq!(text, format!("weights is given, but MPI_UNWEIGHTED on rank 0; {both}"));
 }

@@ -4,9 +4,9 @@ use std::io;
 
 use cartograph_traffic::{Recording, Scale, host_name, is_host_name};
 
+use super::elf_reader::{self, Library};
 use crate::engine::check::Check;
 use crate::engine::policy::Policy;
-use crate::libraries::{self, Library};
 use crate::machine::Machine;
 use crate::machine::address::{MOST_ABOVE, ReportedAddress, host_number};
 use crate::machine::network::NetworkMapFile;
@@ -123,6 +123,6 @@ pub fn report(data: &[u8]) {
 
 /// A program or library.
 pub fn elf(data: &[u8]) {
-    libraries::loader(data);
+    elf_reader::loader(data);
     Library::parse(data);
 }

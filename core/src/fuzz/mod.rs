@@ -2,6 +2,13 @@
 //! committed seeds and on bytes of its own. Each panics where something does not hold.
 
 mod constructors;
+#[path = "../../../src/bin/cartograph/elf.rs"]
+#[allow(
+    dead_code,
+    missing_docs,
+    reason = "the command's and the preloaded library's, here to be fuzzed"
+)]
+mod elf_reader;
 mod files;
 mod plans;
 #[cfg(test)]

@@ -78,7 +78,7 @@ impl Runs {
     }
 
     /// The layout itself, with a word for each rank and level.
-    pub fn layout(&self) -> Machine {
+    pub fn machine(&self) -> Machine {
         let level = |level: usize| {
             let groups = self
                 .runs()
@@ -123,7 +123,7 @@ mod tests {
     /// How many words a layout takes; it is the same again afterwards.
     fn words(layout: &Machine) -> usize {
         let runs = Runs::from(layout);
-        assert_eq!(runs.layout(), *layout);
+        assert_eq!(runs.machine(), *layout);
         assert_eq!((runs.ranks(), runs.is_flat()), (layout.ranks(), layout.is_flat()));
         assert_eq!(Runs::from_words(runs.words().into()), Some(runs.clone()));
         runs.words().len()

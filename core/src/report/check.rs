@@ -3,9 +3,11 @@
 
 use super::effect::NodeSizes;
 use super::json::Document;
-use super::places::{Places, Traffic};
+use super::places::Places;
 use super::rank_file::Launch;
-use super::record::{Record, Shape};
+use super::record::Record;
+use crate::engine::NodeTraffic;
+use crate::topology::TopologySummary;
 
 /// Counts up to this can be added up for any number of reports.
 const MOST_TIMES: u64 = 1 << 48;
@@ -48,11 +50,11 @@ impl Record {
         self.nodes.as_ref().map_or(Ok(()), NodeSizes::check)?;
         ensure(self.launch.as_ref().is_none_or(Launch::is_plain), || "launch".into())?;
         self.places.as_ref().map_or(Ok(()), |places| places.check(self.vertices()))?;
-        self.traffic.as_ref().map_or(Ok(()), Traffic::check)
+        self.traffic.as_ref().map_or(Ok(()), NodeTraffic::check)
     }
 }
 
-impl Shape {
+impl TopologySummary {
     fn check(&self) -> Result {
         match self {
             Self::Cart { dims, periodic, weights } => {
@@ -112,7 +114,7 @@ impl Places {
     }
 }
 
-impl Traffic {
+impl NodeTraffic {
     fn check(&self) -> Result {
         let nodes = self.before.len();
         let rows = self.before.iter().chain(&self.after);

@@ -41,7 +41,7 @@ pub struct Job {
 }
 
 /// Collects what was done. Any thread may add to it. Memory is bounded, whatever a program creates:
-/// what would be told alike is one record with a count.
+/// what would be written alike is one record with a count.
 #[derive(Debug)]
 pub struct Report {
     collected: Mutex<Collected>,
@@ -57,14 +57,14 @@ struct Collected {
     room: Room,
     /// How often something was added.
     added: u64,
-    told: WrittenText,
+    written: WrittenText,
 }
 
-/// What of the document was told already, as text.
+/// What of the document was written already, as text.
 #[derive(Debug, Default)]
 struct WrittenText {
     head: bool,
-    /// The counts of records that were told, as they were.
+    /// The counts of records that were written, as they were.
     records: Vec<u64>,
     /// The counts of warnings.
     warnings: Vec<u64>,
@@ -154,16 +154,16 @@ impl Collected {
             drawn: 0,
             room,
             added: 0,
-            told: WrittenText::default(),
+            written: WrittenText::default(),
         }
     }
 
     /// Whether it is of a kind that was not there.
     fn add(&mut self, mut record: Record) -> bool {
         let records = &mut self.document.topologies;
-        let hash = self.hasher.hash_one(record.told());
+        let hash = self.hasher.hash_one(record.dedup_key());
         if let Some(known) = self.known.get(&hash).map(|at| &mut records[*at])
-            && known.told() == record.told()
+            && known.dedup_key() == record.dedup_key()
         {
             known.count += record.count;
             known.mapping_seconds += record.mapping_seconds;
@@ -204,25 +204,29 @@ impl Collected {
     }
 
     fn news(&mut self, is_last: bool) -> String {
-        let Self { document, told, .. } = self;
+        let Self { document, written, .. } = self;
         let mut lines = String::new();
-        let (old, new) = document.topologies.split_at(told.records.len());
+        let (old, new) = document.topologies.split_at(written.records.len());
         new.iter().for_each(|record| lines += &record.to_string());
         if is_last {
             let again =
-                old.iter().zip(&told.records).filter(|(record, count)| record.count > **count);
+                old.iter().zip(&written.records).filter(|(record, count)| record.count > **count);
             again.for_each(|(record, _)| lines += &format!("{}\n", record.in_all()));
             lines += &document.not_told();
         }
-        let (old, new) = document.warnings.split_at(told.warnings.len());
-        let again = old.iter().zip(&told.warnings);
+        let (old, new) = document.warnings.split_at(written.warnings.len());
+        let again = old.iter().zip(&written.warnings);
         let again = again.filter(|(warning, count)| is_last && warning.count > **count);
         let warnings = again.map(|(warning, _)| warning).chain(new);
         warnings.for_each(|warning| lines += &warning.to_string());
 
-        told.records.extend(document.topologies[told.records.len()..].iter().map(|new| new.count));
-        told.warnings.extend(document.warnings[told.warnings.len()..].iter().map(|new| new.count));
-        if lines.is_empty() || std::mem::replace(&mut told.head, true) {
+        written
+            .records
+            .extend(document.topologies[written.records.len()..].iter().map(|new| new.count));
+        written
+            .warnings
+            .extend(document.warnings[written.warnings.len()..].iter().map(|new| new.count));
+        if lines.is_empty() || std::mem::replace(&mut written.head, true) {
             return lines;
         }
         let rank = document.job.as_ref().map_or(0, |job| job.rank);
@@ -300,7 +304,7 @@ warning: careful (2 times)
         let report = Report::new();
         let due = (0..1_000_000).filter(|_| report.add(plain(2))).count();
         assert_eq!(due, 20);
-        // What there is no room for is not told at once either.
+        // What there is no room for is not written at once either.
         let due = (3..1_000_000).filter(|side| report.add(plain(*side))).count();
         assert!((999..1030).contains(&due), "{due}");
     }

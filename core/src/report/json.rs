@@ -91,10 +91,12 @@ impl Document {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::NodeTraffic;
     use crate::machine::{Kind, Machine};
     use crate::mapping::{Csr, Distances, Grid, Plan};
-    use crate::report::{Reason, Record, Reorder, Report, Shape, Traffic};
+    use crate::report::{Reason, Record, Reorder, Report};
     use crate::topology::Cart;
+    use crate::topology::TopologySummary;
 
     #[test]
     fn what_is_written_is_read() {
@@ -114,11 +116,11 @@ mod tests {
         );
         let graph = Csr::from_edges(5, [(0, 4, 3)].into_iter());
         let plan = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
-        let shape = Shape::DistGraph { edges: None, weighted: true };
+        let shape = TopologySummary::DistGraph { edges: None, weighted: true };
         report.add(
             Record::planned("MPI_Dist_graph_create", shape, Reorder::Asked, &layout, &plan)
                 .kept(Reason::too_large("9 edges, at most 8"))
-                .traffic(Traffic::new(&graph, &layout, &plan)),
+                .traffic(NodeTraffic::new(&graph, &layout, &plan)),
         );
         report.warn("careful");
         let json = report.json();

@@ -6,7 +6,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::machine::{Level, Machine};
-use crate::mapping::{Adjacency, Plan};
+use crate::mapping::Plan;
 
 /// Where processes run, as much as a picture needs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,38 +146,13 @@ impl VertexPlaces {
     }
 }
 
-/// The weights of the edges from each node to each node: one row for each sending node.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Traffic {
-    /// With every process keeping its rank.
-    pub before: Vec<Vec<i64>>,
-    /// As it is now.
-    pub after: Vec<Vec<i64>>,
-}
-
-impl Traffic {
-    /// The traffic of a graph on a layout, before and after a plan. O(edges + nodes^2).
-    pub fn new(graph: &impl Adjacency, layout: &Machine, plan: &Plan) -> Self {
-        let nodes = layout.nodes();
-        let after: Vec<u32> = plan.old_ranks().map(|old| nodes[old as usize]).collect();
-        let count = layout.node_sizes().len();
-        let matrix = |node_of: &[u32]| {
-            let mut matrix = vec![vec![0; count]; count];
-            for vertex in 0..graph.vertices() {
-                let row: &mut Vec<i64> = &mut matrix[node_of[vertex] as usize];
-                graph.for_each_edge(vertex, |to, weight| row[node_of[to] as usize] += weight);
-            }
-            matrix
-        };
-        Self { before: matrix(nodes), after: matrix(&after) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::NodeTraffic;
     use crate::mapping::{Csr, Distances};
-    use crate::report::{Record, Reorder, Shape};
+    use crate::report::{Record, Reorder};
+    use crate::topology::TopologySummary;
 
     #[test]
     fn traffic_counts_edges_from_row_to_column() {
@@ -185,12 +160,12 @@ mod tests {
         let layout = Machine::blocks(&[2, 2]);
         let before = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
         let plan = Plan { old_rank: Some([0, 2, 1, 3].into()), ..before };
-        let traffic = Traffic::new(&graph, &layout, &plan);
+        let traffic = NodeTraffic::new(&graph, &layout, &plan);
         assert_eq!(traffic.before, [[1, 5], [2, 0]]);
         assert_eq!(traffic.after, [[5, 1], [2, 0]]);
         let record = Record::planned(
             "MPI_Graph_create",
-            Shape::Graph { nnodes: 4, edges: 3 },
+            TopologySummary::Graph { nnodes: 4, edges: 3 },
             Reorder::Asked,
             &layout,
             &plan,

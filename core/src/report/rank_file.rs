@@ -5,8 +5,9 @@ use std::fmt::Write;
 
 use serde::{Deserialize, Serialize};
 
-use super::record::{Reason, Record, Shape};
+use super::record::{Reason, Record};
 use crate::mapping::{Cost, Distances};
+use crate::topology::TopologySummary;
 
 /// What a rank file for a job depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,7 +74,7 @@ impl Launch {
 impl Record {
     /// The command that makes the rank file of a grid for which the program passed 0, if that brings anything.
     pub(super) fn rank_file(&self) -> Option<String> {
-        let Shape::Cart { dims, periodic, weights } = &self.topology else { return None };
+        let TopologySummary::Cart { dims, periodic, weights } = &self.topology else { return None };
         let (effect, nodes) = (self.effect.as_ref()?, self.nodes.as_ref()?);
         let gains = match &effect.weighted {
             Some(weighted) => weighted.after < weighted.before,
@@ -123,7 +124,7 @@ impl Record {
 
     /// Equal weights, as people write them, and what the mapping costs by them that was withheld.
     pub(super) fn withheld(&self) -> Option<(String, Cost)> {
-        let Shape::Cart { dims, .. } = &self.topology else { return None };
+        let TopologySummary::Cart { dims, .. } = &self.topology else { return None };
         let cost = self.effect.as_ref()?.withheld?;
         Some((vec!["1"; dims.len()].join(","), cost))
     }

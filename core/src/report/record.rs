@@ -7,65 +7,12 @@ use std::hash::Hash;
 use serde::{Deserialize, Serialize};
 
 use super::effect::{Effect, NodeSizes};
-use super::places::{Places, Traffic};
+use super::places::Places;
 use super::rank_file::Launch;
+use crate::engine::NodeTraffic;
 use crate::machine::Machine;
 use crate::mapping::Plan;
-use crate::topology::{Cart, Graph};
-
-/// What was created.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-pub enum Shape {
-    /// A grid.
-    Cart {
-        /// Processes along each dimension.
-        dims: Vec<i32>,
-        /// Whether each dimension is periodic.
-        periodic: Vec<bool>,
-        /// What edges along each dimension weigh; `None`: not known, and all are taken to weigh the same.
-        #[serde(default)]
-        weights: Option<Vec<i64>>,
-    },
-    /// A graph that every process passed whole.
-    Graph {
-        /// How many nodes the graph has.
-        nnodes: i32,
-        /// How many edges it has, each direction counted.
-        edges: i64,
-    },
-    /// A distributed graph.
-    DistGraph {
-        /// Edges of all processes, where they were counted.
-        edges: Option<i64>,
-        /// Whether edges have weights.
-        weighted: bool,
-    },
-}
-
-impl Shape {
-    /// A grid with what edges along its dimensions weigh, if that is known.
-    pub fn of_cart(grid: &Cart, weights: Option<Vec<i64>>) -> Self {
-        let sides = grid.dimensions();
-        Self::Cart {
-            dims: sides.iter().map(|side| side.size).collect(),
-            periodic: sides.iter().map(|side| side.periodic).collect(),
-            weights,
-        }
-    }
-}
-
-impl From<&Cart> for Shape {
-    fn from(grid: &Cart) -> Self {
-        Self::of_cart(grid, None)
-    }
-}
-
-impl From<&Graph> for Shape {
-    fn from(graph: &Graph) -> Self {
-        Self::Graph { nnodes: graph.nnodes(), edges: graph.edges().len() as i64 }
-    }
-}
+use crate::topology::TopologySummary;
 
 /// What asked for ranks to be reordered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -136,7 +83,7 @@ pub struct Record {
     /// How many there were.
     pub count: u64,
     /// What was created.
-    pub topology: Shape,
+    pub topology: TopologySummary,
     /// How many processes the old communicator has.
     pub comm_size: i32,
     /// What asked for ranks to be reordered.
@@ -154,7 +101,7 @@ pub struct Record {
     /// Where the processes of the first of them run, if they are not too many.
     pub places: Option<Places>,
     /// The traffic between nodes in the first of them, for graphs on not too many nodes.
-    pub traffic: Option<Traffic>,
+    pub traffic: Option<NodeTraffic>,
     /// Whether nonblocking and persistent neighborhood collectives are the host's own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub host_graph: bool,
@@ -167,7 +114,7 @@ impl Record {
     /// A communicator for which no mapping was sought.
     pub fn new(
         function: &'static str,
-        topology: impl Into<Shape>,
+        topology: impl Into<TopologySummary>,
         comm_size: i32,
         reorder: Reorder,
         kept: Reason,
@@ -193,7 +140,7 @@ impl Record {
     /// A communicator whose processes were moved while their nodes are unknown.
     pub fn moved(
         function: &'static str,
-        topology: impl Into<Shape>,
+        topology: impl Into<TopologySummary>,
         comm_size: i32,
         reorder: Reorder,
     ) -> Self {
@@ -203,7 +150,7 @@ impl Record {
     /// A communicator that was created by a plan for `layout`, which may have kept all ranks.
     pub fn planned(
         function: &'static str,
-        topology: impl Into<Shape>,
+        topology: impl Into<TopologySummary>,
         reorder: Reorder,
         layout: &Machine,
         plan: &Plan,
@@ -230,7 +177,7 @@ impl Record {
 
     /// The same with the traffic between nodes; for graphs, which cannot be drawn otherwise.
     #[must_use]
-    pub fn traffic(mut self, traffic: Traffic) -> Self {
+    pub fn traffic(mut self, traffic: NodeTraffic) -> Self {
         self.traffic = Some(traffic);
         self
     }
@@ -259,14 +206,14 @@ impl Record {
     /// How many processes the new communicator has.
     pub fn vertices(&self) -> usize {
         match &self.topology {
-            Shape::Cart { dims, .. } => dims.iter().map(|side| *side as usize).product(),
-            Shape::Graph { nnodes, .. } => *nnodes as usize,
-            Shape::DistGraph { .. } => self.comm_size as usize,
+            TopologySummary::Cart { dims, .. } => dims.iter().map(|side| *side as usize).product(),
+            TopologySummary::Graph { nnodes, .. } => *nnodes as usize,
+            TopologySummary::DistGraph { .. } => self.comm_size as usize,
         }
     }
 
     /// What is told, but for times and pictures. Records in which it is equal are told as one.
-    pub(super) fn told(&self) -> impl Hash + Eq + '_ {
+    pub(super) fn dedup_key(&self) -> impl Hash + Eq + '_ {
         let same = (&self.function, &self.topology, self.comm_size, self.reorder);
         (same, &self.nodes, &self.kept, &self.effect, self.host_graph)
     }

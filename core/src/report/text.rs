@@ -4,40 +4,12 @@ use std::fmt;
 
 use super::effect::{Effect, LevelEffect, WeightedEffect};
 use super::json::{Document, Warning};
-use super::record::{Reason, Record, Reorder, Shape};
+use super::record::{Reason, Record, Reorder};
 use crate::machine::Kind;
 use crate::mapping::{Cost, Plan};
+use crate::topology::TopologySummary;
 
 /// "8 x 4", or "50 x 48, periodic along 0 and 1".
-impl fmt::Display for Shape {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Cart { dims, .. } if dims.is_empty() => f.write_str("grid without dimensions"),
-            Self::Cart { dims, periodic, .. } => {
-                let sides: Vec<String> = dims.iter().map(i32::to_string).collect();
-                write!(f, "grid {}", sides.join(" x "))?;
-                let along: Vec<String> = periodic
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, periodic)| **periodic)
-                    .map(|(i, _)| i.to_string())
-                    .collect();
-                match along.len() {
-                    0 => Ok(()),
-                    all if all == dims.len() => f.write_str(", periodic"),
-                    _ => write!(f, ", periodic along {}", along.join(" and ")),
-                }
-            }
-            Self::Graph { nnodes, edges } => write!(f, "graph of {nnodes} nodes and {edges} edges"),
-            Self::DistGraph { edges, weighted } => {
-                let weights = if *weighted { "weighted " } else { "" };
-                write!(f, "{weights}distributed graph")?;
-                edges.map_or(Ok(()), |edges| write!(f, " of {edges} edges"))
-            }
-        }
-    }
-}
-
 /// Seconds with a unit and two to three digits.
 struct Seconds(f64);
 
@@ -168,11 +140,13 @@ impl fmt::Display for Record {
         if let Some(effect) = &self.effect {
             write!(f, "  {effect}")?;
             match &self.topology {
-                Shape::Cart { weights: Some(weights), .. } => {
+                TopologySummary::Cart { weights: Some(weights), .. } => {
                     let weights: Vec<String> = weights.iter().map(i64::to_string).collect();
                     writeln!(f, "; weighted {}", weights.join(","))?;
                 }
-                Shape::Cart { weights: None, .. } => writeln!(f, "; weights assumed equal")?,
+                TopologySummary::Cart { weights: None, .. } => {
+                    writeln!(f, "; weights assumed equal")?
+                }
                 _ => writeln!(f)?,
             }
             effect.levels.iter().try_for_each(|level| write!(f, "{level}"))?;

@@ -8,6 +8,7 @@ pub mod dist_graph;
 pub mod error;
 pub mod graph;
 pub mod neighbors;
+mod summary;
 
 pub use cart::Cart;
 pub use dims::dims_create;
@@ -15,6 +16,7 @@ pub use dist_graph::{DistGraph, Edges};
 pub use error::{Class, Error};
 pub use graph::Graph;
 pub use neighbors::Direction;
+pub use summary::TopologySummary;
 
 /// The topology of a communicator.
 #[derive(Debug, Clone, PartialEq, Eq)]

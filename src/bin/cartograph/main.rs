@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod dims;
+mod elf;
 mod exec;
 mod foretell;
 mod help;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use cartograph::libraries::RANKS;
+use crate::elf::RANKS;
 use cartograph_traffic::printable;
 use indicatif::{ProgressBar, ProgressStyle};
 

@@ -5,9 +5,9 @@ use std::ffi::{c_int, c_void};
 
 use super::combine::Combined;
 use super::ends::End;
-use super::pending::{give_up, wait, wait_all};
 use super::types::{Described, Temporary};
-use super::{Block, Neighborhood, Operation, Side, Start, own, request};
+use super::waitall::{give_up, wait, wait_all};
+use super::{Block, Neighborhood, Operation, Side, Start, self_copy, via_alltoallw};
 use crate::engine::combine::Combine;
 use crate::host::errors::quiet;
 use crate::host::private::Private;
@@ -26,7 +26,7 @@ pub(super) fn exchange(
     receive: &Side<impl Fn(usize) -> Block>,
 ) -> Result {
     let Some(private) = of.attached.private(of.comm) else {
-        return wait(&mut request::start(of, send, receive, Start::Now)?);
+        return wait(&mut via_alltoallw::start(of, send, receive, Start::Now)?);
     };
     if of.attached.is_spoilt() {
         return Err(Error::Spoilt);
@@ -43,7 +43,7 @@ pub(super) fn exchange(
     let alone = of.alone()?;
     let receives = of.ends.of(Direction::Receive, alone.is_none());
     let sends = of.ends.of(Direction::Send, alone.is_none());
-    let own = || alone.as_ref().map_or(Ok(()), |alone| own::copy(of, alone, send, receive));
+    let own = || alone.as_ref().map_or(Ok(()), |alone| self_copy::copy(of, alone, send, receive));
     match (receives, sends) {
         ([], []) => own(),
         ([from], [to]) => {

@@ -3,48 +3,46 @@
 //! A collective is, on each side, a list of blocks of the program's buffer, one a neighbor. Blocks
 //! are only described here, never read or written: buffers may lie where only the host can reach.
 //!
-//! - [`own`]: what a process sends to itself, except in persistent collectives.
+//! - [`self_copy`]: what a process sends to itself, except in persistent collectives.
 //! - [`blocking`]: messages on a private communicator.
 //! - [`combine`]: blocking ones whose small blocks travel together.
-//! - [`request`]: nonblocking and persistent, by one request of the host on the communicator itself: an all-to-all.
-//! - [`graph`]: these by the host's neighborhood collectives, where [`choice`] says so.
+//! - [`via_alltoallw`]: nonblocking and persistent, by one request of the host on the communicator itself: an all-to-all.
+//! - [`via_neighbor`]: these by the host's neighborhood collectives, where [`route`] says so.
 
-mod alone;
-mod attach;
+mod alltoallw_args;
+mod argument_lifetime;
 mod blocking;
-pub(super) mod choice;
 mod combine;
 mod ends;
-mod graph;
-mod keep;
-mod own;
-mod pairing;
-mod pending;
+pub(super) mod pairing;
 mod persistent;
-mod plan;
-mod request;
+pub(super) mod route;
+mod self_comm;
+mod self_copy;
 mod types;
 mod validate;
+mod via_alltoallw;
+pub(super) mod via_neighbor;
+mod waitall;
 
-pub(crate) use attach::put;
-pub(super) use plan::free_datatypes;
-pub(crate) use request::Start;
+pub(super) use alltoallw_args::free_datatypes;
+pub(crate) use via_alltoallw::Start;
 
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
 
-use alone::Alone;
+use alltoallw_args::ArgsCache;
 use combine::Combined;
 use ends::Ends;
 use pairing::HostPairing;
-use plan::Plans;
+use self_comm::Alone;
 use types::Described;
 
-use super::attr::{self, TopologyAttribute};
+use super::attributes::{self, TopologyAttribute};
 use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use super::{HostComm, Result, errors::check, report};
-use crate::engine::combine::Payload;
+use crate::engine::combine::{Combine, Payload};
 use crate::topology::{Direction, Error};
 
 /// The block of one neighbor in a buffer.
@@ -181,8 +179,8 @@ struct NeighborCache {
     /// Whether the host knows the neighbors.
     by_host: OnceLock<bool>,
     /// Memory for the arguments of the host's own.
-    spare: graph::Spare,
-    plans: Plans,
+    spare: via_neighbor::ArgumentPool,
+    plans: ArgsCache,
     /// Which small blocks travel together; `None` inside if nothing is combined.
     combined: OnceLock<Option<Box<Combined>>>,
 }
@@ -195,6 +193,21 @@ pub(crate) struct Neighborhood<'a> {
     ends: &'a Ends,
 }
 
+/// Makes what collectives on a new topology need further communicators for. Collective.
+pub(super) fn prepare(comm: &HostComm, attached: &TopologyAttribute) -> Result {
+    let ends = Ends::new(&attached.topology, attached.rank());
+    if attached.combine != Combine::Off
+        && let Some(private) = attached.private(comm.0)
+    {
+        let of = Neighborhood { comm: comm.0, attached, cache: attached.kept(), ends: &ends };
+        Combined::of(&of, &private.comm())?;
+    }
+    if !ends.own().is_empty() && attached.size() > 1 {
+        Alone::of_process(true)?;
+    }
+    Ok(())
+}
+
 impl Neighborhood<'_> {
     /// The neighborhood of the calling process on a communicator.
     ///
@@ -204,14 +217,14 @@ impl Neighborhood<'_> {
     ///
     /// # Safety
     ///
-    /// As [`attr::attached`]: the communicator stays for as long as the call lasts.
+    /// As [`attributes::attached`]: the communicator stays for as long as the call lasts.
     pub(crate) unsafe fn of(comm: MPI_Comm) -> Result<Self> {
         // SAFETY: a constant of the host.
         if comm == unsafe { sys::cg_comm_null } {
             return Err(Error::NullComm.into());
         }
         // SAFETY: as the caller promises.
-        let attached = unsafe { attr::attached(comm)? }.ok_or(Error::NoNeighbors)?;
+        let attached = unsafe { attributes::attached(comm)? }.ok_or(Error::NoNeighbors)?;
         let cache: &NeighborCache = attached.kept();
         let ends = match cache.ends.get() {
             Some(ends) => ends,
@@ -247,7 +260,7 @@ impl Neighborhood<'_> {
         let alone = match self.cache.alone.get() {
             Some(alone) => alone,
             None => {
-                let found = Alone::of_process(attr::makes_late())?;
+                let found = Alone::of_process(attributes::makes_late())?;
                 self.cache.alone.get_or_init(|| found)
             }
         };
@@ -258,7 +271,7 @@ impl Neighborhood<'_> {
     #[inline]
     fn is_by_host(&self) -> bool {
         // A duplicate has what the host's duplicates have.
-        let by_host = || *self.cache.by_host.get_or_init(|| graph::is_known(self.comm));
+        let by_host = || *self.cache.by_host.get_or_init(|| via_neighbor::is_known(self.comm));
         self.attached.host_graph && by_host()
     }
 
@@ -303,7 +316,7 @@ impl Neighborhood<'_> {
                 Err(Error::NullPointer { argument: "request" }.into())
             }
             Run::Request(start, place) => {
-                let request = request::start(self, send, receive, start)?;
+                let request = via_alltoallw::start(self, send, receive, start)?;
                 // SAFETY: the program's place for the handle.
                 unsafe { place.write(request) };
                 Ok(())

@@ -2,13 +2,13 @@
 //!
 //! The standard pairs them by direction (MPI 4.1, 8.6), hosts by their order or by it reversed, each in other collectives.
 //! Programs that were written around that get it back: by `CARTOGRAPH_PAIRING=host`, or because they are
-//! [known](crate::engine::misuse).
+//! [known](crate::engine::incompatible_program).
 
 use std::sync::OnceLock;
 
 use super::{Operation, Run, Start};
 use crate::host::settings::{Pairing, Settings};
-use crate::host::{callers, sys};
+use crate::host::{backtrace, sys};
 use crate::topology::{Direction, Topology};
 
 /// For each block that is received by the standard the one in whose place it goes, where that is another.
@@ -30,7 +30,7 @@ impl HostPairing {
         let why = match Settings::get().pairing {
             Some(Pairing::Standard) => return None,
             Some(Pairing::Host) => BY_SETTING,
-            None => callers::pairs_itself()?,
+            None => backtrace::pairs_itself()?,
         };
         let places = || (0..topology.degree(rank, Direction::Receive)).collect::<Vec<_>>();
         let mut pairing = Self { in_order: places(), reversed: places() };
@@ -82,7 +82,7 @@ fn host() -> &'static [sys::cg_pairing; sys::CG_PAIRED as usize] {
 
 /// Tries it if the user asks for it: in a constructor, since it makes a communicator, which may wait for others that are
 /// being made.
-pub(super) fn learn() {
+pub(in crate::host) fn learn() {
     if Settings::get().pairing == Some(Pairing::Host) {
         host();
     }

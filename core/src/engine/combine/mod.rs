@@ -72,7 +72,7 @@ impl Extent {
 
 /// The other end of a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct End {
+pub struct Endpoint {
     /// The process.
     pub rank: i32,
     /// What tells blocks between the same two processes apart.
@@ -114,8 +114,8 @@ pub fn agree<C: Comm>(
     comm: &C,
     node: Option<i64>,
     combine: Combine,
-    sends: &[End],
-    receives: &[End],
+    sends: &[Endpoint],
+    receives: &[Endpoint],
 ) -> Result<Option<Schedules>, C::Error> {
     let rank = comm.rank()?;
     let leaving = edges(sends, |end, copy| edge(rank, end, copy));
@@ -190,14 +190,14 @@ pub fn agree<C: Comm>(
 /// No process, beside ranks.
 const NOBODY: i32 = -1;
 
-fn edge(from: i32, end: &End, copy: i32) -> Edge {
+fn edge(from: i32, end: &Endpoint, copy: i32) -> Edge {
     Edge { from, to: end.rank, pairing: end.pairing, copy }
 }
 
 /// The edges of one side, in the order of the ends.
-fn edges(ends: &[End], edge: impl Fn(&End, i32) -> Edge) -> Vec<Edge> {
+fn edges(ends: &[Endpoint], edge: impl Fn(&Endpoint, i32) -> Edge) -> Vec<Edge> {
     let mut copies: BTreeMap<(i32, i32), i32> = BTreeMap::new();
-    let number = |end: &End| {
+    let number = |end: &Endpoint| {
         let copy = copies.entry((end.rank, end.pairing)).or_default();
         *copy += 1;
         edge(end, *copy - 1)

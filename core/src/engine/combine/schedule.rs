@@ -50,7 +50,7 @@ pub struct Own {
     pub ends: Vec<usize>,
 }
 
-/// What one process does in a combined collective. Parts are stored in slots: a slot is filled by the process'
+/// What one process does in a combined collective. EdgesByRank are stored in slots: a slot is filled by the process'
 /// own block or from one message, and sent on from there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
@@ -73,13 +73,13 @@ pub(super) struct Draft {
     rank: i32,
     payload: Payload,
     /// For each stage the parts that are sent, and those that are received.
-    stages: Vec<[Parts; 2]>,
+    stages: Vec<[EdgesByRank; 2]>,
     /// Those that leave, and those that arrive.
     combined: [BTreeSet<Edge>; 2],
 }
 
-/// Parts by the other process; both ends have the same, in the same order.
-type Parts = BTreeMap<i32, BTreeSet<Edge>>;
+/// EdgesByRank by the other process; both ends have the same, in the same order.
+type EdgesByRank = BTreeMap<i32, BTreeSet<Edge>>;
 
 impl Draft {
     /// That of process `rank`, without any messages.
@@ -126,14 +126,14 @@ impl Draft {
         };
         let (filled, direct_sends) = own(leaving, &combined[0]);
         let (emptied, direct_receives) = own(arriving, &combined[1]);
-        let mut messages = |parts: Parts| {
+        let mut messages = |parts: EdgesByRank| {
             let message = |(peer, parts): (i32, BTreeSet<Edge>)| Message {
                 peer,
                 slots: parts.into_iter().map(|part| slots.of(part)).collect(),
             };
             parts.into_iter().map(message).collect::<Vec<_>>()
         };
-        let stage = |[sends, receives]: [Parts; 2]| Stage {
+        let stage = |[sends, receives]: [EdgesByRank; 2]| Stage {
             sends: messages(sends),
             receives: messages(receives),
         };

@@ -12,14 +12,14 @@ use crate::topology::neighbors::Neighbor;
 use crate::topology::{Cart, Direction, Topology};
 
 /// The ends of one process: those that it sends to and those that it receives from.
-type Ends = [Vec<End>; 2];
+type Ends = [Vec<Endpoint>; 2];
 
 /// The ends of each process in a graph, each process with an order of its own.
 fn ends_of_graph(processes: usize, edges: &[(i32, i32)]) -> Vec<Ends> {
     let mut ends = vec![[Vec::new(), Vec::new()]; processes];
     for (from, to) in edges {
-        ends[*from as usize][0].push(End { rank: *to, pairing: 0 });
-        ends[*to as usize][1].push(End { rank: *from, pairing: 0 });
+        ends[*from as usize][0].push(Endpoint { rank: *to, pairing: 0 });
+        ends[*to as usize][1].push(Endpoint { rank: *from, pairing: 0 });
     }
     for (rank, [sends, receives]) in ends.iter_mut().enumerate() {
         match rank % 3 {
@@ -37,7 +37,7 @@ fn ends_of_grid(dims: &[i32], periodic: bool) -> Vec<Ends> {
     let grid = Topology::Cart(Cart::new(dims, &periods, size).unwrap());
     let ends = |rank, direction| {
         let neighbors = (0..2 * dims.len()).map(|block| grid.neighbor(rank, direction, block));
-        let end = |n: Neighbor| n.rank.map(|rank| End { rank, pairing: n.pairing });
+        let end = |n: Neighbor| n.rank.map(|rank| Endpoint { rank, pairing: n.pairing });
         neighbors.filter_map(end).collect()
     };
     (0..size).map(|rank| [Direction::Send, Direction::Receive].map(|way| ends(rank, way))).collect()

@@ -43,9 +43,9 @@ fn who_agrees_needs_no_more_than_the_split() {
         let (rank, size) = (comm.rank().unwrap(), comm.size().unwrap());
         let arguments = AdjacentArguments {
             sources: &[(rank + size - 1) % size],
-            source_weights: Weights::Unweighted,
+            source_weights: EdgeWeights::Unweighted,
             destinations: &[(rank + 1) % size],
-            dest_weights: Weights::Unweighted,
+            dest_weights: EdgeWeights::Unweighted,
             reorder: false,
         };
         let settings = CallSettings { check, ..CallSettings::default() };
@@ -65,9 +65,9 @@ fn nothing_is_left_of_a_constructor_that_fails() {
         let destinations: &[i32] = if comm.rank() == Ok(1) { &[0] } else { &[] };
         let arguments = AdjacentArguments {
             sources: &[],
-            source_weights: Weights::Unweighted,
+            source_weights: EdgeWeights::Unweighted,
             destinations,
-            dest_weights: Weights::Unweighted,
+            dest_weights: EdgeWeights::Unweighted,
             reorder: false,
         };
         let settings = CallSettings { check: Check::ALL, ..CallSettings::default() };
@@ -120,9 +120,9 @@ fn ring(
         let rank = comm.rank().unwrap();
         let arguments = AdjacentArguments {
             sources: &[(rank + size - 1) % size],
-            source_weights: Weights::Unweighted,
+            source_weights: EdgeWeights::Unweighted,
             destinations: &[(rank + 1) % size],
-            dest_weights: Weights::Unweighted,
+            dest_weights: EdgeWeights::Unweighted,
             reorder: true,
         };
         let made = dist_graph_create_adjacent(comm, settings(rank), Ok(arguments)).unwrap();

@@ -92,7 +92,7 @@ fn graphs_may_differ_in_their_edges_but_not_in_their_size() {
 }
 
 /// What the ranks of an adjacent graph pass: sources, destinations, weights of both, reorder.
-type Passed<'a> = (&'a [i32], &'a [i32], [Weights<'a>; 2], bool);
+type Passed<'a> = (&'a [i32], &'a [i32], [EdgeWeights<'a>; 2], bool);
 
 fn adjacent<'a>(
     layout: Option<Machine>,
@@ -114,21 +114,21 @@ fn adjacent<'a>(
 
 /// What a rank passed, as it is kept.
 fn kept((sources, destinations, weights, _): &Passed<'_>) -> DistGraph {
-    let edges = |ranks: &[i32], weights: Weights<'_>| Edges {
+    let edges = |ranks: &[i32], weights: EdgeWeights<'_>| Edges {
         ranks: ranks.into(),
         weights: match weights {
-            Weights::Given(entries) => entries.into(),
+            EdgeWeights::Given(entries) => entries.into(),
             _ => Box::default(),
         },
     };
     DistGraph {
         sources: edges(sources, weights[0]),
         destinations: edges(destinations, weights[1]),
-        weighted: !matches!(weights[0], Weights::Unweighted),
+        weighted: !matches!(weights[0], EdgeWeights::Unweighted),
     }
 }
 
-const NO_WEIGHTS: [Weights<'static>; 2] = [Weights::Unweighted; 2];
+const NO_WEIGHTS: [EdgeWeights<'static>; 2] = [EdgeWeights::Unweighted; 2];
 
 #[test]
 fn edges_may_be_given_at_one_end_only() {
@@ -150,12 +150,12 @@ fn edges_may_be_given_at_one_end_only() {
 fn lists_of_an_odd_graph_stay_with_their_vertex() {
     // A row that was dealt to two nodes in turn, with an edge that one end does not know, with weights
     // that differ, on rank 1 with none.
-    let weights = |entries| [Weights::Given(entries); 2];
+    let weights = |entries| [EdgeWeights::Given(entries); 2];
     let passed: [Passed<'_>; 4] = [
         (&[1], &[1], weights(&[7]), true),
         (&[0, 2], &[0, 2], NO_WEIGHTS, true),
         (&[1, 3], &[1, 3], weights(&[2, 9]), true),
-        (&[], &[2], [Weights::Given(&[]), Weights::Given(&[4])], true),
+        (&[], &[2], [EdgeWeights::Given(&[]), EdgeWeights::Given(&[4])], true),
     ];
     let made = adjacent(Some(dealt()), Check::default(), &passed);
     let made: Vec<_> = made.into_iter().map(Result::unwrap).collect();
@@ -167,11 +167,11 @@ fn lists_of_an_odd_graph_stay_with_their_vertex() {
 
 #[test]
 fn weights_may_be_for_some_ranks() {
-    let given = [Weights::Given(&[5]); 2];
+    let given = [EdgeWeights::Given(&[5]); 2];
     let passed: [Passed<'_>; 3] = [
         (&[0], &[0], NO_WEIGHTS, false),
         (&[1], &[1], given, false),
-        (&[], &[], [Weights::Either; 2], false),
+        (&[], &[], [EdgeWeights::Either; 2], false),
     ];
     for (rank, made) in (0..).zip(adjacent(None, Check::default(), &passed)) {
         assert_eq!(made.unwrap(), (rank, kept(&passed[rank as usize])));
@@ -206,9 +206,9 @@ fn rank_0_says_what_is_checked() {
             let check = if rank == strict { Check::ALL } else { Check::default() };
             let arguments = AdjacentArguments {
                 sources: &[],
-                source_weights: Weights::Unweighted,
+                source_weights: EdgeWeights::Unweighted,
                 destinations: &[0],
-                dest_weights: Weights::Unweighted,
+                dest_weights: EdgeWeights::Unweighted,
                 reorder: false,
             };
             dist_graph_create_adjacent(comm, checking(check), Ok(arguments)).is_ok()
@@ -225,9 +225,9 @@ fn the_report_says_that_edges_do_not_match() {
             let next = [(rank + 1) % 4];
             let arguments = AdjacentArguments {
                 sources: if matching { &[(rank + 3) % 4] } else { &next },
-                source_weights: Weights::Unweighted,
+                source_weights: EdgeWeights::Unweighted,
                 destinations: &next,
-                dest_weights: Weights::Unweighted,
+                dest_weights: EdgeWeights::Unweighted,
                 reorder: false,
             };
             let settings = CallSettings { reporting: true, ..CallSettings::default() };

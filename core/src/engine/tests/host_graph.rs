@@ -17,7 +17,7 @@ fn host_graph(
     all[0]
 }
 
-type Call = dyn Fn(&Sim) -> Result<Created<Sim>> + Sync;
+type Construct = dyn Fn(&Sim) -> Result<Created<Sim>> + Sync;
 
 fn grid(
     dims: &'static [i32],
@@ -51,9 +51,9 @@ fn adjacent(last: i32) -> impl Fn(&Sim) -> Result<Created<Sim>> {
         let to = [(rank + 1) % 4, last];
         let arguments = AdjacentArguments {
             sources: &[],
-            source_weights: Weights::Unweighted,
+            source_weights: EdgeWeights::Unweighted,
             destinations: &to[..if rank == 2 { 2 } else { 1 }],
-            dest_weights: Weights::Unweighted,
+            dest_weights: EdgeWeights::Unweighted,
             reorder: false,
         };
         dist_graph_create_adjacent(comm, CallSettings::default(), Ok(arguments))
@@ -68,7 +68,7 @@ fn edges(last: i32) -> impl Fn(&Sim) -> Result<Created<Sim>> {
             sources: &[2][..gives],
             degrees: &[2][..gives],
             destinations: &[0, last][..2 * gives],
-            weights: Weights::Unweighted,
+            weights: EdgeWeights::Unweighted,
             reorder: false,
         };
         dist_graph_create(comm, CallSettings::default(), Ok(arguments))
@@ -85,7 +85,7 @@ fn collectives_are_the_hosts_own_where_all_ranks_allow_it() {
     use HostGraph::{Everywhere, Nowhere, WhereRepeated};
     let all_periodic = |_| [true, true];
     // No neighbors are repeated.
-    let calls: [&Call; 5] = [
+    let calls: [&Construct; 5] = [
         &grid(&[2, 2], |_| [false, false]),
         &all_know(&[1, 0, 2, 3, 0]),
         &sub_grid(&[true, false]),
@@ -102,7 +102,7 @@ fn collectives_are_the_hosts_own_where_all_ranks_allow_it() {
         }
     }
     // Some are, of one rank as well.
-    let calls: [&Call; 7] = [
+    let calls: [&Construct; 7] = [
         &grid(&[2, 2], all_periodic),
         &grid(&[4, 1], |_| [false, true]),
         &all_know(&[1, 1, 2, 3, 0]),

@@ -10,8 +10,9 @@ pub mod terminal;
 pub use figure::{Figure, sheet};
 
 use super::effect::LevelEffect;
-use super::record::{Record, Shape};
+use super::record::Record;
 use crate::mapping::Cost;
+use crate::topology::TopologySummary;
 
 /// Cells of a matrix beyond which a picture shows nothing any more.
 const MOST_CELLS: usize = 1 << 18;
@@ -51,7 +52,7 @@ pub fn of_record(record: &Record) -> Option<Figure> {
     if let Some(traffic) = &record.traffic {
         return Figure::matrices(&caption, &traffic.before, &traffic.after);
     }
-    let Shape::Cart { dims, .. } = &record.topology else { return None };
+    let TopologySummary::Cart { dims, .. } = &record.topology else { return None };
     let dims: Vec<usize> = dims.iter().map(|side| *side as usize).collect();
     let places = record.places.as_ref()?;
     let cells = dims.iter().try_fold(1usize, |cells, side| cells.checked_mul(*side))?;

@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use cartograph::libraries::{FOLDER, LIBRARY, Library, RECORDERS, is_trusted};
+use crate::elf::{FOLDER, LIBRARY, Library, RECORDERS, is_trusted};
 
 use crate::output::{Failure, Result};
 

@@ -12,10 +12,10 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cartograph::engine::policy::Policy;
-use cartograph::libraries::RECORDER;
 use cartograph::machine::{names_a_file, parse_sizes};
 use cartograph::mapping::Weights;
 
+use crate::elf::RECORDER;
 use crate::help::{self, Known};
 use crate::output::{Failure, Result, is_first, say};
 use crate::tune::Profile;

@@ -8,9 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use cartograph::libraries;
-
 use super::{NOT_FOUND, NOT_RUN};
+use crate::elf;
 use crate::output::{Failure, Result};
 
 /// The file of a program, by the rules of execvp.
@@ -55,7 +54,7 @@ pub(super) fn loader(program: &Path) -> Option<String> {
     const START: u64 = 4096;
     let mut start = Vec::new();
     File::open(program).ok()?.take(START).read_to_end(&mut start).ok()?;
-    libraries::loader(&start).map(str::to_owned)
+    elf::loader(&start).map(str::to_owned)
 }
 
 /// The MPI's library that a program is linked with, itself or through what it needs, as its loader finds it.

@@ -2,10 +2,11 @@
 
 use std::fmt::Write;
 
+use cartograph::engine::NodeTraffic;
 use cartograph::mapping::{Cost, Csr, Plan};
 use cartograph::report::picture::terminal::View;
 use cartograph::report::picture::{self, Caption, Figure};
-use cartograph::report::{LevelEffect, NodeSizes, Traffic, VertexPlaces, WeightedEffect};
+use cartograph::report::{LevelEffect, NodeSizes, VertexPlaces, WeightedEffect};
 use serde::Serialize;
 
 use super::Solved;
@@ -175,7 +176,7 @@ impl Solved {
 
     /// A graph's edges between nodes, before and after; `None` if there are too many nodes.
     fn matrices(&self, caption: &Caption, graph: &Csr) -> Option<Figure> {
-        let Traffic { before, after } = Traffic::new(graph, &self.layout, &self.plan);
+        let NodeTraffic { before, after } = NodeTraffic::new(graph, &self.layout, &self.plan);
         Figure::matrices(caption, &before, &after)
     }
 }

@@ -7,7 +7,7 @@ use super::{Blocks, Buffers, LENGTH, MOST_BYTES, Part, Placed};
 use crate::engine::combine::{Message, Own, Stage};
 use crate::host::errors::quiet;
 use crate::host::neighbor::types::{Sizes, Temporary};
-use crate::host::neighbor::{Neighborhood, own};
+use crate::host::neighbor::{Neighborhood, self_copy};
 use crate::host::sys;
 use crate::host::{Error, HostComm, Result};
 use crate::topology::Direction;
@@ -19,7 +19,7 @@ const TAG: i32 = 32767;
 const OWN_TAG: i32 = TAG - 1;
 
 /// A collective under way.
-pub(super) struct Call<'a> {
+pub(super) struct CombinedCall<'a> {
     pub(super) of: &'a Neighborhood<'a>,
     pub(super) private: &'a HostComm,
     pub(super) placed: &'a Placed,
@@ -30,7 +30,7 @@ pub(super) struct Call<'a> {
     pub(super) buffers: Buffers,
 }
 
-impl Call<'_> {
+impl CombinedCall<'_> {
     /// Carries it out.
     pub(super) fn run(&mut self) -> Result {
         let placed = self.placed;
@@ -56,7 +56,7 @@ impl Call<'_> {
         // What is wrong with a block of this process alone does not keep others waiting.
         let mut wrong = Ok(());
         if let Some(alone) = &alone {
-            wrong = own::copy(self.of, alone, self.send, self.receive);
+            wrong = self_copy::copy(self.of, alone, self.send, self.receive);
         }
         let mut waited = 0;
         for (stage, Stage { receives, .. }) in schedule.stages.iter().enumerate() {

@@ -11,15 +11,15 @@ mod call;
 use std::mem;
 use std::sync::{Mutex, PoisonError};
 
-use self::call::Call;
+use self::call::CombinedCall;
 use super::ends::End as HostEnd;
-use super::pending::Requests;
 use super::types::Sizes;
+use super::waitall::Requests;
 use super::{Block, Neighborhood, Operation, Side};
 use crate::engine::Comm;
-use crate::engine::combine::{End, Message, Payload, Schedule, Schedules, agree};
+use crate::engine::combine::{Endpoint, Message, Payload, Schedule, Schedules, agree};
 use crate::host::sys;
-use crate::host::{Error, HostComm, Result, layout};
+use crate::host::{Error, HostComm, Result, machine};
 use crate::topology::Direction;
 
 /// The most bytes in a block that is combined: over TCP, 26 neighbors gain 2.7 times at 1024 bytes, and nothing where
@@ -73,7 +73,7 @@ impl Combined {
             return Ok(known.as_deref());
         }
         let [sends, receives] = [Direction::Send, Direction::Receive].map(|direction| {
-            let end = |end: &HostEnd| End { rank: end.rank, pairing: end.pairing };
+            let end = |end: &HostEnd| Endpoint { rank: end.rank, pairing: end.pairing };
             of.ends.of(direction, true).iter().map(end).collect::<Vec<_>>()
         });
         let agreed = node(of, private)
@@ -130,7 +130,7 @@ impl Combined {
         buffers.parts.resize(placed.schedule.slots, Part::default());
         // Not through the vector while the call lasts: the host writes there as well.
         let base = buffers.bytes.as_mut_ptr();
-        let mut call = Call { of, private, placed, send, receive, base, buffers };
+        let mut call = CombinedCall { of, private, placed, send, receive, base, buffers };
         let done = call.run();
         if done.is_err() && call.buffers.requests.give_up() {
             of.attached.spoil();
@@ -148,13 +148,15 @@ impl Combined {
 /// known. Collective.
 fn node(of: &Neighborhood<'_>, private: &HostComm) -> Result<Option<i64>> {
     // A host that fails here fails for this process alone, and others wait.
-    let known = layout::known(&HostComm(of.comm)).unwrap_or(None);
+    let known = machine::known(&HostComm(of.comm)).unwrap_or(None);
     let mut all_know = [i64::from(known.is_some())];
     private.min(&mut all_know)?;
     // SAFETY: MPI is active.
     let can_pack = unsafe { sys::cg_can_pack() } != 0;
     let node = match known.filter(|_| all_know[0] != 0) {
-        Some(runs) => runs.layout().nodes().get(of.ends.rank as usize).map(|node| i64::from(*node)),
+        Some(runs) => {
+            runs.machine().nodes().get(of.ends.rank as usize).map(|node| i64::from(*node))
+        }
         None => {
             let mut node = 0;
             // SAFETY: a communicator that only we know, and a place for the number.

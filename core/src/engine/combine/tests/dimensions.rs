@@ -25,11 +25,11 @@ fn ends_of_torus(extents: &[i32], offsets: &[Offset], seed: u64) -> Vec<Ends> {
     };
     let mut ends = |rank| {
         [1, -1].map(|sign| {
-            let end = |(offset, pairing): &Offset| End {
+            let end = |(offset, pairing): &Offset| Endpoint {
                 rank: moved(rank, offset, sign),
                 pairing: *pairing,
             };
-            let mut ends: Vec<(u64, End)> =
+            let mut ends: Vec<(u64, Endpoint)> =
                 offsets.iter().map(|offset| (next(), end(offset))).collect();
             if seed != 0 {
                 ends.sort_by_key(|(place, _)| *place);
@@ -169,8 +169,8 @@ fn nothing_is_sent_along_dimensions_where_one_process_differs() {
     assert!(agreed(&nodes, &settings, &alike).is_some());
     // One more edge, from 20 to 7.
     let mut ends = alike.clone();
-    ends[20][0].push(End { rank: 7, pairing: 0 });
-    ends[7][1].push(End { rank: 20, pairing: 0 });
+    ends[20][0].push(Endpoint { rank: 7, pairing: 0 });
+    ends[7][1].push(Endpoint { rank: 20, pairing: 0 });
     assert_eq!(agreed(&nodes, &settings, &ends), None);
     // As many edges as others, of which two end elsewhere.
     let mut ends = alike.clone();
@@ -179,7 +179,7 @@ fn nothing_is_sent_along_dimensions_where_one_process_differs() {
         end.rank = is;
         let source = ends[was as usize][1].iter().position(|end| end.rank == rank as i32).unwrap();
         ends[was as usize][1].remove(source);
-        ends[is as usize][1].push(End { rank: rank as i32, pairing: 0 });
+        ends[is as usize][1].push(Endpoint { rank: rank as i32, pairing: 0 });
     }
     assert_eq!(agreed(&nodes, &settings, &ends), None);
     // A pairing of its own.
@@ -282,11 +282,12 @@ fn the_torus_is_found_among_a_million_processes() {
             let [to, from] = [1, -1].map(|sign| {
                 let end = |(offset, _): &Offset| {
                     let to = |d: usize| (at[d] + sign * offset[d]).rem_euclid(extents[d]);
-                    End { rank: (to(0) * y + to(1)) * z + to(2), pairing: 0 }
+                    Endpoint { rank: (to(0) * y + to(1)) * z + to(2), pairing: 0 }
                 };
                 offsets.iter().map(end).collect::<Vec<_>>()
             });
-            let arriving = |end: &End, copy| Edge { from: end.rank, to: rank, pairing: 0, copy };
+            let arriving =
+                |end: &Endpoint, copy| Edge { from: end.rank, to: rank, pairing: 0, copy };
             [edges(&to, |end, copy| edge(rank, end, copy)), edges(&from, arriving)]
         };
         let first = ends(0);

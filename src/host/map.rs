@@ -4,10 +4,10 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::Once;
 
-use super::say::say;
+use super::eprint::eprint_line;
 use super::settings::{Settings, combine_of};
 use super::sys::{self, MPI_Info};
-use super::{HostComm, Result, layout, traffic};
+use super::{HostComm, Result, machine, traffic};
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
 use crate::engine::decision::{CallSettings, ReorderOutcome};
@@ -87,8 +87,8 @@ pub(crate) fn new_rank(
         return Ok(stay);
     }
     Settings::get().complain_in_world();
-    let layout = match layout::known(comm)?.filter(|runs| !runs.is_flat()) {
-        Some(runs) => runs.layout(),
+    let layout = match machine::known(comm)?.filter(|runs| !runs.is_flat()) {
+        Some(runs) => runs.machine(),
         // At random processes are moved wherever they run.
         None if options.scramble.is_some() => Machine::one_node(comm.size()? as usize),
         None => return Ok(stay),
@@ -104,7 +104,7 @@ pub(super) fn say_if_forced(function: &str, outcome: ReorderOutcome) {
     static SAID: Once = Once::new();
     if outcome == (ReorderOutcome::Applied { forced: true }) {
         SAID.call_once(|| {
-            say!(
+            eprint_line!(
                 "cartograph: {function}: processes were moved though the program passed reorder = 0, as \
                  CARTOGRAPH_REORDER=always says; results are wrong if it keeps its old ranks"
             );
@@ -139,7 +139,7 @@ fn weights_or(
     }
     if settings.is_some_and(Weights::are_general) && matches!(comm.rank(), Ok(0)) {
         SAID.call_once(|| {
-            say!(
+            eprint_line!(
                 "cartograph: CARTOGRAPH_WEIGHTS: there are no weights for a grid of {} dimensions; they are \
                  taken as equal",
                 sides.len()
@@ -159,7 +159,7 @@ fn hinted(comm: &HostComm, sides: &[usize]) -> Option<Vec<i64>> {
         Err(error) => {
             if matches!(comm.rank(), Ok(0)) {
                 SAID.call_once(|| {
-                    say!(
+                    eprint_line!(
                         "cartograph: the communicator's info key cartograph_weights {error}; all dimensions are taken \
                          to weigh the same"
                     );

@@ -3,11 +3,11 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::sys::{self, MPI_Comm};
+use crate::host::sys::{self, MPI_Comm};
 
 /// The processes of a communicator, as the host keeps them. Null where they are not needed, because
 /// the host copies attributes to duplicates only.
-pub(super) struct Group(*mut c_void);
+pub(in crate::host) struct Group(*mut c_void);
 
 // SAFETY: a handle of the host, which is only read from, and freed once. MPI allows that on any thread.
 unsafe impl Send for Group {}
@@ -16,14 +16,14 @@ unsafe impl Sync for Group {}
 
 impl Group {
     /// The group of a communicator. O(1) where the host shares groups between communicators.
-    pub(super) fn of(comm: MPI_Comm) -> Self {
+    pub(in crate::host) fn of(comm: MPI_Comm) -> Self {
         // SAFETY: a communicator on which the host is in a call of its own.
         Self(unsafe { sys::cg_group_of(comm) })
     }
 
     /// Whether a communicator of `size` processes has the same processes in the same order; if so, on all of
     /// them. O(1) for a duplicate, otherwise O(processes). Local.
-    pub(super) fn is_of(&self, comm: MPI_Comm, size: c_int) -> bool {
+    pub(in crate::host) fn is_of(&self, comm: MPI_Comm, size: c_int) -> bool {
         // SAFETY: the group was not freed yet, and the caller is in a call on the communicator.
         unsafe { sys::cg_is_group_of(self.0, comm, size) != 0 }
     }

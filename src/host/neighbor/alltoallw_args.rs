@@ -13,7 +13,7 @@ use crate::host::sys::{self, MPI_Datatype};
 use crate::topology::{Direction, neighbors::Peer};
 
 /// The blocks of a collective.
-pub(super) struct Layout<'a> {
+pub(super) struct BlockList<'a> {
     pub(super) send: &'a dyn Fn(usize) -> Block,
     pub(super) receive: &'a dyn Fn(usize) -> Block,
     /// The same, where both sides are regular.
@@ -22,7 +22,7 @@ pub(super) struct Layout<'a> {
     pub(super) with_own: bool,
 }
 
-impl Layout<'_> {
+impl BlockList<'_> {
     /// Those that are sent, and those that are received.
     fn blocks(&self, of: &Neighborhood<'_>) -> impl Iterator<Item = Block> {
         let sends = of.ends.of(Direction::Send, self.with_own).iter();
@@ -35,7 +35,7 @@ impl Layout<'_> {
 
 /// What a plan was made for.
 #[derive(PartialEq)]
-enum Known {
+enum MadeFor {
     /// So many blocks on both sides, each of them regular. They are more with what the process sends to itself.
     Regular(usize, [Regular; 2]),
     /// The blocks that are sent, and those that are received.
@@ -43,8 +43,8 @@ enum Known {
 }
 
 /// An all-to-all among all processes, for one layout of blocks.
-pub(super) struct Plan {
-    of: Known,
+pub(super) struct AlltoallwArgs {
+    of: MadeFor,
     /// The arguments for each side.
     pub(super) send: Table,
     pub(super) receive: Table,
@@ -59,9 +59,9 @@ pub(super) struct Plan {
 }
 
 // SAFETY: the host's handles, which any thread of the process may use under MPI's rules.
-unsafe impl Send for Plan {}
+unsafe impl Send for AlltoallwArgs {}
 // SAFETY: as above; nothing in it changes.
-unsafe impl Sync for Plan {}
+unsafe impl Sync for AlltoallwArgs {}
 
 /// The arrays of one side of an all-to-all, one entry per process: counts of 0 for those that are not
 /// neighbors.
@@ -71,8 +71,8 @@ pub(super) struct Table {
     pub(super) datatypes: Vec<MPI_Datatype>,
 }
 
-impl Plan {
-    fn new(of: &Neighborhood<'_>, layout: &Layout<'_>, hold: bool) -> Result<Self> {
+impl AlltoallwArgs {
+    fn new(of: &Neighborhood<'_>, layout: &BlockList<'_>, hold: bool) -> Result<Self> {
         let mut temporary = Temporary::default();
         let size = of.attached.size() as usize;
         let mut table = |direction, block| -> Result<Table> {
@@ -87,8 +87,8 @@ impl Plan {
         let mut send = table(Direction::Send, layout.send)?;
         let mut receive = table(Direction::Receive, layout.receive)?;
         let known = match layout.regular {
-            Some(regular) => Known::Regular(of.ends.count(layout.with_own), regular),
-            None => Known::Each(layout.blocks(of).collect()),
+            Some(regular) => MadeFor::Regular(of.ends.count(layout.with_own), regular),
+            None => MadeFor::Each(layout.blocks(of).collect()),
         };
         let given_derived = known.has_derived();
         let derived = given_derived || !temporary.is_empty();
@@ -114,7 +114,7 @@ impl Plan {
 
 /// The plans with datatypes of ours that communicators keep. Programs need not free their communicators, but MPICH 4.0
 /// says of datatypes that are left at its end that they leak.
-static WITH_DATATYPES: Mutex<Vec<Weak<Plan>>> = Mutex::new(Vec::new());
+static WITH_DATATYPES: Mutex<Vec<Weak<AlltoallwArgs>>> = Mutex::new(Vec::new());
 
 /// Frees the datatypes that communicators keep, at the start of `MPI_Finalize`.
 pub(in crate::host) fn free_datatypes() {
@@ -124,7 +124,7 @@ pub(in crate::host) fn free_datatypes() {
     }
 }
 
-impl Known {
+impl MadeFor {
     /// Whether some block has a type that is not a named one.
     fn has_derived(&self) -> bool {
         // SAFETY: asks the host about a datatype of the program.
@@ -190,14 +190,14 @@ impl Table {
 
 /// The plans of a communicator, those used last in front.
 #[derive(Default)]
-pub(super) struct Plans(Mutex<Vec<Arc<Plan>>>);
+pub(super) struct ArgsCache(Mutex<Vec<Arc<AlltoallwArgs>>>);
 
 /// So many plans are kept for collectives that may come again,
 const MOST: usize = 8;
 /// but no more than have so many entries in all, of 24 or 32 bytes, if they are not the only one.
 const MOST_ENTRIES: usize = 1 << 16;
 
-impl Plans {
+impl ArgsCache {
     /// The plan for a collective with regular blocks on both sides, with or without what the process sends to itself,
     /// if it is known. With `hold`, its datatypes stay as long as it does.
     pub(super) fn known(
@@ -206,8 +206,8 @@ impl Plans {
         regular: [Regular; 2],
         with_own: bool,
         hold: bool,
-    ) -> Option<Arc<Plan>> {
-        let sought = Known::Regular(of.ends.count(with_own), regular);
+    ) -> Option<Arc<AlltoallwArgs>> {
+        let sought = MadeFor::Regular(of.ends.count(with_own), regular);
         self.find(hold, |known| *known == sought)
     }
 
@@ -215,19 +215,19 @@ impl Plans {
     pub(super) fn get(
         &self,
         of: &Neighborhood<'_>,
-        layout: &Layout<'_>,
+        layout: &BlockList<'_>,
         hold: bool,
-    ) -> Result<Arc<Plan>> {
-        let alike = |known: &Known| match known {
-            Known::Each(blocks) => blocks.iter().copied().eq(layout.blocks(of)),
-            Known::Regular(..) => false,
+    ) -> Result<Arc<AlltoallwArgs>> {
+        let alike = |known: &MadeFor| match known {
+            MadeFor::Each(blocks) => blocks.iter().copied().eq(layout.blocks(of)),
+            MadeFor::Regular(..) => false,
         };
         if layout.regular.is_none()
             && let Some(plan) = self.find(hold, alike)
         {
             return Ok(plan);
         }
-        let plan = Arc::new(Plan::new(of, layout, hold)?);
+        let plan = Arc::new(AlltoallwArgs::new(of, layout, hold)?);
         if plan.lasts {
             self.put(&plan);
         }
@@ -235,7 +235,7 @@ impl Plans {
     }
 
     #[inline]
-    fn find(&self, hold: bool, fits: impl Fn(&Known) -> bool) -> Option<Arc<Plan>> {
+    fn find(&self, hold: bool, fits: impl Fn(&MadeFor) -> bool) -> Option<Arc<AlltoallwArgs>> {
         let mut plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let place = plans.iter().position(|plan| !(hold && plan.lent) && fits(&plan.of))?;
         if place != 0 {
@@ -244,7 +244,7 @@ impl Plans {
         Some(Arc::clone(&plans[0]))
     }
 
-    fn put(&self, plan: &Arc<Plan>) {
+    fn put(&self, plan: &Arc<AlltoallwArgs>) {
         let most = (MOST_ENTRIES / plan.send.counts.len()).clamp(1, MOST);
         let mut plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let stay = plans.len().min(most - 1);

@@ -6,16 +6,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::thread;
 
-use super::sys::{self, MPI_Comm};
-use super::{
-    Result,
-    errors::{check, quiet},
-};
+use crate::host::Result;
+use crate::host::errors::{check, quiet};
+use crate::host::sys::{self, MPI_Comm};
 
 /// A delete callback (`MPI_Comm_delete_attr_function`): communicator, key, value, extra state.
-pub(super) type Delete = unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
+pub(in crate::host) type Delete =
+    unsafe extern "C" fn(MPI_Comm, c_int, *mut c_void, *mut c_void) -> c_int;
 /// A copy callback (`MPI_Comm_copy_attr_function`), called when a communicator is duplicated.
-pub(super) type Copy = unsafe extern "C" fn(
+pub(in crate::host) type Copy = unsafe extern "C" fn(
     MPI_Comm,
     c_int,
     *mut c_void,
@@ -26,15 +25,15 @@ pub(super) type Copy = unsafe extern "C" fn(
 
 /// How a key is given up.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
+pub(in crate::host) enum Way {
     /// Back to the host, which is there.
-    GivenBack,
+    Freed,
     /// Without a word, where the host may have ended.
-    Forgotten,
+    Abandoned,
 }
 
 /// A key of communicator attributes, created when it is first needed.
-pub(super) struct Key {
+pub(in crate::host) struct Key {
     number: AtomicI32,
     /// A thread is at [`put_if_absent`](Self::put_if_absent).
     taken: AtomicBool,
@@ -43,14 +42,14 @@ pub(super) struct Key {
 }
 
 impl Key {
-    pub(super) const fn new(copy: Copy, delete: Delete) -> Self {
+    pub(in crate::host) const fn new(copy: Copy, delete: Delete) -> Self {
         let number = AtomicI32::new(sys::CG_KEYVAL_INVALID);
         Self { number, taken: AtomicBool::new(false), copy, delete }
     }
 
     /// The key's number (`keyval`), if the key exists.
     #[inline]
-    pub(super) fn made(&self) -> Option<c_int> {
+    pub(in crate::host) fn made(&self) -> Option<c_int> {
         let number = self.number.load(Ordering::Acquire);
         (number != sys::CG_KEYVAL_INVALID).then_some(number)
     }
@@ -83,7 +82,7 @@ impl Key {
     }
 
     /// Caches a value. The attribute owns it from then on; `delete` gives it back.
-    pub(super) fn put(&self, comm: MPI_Comm, value: *mut c_void) -> Result {
+    pub(in crate::host) fn put(&self, comm: MPI_Comm, value: *mut c_void) -> Result {
         let number = self.make()?;
         // SAFETY: a key of ours, whose values are of the kind that its callbacks expect.
         check(unsafe { sys::PMPI_Comm_set_attr(comm, number, value) })
@@ -95,7 +94,11 @@ impl Key {
     ///
     /// Of two threads one waits for the other, but not for ever: a host may call back a program that calls
     /// us, with a lock held for which the other waits.
-    pub(super) fn put_if_absent(&self, comm: MPI_Comm, value: *mut c_void) -> Result<bool> {
+    pub(in crate::host) fn put_if_absent(
+        &self,
+        comm: MPI_Comm,
+        value: *mut c_void,
+    ) -> Result<bool> {
         const TRIES: usize = 10_000;
         for _ in 0..TRIES {
             if !self.taken.swap(true, Ordering::Acquire) {
@@ -116,7 +119,7 @@ impl Key {
     }
 
     /// Deletes the value that a communicator carries, if it does.
-    pub(super) fn remove(&self, comm: MPI_Comm) {
+    pub(in crate::host) fn remove(&self, comm: MPI_Comm) {
         if let (Some(number), Ok(Some(_))) = (self.made(), self.get(comm)) {
             // SAFETY: a key of ours, of which the communicator has a value.
             unsafe { sys::cg_comm_delete_attr(comm, number) };
@@ -125,7 +128,7 @@ impl Key {
 
     /// The value that a communicator carries.
     #[inline]
-    pub(super) fn get(&self, comm: MPI_Comm) -> Result<Option<*mut c_void>> {
+    pub(in crate::host) fn get(&self, comm: MPI_Comm) -> Result<Option<*mut c_void>> {
         let Some(number) = self.made() else { return Ok(None) };
         let (mut value, mut found): (*mut c_void, c_int) = (ptr::null_mut(), 0);
         // SAFETY: the host writes a pointer, which is what the values of our keys are, and a flag.
@@ -136,9 +139,9 @@ impl Key {
     }
 
     /// Gives the key up; the next function that needs one creates another.
-    pub(super) fn retire(&self, way: Way) {
+    pub(in crate::host) fn retire(&self, way: Way) {
         let mut number = self.number.swap(sys::CG_KEYVAL_INVALID, Ordering::AcqRel);
-        if number != sys::CG_KEYVAL_INVALID && way == Way::GivenBack {
+        if number != sys::CG_KEYVAL_INVALID && way == Way::Freed {
             // SAFETY: a key of ours. The host keeps it until the last callback of it is done.
             unsafe { sys::PMPI_Comm_free_keyval(&raw mut number) };
         }
@@ -146,7 +149,7 @@ impl Key {
 }
 
 /// A copy callback for attributes that duplicates do not get.
-pub(super) unsafe extern "C" fn no_copy(
+pub(in crate::host) unsafe extern "C" fn no_copy(
     _comm: MPI_Comm,
     _keyval: c_int,
     _extra_state: *mut c_void,
@@ -160,7 +163,7 @@ pub(super) unsafe extern "C" fn no_copy(
 }
 
 /// A delete callback for values that come from [`Arc::into_raw`] of a `T`.
-pub(super) unsafe extern "C" fn drop_arc<T>(
+pub(in crate::host) unsafe extern "C" fn drop_arc<T>(
     _comm: MPI_Comm,
     _keyval: c_int,
     value: *mut c_void,

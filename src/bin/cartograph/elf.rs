@@ -1,5 +1,5 @@
-//! The libraries that were built for MPIs: what their files say (elf(5)), which one fits an MPI, and which files are
-//! trusted. For the command, and for the library to preload, which includes this file: no I/O, no unsafe, no std.
+//! The libraries that were built for MPIs: what their files say (elf(5)), and which files are trusted. For the command,
+//! and for the library to preload, which includes this file: no I/O, no unsafe, no std.
 
 extern crate alloc;
 
@@ -13,34 +13,35 @@ use goblin::elf::{Dynamic, Elf, ProgramHeader};
 use goblin::strtab::Strtab;
 
 /// The name of an MPI's library, and of the one to preload for every MPI.
-pub const LIBRARY: &str = "libcartograph.so.0";
+pub(crate) const LIBRARY: &str = "libcartograph.so.0";
 
 /// The name of an MPI's recorder.
-pub const RECORDER: &str = "libcartograph_record.so";
+pub(crate) const RECORDER: &str = "libcartograph_record.so";
 
 /// The recorders to preload, in [`FOLDER`], and of each a function that its MPIs have: those before have it not.
-pub const RECORDERS: [(&str, &str); 3] =
+pub(crate) const RECORDERS: [(&str, &str); 3] =
     [("record-3.so", "MPI_Send"), ("record-4.so", "MPI_Isendrecv"), ("record-4c.so", "MPI_Send_c")];
 
 /// The folder beside the library to preload that has a folder for each MPI.
-pub const FOLDER: &str = "cartograph";
+pub(crate) const FOLDER: &str = "cartograph";
 
 /// The variables by which launchers tell a process its rank.
-pub const RANKS: [&str; 4] = ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"];
+pub(crate) const RANKS: [&str; 4] =
+    ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"];
 
 /// Whether a file with this owner and these permissions can have been written by nobody but root and the user `trusted`.
-pub fn is_trusted(owner: u32, mode: u32, trusted: u32) -> bool {
+pub(crate) fn is_trusted(owner: u32, mode: u32, trusted: u32) -> bool {
     const WRITABLE_BY_OTHERS: u32 = 0o022;
     [0, trusted].contains(&owner) && mode & WRITABLE_BY_OTHERS == 0
 }
 
 /// A library that was built for an MPI.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Library {
+pub(crate) struct Library {
     /// The names of the libraries that it needs.
-    pub needed: Vec<String>,
+    pub(crate) needed: Vec<String>,
     /// The MPI's name and version, as `include/built_for.h` writes them.
-    pub built_for: String,
+    pub(crate) built_for: String,
 }
 
 /// Reads the headers of an ELF file, of which the rest may be missing.
@@ -54,7 +55,7 @@ fn headers(bytes: &[u8]) -> Option<(Ctx, Vec<ProgramHeader>)> {
 
 /// The loader that a program names, out of the first bytes of its file; empty if it names none, as one that is linked
 /// statically. `None` if it is no ELF file.
-pub fn loader(bytes: &[u8]) -> Option<&str> {
+pub(crate) fn loader(bytes: &[u8]) -> Option<&str> {
     let (_, headers) = headers(bytes)?;
     let Some(header) = headers.iter().find(|header| header.p_type == PT_INTERP) else {
         return Some("");
@@ -65,7 +66,7 @@ pub fn loader(bytes: &[u8]) -> Option<&str> {
 
 impl Library {
     /// Reads a file's bytes; `None` if it is not a library of this project.
-    pub fn parse(bytes: &[u8]) -> Option<Self> {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
         let (ctx, headers) = headers(bytes)?;
         let notes = headers.iter().filter(|header| header.p_type == PT_NOTE).flat_map(|header| {
             let (offset, size) = (header.file_range().start, header.file_range().end);
@@ -80,57 +81,11 @@ impl Library {
             built_for: built_for.into(),
         })
     }
-
-    /// How well it fits an MPI that is needed by the name `soname` and calls itself `version`: how many parts of the
-    /// version are alike; `None` if it does not fit.
-    pub fn fit(&self, soname: &str, version: &str) -> Option<usize> {
-        const OPEN_MPI: &str = "Open MPI";
-        if !self.needed.iter().any(|needed| needed == soname) {
-            return None;
-        }
-        // All MPIs are alike by the standard ABI.
-        if self.built_for.starts_with("MPI ABI") {
-            return Some(0);
-        }
-        let alike = core::iter::zip(number(&self.built_for), number(version))
-            .take_while(|(built, runs)| built == runs)
-            .count();
-        let is_open_mpi = self.built_for.starts_with(OPEN_MPI);
-        // MPICH and its kin have one binary interface, Open MPI has one for each major version.
-        let fits = is_open_mpi == version.contains(OPEN_MPI) && (!is_open_mpi || alike > 0);
-        fits.then_some(alike)
-    }
-}
-
-/// The parts of the first version number in a text.
-fn number(text: &str) -> impl Iterator<Item = &str> {
-    let mut words = text.split(|c: char| !c.is_ascii_digit() && c != '.');
-    words.find(|word| word.contains('.')).unwrap_or_default().split('.')
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn libraries_fit_by_name_and_version() {
-        let fit = |built_for: &str, soname: &str, version| {
-            let needed = ["libmpi.so.40".into(), "libmpi_abi.so.1".into()].into();
-            Library { needed, built_for: built_for.into() }.fit(soname, version)
-        };
-        let open = "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4";
-        assert_eq!(fit("Open MPI 4.1.4", "libmpi.so.40", open), Some(3));
-        assert_eq!(fit("Open MPI 4.0.9", "libmpi.so.40", open), Some(1));
-        assert_eq!(fit("Open MPI 5.0.11", "libmpi.so.40", open), None);
-        assert_eq!(fit("Open MPI 4.1.4", "libmpi.so.12", open), None);
-        assert_eq!(fit("Open MPI 4.1.4", "libmpi.so.40", "MPICH Version:      4.1.4"), None);
-        assert_eq!(fit("MPICH 4.1.4", "libmpi.so.40", open), None);
-        assert_eq!(fit("MPICH 4.0.2", "libmpi.so.40", "MPICH Version:      4.0.3"), Some(2));
-        let intel = "Intel(R) MPI Library 2021.17 for Linux* OS";
-        assert_eq!(fit("MPICH 5.0.2", "libmpi.so.40", intel), Some(0));
-        assert_eq!(fit("MPI ABI 1.0", "libmpi_abi.so.1", intel), Some(0));
-        assert_eq!(fit("MPI ABI 1.0", "libmpi_abi.so.1", ""), Some(0));
-    }
 
     #[test]
     fn what_others_can_write_is_not_trusted() {

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use super::key::{Key, Way, no_copy};
-use super::sys::{self, MPI_Comm};
-use super::{HostComm, errors, family, neighbor, private};
+use crate::host::sys::{self, MPI_Comm};
+use crate::host::{HostComm, errors, family, neighbor, private};
 
 /// Carried by `MPI_COMM_SELF`, so that the host says when the world ends.
 static HOOK: Key = Key::new(no_copy, world_ends);
@@ -35,7 +35,7 @@ type Retire = fn(Way);
 static OWNERS: Mutex<[Option<Retire>; 3]> = Mutex::new([None; 3]);
 
 /// Registers `retire`, which is called whenever keys must be freed; a second registration has no effect.
-pub(super) fn retires_with_the_last(retire: Retire) {
+pub(in crate::host) fn retires_with_the_last(retire: Retire) {
     let mut owners = OWNERS.lock().unwrap_or_else(PoisonError::into_inner);
     let is_it = |owner: &Option<Retire>| owner.is_none_or(|owner| ptr::fn_addr_eq(owner, retire));
     *owners.iter_mut().find(|owner| is_it(owner)).expect("a place for each module") = Some(retire);
@@ -43,19 +43,19 @@ pub(super) fn retires_with_the_last(retire: Retire) {
 
 /// Counts one more communicator with an attribute. Called before the attribute is set: otherwise a thread that
 /// frees the last such communicator could free the key in between.
-pub(super) fn count_up() {
+pub(in crate::host) fn count_up() {
     LIVE.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Counts one communicator with an attribute less.
-pub(super) fn count_down() {
+pub(in crate::host) fn count_down() {
     if LIVE.fetch_sub(1, Ordering::Relaxed) == 1 {
         nothing_is_live();
     }
 }
 
 /// Makes sure that the end of `MPI_COMM_WORLD` is noticed, if there is one. Called for each new topology.
-pub(super) fn watch() {
+pub(in crate::host) fn watch() {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     // SAFETY: asks the host for its state, which is allowed at any time.
     let is_active = || unsafe { sys::cg_is_active() } != 0;
@@ -84,7 +84,7 @@ unsafe extern "C" fn world_ends(
         STATE.store(LEFT, Ordering::Relaxed);
     } else {
         STATE.store(AFTER, Ordering::Relaxed);
-        retire(Way::GivenBack);
+        retire(Way::Freed);
     }
     sys::CG_SUCCESS
 }
@@ -97,12 +97,12 @@ fn nothing_is_live() {
     match STATE.load(Ordering::Relaxed) {
         BEFORE if is_active => {}
         // A program of sessions alone frees communicators while the host is there.
-        BEFORE if !world_was_there => retire(Way::GivenBack),
-        AFTER => retire(Way::GivenBack),
+        BEFORE if !world_was_there => retire(Way::Freed),
+        AFTER => retire(Way::Freed),
         // It may be that the host itself frees what was left, in MPI_Finalize, and answers no more.
         _ => {
             STATE.store(AFTER, Ordering::Relaxed);
-            retire(Way::Forgotten);
+            retire(Way::Abandoned);
         }
     }
 }

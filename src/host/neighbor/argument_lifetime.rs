@@ -16,28 +16,29 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
+use crate::host::attributes::{key::Way, lifetime};
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
-use crate::host::{Result, end, errors::check, key::Way};
+use crate::host::{Result, errors::check};
 
 /// What one request needs.
-pub(super) struct Kept {
-    needed: Box<Needed>,
+pub(super) struct ArgumentGuard {
+    needed: Box<GuardedArguments>,
     /// The datatype that it hangs on, and the key; none from a host without attributes on datatypes.
     guard: Option<(MPI_Datatype, c_int)>,
 }
 
-struct Needed {
+struct GuardedArguments {
     /// The datatypes of the sends and of the receives, to which the host writes.
     datatypes: [Vec<MPI_Datatype>; 2],
     /// All other arrays.
     _others: Arc<dyn Any>,
-    _hold: Hold,
+    _comm: CommGuard,
 }
 
 /// Keeps a communicator in the host's memory: a persistent receive that is never started.
-struct Hold(MPI_Request);
+struct CommGuard(MPI_Request);
 
-impl Hold {
+impl CommGuard {
     /// Holds a communicator; local.
     fn new(comm: MPI_Comm) -> Result<Self> {
         // SAFETY: a constant of the host.
@@ -51,14 +52,14 @@ impl Hold {
     }
 }
 
-impl Drop for Hold {
+impl Drop for CommGuard {
     fn drop(&mut self) {
         // SAFETY: a request of our own, or the null request.
         unsafe { sys::cg_release(&raw mut self.0) };
     }
 }
 
-impl Kept {
+impl ArgumentGuard {
     /// Gets arguments with derived datatypes ready for one call on `comm`: those of the sends and of the receives, of
     /// which the one with the number `last` is the last that the host looks at for certain, and all else that is needed
     /// for as long.
@@ -68,7 +69,7 @@ impl Kept {
         last: usize,
         others: Arc<dyn Any>,
     ) -> Result<Self> {
-        let hold = Hold::new(comm)?;
+        let comm = CommGuard::new(comm)?;
         let guard = match (keyval()?, datatypes[1].get_mut(last)) {
             (Some(keyval), Some(last)) => {
                 // SAFETY: a datatype of the program, or one made for this call.
@@ -77,7 +78,7 @@ impl Kept {
             }
             _ => None,
         };
-        let needed = Needed { datatypes, _others: others, _hold: hold };
+        let needed = GuardedArguments { datatypes, _others: others, _comm: comm };
         Ok(Self { needed: Box::new(needed), guard })
     }
 
@@ -106,7 +107,7 @@ static KEYVAL: AtomicI32 = AtomicI32::new(INVALID);
 /// Gives the key up; the next function that needs one makes another.
 fn retire(way: Way) {
     let mut keyval = KEYVAL.swap(INVALID, Ordering::AcqRel);
-    if keyval != INVALID && way == Way::GivenBack {
+    if keyval != INVALID && way == Way::Freed {
         // SAFETY: a key of ours. The host keeps it until the last callback of it is done.
         unsafe { sys::cg_type_free_keyval(&raw mut keyval) };
     }
@@ -125,7 +126,7 @@ fn keyval() -> Result<Option<c_int>> {
         return Ok(None);
     }
     check(code)?;
-    end::retires_with_the_last(retire);
+    lifetime::retires_with_the_last(retire);
     match KEYVAL.compare_exchange(INVALID, made, Ordering::AcqRel, Ordering::Acquire) {
         Ok(_) => Ok(Some(made)),
         Err(other) => {
@@ -149,7 +150,7 @@ unsafe extern "C" fn deleted(
     _extra_state: *mut c_void,
 ) -> c_int {
     // SAFETY: `value` comes from `release`.
-    let needed = unsafe { Box::from_raw(value.cast::<Needed>()) };
+    let needed = unsafe { Box::from_raw(value.cast::<GuardedArguments>()) };
     // Open MPI still writes to the entry of this very datatype when it comes back from here, so
     // these arrays go when the next ones come, or with the thread.
     let _ = PARKED.try_with(|parked| parked.set(Some(needed.datatypes)));

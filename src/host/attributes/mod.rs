@@ -5,17 +5,24 @@
 //! asked about and has no topology carries the address of [`NOTHING`] instead. What is found is
 //! kept in the [`cache`], which the delete callback keeps true.
 
+mod cache;
+mod group;
+pub(super) mod key;
+pub(super) mod lifetime;
+
 use std::any::Any;
 use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use super::cache::{self, TaggedAttribute};
-use super::key::{Key, Way};
+use cache::TaggedAttribute;
+use group::Group;
+use key::{Key, Way};
+
 use super::private::Private;
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, end, group::Group, sentinel};
+use super::{HostComm, Result, sentinel};
 use crate::engine::Comm;
 use crate::engine::combine::Combine;
 use crate::topology::{self, Topology};
@@ -294,10 +301,10 @@ unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a TopologyAttribute>> {
 fn note_nothing(comm: MPI_Comm) {
     // The attribute must not be set twice: its first value would be deleted, and the communicator
     // forgotten while it is in use.
-    end::count_up();
+    lifetime::count_up();
     match KEY.put_if_absent(comm, nothing().cast()) {
         Ok(true) => cache::insert(comm, TaggedAttribute::NOTHING),
-        _ => end::count_down(),
+        _ => lifetime::count_down(),
     }
 }
 
@@ -328,14 +335,14 @@ pub(super) fn prepare(
 /// Gives a new communicator its attribute. On failure that is dropped, with the private communicator. Local.
 pub(super) fn put(comm: &HostComm, attached: Box<TopologyAttribute>) -> Result {
     let value = Box::into_raw(attached);
-    end::count_up();
-    end::retires_with_the_last(retire);
-    end::watch();
+    lifetime::count_up();
+    lifetime::retires_with_the_last(retire);
+    lifetime::watch();
     let set = KEY.put(comm.0, value.cast());
     if set.is_err() {
         // SAFETY: the host refused the value, so the box is still ours.
         let attached = unsafe { Box::from_raw(value) };
-        end::count_down();
+        lifetime::count_down();
         attached.discard()?;
     }
     set
@@ -361,7 +368,7 @@ unsafe extern "C" fn copy(
     if let Some(copy) = copy {
         // SAFETY: the standard has `copied` point to a pointer.
         unsafe { copied.cast::<*mut TopologyAttribute>().write(Box::into_raw(Box::new(copy))) };
-        end::count_up();
+        lifetime::count_up();
     }
     sys::CG_SUCCESS
 }
@@ -380,7 +387,7 @@ unsafe extern "C" fn delete(
         // SAFETY: `value` comes from `put` or `copy`, and its attribute is gone with this call.
         Some(unsafe { Box::from_raw(value.cast::<TopologyAttribute>()) })
     };
-    end::count_down();
+    lifetime::count_down();
     // All processes free the communicator, so all free the private one. One on which messages are left is not: those could be
     // taken for others on a communicator to which the host gives the same number. Nor is one a fault of this call that the
     // host does not take back: after an error it would keep the attribute, whose value is gone.

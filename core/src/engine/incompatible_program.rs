@@ -1,14 +1,14 @@
 //! Programs that are known to need something else than the standard says. A new one is a new line in a table, with where
 //! its fault was seen.
 //!
-//! - [`Misuse`]: they pass `reorder = 1` and do not stand it. They are not moved, unless the user insists.
+//! - [`IncompatibleProgram`]: they pass `reorder = 1` and do not stand it. They are not moved, unless the user insists.
 //! - `PAIRS_ITSELF`: they mend the MPI's wrong pairing of blocks themselves. They get the MPI's, unless the user insists.
 
 use std::fmt;
 
 /// A program that passes `reorder = 1` but does not work when its processes are moved.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Misuse {
+pub struct IncompatibleProgram {
     program: &'static str,
     /// The beginning of the symbol of a function that calls the constructor, directly or not.
     symbol: &'static str,
@@ -16,9 +16,9 @@ pub struct Misuse {
 }
 
 /// All known ones.
-static TABLE: [Misuse; 1] = [
+static TABLE: [IncompatibleProgram; 1] = [
     // `processors * * * map cart/reorder`: src/procmap.cpp of every release so far. Seen to hang.
-    Misuse {
+    IncompatibleProgram {
         program: "LAMMPS",
         symbol: "_ZN9LAMMPS_NS7ProcMap8cart_mapE",
         fault: "uses ranks of the grid on the old communicator",
@@ -35,7 +35,7 @@ const PAIRS_ITSELF: [&str; 3] = ["Lap_plus_diag_vec_mult_", "Lap_vec_mult_", "Gr
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Known {
     /// Its program does not stand to be moved.
-    Misuse(&'static Misuse),
+    IncompatibleProgram(&'static IncompatibleProgram),
     /// It swaps blocks itself: how that reads behind "since".
     PairsItself(&'static str),
 }
@@ -44,20 +44,26 @@ impl Known {
     /// What is known of a function of this name.
     pub fn of_symbol(symbol: &str) -> Option<Self> {
         let pairs_itself = || PAIRS_ITSELF.iter().any(|known| symbol.starts_with(known));
-        let misuse = Misuse::of_symbol(symbol).map(Self::Misuse);
-        misuse.or_else(|| pairs_itself().then_some(Self::PairsItself("SPARC swaps them itself")))
+        let incompatible_program =
+            IncompatibleProgram::of_symbol(symbol).map(Self::IncompatibleProgram);
+        incompatible_program
+            .or_else(|| pairs_itself().then_some(Self::PairsItself("SPARC swaps them itself")))
     }
 }
 
-impl Misuse {
+impl IncompatibleProgram {
     /// The entry for a function of this name.
     fn of_symbol(symbol: &str) -> Option<&'static Self> {
-        TABLE.iter().find(|misuse| symbol.starts_with(misuse.symbol))
+        TABLE.iter().find(|incompatible_program| symbol.starts_with(incompatible_program.symbol))
     }
 
     /// Its place in the table, counted from 1.
     pub(super) fn number(&'static self) -> i64 {
-        TABLE.iter().zip(1..).find(|(misuse, _)| *misuse == self).map_or(0, |(_, number)| number)
+        TABLE
+            .iter()
+            .zip(1..)
+            .find(|(incompatible_program, _)| *incompatible_program == self)
+            .map_or(0, |(_, number)| number)
     }
 
     /// The entry at that place, if there is one.
@@ -67,7 +73,7 @@ impl Misuse {
 }
 
 /// Why its processes are not moved.
-impl fmt::Display for Misuse {
+impl fmt::Display for IncompatibleProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { program, fault, .. } = self;
         write!(f, "{program} {fault}; CARTOGRAPH_REORDER=always moves it all the same")
@@ -80,14 +86,20 @@ mod tests {
 
     #[test]
     fn entries_are_found_by_number() {
-        for misuse in &TABLE {
-            assert_eq!(Misuse::numbered(misuse.number()), Some(misuse));
-            assert_eq!(Misuse::of_symbol(&format!("{}iPi", misuse.symbol)), Some(misuse));
+        for incompatible_program in &TABLE {
+            assert_eq!(
+                IncompatibleProgram::numbered(incompatible_program.number()),
+                Some(incompatible_program)
+            );
+            assert_eq!(
+                IncompatibleProgram::of_symbol(&format!("{}iPi", incompatible_program.symbol)),
+                Some(incompatible_program)
+            );
         }
         for number in [-1, 0, TABLE.len() as i64 + 1, i64::MAX, i64::MIN] {
-            assert_eq!(Misuse::numbered(number), None);
+            assert_eq!(IncompatibleProgram::numbered(number), None);
         }
-        assert_eq!(Misuse::of_symbol("main"), None);
+        assert_eq!(IncompatibleProgram::of_symbol("main"), None);
     }
 
     #[test]
@@ -99,6 +111,6 @@ mod tests {
         }
         assert_eq!(Known::of_symbol("Setup_Comms"), None);
         let lammps = Known::of_symbol("_ZN9LAMMPS_NS7ProcMap8cart_mapEiPi");
-        assert_eq!(lammps, Misuse::numbered(1).map(Known::Misuse));
+        assert_eq!(lammps, IncompatibleProgram::numbered(1).map(Known::IncompatibleProgram));
     }
 }

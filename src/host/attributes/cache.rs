@@ -14,7 +14,7 @@
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use super::sys::MPI_Comm;
+use crate::host::sys::MPI_Comm;
 
 /// Entries in which one handle may lie; they share a cache line.
 const WAYS: usize = 4;
@@ -34,29 +34,29 @@ struct Entry {
 /// What a communicator carries: an address whose low bits, which its alignment leaves free, say of
 /// which kind it is. `MPI_Topo_test` needs no more.
 #[derive(Clone, Copy)]
-pub(super) struct TaggedAttribute(*const ());
+pub(in crate::host) struct TaggedAttribute(*const ());
 
 /// The low bits.
-pub(super) const KIND: usize = 7;
+pub(in crate::host) const KIND: usize = 7;
 
 impl TaggedAttribute {
     /// Stands for a communicator without a topology.
-    pub(super) const NOTHING: Self = Self(ptr::without_provenance(1));
+    pub(in crate::host) const NOTHING: Self = Self(ptr::without_provenance(1));
 
     /// The attribute at this address, of a kind that is neither 0 nor that of [`Self::NOTHING`].
-    pub(super) fn new(attached: *const (), kind: usize) -> Self {
+    pub(in crate::host) fn new(attached: *const (), kind: usize) -> Self {
         debug_assert!((2..=KIND).contains(&kind));
         Self(attached.map_addr(|address| address | kind))
     }
 
     #[inline(always)]
-    pub(super) fn kind(self) -> usize {
+    pub(in crate::host) fn kind(self) -> usize {
         self.0.addr() & KIND
     }
 
     /// The address of the attribute; null without a topology.
     #[inline(always)]
-    pub(super) fn address(self) -> *const () {
+    pub(in crate::host) fn address(self) -> *const () {
         self.0.map_addr(|address| address & !KIND)
     }
 }
@@ -87,7 +87,7 @@ fn entries(bits: u64) -> &'static [Entry; WAYS] {
 
 /// The cached attribute of a communicator, if it is in the cache.
 #[inline(always)]
-pub(super) fn find(comm: MPI_Comm) -> Option<TaggedAttribute> {
+pub(in crate::host) fn find(comm: MPI_Comm) -> Option<TaggedAttribute> {
     let bits = bits(comm);
     for entry in entries(bits) {
         // Pairs with the release in `insert`.
@@ -106,7 +106,7 @@ fn other_entry() {}
 
 /// Inserts the attribute of a communicator. Only in a call on that communicator, so that it is not freed
 /// meanwhile.
-pub(super) fn insert(comm: MPI_Comm, carried: TaggedAttribute) {
+pub(in crate::host) fn insert(comm: MPI_Comm, carried: TaggedAttribute) {
     let bits = bits(comm);
     for entry in entries(bits) {
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
@@ -123,7 +123,7 @@ pub(super) fn insert(comm: MPI_Comm, carried: TaggedAttribute) {
 }
 
 /// Forgets a communicator, which the host is about to free. Two threads may have inserted it.
-pub(super) fn forget(comm: MPI_Comm) {
+pub(in crate::host) fn forget(comm: MPI_Comm) {
     let bits = bits(comm);
     for entry in entries(bits) {
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);

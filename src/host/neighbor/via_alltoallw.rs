@@ -8,15 +8,17 @@
 //! blocks of the same one are merged into one datatype, in the order that both ends have.
 //!
 //! It is the host's `Ialltoallw` or `Alltoallw_init`, with nothing for strangers: O(P) in time and
-//! memory, whatever the degree. Where it is not by this is [`choice`]'s to say.
+//! memory, whatever the degree. Where it is not by this is [`route`]'s to say.
 
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 
-use super::keep::Kept;
-use super::plan::{Layout, Plan};
-use super::{Block, Neighborhood, Side, both_regular, graph, own, pending, persistent};
+use super::alltoallw_args::{AlltoallwArgs, BlockList};
+use super::argument_lifetime::ArgumentGuard;
+use super::{
+    Block, Neighborhood, Side, both_regular, persistent, self_copy, via_neighbor, waitall,
+};
 use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::host::{Error, HostComm, Result};
@@ -38,7 +40,7 @@ pub(super) fn start(
     start: Start,
 ) -> Result<MPI_Request> {
     if of.is_by_host() {
-        return graph::start(of, send, receive, start);
+        return via_neighbor::start(of, send, receive, start);
     }
     let private = || of.attached.private(of.comm);
     let alone = match start {
@@ -46,7 +48,7 @@ pub(super) fn start(
             if of.attached.size() == 1
                 && let Some(private) = private() =>
         {
-            own::copy(of, &private.comm(), send, receive)?;
+            self_copy::copy(of, &private.comm(), send, receive)?;
             return complete(&private.comm());
         }
         Start::Now => of.alone()?,
@@ -56,10 +58,10 @@ pub(super) fn start(
     let mut request = all_to_all(of, send, receive, start, with_own)?;
     // Others need not wait for what is of no concern to them.
     if let Some(alone) = alone
-        && let Err(error) = own::copy(of, &alone, send, receive)
+        && let Err(error) = self_copy::copy(of, &alone, send, receive)
     {
         // The program gets no request, and nothing may be written to its buffers once it has the error.
-        pending::wait(&mut request)?;
+        waitall::wait(&mut request)?;
         return Err(error);
     }
     Ok(request)
@@ -87,11 +89,11 @@ fn all_to_all(
         None => {
             let sent = |number| (send.block)(number).moved(send_distance);
             let received = |number| (receive.block)(number).moved(receive_distance);
-            let layout = Layout { send: &sent, receive: &received, regular, with_own };
+            let layout = BlockList { send: &sent, receive: &received, regular, with_own };
             plans.get(of, &layout, lasting)?
         }
     };
-    let call = Call { comm: of.comm, send: send_base, receive: receive_base, start };
+    let call = AlltoallwCall { comm: of.comm, send: send_base, receive: receive_base, start };
     let datatypes = [&plan.send.datatypes[..], &plan.receive.datatypes];
     if lasting {
         let request = call.make(&plan, datatypes)?;
@@ -104,7 +106,7 @@ fn all_to_all(
     // Behind those of the processes there is no derived one.
     let last = of.attached.size() as usize - 1;
     let datatypes = datatypes.map(<[MPI_Datatype]>::to_vec);
-    let kept = Kept::new(of.comm, datatypes, last, Arc::clone(&plan) as _)?;
+    let kept = ArgumentGuard::new(of.comm, datatypes, last, Arc::clone(&plan) as _)?;
     let made = call.make(&plan, kept.datatypes());
     kept.release();
     made
@@ -136,15 +138,15 @@ fn complete(alone: &HostComm) -> Result<MPI_Request> {
 }
 
 /// What changes from call to call.
-struct Call {
+struct AlltoallwCall {
     comm: MPI_Comm,
     send: *mut c_void,
     receive: *mut c_void,
     start: Start,
 }
 
-impl Call {
-    fn make(&self, plan: &Plan, datatypes: [&[MPI_Datatype]; 2]) -> Result<MPI_Request> {
+impl AlltoallwCall {
+    fn make(&self, plan: &AlltoallwArgs, datatypes: [&[MPI_Datatype]; 2]) -> Result<MPI_Request> {
         // SAFETY: a constant of the host.
         let mut request = unsafe { sys::cg_request_null };
         macro_rules! call {

@@ -12,25 +12,25 @@ use goblin::elf::header::ET_DYN;
 use goblin::elf::section_header::SHT_SYMTAB;
 use goblin::elf::{Elf, SectionHeader, Symtab};
 
-use crate::engine::misuse::{Known, Misuse};
+use crate::engine::incompatible_program::{IncompatibleProgram, Known};
 
 /// More calls than these are not looked at.
 const MOST: usize = 64;
 
-/// The entry of [`Misuse`] for the calling program, if it has one, by the functions on the stack. Takes some
+/// The entry of [`IncompatibleProgram`] for the calling program, if it has one, by the functions on the stack. Takes some
 /// microseconds, and longer the first time, when the program's symbols are read.
-pub(super) fn misuse() -> Option<&'static Misuse> {
+pub(super) fn incompatible_program() -> Option<&'static IncompatibleProgram> {
     find(|known| match known {
-        Known::Misuse(misuse) => Some(misuse),
+        Known::IncompatibleProgram(incompatible_program) => Some(incompatible_program),
         Known::PairsItself(_) => None,
     })
 }
 
-/// Whether the calling program [mends the pairing of blocks itself](Known::PairsItself), as [`misuse`], and what it does.
+/// Whether the calling program [mends the pairing of blocks itself](Known::PairsItself), as [`incompatible_program`], and what it does.
 pub(super) fn pairs_itself() -> Option<&'static str> {
     find(|known| match known {
         Known::PairsItself(what) => Some(what),
-        Known::Misuse(_) => None,
+        Known::IncompatibleProgram(_) => None,
     })
 }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::engine::Comm;
+use crate::host::attributes::key::{Key, no_copy};
 use crate::host::family::is_smpi;
-use crate::host::key::{Key, no_copy};
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result};
 

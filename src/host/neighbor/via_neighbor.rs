@@ -12,10 +12,10 @@ use std::ffi::{c_int, c_void};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::{iter, mem};
 
+use super::argument_lifetime::ArgumentGuard;
 use super::ends::{End, Ends};
-use super::keep::Kept;
-use super::request::Start;
 use super::types::{Described, Temporary};
+use super::via_alltoallw::Start;
 use super::{Block, Neighborhood, Regular, Side, both_regular, persistent};
 use crate::host::comm::HostComm;
 use crate::host::errors::check;
@@ -23,7 +23,7 @@ use crate::host::sys::{self, MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Request, cg_g
 use crate::host::{Error, Result};
 use crate::topology::{Direction, Topology};
 
-/// How many edges to `MPI_PROC_NULL` come before the own ones of a process, of so many. [`Kept`] needs one edge.
+/// How many edges to `MPI_PROC_NULL` come before the own ones of a process, of so many. [`ArgumentGuard`] needs one edge.
 fn proc_null_edges(degree: usize) -> usize {
     (sys::CG_PROC_NULL_EDGES as usize).max(usize::from(sys::CG_KEEPS_ARRAYS != 0 && degree == 0))
 }
@@ -71,9 +71,13 @@ pub(super) fn is_right() -> bool {
 }
 
 /// Tells the host the neighbors on a new communicator, which becomes another one; all processes
-/// [want](super::choice::wanted) it. Collective. Returns the one that it was, if the host knows them now: it may have no
+/// [want](super::route::wanted) it. Collective. Returns the one that it was, if the host knows them now: it may have no
 /// room for another communicator, on any process or on none.
-pub(crate) fn give(comm: &mut HostComm, topology: &Topology, rank: i32) -> Option<HostComm> {
+pub(in crate::host) fn declare(
+    comm: &mut HostComm,
+    topology: &Topology,
+    rank: i32,
+) -> Option<HostComm> {
     let host = Host::get()?;
     let ends = Ends::new(topology, rank);
     let [sources, destinations] = [Direction::Receive, Direction::Send].map(|direction| {
@@ -179,9 +183,9 @@ impl Arrays {
 
 /// The arguments of a communicator's last call, for the next: as they are if that is alike, or to be filled again.
 #[derive(Default)]
-pub(super) struct Spare(Mutex<Option<Box<Arguments>>>);
+pub(super) struct ArgumentPool(Mutex<Option<Box<Arguments>>>);
 
-impl Spare {
+impl ArgumentPool {
     fn take(&self) -> Box<Arguments> {
         self.0.try_lock().ok().and_then(|mut arguments| arguments.take()).unwrap_or_default()
     }
@@ -235,7 +239,7 @@ pub(super) fn start(
         )?;
         arguments.regular = regular;
     }
-    let call = Call { host, comm: of.comm, send: send_base, receive: receive_base, start };
+    let call = NeighborCall { host, comm: of.comm, send: send_base, receive: receive_base, start };
     // SAFETY: asks the host which it is.
     let host_keeps = unsafe { sys::cg_requests_keep_datatypes() } != 0;
     if !host_keeps && matches!(start, Start::Later(_)) {
@@ -253,7 +257,7 @@ pub(super) fn start(
     let datatypes = arguments.datatypes().map(<[MPI_Datatype]>::to_vec);
     let arguments = Arc::<Arguments>::from(arguments);
     let last = datatypes[1].len().saturating_sub(1);
-    let kept = Kept::new(of.comm, datatypes, last, Arc::clone(&arguments) as Arc<_>)?;
+    let kept = ArgumentGuard::new(of.comm, datatypes, last, Arc::clone(&arguments) as Arc<_>)?;
     let made = call.make(&arguments, kept.datatypes());
     kept.release();
     made
@@ -293,7 +297,7 @@ impl Arguments {
 }
 
 /// What changes from call to call.
-struct Call {
+struct NeighborCall {
     host: &'static Host,
     comm: MPI_Comm,
     send: *mut c_void,
@@ -301,7 +305,7 @@ struct Call {
     start: Start,
 }
 
-impl Call {
+impl NeighborCall {
     fn make(&self, arguments: &Arguments, datatypes: [&[MPI_Datatype]; 2]) -> Result<MPI_Request> {
         // SAFETY: a constant of the host.
         let mut request = unsafe { sys::cg_request_null };

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::Comm;
+use super::NodeTraffic;
 use super::check::Rule;
 use super::decision::{ReorderDecision, ReorderOutcome};
 use crate::machine::Machine;
 use crate::mapping::{Csr, Options, Plan, recall_graph};
-use crate::report::{Shape, Traffic};
+use crate::topology::TopologySummary;
 
 /// How ranks were reordered, for the report. Only on rank 0, and only where a report is asked for or the
 /// program passed `reorder = 0`.
@@ -24,9 +25,9 @@ pub struct Placement {
     /// Whether it was applied, and if not, why.
     pub outcome: ReorderOutcome,
     /// The weights of the graph's edges from node to node, if there are not too many nodes.
-    pub traffic: Option<Traffic>,
+    pub traffic: Option<NodeTraffic>,
     /// What was created, also where rank 0 itself is left out.
-    pub shape: Shape,
+    pub summary: TopologySummary,
     /// Seconds that planning took.
     pub seconds: f64,
     /// Rules that the arguments broke.
@@ -53,7 +54,7 @@ const STAY: i32 = -2;
 /// What rank 0 has planned.
 pub(super) struct PlannedMapping {
     pub(super) plan: Plan,
-    pub(super) traffic: Option<Traffic>,
+    pub(super) traffic: Option<NodeTraffic>,
 }
 
 /// On more nodes than these no picture shows what they send each other.
@@ -69,7 +70,7 @@ impl PlannedMapping {
     ) -> Self {
         let plan = recall_graph(graph, layout, options);
         let drawn = decision.reporting && layout.node_sizes().len() <= MOST_DRAWN_NODES;
-        let traffic = drawn.then(|| Traffic::new(graph, layout, &plan));
+        let traffic = drawn.then(|| NodeTraffic::new(graph, layout, &plan));
         Self { plan, traffic }
     }
 }
@@ -85,10 +86,10 @@ pub(super) struct PlacementInput {
 
 /// Finds the new rank of every process. Collective where a plan is made; `plan` is called on rank 0 alone,
 /// and gives nothing where the graph is too large.
-pub(super) fn place<C: Comm>(
+pub(super) fn assign_ranks<C: Comm>(
     comm: &C,
     PlacementInput { decision, broken, mut options }: PlacementInput,
-    (vertices, shape): (i32, Shape),
+    (vertices, summary): (i32, TopologySummary),
     plan: impl FnOnce(&Machine, &Options) -> Option<PlannedMapping>,
 ) -> Result<(Assignment, Option<Placement>), C::Error> {
     let rank = comm.rank()?;
@@ -97,7 +98,7 @@ pub(super) fn place<C: Comm>(
     if !decision.planning {
         return Ok((stay, None));
     }
-    let layout = comm.layout(decision.known)?;
+    let layout = comm.machine(decision.known)?;
     let size = comm.size()?;
     let placement = (rank == 0).then(|| {
         let started = Instant::now();
@@ -120,7 +121,7 @@ pub(super) fn place<C: Comm>(
             },
             (outcome, ..) => outcome,
         };
-        Placement { layout, plan, outcome, traffic, shape, seconds, broken }
+        Placement { layout, plan, outcome, traffic, summary, seconds, broken }
     });
     let assignment = if decision.moving {
         let pairs = match &placement {

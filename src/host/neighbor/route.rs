@@ -1,11 +1,11 @@
-//! Where nonblocking and persistent collectives are the [host's own](super::graph), and where
-//! [an all-to-all](super::request): one way for a communicator, which its processes agree on when they make it.
+//! Where nonblocking and persistent collectives are the [host's own](super::via_neighbor), and where
+//! [an all-to-all](super::via_alltoallw): one way for a communicator, which its processes agree on when they make it.
 //!
 //! On large communicators an all-to-all takes longer, since it looks at each process. On small ones it takes less, but
 //! has one block for each process: where a process is a neighbor more than once, its blocks would be one datatype, which
 //! hosts pack where they copy a contiguous block at once, and which is wrong where there is more room than is sent.
 
-use super::graph;
+use super::via_neighbor;
 use crate::host::settings::{Neighbor, Settings};
 
 /// From so many processes on it takes fewer instructions than an all-to-all, on MPICH 4.0.2 and 5.0.2, Open MPI 4.1.4
@@ -21,5 +21,5 @@ pub(in crate::host) fn wanted(processes: i32, repeated: &dyn Fn() -> bool) -> bo
         Neighbor::Graph => true,
         Neighbor::ByNeighbors => processes >= FEWEST || repeated(),
     };
-    wanted && graph::is_right()
+    wanted && via_neighbor::is_right()
 }

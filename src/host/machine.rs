@@ -12,12 +12,12 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 
 use cartograph_traffic::is_host_name;
 
-use super::key::{Key, drop_arc, no_copy};
-use super::say::say;
+use super::attributes::key::{Key, drop_arc, no_copy};
+use super::eprint::eprint_line;
 use super::settings::Settings;
 use super::sys;
 use super::{HostComm, Result, address, domain, errors::check};
-use crate::engine::{Comm, LayoutKnowledge};
+use crate::engine::{Comm, MachineKnowledge};
 use crate::machine::host_list as host_list_of;
 use crate::machine::{Machine, Runs};
 
@@ -48,20 +48,20 @@ pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
         return Ok(Some(of_world));
     }
     let part =
-        |ranks: Vec<c_int>| of_world.layout().select(ranks.iter().map(|rank| *rank as usize));
+        |ranks: Vec<c_int>| of_world.machine().select(ranks.iter().map(|rank| *rank as usize));
     Ok(ranks_in_world(comm)?.map(|ranks| keep(comm, (&part(ranks)).into())))
 }
 
 /// [`known`] for an agreement, where it must not fail on one process alone.
-pub(super) fn knowledge(comm: &HostComm) -> LayoutKnowledge {
+pub(super) fn knowledge(comm: &HostComm) -> MachineKnowledge {
     // Where there is a world its rank 0 does.
     if !is_active() {
         Settings::get().complain();
     }
     match known(comm) {
-        Ok(Some(runs)) if runs.is_flat() => LayoutKnowledge::OneNode,
-        Ok(Some(_)) => LayoutKnowledge::Known,
-        Ok(None) | Err(_) => LayoutKnowledge::Unknown,
+        Ok(Some(runs)) if runs.is_flat() => MachineKnowledge::OneNode,
+        Ok(Some(_)) => MachineKnowledge::Known,
+        Ok(None) | Err(_) => MachineKnowledge::Unknown,
     }
 }
 
@@ -271,7 +271,7 @@ fn written(world: &HostComm, comm: &HostComm) -> Result<Option<Machine>> {
         Some(Ok(layout)) => Ok(Some(layout)),
         Some(Err(complaint)) => {
             if comm.rank()? == 0 {
-                SAID.call_once(|| say!("{complaint}"));
+                SAID.call_once(|| eprint_line!("{complaint}"));
             }
             Ok(None)
         }

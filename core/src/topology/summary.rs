@@ -1,0 +1,90 @@
+//! A topology in a few numbers, for plans and reports.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Cart, Graph};
+
+/// The kind of a topology and its size.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum TopologySummary {
+    /// A grid.
+    Cart {
+        /// Processes along each dimension.
+        dims: Vec<i32>,
+        /// Whether each dimension is periodic.
+        periodic: Vec<bool>,
+        /// What edges along each dimension weigh; `None`: not known, and all are taken to weigh the same.
+        #[serde(default)]
+        weights: Option<Vec<i64>>,
+    },
+    /// A graph that every process passed whole.
+    Graph {
+        /// How many nodes the graph has.
+        nnodes: i32,
+        /// How many edges it has, each direction counted.
+        edges: i64,
+    },
+    /// A distributed graph.
+    DistGraph {
+        /// Edges of all processes, where they were counted.
+        edges: Option<i64>,
+        /// Whether edges have weights.
+        weighted: bool,
+    },
+}
+
+impl TopologySummary {
+    /// A grid with what edges along its dimensions weigh, if that is known.
+    pub fn of_cart(grid: &Cart, weights: Option<Vec<i64>>) -> Self {
+        let sides = grid.dimensions();
+        Self::Cart {
+            dims: sides.iter().map(|side| side.size).collect(),
+            periodic: sides.iter().map(|side| side.periodic).collect(),
+            weights,
+        }
+    }
+}
+
+impl From<&Cart> for TopologySummary {
+    fn from(grid: &Cart) -> Self {
+        Self::of_cart(grid, None)
+    }
+}
+
+impl From<&Graph> for TopologySummary {
+    fn from(graph: &Graph) -> Self {
+        Self::Graph { nnodes: graph.nnodes(), edges: graph.edges().len() as i64 }
+    }
+}
+
+impl fmt::Display for TopologySummary {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Cart { dims, .. } if dims.is_empty() => f.write_str("grid without dimensions"),
+            Self::Cart { dims, periodic, .. } => {
+                let sides: Vec<String> = dims.iter().map(i32::to_string).collect();
+                write!(f, "grid {}", sides.join(" x "))?;
+                let along: Vec<String> = periodic
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, periodic)| **periodic)
+                    .map(|(i, _)| i.to_string())
+                    .collect();
+                match along.len() {
+                    0 => Ok(()),
+                    all if all == dims.len() => f.write_str(", periodic"),
+                    _ => write!(f, ", periodic along {}", along.join(" and ")),
+                }
+            }
+            Self::Graph { nnodes, edges } => write!(f, "graph of {nnodes} nodes and {edges} edges"),
+            Self::DistGraph { edges, weighted } => {
+                let weights = if *weighted { "weighted " } else { "" };
+                write!(f, "{weights}distributed graph")?;
+                edges.map_or(Ok(()), |edges| write!(f, " of {edges} edges"))
+            }
+        }
+    }
+}

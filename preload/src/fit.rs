@@ -1,0 +1,56 @@
+//! Which of the libraries that were built for MPIs fits the one that a process has loaded.
+
+use crate::elf::Library;
+
+impl Library {
+    /// How well it fits an MPI that is needed by the name `soname` and calls itself `version`: how many parts of the
+    /// version are alike; `None` if it does not fit.
+    pub(crate) fn fit(&self, soname: &str, version: &str) -> Option<usize> {
+        const OPEN_MPI: &str = "Open MPI";
+        if !self.needed.iter().any(|needed| needed == soname) {
+            return None;
+        }
+        // All MPIs are alike by the standard ABI.
+        if self.built_for.starts_with("MPI ABI") {
+            return Some(0);
+        }
+        let alike = core::iter::zip(number(&self.built_for), number(version))
+            .take_while(|(built, runs)| built == runs)
+            .count();
+        let is_open_mpi = self.built_for.starts_with(OPEN_MPI);
+        // MPICH and its kin have one binary interface, Open MPI has one for each major version.
+        let fits = is_open_mpi == version.contains(OPEN_MPI) && (!is_open_mpi || alike > 0);
+        fits.then_some(alike)
+    }
+}
+
+/// The parts of the first version number in a text.
+fn number(text: &str) -> impl Iterator<Item = &str> {
+    let mut words = text.split(|c: char| !c.is_ascii_digit() && c != '.');
+    words.find(|word| word.contains('.')).unwrap_or_default().split('.')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_fit_by_name_and_version() {
+        let fit = |built_for: &str, soname: &str, version| {
+            let needed = ["libmpi.so.40".into(), "libmpi_abi.so.1".into()].into();
+            Library { needed, built_for: built_for.into() }.fit(soname, version)
+        };
+        let open = "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4";
+        assert_eq!(fit("Open MPI 4.1.4", "libmpi.so.40", open), Some(3));
+        assert_eq!(fit("Open MPI 4.0.9", "libmpi.so.40", open), Some(1));
+        assert_eq!(fit("Open MPI 5.0.11", "libmpi.so.40", open), None);
+        assert_eq!(fit("Open MPI 4.1.4", "libmpi.so.12", open), None);
+        assert_eq!(fit("Open MPI 4.1.4", "libmpi.so.40", "MPICH Version:      4.1.4"), None);
+        assert_eq!(fit("MPICH 4.1.4", "libmpi.so.40", open), None);
+        assert_eq!(fit("MPICH 4.0.2", "libmpi.so.40", "MPICH Version:      4.0.3"), Some(2));
+        let intel = "Intel(R) MPI Library 2021.17 for Linux* OS";
+        assert_eq!(fit("MPICH 5.0.2", "libmpi.so.40", intel), Some(0));
+        assert_eq!(fit("MPI ABI 1.0", "libmpi_abi.so.1", intel), Some(0));
+        assert_eq!(fit("MPI ABI 1.0", "libmpi_abi.so.1", ""), Some(0));
+    }
+}

@@ -1,0 +1,94 @@
+//! Makes, publishes and attaches communicators: from what a constructor agreed on to the handle that the program gets.
+
+use std::time::Instant;
+
+use super::private::Private;
+use super::sys::{self, MPI_Comm};
+use super::{HostComm, Result, attributes, neighbor, report};
+use crate::engine::Comm;
+use crate::engine::agree::keep;
+use crate::engine::arguments::Function;
+use crate::engine::combine::Combine;
+use crate::engine::create::Created;
+use crate::topology::Topology;
+
+/// Makes a communicator, reports it, and hands it to the caller. What is wrong with the arguments must reach the agreement
+/// in `make`, not return early.
+pub(crate) fn construct(
+    function: Function,
+    comm: &HostComm,
+    place: *mut MPI_Comm,
+    make: impl FnOnce() -> Result<Created<HostComm>>,
+) -> Result {
+    let started = Instant::now();
+    let made = make()?;
+    report::add(function.name(), comm, &made, started);
+    publish(made, comm, place)
+}
+
+/// Hands a new communicator, which was made on `old`, to the caller, with its topology cached.
+pub(crate) fn publish(made: Created<HostComm>, old: &HostComm, place: *mut MPI_Comm) -> Result {
+    let shared = made.keeps_ranks.then_some(old.0);
+    let handle = match made.member {
+        // SAFETY: a constant of the host.
+        None => unsafe { sys::cg_comm_null },
+        Some((comm, topology)) => attach(comm, topology, shared, made.host_graph, made.combine)?.0,
+    };
+    // SAFETY: the constructor has found the place not to be null before it built anything.
+    unsafe { place.write(handle) };
+    Ok(())
+}
+
+/// Gives a new communicator its topology, and tells the host its neighbors if any collectives are to be the host's own,
+/// which all processes agreed on; then the communicator may become another one. On failure the communicator is freed.
+/// `old` is the communicator that it was made on, if it has the same processes with the same ranks.
+fn attach(
+    mut comm: HostComm,
+    topology: Topology,
+    old: Option<MPI_Comm>,
+    host_graph: bool,
+    combine: Combine,
+) -> Result<HostComm> {
+    let attached = attach_to(&mut comm, topology, old, host_graph, combine);
+    keep(comm, attached).map(|(comm, ())| comm)
+}
+
+/// What is collective comes first: where a local call fails on one process alone, the others wait for nothing.
+fn attach_to(
+    comm: &mut HostComm,
+    topology: Topology,
+    old: Option<MPI_Comm>,
+    host_graph: bool,
+    combine: Combine,
+) -> Result {
+    let rank = comm.rank()?;
+    let topology = match topology {
+        Topology::Cart(grid) => Topology::Cart(grid.seen_from(rank)?),
+        graph => graph,
+    };
+    neighbor::pairing::learn();
+    let before =
+        host_graph.then(|| neighbor::via_neighbor::declare(comm, &topology, rank)).flatten();
+    let host_graph = before.is_some();
+    let late = attributes::makes_late();
+    let private = match before {
+        Some(before) if late => before.free().map(|()| None)?,
+        Some(before) => Some(Private::of_one(before.into_private()?)),
+        None if late => None,
+        None => make_private(comm, old.filter(|_| combine == Combine::Off))?,
+    };
+    let attached = attributes::prepare(comm, topology, rank, (host_graph, private), combine)?;
+    match if late { Ok(()) } else { neighbor::prepare(comm, &attached) } {
+        Ok(()) => attributes::put(comm, attached),
+        Err(error) => attached.discard().and(Err(error)),
+    }
+}
+
+/// Makes the private communicator of a new topology, or takes the one of others that were made on `old`. Collective.
+fn make_private(comm: &HostComm, old: Option<MPI_Comm>) -> Result<Option<Private>> {
+    match old {
+        // What a process alone sends to itself has no tags.
+        Some(old) if comm.size()? > 1 => Private::of_several(old, comm),
+        _ => Ok(comm.private().map(Private::of_one)),
+    }
+}
