@@ -125,7 +125,7 @@ fn findings(text: &str) -> Vec<String> {
         // What Open MPI keeps with our key, of which a process makes one and never frees it.
         let key = by("PMPI_Comm_create_keyval");
         // Open MPI 5 does not give the attributes of MPI_COMM_WORLD back when MPI ends, of which the layout is one.
-        let layout = error.contains("layout::keep");
+        let layout = error.contains("machine::keep");
         // Open MPI 4 loses a block with each persistent neighborhood collective, also alone; a process tries one.
         let tried = by("MPIX_Neighbor_alltoallw_init") && by("cg_graph_functions_are_right");
         ours && !(once && (key || layout || tried))
