@@ -68,7 +68,7 @@ pub(crate) fn link(mpicc: &str, soname: &str) {
     }
 }
 
-/// What the wrapper passes to the compiler and to the linker.
+/// The arguments that the wrapper passes to the compiler and to the linker.
 fn shown_flags(mpicc: &str) -> Vec<String> {
     let shown = Command::new(mpicc)
         .arg("-show")

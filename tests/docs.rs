@@ -39,7 +39,7 @@ fn prose(text: &str) -> String {
     prose
 }
 
-/// What the links and pictures of a text lead to.
+/// The targets of the links and pictures of a text.
 fn links(text: &str) -> Vec<String> {
     let prose = prose(text);
     let ends = prose.match_indices("](").map(|(at, _)| &prose[at + 2..]);
@@ -74,7 +74,7 @@ fn plain(path: &Path) -> PathBuf {
     plain
 }
 
-/// What is wrong with a link from a page, if anything.
+/// The fault of a link from a page, if it has one.
 fn fault(from: &Path, link: &str) -> Option<String> {
     if link.starts_with("https://") || link.starts_with("mailto:") {
         return None;

@@ -43,7 +43,7 @@ impl Host {
         ["-Wl,--no-as-needed", "-L", &lib, "-lcartograph", &rpath].map(str::to_owned).into()
     }
 
-    /// Whether it has a compiler for a language, `cc`, `cxx` or `fc`.
+    /// Returns whether it has a compiler for a language, `cc`, `cxx` or `fc`.
     pub fn has(&self, language: &str) -> io::Result<bool> {
         Ok(!ask(&self.name, language)?.is_empty())
     }

@@ -71,7 +71,7 @@ fn table(asked: &str) -> Result<String, String> {
     table.markdown(&columns, &rows)
 }
 
-/// What is left of a comment without the list in brackets of this name, and the list.
+/// Takes the list in brackets of this name out of a comment; returns both.
 fn list<'a>(asked: &'a str, name: &str) -> (&'a str, Vec<&'a str>) {
     let Some((before, list)) = asked.split_once(&format!("[{name}:")) else {
         return (asked, Vec::new());

@@ -170,7 +170,7 @@ impl File {
     }
 }
 
-/// How results are made, as far as the machine tells.
+/// The origin of results, as far as the machine tells.
 fn made(command: &str) -> Vec<(String, String)> {
     let output = |program: &str, arguments: &[&str]| {
         let output = Command::new(program).args(arguments).current_dir(super::top()).output();

@@ -1,4 +1,4 @@
-//! What Cartograph knows without an MPI, each layer importing only those before it:
+//! The parts of Cartograph that need no MPI, each layer importing only those before it:
 //!
 //! - [`topology`]: what a topology is and answers.
 //! - [`machine`]: where processes run.

@@ -1,10 +1,10 @@
-//! Which of the libraries that were built for MPIs fits the one that a process has loaded.
+//! Finds which of the libraries that were built for MPIs fits the one that a process has loaded.
 
 use crate::elf::Library;
 
 impl Library {
-    /// How well it fits an MPI that is needed by the name `soname` and calls itself `version`: how many parts of the
-    /// version are alike; `None` if it does not fit.
+    /// Rates the library for an MPI that is needed by the name `soname` and calls itself `version`: the number of parts
+    /// of the version that are alike; `None` if it does not fit.
     pub(crate) fn fit(&self, soname: &str, version: &str) -> Option<usize> {
         const OPEN_MPI: &str = "Open MPI";
         if !self.needed.iter().any(|needed| needed == soname) {

@@ -44,7 +44,7 @@ impl Handle {
         NonNull::new(unsafe { libc::dlopen(path.as_ptr(), how) }).map(Self)
     }
 
-    /// What the object or one that it needs defines by this name.
+    /// The address that the object, or one that it needs, defines by this name.
     pub(crate) fn find(&self, name: &CStr) -> Option<Address> {
         // SAFETY: a handle and a string.
         NonNull::new(unsafe { libc::dlsym(self.0.as_ptr(), name.as_ptr()) })
@@ -58,13 +58,13 @@ impl Drop for Handle {
     }
 }
 
-/// What all code finds by this name.
+/// The address that all code finds by this name.
 pub(crate) fn find_globally(name: &CStr) -> Option<Address> {
     // SAFETY: a string.
     NonNull::new(unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) })
 }
 
-/// What would be found by this name without this library.
+/// The address that would be found by this name without this library.
 pub(crate) fn find_next(name: &CStr) -> Option<Address> {
     // SAFETY: a string. The loader looks behind the library that calls it, which is this one.
     let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
@@ -84,17 +84,17 @@ pub(crate) fn file_of(address: *const c_void) -> Option<(CString, usize)> {
     Some((unsafe { CStr::from_ptr(found.dli_fname) }.to_owned(), found.dli_fbase as usize))
 }
 
-/// Where the file that an address belongs to is loaded.
+/// The load address of the file that an address belongs to.
 pub(crate) fn base_of(address: *const c_void) -> Option<usize> {
     file_of(address).map(|(_, base)| base)
 }
 
-/// Whether an address is in this library itself.
+/// Returns whether an address is in this library itself.
 pub(crate) fn is_own(address: Address) -> bool {
     base_of(address.as_ptr()) == base_of(is_own as *const c_void)
 }
 
-/// Whether an address, if there is one, is in the range.
+/// Returns whether an address, if there is one, is in the range.
 pub(crate) fn lies_in(address: Option<Address>, range: &Range<usize>) -> bool {
     address.is_some_and(|address| range.contains(&(address.as_ptr() as usize)))
 }

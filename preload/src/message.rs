@@ -1,4 +1,4 @@
-//! What is said on stderr, in one write, and whether a report is asked for.
+//! Messages on stderr, in one write, and the question whether a report is asked for.
 
 use alloc::ffi::CString;
 use alloc::format;
@@ -30,12 +30,12 @@ pub(crate) fn report(text: Arguments) {
     }
 }
 
-/// Whether a report is asked for and this is the process of the job that tells it.
+/// Returns whether a report is asked for and this is the process of the job that tells it.
 pub(crate) fn reports() -> bool {
     is_first() && variable(c"CARTOGRAPH_REPORT").is_some_and(|report| report != c"0")
 }
 
-/// Whether this is the first process of the job, as far as launchers tell ranks.
+/// Returns whether this is the first process of the job, as far as launchers tell ranks.
 fn is_first() -> bool {
     let rank = RANKS.iter().find_map(|name| variable(&CString::new(*name).ok()?));
     rank.is_none_or(|rank| rank == c"0")

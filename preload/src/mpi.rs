@@ -1,4 +1,4 @@
-//! Which MPI a caller uses, of those that the process has loaded.
+//! Finds the MPI that a caller uses, of those that the process has loaded.
 //!
 //! It is the one that the loader takes for the caller's other MPI functions, so that handles belong
 //! together: what all code finds comes first, and then what was loaded along with the caller.
@@ -14,7 +14,7 @@ use crate::objects::Objects;
 /// A function that every MPI defines, and nothing else does: tools define the `MPI_` names.
 const EVERY: &CStr = c"PMPI_Comm_split";
 
-/// Where a caller's MPI is.
+/// The MPI of a caller.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum LoadedMpi {
     /// In this object, which was loaded with the program: every caller uses it.
@@ -65,18 +65,19 @@ fn all(objects: &Objects) -> Vec<usize> {
     is.map(|(index, _)| index).collect()
 }
 
-/// Whether all code finds this object's functions or no MPI's: a library that is loaded now will use it.
+/// Returns whether all code finds this object's functions or no MPI's: a library that is loaded now will use it.
 pub(crate) fn is_found_first(objects: &Objects, mpi: usize) -> bool {
     loaded::find_globally(EVERY)
         .is_none_or(|found| loaded::lies_in(Some(found), &objects.0[mpi].range))
 }
 
-/// Whether a library's own calls go to this object.
+/// Returns whether a library's own calls go to this object.
 pub(crate) fn is_used_by(library: &Handle, objects: &Objects, mpi: usize) -> bool {
     loaded::lies_in(library.find(EVERY), &objects.0[mpi].range)
 }
 
-/// Whether a program has called `MPI_Finalize`. A child that it has forked before has not, and says nothing when it ends.
+/// Returns whether a program has called `MPI_Finalize`. A child that it has forked before has not, and says nothing
+/// when it ends.
 pub(crate) fn has_ended(mpi: &Handle) -> bool {
     type Function = unsafe extern "C" fn(*mut c_int) -> c_int;
     let Some(function) = mpi.find(c"PMPI_Finalized") else { return false };
@@ -88,7 +89,7 @@ pub(crate) fn has_ended(mpi: &Handle) -> bool {
     code == 0 && flag != 0
 }
 
-/// What an MPI calls itself; `None` if it does not.
+/// The name and version of an MPI by its own words; `None` if it has none.
 pub(crate) fn version(mpi: &Handle) -> Option<String> {
     /// More than any MPI's MPI_MAX_LIBRARY_VERSION_STRING.
     const ROOM: usize = 16384;

@@ -1,4 +1,4 @@
-//! What the process has loaded, as the loader lists it.
+//! The objects that the process has loaded, as the loader lists it.
 
 use alloc::borrow::ToOwned;
 use alloc::collections::{BTreeMap, VecDeque};
@@ -44,7 +44,7 @@ impl Object {
 pub(crate) struct Objects(pub(crate) Vec<Object>);
 
 impl Objects {
-    /// What is mapped now.
+    /// The objects that are mapped now.
     pub(crate) fn mapped() -> Self {
         let mut all = Self(Vec::new());
         // SAFETY: the callback gets what it takes.
@@ -62,7 +62,7 @@ impl Objects {
         self.0.iter().position(|object| object.names().any(|own| own == name))
     }
 
-    /// How many of them were there when the program started. They stay for as long as it runs.
+    /// The number of objects that were there when the program started. They stay for as long as it runs.
     pub(crate) fn at_start(&self) -> usize {
         let names = self.by_name();
         let first = self.0.first().map_or(&[][..], |program| &program.needed);

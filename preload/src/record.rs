@@ -1,5 +1,5 @@
-//! What the recorder is told: of the functions underneath, it finds those of its own MPI only, and not those of tools and
-//! of Cartograph that are preloaded behind this library.
+//! The recorder's way to the next functions: of the functions underneath, it finds those of its own MPI only, and not
+//! those of tools and of Cartograph that are preloaded behind this library.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;
@@ -17,7 +17,7 @@ pub(crate) fn hand_over(recorder: &Handle) {
     }
 }
 
-/// What would be found by this name without this library, or null.
+/// The address that would be found by this name without this library, or null.
 unsafe extern "C" fn next(name: *const c_char) -> *mut c_void {
     // SAFETY: the recorder passes a string.
     let found = loaded::find_next(unsafe { CStr::from_ptr(name) });

@@ -1,4 +1,4 @@
-//! Where a name leads, for a caller.
+//! Resolves a name for a caller.
 //!
 //! An MPI that was loaded with the program serves all callers, so each name is looked up once. One that was
 //! loaded later may be one of several: then it is looked up for each call whose the caller is, in a
@@ -24,21 +24,21 @@ use crate::record;
 use crate::stubs::{COUNT, SLOTS, name};
 use crate::unloading;
 
-/// What serves the callers of one MPI. It stays for good, as MPI cannot be started twice.
+/// The functions that serve the callers of one MPI. It stays for good, as MPI cannot be started twice.
 struct Binding {
-    /// Where the MPI is loaded; for one in the program, 0.
+    /// The load address of the MPI; for one in the program, 0.
     base: usize,
     /// The MPI; `None` if it is in the program.
     mpi: Option<Handle>,
-    /// Where its own functions are looked for.
+    /// The object in which its own functions are looked for.
     host: Host,
     /// The library that was built for it, or why there is none.
     library: Result<Handle, String>,
-    /// What was found, by the index of its name.
+    /// The addresses found, by the index of its name.
     targets: [AtomicPtr<()>; COUNT],
 }
 
-/// Where the functions are that would be called without this library.
+/// The objects with the functions that would be called without this library.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Host {
     /// Behind this library, for all callers.
@@ -56,7 +56,7 @@ static BINDINGS: [AtomicPtr<Binding>; 8] = [const { AtomicPtr::new(ptr::null_mut
 /// That of the MPI that was loaded with the program.
 static AT_START: AtomicPtr<Binding> = AtomicPtr::new(ptr::null_mut());
 
-/// Where the name with this index leads, for the code at `caller`.
+/// The target of the name with this index, for the code at `caller`.
 pub(crate) extern "C" fn resolve(index: usize, caller: usize) -> *const () {
     // SAFETY: what is put there is never freed.
     if let Some(binding) = unsafe { AT_START.load(Ordering::Acquire).as_ref() } {
@@ -138,7 +138,7 @@ extern "C" fn at_exit() {
 #[unsafe(link_section = ".fini_array")]
 static AT_EXIT: extern "C" fn() = at_exit;
 
-/// Where a name leads for all callers, from now on without a question.
+/// The target of a name for all callers, from now on without a question.
 #[inline(never)]
 fn for_all_callers(binding: &'static Binding, index: usize, caller: usize) -> *const () {
     AT_START.store(ptr::from_ref(binding).cast_mut(), Ordering::Release);
@@ -147,7 +147,7 @@ fn for_all_callers(binding: &'static Binding, index: usize, caller: usize) -> *c
     found
 }
 
-/// Where a name leads for the callers of an MPI.
+/// The target of a name for the callers of an MPI.
 #[inline(never)]
 fn target(binding: &Binding, index: usize, caller: usize) -> *const () {
     let known = binding.targets[index].load(Ordering::Acquire);
@@ -246,7 +246,7 @@ fn make(objects: &Objects, mpi: Option<usize>, host: Host) -> Box<Binding> {
     })
 }
 
-/// What was found for pages of code that were loaded later, as long as nothing was unloaded since.
+/// The MPIs found for pages of code that were loaded later, as long as nothing was unloaded since.
 struct Memo;
 
 /// Each entry is one number, so that it is read and written at once: the page, the place of the binding

@@ -1,4 +1,4 @@
-//! What the standard library would bring: memory, by libc, and the end of a panic.
+//! A stand-in for the standard library: memory, by libc, and the end of a panic.
 
 use core::alloc::{GlobalAlloc, Layout};
 use core::panic::PanicInfo;
@@ -8,7 +8,7 @@ struct Malloc;
 #[global_allocator]
 static MALLOC: Malloc = Malloc;
 
-/// What `malloc` aligns to.
+/// The alignment of `malloc`.
 const ALIGNED: usize = align_of::<libc::max_align_t>();
 
 // SAFETY: libc's functions do what is asked of an allocator.

@@ -7,7 +7,7 @@ use core::arch::naked_asm;
 use core::ffi::CStr;
 use core::sync::atomic::AtomicPtr;
 
-/// Where each name leads; null as long as it has to be asked of [`resolve`](crate::resolve::resolve).
+/// The target of each name; null as long as it has to be asked of [`resolve`](crate::resolve::resolve).
 /// Zero at the start, so that a process that calls nothing does not touch it.
 pub(crate) static SLOTS: [AtomicPtr<()>; COUNT] =
     [const { AtomicPtr::new(core::ptr::null_mut()) }; COUNT];
@@ -125,7 +125,7 @@ compile_error!(
 
 macro_rules! stubs {
     ($($index:literal $name:literal,)*) => {
-        /// How many names there are.
+        /// The number of names.
         pub(crate) const COUNT: usize = [$($name),*].len();
 
         /// The names, each with a zero behind it. As one text they need no pointers, which the loader would

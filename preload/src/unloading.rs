@@ -1,5 +1,5 @@
-//! How often the process has unloaded something. The loader counts it too, but takes three times as long to tell as a
-//! query takes, under a lock.
+//! Counts how often the process has unloaded something. The loader counts it too, but takes three times as long to tell
+//! as a query takes, under a lock.
 
 use core::ffi::{c_int, c_void};
 use core::ptr;
@@ -10,7 +10,7 @@ use crate::loaded;
 static BEGUN: AtomicU64 = AtomicU64::new(0);
 static ENDED: AtomicU64 = AtomicU64::new(0);
 
-/// How often; `None` while something is being unloaded.
+/// The count; `None` while something is being unloaded.
 pub(crate) fn count() -> Option<u64> {
     let ended = ENDED.load(Ordering::Acquire);
     (BEGUN.load(Ordering::Acquire) == ended).then_some(ended)

@@ -1,4 +1,4 @@
-//! What is called underneath: the next function of the same name, a tool's or the host's.
+//! The functions underneath: the next function of the same name, a tool's or the host's.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::ptr;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use crate::say::say;
 
-/// How the library to preload, if that has loaded this one, finds what comes next.
+/// The function by which the library to preload, if that has loaded this one, finds what comes next.
 static FINDER: OnceLock<Find> = OnceLock::new();
 
 type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
@@ -17,7 +17,7 @@ extern "C" fn cartograph_record_finds_by(find: Find) {
     let _ = FINDER.set(find);
 }
 
-/// What comes next by this name, or null. For the shim too.
+/// The next function of this name, or null. For the shim too.
 ///
 /// # Safety
 ///

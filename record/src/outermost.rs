@@ -1,4 +1,4 @@
-//! Which call is the program's own: a host's Fortran library, a tool, or Cartograph may make others in it.
+//! Tells the program's own calls from others: a host's Fortran library, a tool, or Cartograph may make others in it.
 
 use std::cell::Cell;
 use std::ptr;
@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::{ticks, window};
 
-/// Whether anything is counted: from the start of MPI to its end.
+/// True if anything is counted: from the start of MPI to its end.
 static ON: AtomicBool = AtomicBool::new(false);
 
-/// What a thread does.
+/// The state of a thread.
 struct State {
     inside: Cell<bool>,
     began: Cell<u64>,
@@ -24,7 +24,7 @@ pub(crate) fn switch(on: bool) {
     ON.store(on, Ordering::Release);
 }
 
-/// Whether anything is counted.
+/// Returns whether anything is counted.
 #[inline]
 pub(crate) fn is_on() -> bool {
     ON.load(Ordering::Acquire)

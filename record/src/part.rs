@@ -1,4 +1,4 @@
-//! What a process writes: parts, appended to the file of its node in the directory of the job. A part has what came
+//! The output of a process: parts, appended to the file of its node in the directory of the job. A part has what came
 //! since the one before, and is written in one piece, so that processes of a node need no lock.
 //!
 //! The directory is the job's own. That nothing is in its place is found out before `MPI_Init` does anything, and it is
@@ -23,8 +23,8 @@ const VARIABLE: &str = "CARTOGRAPH_RECORD";
 /// The earliest time of the first part, in milliseconds. Each next one comes after four times the time.
 const FIRST: i64 = 30_000;
 
-/// How often a thread that ends its process looks for a lock, a millisecond apart: a handler of a signal that calls
-/// `exit` may have interrupted the very code that holds it.
+/// The number of times that a thread that ends its process looks for a lock, a millisecond apart: a handler of a signal
+/// that calls `exit` may have interrupted the very code that holds it.
 const PATIENCE: usize = 3000;
 
 /// The end of names of files with parts.
@@ -36,7 +36,7 @@ const LONGEST: usize = 200;
 /// The directory, and what is in its place already; `None` if nothing is to be recorded.
 static PLACE: OnceLock<Option<(PathBuf, Result<(), String>)>> = OnceLock::new();
 
-/// Where this process writes; `None` if nothing is recorded.
+/// The output of this process; `None` if nothing is recorded.
 static PART: OnceLock<Part> = OnceLock::new();
 
 struct Part {
@@ -126,7 +126,7 @@ pub(crate) fn look() {
     });
 }
 
-/// What is wrong with what is in the place of the directory.
+/// Checks what is in the place of the directory.
 fn state(directory: &Path) -> Result<(), String> {
     let other = || "is there already; name a directory that is not".to_owned();
     match directory.symlink_metadata() {

@@ -22,7 +22,7 @@ pub(crate) const WORLD: u32 = 0;
 /// Tables of communicators that are gone.
 static GONE: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
-/// How many communicators and windows are gone. What was remembered of a handle before may be another's.
+/// The number of communicators and windows that are gone. What was remembered of a handle before may be another's.
 static GENERATION: AtomicU64 = AtomicU64::new(1);
 
 /// Held while a table is made; a thread that does not get it goes without.

@@ -1,4 +1,4 @@
-//! What a call sends, by its arguments.
+//! Finds what a call sends, by its arguments.
 
 use std::ffi::{c_int, c_void};
 
@@ -10,7 +10,7 @@ use crate::window;
 /// together on a node, and it would take memory for each of them.
 const MOST_ALL_TO_ALL: c_int = 1024;
 
-/// What a call sends.
+/// The message of a call.
 pub(crate) enum Sent {
     /// One block.
     One(Peers, Block),
@@ -54,7 +54,7 @@ pub(crate) struct Block {
     /// The other's rank in the communicator or window; negative for `MPI_PROC_NULL`.
     pub(crate) rank: c_int,
     pub(crate) bytes: u64,
-    /// Whether this process fetches them.
+    /// True if this process fetches the bytes.
     pub(crate) fetched: bool,
 }
 
@@ -73,7 +73,7 @@ impl Block {
     }
 }
 
-/// What `count` items are, in bytes. Where there are none the datatype may be none.
+/// The size of `count` items, in bytes. Where there are none the datatype may be none.
 fn bytes(count: impl Into<i64>, datatype: MPI_Datatype) -> u64 {
     let count: i64 = count.into();
     if count <= 0 {
@@ -193,7 +193,7 @@ fn all(comm: MPI_Comm) -> Option<impl Iterator<Item = c_int>> {
     (count <= MOST_ALL_TO_ALL).then(|| (0..count).filter(move |rank| *rank != own))
 }
 
-/// Whether a send buffer stands for the receive buffer.
+/// Returns whether a send buffer stands for the receive buffer.
 fn in_place(buffer: *const c_void) -> bool {
     // SAFETY: compares addresses.
     unsafe { sys::cr_is_in_place(buffer) != 0 }

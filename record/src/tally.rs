@@ -19,12 +19,12 @@ static TALLY: Mutex<Tally> = Mutex::new(Tally::new());
 /// Everything that one process knows.
 struct Tally {
     others: Vec<Other>,
-    /// Where in `others` a rank of `MPI_COMM_WORLD` is.
+    /// The index in `others` of each rank of `MPI_COMM_WORLD`.
     by_rank: Option<FxHashMap<u32, u32>>,
     /// By the numbers of communicators and windows; that of `MPI_COMM_WORLD` is the first.
     tables: Vec<Table>,
     free: Vec<u32>,
-    /// What persistent requests send whenever they are started.
+    /// The messages of persistent requests, sent whenever they are started.
     kept: Option<FxHashMap<usize, Kept>>,
     /// Requests of the window that are not known to be done, by their handles.
     pending: Option<FxHashMap<usize, Pending>>,
@@ -37,12 +37,12 @@ struct Tally {
     waited: u64,
     window: Window,
     grids: Vec<Grid>,
-    /// Those of `grids` that are in a part.
+    /// The number of `grids` that are in a part.
     noted: usize,
     clock: Clock,
 }
 
-/// What went to another process, and what was fetched from it, since the last part.
+/// The traffic to another process, and what was fetched from it, since the last part.
 struct Other {
     rank: u32,
     sent: Count,
@@ -76,17 +76,17 @@ struct Pending {
     count: u32,
 }
 
-/// What is known of a communicator or window.
+/// The processes of a communicator or window.
 #[derive(Default)]
 struct Table {
-    /// Where in `others` its ranks are; `None` for processes of another world.
+    /// The indices in `others` of its ranks; `None` for processes of another world.
     ranks: FxHashMap<c_int, Option<u32>>,
     neighbors: Option<Arc<[c_int]>>,
     /// For collectives of the window, and whether it is known.
     group: Option<Option<(u64, u32)>>,
 }
 
-/// What a persistent request sends.
+/// The message of a persistent request.
 #[derive(Clone)]
 enum Kept {
     /// The blocks, and the tag of a message.
@@ -195,7 +195,7 @@ impl Tally {
         call.filter(|_| takes).into_iter().for_each(|call| self.window.push(call));
     }
 
-    /// What came since the last call; the window where the process `ends`, or it is full.
+    /// Takes what came since the last call; the window where the process `ends`, or it is full.
     fn take(&mut self, ends: bool) -> (Vec<Line>, Option<Window>) {
         let mut others: Vec<&mut Other> = self.others.iter_mut().collect();
         others.sort_unstable_by_key(|other| other.rank);
@@ -240,7 +240,7 @@ pub(crate) fn begin(rank: u32) {
     tally.window.open();
 }
 
-/// What came since it was last taken.
+/// Takes what came since it was last taken.
 pub(crate) fn take() -> Vec<Line> {
     let taken = tally().take(false);
     lines(taken)
@@ -292,7 +292,7 @@ fn locate(peers: Peers, rank: c_int) -> (MutexGuard<'static, Tally>, Option<u32>
     (tally(), found.first().map(|(other, _)| *other))
 }
 
-/// Where in `others` the source of a receive is, whose rank may be a wildcard; `None` if nothing is received.
+/// The index in `others` of the source of a receive, whose rank may be a wildcard; `None` if nothing is received.
 fn source(comm: MPI_Comm, rank: c_int) -> Option<(MutexGuard<'static, Tally>, Option<u32>)> {
     match rank {
         sys::CR_PROC_NULL => None,

@@ -81,7 +81,7 @@ impl Requests {
     }
 }
 
-/// Which of the requests are done.
+/// The requests that are done.
 enum Done {
     All,
     /// All if this is true.

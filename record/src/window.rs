@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use crate::{outermost, ticks};
 
-/// Whether calls are still taken. A hint: the window itself is asked under the lock of the counts.
+/// True if calls are still taken. A hint: the window itself is asked under the lock of the counts.
 static OPEN: AtomicBool = AtomicBool::new(false);
 
 /// Questions whether something is done that come in so many ticks, about a microsecond, after one another are waiting; what
@@ -38,7 +38,7 @@ enum State {
     Full,
 }
 
-/// Whether calls are still taken.
+/// Returns whether calls are still taken.
 #[inline]
 pub(crate) fn is_open() -> bool {
     OPEN.load(Ordering::Relaxed)
@@ -67,7 +67,7 @@ impl Window {
         OPEN.store(true, Ordering::Relaxed);
     }
 
-    /// Whether it takes calls of the thread that asks.
+    /// Returns whether it takes calls of the thread that asks.
     pub(crate) fn takes(&mut self) -> bool {
         if self.state != State::Open {
             return false;
@@ -129,7 +129,7 @@ impl Window {
         }
     }
 
-    /// What it has, to be written once: when it is full, or when the process ends.
+    /// Gives what it has, to be written once: when it is full, or when the process ends.
     pub(crate) fn give(&mut self, ends: bool) -> Option<Self> {
         let given = match self.state {
             State::Closed => false,
@@ -143,7 +143,7 @@ impl Window {
         Some(std::mem::replace(self, Self::closed()))
     }
 
-    /// What is written of it.
+    /// The form in which it is written.
     pub(crate) fn written(self) -> Written {
         let tick = ticks::nanoseconds();
         let time = |ticks: u64| (ticks as f64 * tick) as u64;

@@ -42,7 +42,7 @@ export! {
 }
 
 query! {
-    /// How many dimensions the grid has. MPI 4.1, 8.5.5. Local.
+    /// The number of dimensions of the grid. MPI 4.1, 8.5.5. Local.
     fn MPI_Cartdim_get(comm: MPI_Comm, ndims: *mut c_int) = cartdim_get, ByTopology;
 
     /// The grid and the caller's coordinates, as much as `maxdims` has room for.

@@ -46,7 +46,7 @@ export! {
 }
 
 query! {
-    /// How many edges lead here and away, and whether they have weights. MPI 4.1, 8.5.5. Local.
+    /// The numbers of edges that lead here and away, and a flag for weights. MPI 4.1, 8.5.5. Local.
     fn MPI_Dist_graph_neighbors_count(
         comm: MPI_Comm,
         indegree: *mut c_int,
@@ -153,7 +153,7 @@ pub(crate) unsafe fn dist_graph_create(
     })
 }
 
-/// How many edges there are in all.
+/// The number of all edges.
 fn total(degrees: &[c_int]) -> Result<usize, Error> {
     check_not_negative("degrees", degrees)?;
     let edges: i64 = degrees.iter().map(|degree| i64::from(*degree)).sum();
@@ -206,7 +206,7 @@ unsafe fn dist_graph_neighbors(
     unsafe { give_neighbors(found, into, away, &sentinel::OF_C) }
 }
 
-/// Where `MPI_Dist_graph_neighbors` writes the edges of one direction.
+/// The arrays into which `MPI_Dist_graph_neighbors` writes the edges of one direction.
 pub(crate) struct Places {
     /// The length of both arrays.
     pub(crate) room: c_int,
@@ -228,7 +228,7 @@ pub(crate) unsafe fn give_neighbors<const N: usize>(
     let graph = as_kind(found, as_dist_graph)?;
     let in_room = length("maxindegree", into.room)?.min(graph.sources.ranks.len());
     let out_room = length("maxoutdegree", away.room)?.min(graph.destinations.ranks.len());
-    // EdgeWeights that there are not are not written, so where they would go does not matter.
+    // Unweighted graphs write no weights, so these pointers are unused.
     let weights = |room| if graph.weighted { room } else { 0 };
     // SAFETY: the caller's arrays have room for at least as many.
     let (sources, source_weights, destinations, dest_weights) = unsafe {

@@ -14,7 +14,7 @@ export! {
 }
 
 query! {
-    /// Which kind of topology `comm` has: `MPI_CART`, `MPI_GRAPH`, `MPI_DIST_GRAPH` or
+    /// The kind of topology of `comm`: `MPI_CART`, `MPI_GRAPH`, `MPI_DIST_GRAPH` or
     /// `MPI_UNDEFINED`. MPI 4.1, 8.5.5. Local.
     fn MPI_Topo_test(comm: MPI_Comm, status: *mut c_int) = topo_test, ByKind;
 }

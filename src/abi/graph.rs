@@ -36,7 +36,7 @@ export! {
 }
 
 query! {
-    /// How many nodes and edges the graph has. MPI 4.1, 8.5.5. Local.
+    /// The numbers of nodes and edges of the graph. MPI 4.1, 8.5.5. Local.
     fn MPI_Graphdims_get(comm: MPI_Comm, nnodes: *mut c_int, nedges: *mut c_int)
         = graphdims_get, ByTopology;
 
@@ -49,7 +49,7 @@ query! {
         edges: *mut c_int,
     ) = graph_get, ByTopology;
 
-    /// How many neighbors `rank` has. MPI 4.1, 8.5.5. Local.
+    /// The number of neighbors of `rank`. MPI 4.1, 8.5.5. Local.
     fn MPI_Graph_neighbors_count(comm: MPI_Comm, rank: c_int, nneighbors: *mut c_int)
         = graph_neighbors_count, ByTopology;
 

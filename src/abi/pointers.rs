@@ -135,7 +135,7 @@ pub(super) unsafe fn weights<'a>(
     }
 }
 
-/// Where weights are wanted; `None` for the sentinels, which ask for none, and where there are none.
+/// The array for weights; `None` for the sentinels, which ask for none, and where there are none.
 ///
 /// # Safety
 ///
@@ -178,7 +178,7 @@ pub(super) fn as_kind<'a, T>(
     pick(found.map(|attached| &*attached.topology))
 }
 
-/// What `body` makes of what was found on `comm`.
+/// The answer of `body` to what was found on `comm`.
 pub(crate) fn answer<F, T>(
     comm: MPI_Comm,
     found: Result<F>,

@@ -1,4 +1,4 @@
-//! Where the node of a process is in the network: what Slurm tells its tasks, and what a file of the user's says
+//! The address of a process' node in the network: what Slurm tells its tasks, and what a file of the user's says
 //! of its host.
 
 use std::ffi::{CStr, c_int};
@@ -17,7 +17,7 @@ const NAME_BYTES: usize = 64;
 /// The length in words of what a process sends about its node's address: that by Slurm, and the host's name.
 pub(super) const WORDS: usize = address::WORDS + NAME_BYTES / size_of::<c_int>();
 
-/// What this process knows of its node's address, as words. Reads the environment once per process.
+/// The knowledge of this process about its node's address, as words. Reads the environment once per process.
 pub(super) fn of_this_process() -> [c_int; WORDS] {
     static WORDS_OF_THIS: OnceLock<[c_int; WORDS]> = OnceLock::new();
     *WORDS_OF_THIS.get_or_init(|| {
@@ -99,7 +99,7 @@ pub(super) fn add<'a>(
     }
 }
 
-/// What a file of the user's says of the processes' nodes.
+/// Reads what a file of the user's says of the processes' nodes.
 fn of_file<'a>(
     layout: &Machine,
     file: &WrittenNetworkMap,

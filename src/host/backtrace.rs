@@ -1,4 +1,4 @@
-//! Which program calls: known by the names of the functions that are being called.
+//! Finds the calling program: known by the names of the functions that are being called.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::fs::File;
@@ -26,7 +26,8 @@ pub(super) fn incompatible_program() -> Option<&'static IncompatibleProgram> {
     })
 }
 
-/// Whether the calling program [mends the pairing of blocks itself](Known::PairsItself), as [`incompatible_program`], and what it does.
+/// Returns whether the calling program [mends the pairing of blocks itself](Known::PairsItself), as
+/// [`incompatible_program`], and what it does.
 pub(super) fn pairs_itself() -> Option<&'static str> {
     find(|known| match known {
         Known::PairsItself(what) => Some(what),
@@ -43,7 +44,7 @@ fn find<T>(wanted: impl Fn(Known) -> Option<T>) -> Option<T> {
     called.filter_map(|address| called_from(*address)).find_map(wanted)
 }
 
-/// What is known of the function that an address is in.
+/// The entry for the function that an address is in.
 fn called_from(address: *const c_void) -> Option<Known> {
     let found = loaded_from(address)?;
     if !found.dli_sname.is_null() {
@@ -65,7 +66,7 @@ fn called_from(address: *const c_void) -> Option<Known> {
     program.functions.iter().find(|(range, _)| range.contains(&at)).map(|(_, known)| *known)
 }
 
-/// What the loader knows of an address.
+/// The loader's facts about an address.
 fn loaded_from(address: *const c_void) -> Option<libc::Dl_info> {
     // SAFETY: all fields may be zero.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
@@ -76,7 +77,7 @@ fn loaded_from(address: *const c_void) -> Option<libc::Dl_info> {
 /// The functions of a program's file that a table knows.
 #[derive(Default)]
 struct Program {
-    /// Whether addresses are relative to where it was loaded.
+    /// True if addresses are relative to where it was loaded.
     moves: bool,
     functions: Vec<(Range<u64>, Known)>,
 }

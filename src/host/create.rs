@@ -53,7 +53,7 @@ fn attach(
     keep(comm, attached).map(|(comm, ())| comm)
 }
 
-/// What is collective comes first: where a local call fails on one process alone, the others wait for nothing.
+/// Does what is collective first: where a local call fails on one process alone, the others wait for nothing.
 fn attach_to(
     comm: &mut HostComm,
     topology: Topology,

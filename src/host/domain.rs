@@ -1,4 +1,4 @@
-//! Where inside its node a process runs: by the cores that it is bound to, as Linux tells of them.
+//! The place of a process inside its node: by the cores that it is bound to, as Linux tells of them.
 
 use std::ffi::c_int;
 use std::fs;

@@ -122,7 +122,7 @@ fn code_of(function: &'static str, error: Error) -> c_int {
     error_code(function, class, &error.to_string())
 }
 
-/// How many codes of one class are in use before the oldest gets a new text. Codes are never given
+/// The number of codes of one class that are in use before the oldest gets a new text. Codes are never given
 /// back to a host, so their number must not grow with the number of errors.
 const CODES: usize = 8;
 
@@ -150,7 +150,7 @@ impl Codes {
 /// they are used. It is a leaf: what is called under it waits for no other thread and calls nothing back.
 static IN_USE: Mutex<(Option<Codes>, usize)> = Mutex::new((None, 0));
 
-/// How often codes are made in a program that starts its host again and again; then errors have
+/// The number of times that codes are made in a program that starts its host again and again; then errors have
 /// their classes as codes, and the host's texts. A host has room for some thousand codes.
 const MOST_STARTS: usize = 64;
 

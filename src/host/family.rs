@@ -1,4 +1,4 @@
-//! Whether the MPI that answers is of the kind that this library was built for.
+//! Checks that the MPI that answers is of the kind that this library was built for.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,13 +32,13 @@ fn mismatch() -> Option<[sys::cg_family; 2]> {
     (known && families[0] != families[1]).then_some(families)
 }
 
-/// Whether this library was built for SMPI, which runs all ranks in one process.
+/// Returns whether this library was built for SMPI, which runs all ranks in one process.
 pub(super) fn is_smpi() -> bool {
     // SAFETY: a constant of the shim.
     unsafe { sys::cg_family_built == sys::CG_FAMILY_SMPI }
 }
 
-/// What the MPI that answers calls itself, and an address inside of it.
+/// The name and version of the MPI that answers, and an address inside of it.
 fn library_version() -> Option<(String, *const c_void)> {
     // Another MPI than the one built for may have longer texts.
     const ROOM: usize = 16384;

@@ -1,4 +1,4 @@
-//! Where processes run: asked of the host by the first constructor that needs it, and kept.
+//! The places of processes: asked of the host by the first constructor that needs it, and kept.
 //!
 //! A constructor that may move processes, or that is reported on, asks all processes of its communicator;
 //! nothing is ever sent for it elsewhere. Each of them keeps the answer with the communicator, because
@@ -107,7 +107,7 @@ pub(super) fn host_list(comm: &HostComm, layout: &Machine) -> Option<String> {
     names.iter().all(|name| seen.insert(name)).then(|| host_list_of(&names))
 }
 
-/// What did not hold together where it was gathered, until the report [takes](take_notes) it.
+/// Contradictions in what was gathered, until the report [takes](take_notes) it.
 static NOTES: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Warnings about the layouts that were gathered since the last call.
@@ -115,22 +115,22 @@ pub(super) fn take_notes() -> Vec<String> {
     mem::take(&mut NOTES.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// What one process tells of itself.
+/// The facts that one process tells of itself.
 struct Place {
     /// The number of its node; `None` if the host failed to tell.
     node: Option<u64>,
     /// Its domains below the node.
     domains: [c_int; domain::WORDS],
-    /// Where its node is in the network.
+    /// The address of its node in the network.
     address: [c_int; address::WORDS],
     /// Its rank in `MPI_COMM_WORLD` if rank 0 of the communicator is in that as well.
     rank_in_world: Option<c_int>,
 }
 
-/// How many words a [`Place`] takes.
+/// The number of words of a [`Place`].
 const WORDS: usize = 4 + domain::WORDS + address::WORDS;
 
-/// Where the words of the address begin.
+/// The index of the first word of the address.
 const ADDRESS: usize = 4 + domain::WORDS;
 
 /// No rank in `MPI_COMM_WORLD`, as a word.
@@ -176,7 +176,7 @@ struct GatheredLayout {
     of_world: Option<Machine>,
     /// The names of hosts by the rank in `MPI_COMM_WORLD`.
     hosts: Vec<(c_int, String)>,
-    /// What does not hold together, and was not used.
+    /// Contradictions, which were not used.
     notes: Vec<String>,
 }
 
@@ -262,7 +262,7 @@ fn broadcast(comm: &HostComm, words: Vec<u32>) -> Result<Vec<u32>> {
     Ok(bytes.chunks_exact(4).map(word).collect())
 }
 
-/// What `CARTOGRAPH_LAYOUT` says of `MPI_COMM_WORLD`. A mistake in it is said once, by rank 0 of the
+/// Reads what `CARTOGRAPH_LAYOUT` says of `MPI_COMM_WORLD`. A mistake in it is said once, by rank 0 of the
 /// communicator that it is needed for.
 fn written(world: &HostComm, comm: &HostComm) -> Result<Option<Machine>> {
     static SAID: Once = Once::new();
@@ -278,7 +278,7 @@ fn written(world: &HostComm, comm: &HostComm) -> Result<Option<Machine>> {
     }
 }
 
-/// What a communicator carries.
+/// The places that a communicator carries.
 fn cached(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     let Some(value) = LAYOUT.get(comm.0)? else { return Ok(None) };
     let value = value.cast_const().cast::<Runs>();
@@ -305,7 +305,7 @@ fn keep(comm: &HostComm, runs: Runs) -> Arc<Runs> {
     runs
 }
 
-/// Whether there is an `MPI_COMM_WORLD`.
+/// Returns whether there is an `MPI_COMM_WORLD`.
 fn is_active() -> bool {
     // SAFETY: asks the host for its state, which is allowed at any time.
     unsafe { sys::cg_is_active() != 0 }

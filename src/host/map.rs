@@ -1,5 +1,4 @@
-//! What constructors are told of the program's and the user's settings, and what the `MPI_*_map`
-//! functions answer.
+//! The settings of the program and the user for constructors, and the answers of the `MPI_*_map` functions.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::Once;
@@ -53,7 +52,7 @@ pub(crate) fn call_settings_with_info(function: Function, info: MPI_Info) -> Cal
     settings
 }
 
-/// Where a communicator's hints say what the dimensions of grids weigh.
+/// The key of a communicator's hints for the weights of dimensions.
 const WEIGHTS: &CStr = c"cartograph_weights";
 
 fn info_value(info: MPI_Info, key: &CStr) -> Option<String> {
@@ -61,7 +60,7 @@ fn info_value(info: MPI_Info, key: &CStr) -> Option<String> {
     value(|key, room| unsafe { sys::cg_info_get(info, key, room) }, key)
 }
 
-/// What is found under a key; `read` says whether there is something and writes it.
+/// The value under a key; `read` says whether there is something and writes it.
 fn value(read: impl FnOnce(*const c_char, *mut c_char) -> c_int, key: &CStr) -> Option<String> {
     let mut value = [0 as c_char; sys::CG_INFO_ROOM as usize];
     if read(key.as_ptr(), value.as_mut_ptr()) == 0 {
@@ -112,7 +111,7 @@ pub(super) fn say_if_forced(function: &str, outcome: ReorderOutcome) {
     }
 }
 
-/// What edges along the dimensions of a grid on `comm` weigh: by `CARTOGRAPH_WEIGHTS`; where that has none for
+/// The weights of edges along the dimensions of a grid on `comm`: by `CARTOGRAPH_WEIGHTS`; where that has none for
 /// it, by what a recorded run sent; and else by `cartograph_weights` among the communicator's hints, as far as the host keeps it. That none of the former is
 /// for so many dimensions, and what is wrong with the latter, is said once, by rank 0.
 pub(crate) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
@@ -149,7 +148,7 @@ fn weights_or(
     None
 }
 
-/// What the communicator's hints say of it.
+/// The weights by the communicator's hints.
 fn hinted(comm: &HostComm, sides: &[usize]) -> Option<Vec<i64>> {
     static SAID: Once = Once::new();
     // SAFETY: a communicator of the program, which is the caller's for the time of the call.

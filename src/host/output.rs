@@ -1,4 +1,4 @@
-//! Where a report goes: to stderr or a text as it comes, or to a file of JSON that is whole at every moment.
+//! The output of a report: to stderr or a text as it comes, or to a file of JSON that is whole at every moment.
 
 use std::ffi::OsString;
 use std::fs::{self, OpenOptions};

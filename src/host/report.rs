@@ -1,4 +1,4 @@
-//! What was done, collected on `MPI_COMM_SELF` and written as it comes.
+//! Reports of what was done, collected on `MPI_COMM_SELF` and written as it comes.
 //!
 //! Each process tells what it knows itself, and nothing is sent for it: others may not have this library.
 //! The host frees the collection at the start of `MPI_Finalize`, where the numbers are brought up to date.
@@ -28,7 +28,7 @@ static COLLECTOR: Key = Key::new(no_copy, finish);
 /// A topology was created, which this process or another tells of.
 static HAS_CREATED: AtomicBool = AtomicBool::new(false);
 
-/// What one process has to tell.
+/// The report of one process.
 struct Collector {
     report: Report,
     output: Output,
@@ -45,7 +45,8 @@ impl Collector {
         }
     }
 
-    /// Where the job runs may be known to a later constructor only. Asks the host, and so with no lock held.
+    /// Learns where the job runs, which may be known to a later constructor only. Asks the host, and so with no lock
+    /// held.
     fn learn_job(&self) {
         if self.knows_job.load(Ordering::Relaxed) {
             return;
@@ -149,7 +150,7 @@ static AT_EXIT: extern "C" fn() = {
     at_exit
 };
 
-/// How this job was started, for a rank file that places it.
+/// The way in which this job was started, for a rank file that places it.
 fn launch(comm: &HostComm, layout: &Machine) -> Launch {
     let processes = HostComm::world().size().unwrap_or(0);
     let hosts = machine::host_list(comm, layout);

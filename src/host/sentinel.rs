@@ -17,9 +17,9 @@ pub(crate) struct Sentinels<const N: usize> {
     all: [AtomicUsize; N],
 }
 
-/// Those of C.
+/// The sentinels of C.
 pub(crate) static OF_C: Sentinels<{ sys::CG_WEIGHTS_SENTINELS as usize }> = Sentinels::none();
-/// Those of Fortran.
+/// The sentinels of Fortran.
 pub(crate) static OF_FORTRAN: Sentinels<{ sys::CG_FORTRAN_WEIGHTS_SENTINELS as usize }> =
     Sentinels::none();
 
@@ -32,7 +32,7 @@ impl<const N: usize> Sentinels<N> {
         }
     }
 
-    /// Whether an address is one of these. Only where there is a topology: before, they are not known.
+    /// Returns whether an address is one of these. Only where there is a topology: before, they are not known.
     #[inline(always)]
     pub(crate) fn has(&self, address: *const c_int) -> bool {
         let address = address.addr();

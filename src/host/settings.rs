@@ -1,4 +1,4 @@
-//! What people set in the environment.
+//! The settings in the environment.
 
 use std::env;
 use std::ffi::OsString;
@@ -19,7 +19,7 @@ use crate::machine::network::{NetworkMap, NetworkMapFile};
 use crate::machine::{LayoutError, Machine};
 use crate::mapping::{Distances, Options, Weights};
 
-/// Where the report goes.
+/// The output of the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Target {
     /// To stderr.
@@ -40,7 +40,7 @@ struct WrittenLayout {
 pub(super) struct WrittenNetworkMap {
     /// `None` if nothing of it can be used.
     pub(super) network_map: Option<NetworkMap>,
-    /// What is wrong with the file: lines for one process to say.
+    /// Faults of the file: lines for one process to say.
     pub(super) complaints: Vec<String>,
 }
 
@@ -59,9 +59,9 @@ pub(crate) enum Neighbor {
 /// `CARTOGRAPH_PAIRING`: which blocks belong together where a process is a neighbor more than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pairing {
-    /// Those that the standard says.
+    /// The pairing that the standard says.
     Standard,
-    /// Those that the host delivers.
+    /// The pairing that the host delivers.
     Host,
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct Settings {
     network_map: OnceLock<Option<WrittenNetworkMap>>,
     /// `CARTOGRAPH_REPORT`.
     pub(super) report: Option<Target>,
-    /// What was written and is not understood or cannot be done: lines for one process to say.
+    /// Settings that are not understood or cannot be carried out: lines for one process to say.
     complaints: Vec<String>,
 }
 
@@ -300,7 +300,7 @@ pub(super) fn set(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !is_privileged && !value.is_empty())
 }
 
-/// Where the program was when this library was loaded.
+/// The directory of the program when this library was loaded.
 static START: OnceLock<PathBuf> = OnceLock::new();
 
 #[used]

@@ -1,4 +1,5 @@
-//! What a recorded run of the program sent: `CARTOGRAPH_TRAFFIC`, read by a process that plans, when it first does.
+//! The traffic of a recorded run of the program: `CARTOGRAPH_TRAFFIC`, read by a process that plans, when it first
+//! does.
 
 use std::ffi::c_int;
 use std::sync::{Once, OnceLock};

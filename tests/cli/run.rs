@@ -13,7 +13,7 @@ pub(crate) fn cartograph(arguments: &str) -> Run {
     at(Path::new(COMMAND), arguments)
 }
 
-/// Where cargo has put the command.
+/// The path at which cargo has put the command.
 pub(crate) const COMMAND: &str = env!("CARGO_BIN_EXE_cartograph");
 
 /// The same, of a copy that lies elsewhere.
@@ -60,7 +60,7 @@ impl Run {
         }
     }
 
-    /// What it prints; it must not fail, nor say anything on stderr.
+    /// The output; it must not fail, nor say anything on stderr.
     pub(crate) fn stdout(self) -> String {
         let shown = format!("{:?}", self.command);
         let done = self.output();
@@ -69,7 +69,7 @@ impl Run {
         String::from_utf8(done.stdout).unwrap()
     }
 
-    /// What it prints, whatever the loader says of libraries that are none.
+    /// The output, whatever the loader says of libraries that are none.
     pub(crate) fn stdout_only(self) -> String {
         String::from_utf8(self.output().stdout).unwrap()
     }

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 
 use crate::run::{COMMAND, Directory, cartograph};
 
-/// What each program begins with: the report of a library, by which the processes were moved or not. `run` is how often
-/// it was run, which it notes where `try` does not look.
+/// The first lines of each program: the report of a library, by which the processes were moved or not. `run` is how
+/// often it was run, which it notes where `try` does not look.
 const PROLOGUE: &str = r#"
 state=$(dirname "$0")/state
 echo >>"$state"

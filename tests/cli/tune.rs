@@ -18,7 +18,7 @@ struct Bench {
 }
 
 impl Bench {
-    /// Where a recorded run is that exchanges halos on a grid of 4 x 4, which the program lets be moved or not.
+    /// A directory with a recorded run that exchanges halos on a grid of 4 x 4, which the program lets be moved or not.
     fn new(name: &str, reorder: bool) -> Self {
         let directory = Directory::new(&format!("tune-{name}"));
         for place in ["here", "tmp"] {

@@ -103,7 +103,7 @@ impl Differences {
     }
 }
 
-/// Whether a name is in a list with commas.
+/// Returns whether a name is in a list with commas.
 fn has(names: &str, name: &str) -> bool {
     names.split(',').any(|listed| listed.trim() == name)
 }

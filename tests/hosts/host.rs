@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use crate::output::Verdict;
 use crate::testlist::{Test, top};
 
-/// How Cartograph comes into a program.
+/// The way in which Cartograph comes into a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Library {
     None,
@@ -30,7 +30,7 @@ pub(crate) struct Host {
     environment: Vec<String>,
     /// A library to preload to the same end.
     yielding: Option<PathBuf>,
-    /// What was compiled, linked and looked at, or why not.
+    /// The files that were compiled, linked and looked at, or why not.
     made: Mutex<HashMap<PathBuf, Made>>,
 }
 
@@ -70,7 +70,7 @@ impl Host {
         top().join("build").join(built).join("lib/libcartograph.so")
     }
 
-    /// What is preloaded besides, so that processes that wait yield.
+    /// The library that is preloaded besides, so that processes that wait yield.
     pub(crate) fn yielding(&self) -> Option<&PathBuf> {
         self.yielding.as_ref()
     }
@@ -85,7 +85,7 @@ impl Host {
         self.environment.iter().filter_map(|word| word.split_once('='))
     }
 
-    /// What is preloaded.
+    /// The library that is preloaded.
     fn preloaded(&self, library: Library) -> Option<PathBuf> {
         let folder = match library {
             Library::Preloaded => self.lib(),
@@ -108,7 +108,7 @@ impl Host {
         (!wrapper.is_empty() && has_bindings).then_some(wrapper)
     }
 
-    /// Whether the host has what the test's source needs.
+    /// Returns whether the host has what the test's source needs.
     pub(crate) fn can_build(&self, test: &Test) -> bool {
         test.way.is_by_itself() || self.compiler(&test.source).is_some()
     }
@@ -237,12 +237,12 @@ impl Host {
         Ok(())
     }
 
-    /// Whether programs are loaded by the host's own, as SMPI's are, and cannot be run by themselves.
+    /// Returns whether programs are loaded by the host's own, as SMPI's are, and cannot be run by themselves.
     fn loads_programs(&self) -> bool {
         self.name == "smpi"
     }
 
-    /// How a program is started; its arguments follow.
+    /// The command that starts a program; its arguments follow.
     fn command(
         &self,
         program: &Path,

@@ -1,4 +1,4 @@
-//! What a program or a script that ended without an error says of itself, in its last line.
+//! The verdict that a program or a script that ended without an error has in its last line.
 
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]

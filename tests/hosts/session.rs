@@ -113,7 +113,7 @@ impl<'a> Session<'a> {
         count(&self.err, pattern)
     }
 
-    /// Whether stderr has these words.
+    /// Returns whether stderr has these words.
     pub(crate) fn says(&self, words: &str) -> bool {
         self.err.contains(words)
     }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-/// How a program uses Cartograph and what is expected.
+/// The way in which a program uses Cartograph, and what is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
     /// Alone and with the library preloaded: what it prints must be the same.
@@ -22,7 +22,7 @@ pub(crate) enum Way {
 }
 
 impl Way {
-    /// Whether the test starts processes by itself.
+    /// Returns whether the test starts processes by itself.
     pub(crate) fn is_by_itself(self) -> bool {
         matches!(self, Self::Script | Self::Case)
     }
@@ -39,7 +39,7 @@ pub(crate) struct Test {
     pub(crate) settings: Vec<String>,
     /// The only hosts that it is for; empty: all but the minimal ones.
     hosts: Vec<String>,
-    /// Whether one host of each family will do where several run at once.
+    /// True if one host of each family will do where several run at once.
     pub(crate) once: bool,
 }
 
@@ -66,7 +66,7 @@ impl Test {
         self.processes = kept;
     }
 
-    /// Whether it is for this host.
+    /// Returns whether it is for this host.
     pub(crate) fn is_for(&self, host: &str) -> bool {
         match self.hosts[..] {
             [] => !MINIMAL.contains(&host),
@@ -74,7 +74,7 @@ impl Test {
         }
     }
 
-    /// Whether it is no concern of this host's, so that it does not even count as ignored: it is about
+    /// Returns whether it is no concern of this host's, so that it does not even count as ignored: it is about
     /// the minimal hosts only, or this is one of them.
     pub(crate) fn is_elsewhere(&self, host: &str) -> bool {
         let minimal = |name: &String| MINIMAL.contains(&name.as_str());

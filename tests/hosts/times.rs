@@ -1,14 +1,14 @@
-//! Where the time goes and what failed: printed after a run of many trials, whose last lines are what is kept of it.
+//! Times and failures: printed after a run of many trials, whose last lines are what is kept of it.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Completion, Failed};
 
-/// How many trials of each host are printed.
+/// The number of trials of each host that are printed.
 const SHOWN: usize = 20;
 
-/// How many lines of what a failed trial said are printed.
+/// The number of lines of a failed trial's output that are printed.
 const LINES: usize = 30;
 
 /// The trials that ran: `HOST/NAME`, and how long.

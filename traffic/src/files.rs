@@ -1,4 +1,4 @@
-//! Where recordings are kept.
+//! The files of recordings.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, BufRead, BufReader};

@@ -25,7 +25,7 @@ fn add(sum: &mut u64, more: u64) {
     *sum = sum.saturating_add(more);
 }
 
-/// What is known of a process by its parts so far.
+/// The facts about a process from its parts so far.
 #[derive(Default)]
 struct Known {
     parts: u32,
@@ -218,7 +218,7 @@ fn schema_of(text: &str) -> Option<u32> {
     u32::try_from(value.get("process")?.get("schema")?.as_u64()?).ok()
 }
 
-/// What went between neighbors along each dimension of a grid, and between others of it.
+/// The traffic between neighbors along each dimension of a grid, and between others of it.
 fn along(
     grid: &Grid,
     places: &BTreeMap<u32, u32>,

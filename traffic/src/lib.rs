@@ -1,4 +1,4 @@
-//! What a job sent: the files that the recorder writes, one a node, and what they say together.
+//! The traffic of a job: the files that the recorder writes, one a node, and what they say together.
 //!
 //! A file has parts, each of one process: lines of JSON, of which the first is [`Line::Process`];
 //! `docs/design/traffic-format.md` describes them. Parts may be in one file or several.

@@ -16,19 +16,19 @@ pub const SCHEMA: u32 = 1;
 pub enum Line {
     /// The process whose lines follow.
     Process(Process),
-    /// What the process sent or put to another, by its rank in `MPI_COMM_WORLD`.
+    /// The messages that the process sent or put to another, by its rank in `MPI_COMM_WORLD`.
     Sent {
         /// The other.
         to: u32,
-        /// How much.
+        /// The amount.
         #[serde(flatten)]
         count: Count,
     },
-    /// What the process fetched from another by one-sided calls.
+    /// The data that the process fetched from another by one-sided calls.
     Got {
         /// The other.
         from: u32,
-        /// How much.
+        /// The amount.
         #[serde(flatten)]
         count: Count,
     },
@@ -38,7 +38,7 @@ pub enum Line {
     Collective {
         /// The MPI function.
         function: String,
-        /// How often it was called.
+        /// The number of calls.
         calls: u64,
         /// The time that the process was in it, in nanoseconds, if it is blocking.
         #[serde(default)]
@@ -77,9 +77,9 @@ pub struct Process {
     /// The number of the process' parts before this one: what it counts comes on top of theirs.
     #[serde(default)]
     pub part: u32,
-    /// Whether the process came to its end.
+    /// True if the process came to its end.
     pub complete: bool,
-    /// How many lines follow.
+    /// The number of lines that follow.
     pub lines: usize,
 }
 
@@ -95,7 +95,7 @@ pub struct Address {
 /// A number of messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// How many there were.
+    /// The number of such creations.
     pub messages: u64,
     /// Their total size in bytes.
     pub bytes: u64,
@@ -108,9 +108,9 @@ pub struct Grid {
     pub function: String,
     /// Processes along each dimension.
     pub dims: Vec<u32>,
-    /// Whether each dimension is periodic.
+    /// The periodic dimensions: true for each that is.
     pub periodic: Vec<bool>,
-    /// What the program passed as `reorder`; false where the function has no such argument.
+    /// The program's value of `reorder`; false where the function has no such argument.
     pub reorder: bool,
     /// The rank of the process in the grid.
     pub rank: u32,

@@ -1,4 +1,4 @@
-//! What all parts of a job say together.
+//! The parts of a job together.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub enum ReadError {
     Malformed {
         /// From 1.
         line: usize,
-        /// What the parser says.
+        /// The message of the parser.
         reason: String,
     },
     /// Lines of a part are missing.
@@ -86,11 +86,11 @@ pub struct Topology {
     pub function: String,
     /// Processes along each dimension.
     pub dims: Vec<u32>,
-    /// Whether each dimension is periodic.
+    /// The periodic dimensions: true for each that is.
     pub periodic: Vec<bool>,
-    /// What the program passed as `reorder`.
+    /// The program's value of `reorder`.
     pub reorder: bool,
-    /// How many grids of different processes there were.
+    /// The number of grids of different processes.
     pub grids: usize,
     /// For each dimension the messages between neighbors along it, on any communicator. Processes that are
     /// neighbors along several dimensions count for the first of them.
@@ -99,14 +99,14 @@ pub struct Topology {
     pub elsewhere: Count,
 }
 
-/// What a whole job sent: the parts of all its processes, joined.
+/// The traffic of a whole job: the parts of all its processes, joined.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Recording {
     /// The size of `MPI_COMM_WORLD`.
     pub size: u32,
     /// The program, as it was called.
     pub program: String,
-    /// What the MPI calls itself.
+    /// The name and version of the MPI.
     pub mpi: String,
     /// The node of each rank of which a part is there.
     pub hosts: BTreeMap<u32, Host>,
@@ -136,7 +136,7 @@ impl Count {
 }
 
 impl Recording {
-    /// Whether a text begins as a part does, whatever follows.
+    /// Returns whether a text begins as a part does, whatever follows.
     pub fn is_one(text: &str) -> bool {
         text.trim_start().starts_with("{\"process\":")
     }

@@ -1,4 +1,4 @@
-//! What a recording says of the edges of a topology.
+//! The weights of a topology's edges by a recording.
 
 use crate::{Count, Recording};
 

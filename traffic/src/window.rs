@@ -13,7 +13,7 @@ const MOST_BYTES: usize = 60_000;
 /// The longest body of a loop, in items.
 const LONGEST_BODY: usize = 1024;
 
-/// How often the search for loops begins again, and so how deep they are nested at most.
+/// The number of times the search for loops begins again, and so how deep they are nested at most.
 const MOST_ROUNDS: usize = 32;
 
 /// The first calls of a process, from `MPI_Init` on.
@@ -21,7 +21,7 @@ const MOST_ROUNDS: usize = 32;
 pub struct Window {
     /// From `MPI_Init` to the end of the last of these calls.
     pub nanoseconds: u64,
-    /// Whether further calls followed, for which there was no room.
+    /// True if further calls followed, for which there was no room.
     pub cut: bool,
     /// The different calls.
     pub calls: Vec<Call>,
@@ -55,7 +55,7 @@ pub struct Collective {
     pub function: Cow<'static, str>,
     /// The same for all processes of the communicator.
     pub group: u64,
-    /// How many they are.
+    /// The number of processes.
     pub size: u32,
     /// The root, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,7 +72,7 @@ pub enum Step {
     Call(u32, u64),
     /// Steps that repeat.
     Loop {
-        /// How often they come.
+        /// The number of repetitions.
         times: u32,
         /// The steps; times are means.
         steps: Vec<Step>,
@@ -194,7 +194,7 @@ fn take(step: &mut Step) -> Step {
     std::mem::replace(step, Step::Call(0, 0))
 }
 
-/// Whether two steps differ in times at most.
+/// Returns whether two steps differ in times at most.
 fn same(one: &Step, other: &Step) -> bool {
     match (one, other) {
         (Step::Call(one, _), Step::Call(other, _)) => one == other,

@@ -24,28 +24,28 @@ use crate::topology::{self, Class};
 /// "No rank", in a minimum over ranks.
 const NO_RANK: i64 = i64::MAX;
 
-/// What one process contributes to the agreement of all.
+/// The contribution of one process to the agreement of all.
 pub struct Contribution<'a> {
     /// The first fault in this process' own arguments, if there is one.
     pub fault: Option<topology::Error>,
     /// The arguments that all processes must pass alike; ignored where there is a fault.
     pub shared: Shared<'a>,
-    /// How many processes the new topology has. `None` in `MPI_Cart_sub`, whose sub-grids together have all.
+    /// The number of processes that the new topology has. `None` in `MPI_Cart_sub`, whose sub-grids together have all.
     pub vertices: Option<i32>,
-    /// What this process asks of the reordering; `None` in functions that do not reorder.
+    /// The request of this process about reordering; `None` in functions that do not reorder.
     pub request: Option<ReorderRequest>,
-    /// Where a function may be called in two ways, which of them this process chose.
+    /// The choice of this process where a function may be called in two ways.
     pub choice: Option<Choice>,
     /// The neighbors in the new topology; `None` where there is a fault.
     pub neighbors: Option<Neighbors<'a>>,
 }
 
-/// What a process knows of the neighbors in a new topology.
+/// The neighbors of a process, as far as it knows them, in a new topology.
 #[derive(Clone, Copy)]
 pub struct Neighbors<'a> {
-    /// How many processes it has.
+    /// The number of processes that it has.
     pub processes: i32,
-    /// Whether some process is a neighbor of a process more than once, as far as this process knows.
+    /// Tells whether some process is a neighbor of a process more than once, as far as this process knows.
     pub repeated: &'a dyn Fn() -> bool,
 }
 
@@ -56,31 +56,31 @@ pub struct Choice {
     pub argument: &'static str,
     /// The two ways, in words.
     pub ways: [&'static str; 2],
-    /// Which of them this process chose, 0 or 1; `None` if its arguments fit both.
+    /// The choice of this process, 0 or 1; `None` if its arguments fit both.
     pub chosen: Option<usize>,
-    /// Whether different choices are accepted, because every host accepts them, unless [`Rule::Weights`] is
+    /// True if different choices are accepted, because every host accepts them, unless [`Rule::Weights`] is
     /// checked.
     pub tolerated: bool,
 }
 
-/// What all processes know once they agree.
+/// The result of an agreement, known to all processes.
 pub struct Agreement {
-    /// Which of the two ways was chosen; `None` if the arguments of all processes fit both, or there was no
+    /// The chosen one of the two ways; `None` if the arguments of all processes fit both, or there was no
     /// choice. Where different choices are accepted it is this process' own.
     pub way: Option<usize>,
-    /// Whether processes will be moved.
+    /// The decision whether processes will be moved.
     pub decision: ReorderDecision,
     /// The rules that are checked.
     pub check: Check,
     /// Rules that were broken, but are not checked.
     pub broken: Vec<Rule>,
-    /// Whether neighborhood collectives are the host's own: if some process wants it and all allow it.
+    /// True if neighborhood collectives are the host's own: if some process wants it and all allow it.
     pub host_graph: bool,
-    /// Whether small blocks are combined: this process' own setting, or off if it is off on any process.
+    /// The setting of combining: this process' own, or off if it is off on any process.
     pub combine: Combine,
 }
 
-/// How many bits of a color are a digest.
+/// The number of bits of a color that are a digest.
 const DIGEST_BITS: u32 = 24;
 
 /// Digests are colors from here on; below are those of functions that split into several parts.
@@ -260,13 +260,14 @@ pub fn first_fault<C: Comm>(comm: &C, fault: Option<String>) -> Result<Option<Er
 }
 
 impl Contribution<'_> {
-    /// Whether this process would have neighborhood collectives be the host's own, by the neighbors that it knows.
+    /// Returns whether this process would have neighborhood collectives be the host's own, by the neighbors that it
+    /// knows.
     fn host_graph<C: Comm>(&self, comm: &C) -> bool {
         let of = |Neighbors { processes, repeated }| comm.host_graph(processes, repeated);
         self.neighbors.is_some_and(of)
     }
 
-    /// Whether it allows that where others want it: of a distributed graph it does not know all neighbors.
+    /// Returns whether it allows that where others want it: of a distributed graph it does not know all neighbors.
     fn allows_host_graph<C: Comm>(&self, comm: &C, own: bool) -> bool {
         let distributed = [Function::DistGraphCreate, Function::DistGraphCreateAdjacent];
         match self.neighbors {
@@ -297,7 +298,7 @@ impl Contribution<'_> {
                 | (digest as i32 & ((1 << DIGEST_BITS) - 1)))
     }
 
-    /// What decides which calls of the communicator come after the split: ranks in which it differs
+    /// Encodes the calls of the communicator that come after the split: ranks in which this differs
     /// never have one color, and with `host_graph` and in the last bit what decides that of neighborhood
     /// collectives. A number below [`CALL_SEQUENCES`].
     fn call_sequence(&self, size: i32, host_graph: bool) -> i32 {

@@ -42,7 +42,7 @@ pub struct Argument<'a> {
     pub name: &'static str,
     /// Its values; a scalar is a slice of one.
     pub values: &'a [i32],
-    /// Whether different values are accepted, because every host accepts them: each process keeps its own,
+    /// True if different values are accepted, because every host accepts them: each process keeps its own,
     /// unless [`Rule::Arguments`](super::check::Rule::Arguments) is checked.
     pub tolerated: bool,
 }

@@ -1,4 +1,4 @@
-//! Which process gets which new rank: the reordering of a constructor.
+//! Assigns new ranks to processes: the reordering of a constructor.
 //!
 //! Rank 0 knows where all processes run, plans, and tells every process its new rank: 8 bytes a
 //! process in one scatter, and nothing at all where no process moves.
@@ -14,7 +14,7 @@ use crate::machine::Machine;
 use crate::mapping::{Csr, Options, Plan, recall_graph};
 use crate::topology::TopologySummary;
 
-/// How ranks were reordered, for the report. Only on rank 0, and only where a report is asked for or the
+/// The placement of ranks, for the report. Only on rank 0, and only where a report is asked for or the
 /// program passed `reorder = 0`.
 #[derive(Debug, Clone)]
 pub struct Placement {
@@ -22,11 +22,11 @@ pub struct Placement {
     pub layout: Option<Arc<Machine>>,
     /// The plan, whether it was applied or not.
     pub plan: Option<Plan>,
-    /// Whether it was applied, and if not, why.
+    /// The outcome: applied, or why not.
     pub outcome: ReorderOutcome,
     /// The weights of the graph's edges from node to node, if there are not too many nodes.
     pub traffic: Option<NodeTraffic>,
-    /// What was created, also where rank 0 itself is left out.
+    /// A summary of the new topology, also where rank 0 itself is left out.
     pub summary: TopologySummary,
     /// Seconds that planning took.
     pub seconds: f64,
@@ -41,7 +41,7 @@ pub(super) struct Assignment {
     pub(super) new_rank: Option<i32>,
     /// The new rank of the process whose old rank is this one's new rank. It has this vertex' edges.
     pub(super) edges_from: i32,
-    /// Whether any process has another rank than before.
+    /// True if any process has another rank than before.
     pub(super) moved: bool,
 }
 
@@ -51,7 +51,7 @@ const NO_RANK: i32 = -1;
 /// "All ranks stay", in a scattered pair.
 const STAY: i32 = -2;
 
-/// What rank 0 has planned.
+/// The plan of rank 0.
 pub(super) struct PlannedMapping {
     pub(super) plan: Plan,
     pub(super) traffic: Option<NodeTraffic>,
@@ -75,12 +75,12 @@ impl PlannedMapping {
     }
 }
 
-/// What all ranks agree on before rank 0 plans.
+/// The facts on which all ranks agree before rank 0 plans.
 pub(super) struct PlacementInput {
     pub(super) decision: ReorderDecision,
     /// Rules that the arguments broke.
     pub(super) broken: Vec<Rule>,
-    /// How to search; rank 0's count.
+    /// Options of the search; those of rank 0 count.
     pub(super) options: Options,
 }
 

@@ -82,7 +82,7 @@ pub(crate) fn make(
     made.map(|made| made.member)
 }
 
-/// Whether a communicator is what its topology says.
+/// Returns whether a communicator is what its topology says.
 pub(crate) fn fits(comm: &Sim, topology: &Topology, old_size: i32) -> bool {
     let (rank, size) = (comm.rank().unwrap(), comm.size().unwrap());
     let inside = |edges: &Edges| edges.ranks.iter().all(|rank| (0..size).contains(rank));

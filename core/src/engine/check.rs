@@ -71,7 +71,7 @@ impl Check {
         Self(self.0 | 1 << rule as u8)
     }
 
-    /// Whether a rule is in it.
+    /// Returns whether a rule is in it.
     pub const fn has(self, rule: Rule) -> bool {
         self.0 >> rule as u8 & 1 != 0
     }

@@ -17,14 +17,14 @@ use crate::topology::{self, Cart, Class, Graph, Topology, TopologySummary};
 pub struct Created<C> {
     /// The new communicator and its topology; `None` on a process that gets `MPI_COMM_NULL`.
     pub member: Option<(C, Topology)>,
-    /// Whether the new communicator is known to have all processes of the old one with the ranks that they have there; the
-    /// same on all processes.
+    /// True if the new communicator is known to have all processes of the old one with the ranks that they have there;
+    /// the same on all processes.
     pub keeps_ranks: bool,
-    /// How ranks were reordered, where a report is asked for.
+    /// The placement of ranks, where a report is asked for.
     pub placement: Option<Placement>,
-    /// Whether neighborhood collectives are the host's own, as all processes agreed.
+    /// True if neighborhood collectives are the host's own, as all processes agreed.
     pub host_graph: bool,
-    /// Which small blocks of neighborhood collectives are combined; off on all processes or on none.
+    /// The setting of combining for neighborhood collectives; off on all processes or on none.
     pub combine: Combine,
 }
 
@@ -32,9 +32,9 @@ pub struct Created<C> {
 pub struct CartArguments<'a> {
     /// Processes along each dimension.
     pub dims: &'a [i32],
-    /// Whether each dimension is periodic.
+    /// The periodic dimensions: true for each that is.
     pub periods: &'a [bool],
-    /// Whether ranks may be reordered.
+    /// True if ranks may be reordered.
     pub reorder: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct GraphArguments<'a> {
     pub index: &'a [i32],
     /// The node that each edge leads to.
     pub edges: &'a [i32],
-    /// Whether ranks may be reordered.
+    /// True if ranks may be reordered.
     pub reorder: bool,
 }
 

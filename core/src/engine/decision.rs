@@ -1,4 +1,4 @@
-//! Whether a call of a constructor moves processes: by what the user says, what the call says, and what is
+//! Decides whether a constructor moves processes: by what the user says, what the call says, and what is
 //! known of programs.
 
 use super::check::Check;
@@ -16,28 +16,28 @@ pub struct CallSettings {
     pub reorder: Reorder,
     /// `cartograph_reorder` in the info of the call, if it is there.
     pub info: Option<bool>,
-    /// Whether a report is asked for, so that rank 0 makes a plan even if no process may be moved.
+    /// True if a report is asked for, so that rank 0 makes a plan even if no process may be moved.
     pub reporting: bool,
     /// Rules whose breach is an error.
     pub check: Check,
-    /// Which small blocks of neighborhood collectives on the new communicator are combined.
+    /// The setting of combining for neighborhood collectives on the new communicator.
     pub combine: Combine,
-    /// How mappings are searched for.
+    /// Options of the search for mappings.
     pub options: Options,
 }
 
-/// What one process passes to a constructor about reordering.
+/// The arguments of one process to a constructor about reordering.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct ReorderRequest {
     /// The argument `reorder`.
     pub reorder: bool,
-    /// Whether the constructor is one of distributed graphs.
+    /// True if the constructor is one of distributed graphs.
     pub distributed: bool,
     /// The settings by the environment and the info.
     pub settings: CallSettings,
 }
 
-/// What a rank says of moving processes in a call, the most cautious first. The call is the same on all
+/// The answer of a rank about moving processes in a call, the most cautious first. The call is the same on all
 /// ranks, so the least of these is what all of them say together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Permission {
@@ -55,7 +55,7 @@ impl Permission {
         [Self::Off, Self::Refused, Self::NotAsked, Self::NotConfirmed, Self::Granted, Self::Forced];
 }
 
-/// What only rank 0 says: a number of which the lowest bits mean these, the next two [`MachineKnowledge`], and
+/// The word of rank 0: a number of which the lowest bits mean these, the next two [`MachineKnowledge`], and
 /// the rest the place of a [`IncompatibleProgram`] in its table, counted from 1.
 const REPORTING: i64 = 1;
 const SCRAMBLE: i64 = 2;
@@ -76,7 +76,7 @@ impl ReorderRequest {
         }
     }
 
-    /// How cautious this rank is, as a number that is not negative; the least of all ranks counts.
+    /// The permission of this rank, as a number that is not negative; the least of all ranks counts.
     pub(super) fn permission_rank(&self) -> i64 {
         self.permission() as i64
     }
@@ -85,12 +85,12 @@ impl ReorderRequest {
         self.permission() >= Permission::Granted
     }
 
-    /// Whether it matters what rank 0 says.
+    /// Returns whether the word of rank 0 matters.
     pub(super) fn needs_broadcast(&self) -> bool {
         self.may_move() || self.settings.reporting
     }
 
-    /// What only rank 0 says, as a number that is not negative.
+    /// Encodes what only rank 0 says, as a number that is not negative.
     pub(super) fn encode_root<C: Comm>(&self, comm: &C) -> i64 {
         // Nothing is asked for that is of no use: that takes time.
         let knowledge =
@@ -108,7 +108,7 @@ impl ReorderRequest {
             | incompatible_program << INCOMPATIBLE_PROGRAM
     }
 
-    /// What is going to happen where all ranks of `comm` ask for the same. It is rank 0 that says so, and
+    /// Decides for all ranks where all ranks of `comm` ask for the same. It is rank 0 that says so, and
     /// all [ask](Self::asks) or none.
     pub(super) fn decide<C: Comm>(&self, comm: &C) -> Result<ReorderDecision, C::Error> {
         let root = if comm.rank()? == 0 { self.encode_root(comm) } else { 0 };
@@ -121,7 +121,7 @@ impl ReorderRequest {
         Ok(self.decision(words[0], words[1]))
     }
 
-    /// What the least [`caution`](Self::permission_rank) of all ranks and rank 0's number mean for this call.
+    /// Decides by the least [`permission_rank`](Self::permission_rank) of all ranks and rank 0's number for this call.
     pub(super) fn decision(&self, permission_rank: i64, root: i64) -> ReorderDecision {
         let knowledge = root >> KNOWLEDGE & 3;
         let scramble = root & SCRAMBLE != 0;
@@ -156,12 +156,12 @@ impl ReorderRequest {
     }
 }
 
-/// What a constructor is going to do; the same on all processes.
+/// The decision of a constructor; the same on all processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReorderDecision {
-    /// Whether processes may be moved.
+    /// True if processes may be moved.
     pub moving: bool,
-    /// Whether rank 0 makes a plan, to move processes by it or to report what it would gain.
+    /// True if rank 0 makes a plan, to move processes by it or to report what it would gain.
     pub planning: bool,
     pub(super) reporting: bool,
     /// Processes are moved at random.
@@ -179,7 +179,7 @@ impl ReorderDecision {
     }
 }
 
-/// Whether a plan was applied, and if not, why.
+/// The outcome of a plan: applied, or the reason why not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReorderOutcome {
     /// It was; `forced` where the program had passed `reorder = 0`.
@@ -203,7 +203,7 @@ pub enum ReorderOutcome {
     Differing,
     /// Nothing that was found is better than the order of the ranks.
     NothingGained,
-    /// What was found gains only if all dimensions weigh the same, which is not known.
+    /// The mapping found gains only if all dimensions weigh the same, which is not known.
     Withheld,
     /// The graph is too large to be looked at as a whole.
     TooLarge,

@@ -36,7 +36,7 @@ impl Digest {
         rest.iter().fold(paired, |so_far, last| so_far.number(half(*last) << 32))
     }
 
-    /// What it came to.
+    /// The digest.
     pub(super) fn finish(self) -> u64 {
         #[cfg(test)]
         if COLLIDING.get() {

@@ -27,7 +27,7 @@ pub enum EdgeWeights<'a> {
 }
 
 impl EdgeWeights<'_> {
-    /// Whether this rank says that the graph has weights; `None` if it does not say.
+    /// Returns whether this rank says that the graph has weights; `None` if it does not say.
     pub(super) fn weighted(self) -> Option<bool> {
         match self {
             Self::Unweighted => Some(false),
@@ -54,7 +54,7 @@ pub struct AdjacentArguments<'a> {
     pub destinations: &'a [i32],
     /// Their weights.
     pub dest_weights: EdgeWeights<'a>,
-    /// Whether ranks may be reordered.
+    /// True if ranks may be reordered.
     pub reorder: bool,
 }
 
@@ -62,13 +62,13 @@ pub struct AdjacentArguments<'a> {
 pub struct EdgeArguments<'a> {
     /// The rank that edges start from.
     pub sources: &'a [i32],
-    /// How many entries of `destinations` belong to each of the `sources`.
+    /// The number of entries of `destinations` that belong to each of the `sources`.
     pub degrees: &'a [i32],
     /// The rank that each edge leads to.
     pub destinations: &'a [i32],
     /// A weight for each of the `destinations`.
     pub weights: EdgeWeights<'a>,
-    /// Whether ranks may be reordered.
+    /// True if ranks may be reordered.
     pub reorder: bool,
 }
 
@@ -264,7 +264,7 @@ fn fetch_lists<C: Comm>(
 }
 
 impl<'a> AdjacentArguments<'a> {
-    /// What this rank can find wrong alone; with whether it says that the graph is weighted.
+    /// Checks what this rank can find wrong alone; returns as well whether it says that the graph is weighted.
     fn check(self, size: i32) -> Result<(Self, Option<bool>), topology::Error> {
         use topology::dist_graph::{check_nodes, check_not_negative};
         check_nodes("sources", self.sources, size)?;
@@ -279,7 +279,7 @@ impl<'a> AdjacentArguments<'a> {
         }
     }
 
-    /// Whether a process is a neighbor of this one more than once.
+    /// Returns whether a process is a neighbor of this one more than once.
     fn repeats_neighbors(&self) -> bool {
         [self.sources, self.destinations].into_iter().any(|ranks| repeats(ranks.to_vec()))
     }
@@ -305,7 +305,7 @@ impl<'a> AdjacentArguments<'a> {
 }
 
 impl EdgeArguments<'_> {
-    /// What this rank can find wrong alone.
+    /// Checks what this rank can find wrong alone.
     fn check(self, size: i32) -> Result<Self, topology::Error> {
         use topology::dist_graph::{check_nodes, check_not_negative};
         check_nodes("sources", self.sources, size)?;
@@ -314,7 +314,7 @@ impl EdgeArguments<'_> {
         Ok(self)
     }
 
-    /// Whether this rank gives an edge more than once. Edges that several ranks give count as different ones.
+    /// Returns whether this rank gives an edge more than once. Edges that several ranks give count as different ones.
     fn repeats_edges(&self) -> bool {
         repeats(self.edges(false).map(|[from, to, _]| [from, to]).collect())
     }
@@ -344,7 +344,7 @@ impl EdgeArguments<'_> {
     }
 }
 
-/// Whether some item is there more than once.
+/// Returns whether some item is there more than once.
 fn repeats<T: Ord>(mut items: Vec<T>) -> bool {
     items.sort_unstable();
     items.windows(2).any(|two| two[0] == two[1])

@@ -1,4 +1,4 @@
-//! Whether every edge of an adjacent distributed graph is given alike by both of its ends.
+//! Checks that every edge of an adjacent distributed graph is given alike by both of its ends.
 
 use super::agree::first_fault;
 use super::digest::mix;
@@ -7,7 +7,7 @@ use super::exchange::{Item, deliver};
 use super::{Comm, Error};
 use crate::topology::Class;
 
-/// What a rank's edges add to a sum over all ranks: numbers made of the edges are added where they
+/// The contribution of a rank's edges to a sum over all ranks: numbers made of the edges are added where they
 /// arrive and subtracted where they leave. Far below 63 bits, so that a sum over a million ranks fits.
 pub(super) fn imbalance(rank: i32, arguments: &AdjacentArguments<'_>) -> i64 {
     let add = |ranks: &[i32], weights: EdgeWeights<'_>, edge: &dyn Fn(i32) -> (i32, i32)| {
@@ -23,7 +23,7 @@ pub(super) fn imbalance(rank: i32, arguments: &AdjacentArguments<'_>) -> i64 {
 /// The bits of an imbalance.
 const BALANCE: i64 = (1 << 40) - 1;
 
-/// Whether the sum of all imbalances says that every edge is given alike at both ends. In 2^40 cases
+/// Returns whether the sum of all imbalances says that every edge is given alike at both ends. In 2^40 cases
 /// of edges that are not, one passes.
 pub(super) fn is_balanced(sum: i64) -> bool {
     sum & BALANCE == 0

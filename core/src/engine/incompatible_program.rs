@@ -41,7 +41,7 @@ pub enum Known {
 }
 
 impl Known {
-    /// What is known of a function of this name.
+    /// The entry for a function of this name.
     pub fn of_symbol(symbol: &str) -> Option<Self> {
         let pairs_itself = || PAIRS_ITSELF.iter().any(|known| symbol.starts_with(known));
         let incompatible_program =

@@ -1,4 +1,4 @@
-//! How a topology communicator comes to be, over any communicator that can do what [`Comm`] asks.
+//! Makes topology communicators, over any communicator that can do what [`Comm`] asks.
 //! Pure: no MPI, no I/O, no unsafe.
 
 pub mod agree;
@@ -31,7 +31,7 @@ use crate::machine::Machine;
 use crate::mapping::Csr;
 use crate::topology::{self, Class};
 
-/// What a process knows, without asking others, of where the processes of a communicator run.
+/// The knowledge of a process, without asking others, of where the processes of a communicator run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MachineKnowledge {
     /// Nothing.
@@ -43,7 +43,7 @@ pub enum MachineKnowledge {
     OneNode,
 }
 
-/// What the engine needs of a communicator. Every method but `rank`, `size`, `knowledge`,
+/// The operations that the engine needs of a communicator. Every method but `rank`, `size`, `knowledge`,
 /// `incompatible_program`, `weights`, `weighed` and `host_graph` is collective.
 pub trait Comm: Sized {
     /// A failure of the host, or a fault that the engine found.
@@ -65,15 +65,15 @@ pub trait Comm: Sized {
     fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<(), Self::Error>;
     /// Gives every process what rank 0 has for it, and rank 0 alone passes.
     fn scatter(&self, pairs: &[[i32; 2]]) -> Result<[i32; 2], Self::Error>;
-    /// What all processes pass, one after the other, on rank 0; nothing elsewhere. All of it is at
+    /// The words of all processes, one after the other, on rank 0; nothing elsewhere. All of it is at
     /// most `i32::MAX` words.
     fn gather(&self, words: &[i32]) -> Result<Vec<i32>, Self::Error>;
-    /// What is known here of where the processes run. Only asked for on rank 0.
+    /// The knowledge of this process about where the processes run. Only asked for on rank 0.
     fn knowledge(&self) -> MachineKnowledge;
     /// The program that calls the constructor, if it is known not to stand that its processes are moved.
     /// Only asked for on rank 0, where they are about to be.
     fn incompatible_program(&self) -> Option<&'static IncompatibleProgram>;
-    /// What edges weigh along each dimension of a grid of these sides, if that is known. Only asked for on
+    /// The weights of edges along each dimension of a grid of these sides, if they are known. Only asked for on
     /// rank 0.
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>>;
     /// A graph with weights that say what a recorded run sent along its edges, if there was one. Only asked for
@@ -81,12 +81,13 @@ pub trait Comm: Sized {
     fn weighed(&self, graph: Csr) -> Csr {
         graph
     }
-    /// Whether this process would have neighborhood collectives be the host's own, on a distributed graph of the host, on
-    /// a new communicator of so many processes, on which some process is a neighbor of a process more than once or not.
+    /// Returns whether this process would have neighborhood collectives be the host's own, on a distributed graph of
+    /// the host, on a new communicator of so many processes, on which some process is a neighbor of a process more than
+    /// once or not.
     fn host_graph(&self, _processes: i32, _repeated: &dyn Fn() -> bool) -> bool {
         false
     }
-    /// Where the processes run, on rank 0; `None` elsewhere, and where the host cannot tell. Collective
+    /// The machine, on rank 0; `None` elsewhere, and where the host cannot tell. Collective
     /// only if it is not `known` to rank 0.
     fn machine(&self, known: bool) -> Result<Option<Arc<Machine>>, Self::Error>;
     /// Sends `words` to one process and receives what another sends here. Only used on

@@ -25,8 +25,8 @@ pub enum Reorder {
 pub struct Policy {
     /// In which constructors processes may be moved.
     pub reorder: Reorder,
-    /// How processes are moved at random, if they are, to test the program: then also in programs that are known not to
-    /// work so.
+    /// The random order by which processes are moved, if they are, to test the program: then also in programs that are
+    /// known not to work so.
     pub scramble: Option<Scramble>,
     /// The constructors that move processes.
     pub by: Constructors,
@@ -55,7 +55,7 @@ impl Default for Constructors {
 }
 
 impl Constructors {
-    /// Whether a constructor is in the set.
+    /// Returns whether a constructor is in the set.
     pub fn has(self, function: Function) -> bool {
         self.0 & Self::bit(function) != 0
     }

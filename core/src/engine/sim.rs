@@ -9,7 +9,7 @@ use super::incompatible_program::IncompatibleProgram;
 use super::{Comm, Error, MachineKnowledge};
 use crate::machine::Machine;
 
-/// What a process brings to a collective call, and which call it is.
+/// The contribution of a process to a collective call, and the call's name.
 type Slot = Option<(&'static str, Box<dyn Any + Send>)>;
 
 /// A thread that waits longer than this waits for ever.
@@ -23,16 +23,16 @@ pub(crate) struct Sim {
 
 #[cfg(test)]
 thread_local! {
-    /// Where the process of this thread would have neighborhood collectives be the host's own.
+    /// The cases in which the process of this thread would have neighborhood collectives be the host's own.
     pub(crate) static HOST_GRAPH: std::cell::Cell<HostGraph> = const { std::cell::Cell::new(HostGraph::Nowhere) };
 }
 
-/// Where neighborhood collectives are to be the host's own.
+/// The cases in which neighborhood collectives are to be the host's own.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum HostGraph {
     Nowhere,
-    /// Where a process is a neighbor of a process more than once.
+    /// If a process is a neighbor of a process more than once.
     WhereRepeated,
     Everywhere,
 }
@@ -58,7 +58,7 @@ impl Group {
 /// A barrier at which no thread waits for ever.
 struct Meeting {
     size: usize,
-    /// How many meetings there were, and how many processes are here for the next.
+    /// The number of meetings so far, and of processes that are here for the next.
     state: Mutex<(u64, usize)>,
     all_here: Condvar,
 }
@@ -105,7 +105,7 @@ pub(crate) fn run_on<T: Send>(
 }
 
 impl Sim {
-    /// What rank 0 has called so far, here and on what was split off.
+    /// The calls of rank 0 so far, here and on what was split off.
     #[cfg(test)]
     pub(crate) fn calls(&self) -> Vec<&'static str> {
         self.all("calls", ());
@@ -120,7 +120,7 @@ impl Sim {
         }
     }
 
-    /// What every process contributed, by rank: every collective operation is made of this.
+    /// The contributions of every process, by rank: every collective operation is made of this.
     fn all<T: Clone + Send + 'static>(&self, call: &'static str, own: T) -> Vec<T> {
         self.group.slots.lock().unwrap()[self.rank as usize] = Some((call, Box::new(own)));
         self.group.meeting.wait();

@@ -172,7 +172,7 @@ fn random_edges(seed: u64, size: i32) -> Vec<[i32; 4]> {
         .collect()
 }
 
-/// What a rank knows of a graph: the list of its edges in either direction, by giver.
+/// The edges that a rank knows of a graph: the list of its edges in either direction, by giver.
 fn expected(edges: &[[i32; 4]], rank: i32, size: i32, weighted: bool) -> DistGraph {
     let list = |end: usize| {
         let by_giver = (0..size).flat_map(|giver| edges.iter().filter(move |e| e[0] == giver));

@@ -1,4 +1,4 @@
-//! What is done with random bytes: the bodies of `fuzz/`, which `cargo test` runs as well, on the
+//! Bodies that take random bytes: the bodies of `fuzz/`, which `cargo test` runs as well, on the
 //! committed seeds and on bytes of its own. Each panics where something does not hold.
 
 mod constructors;

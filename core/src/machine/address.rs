@@ -1,5 +1,5 @@
-//! Where a node is in the network, as the launcher, the kernel or a file tells: the groups that it is in, from the
-//! outermost inward. Their names are only compared, so processes send numbers for them.
+//! The address of a node in the network, as the launcher, the kernel or a file tells: the groups that it is in, from
+//! the outermost inward. Their names are only compared, so processes send numbers for them.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ const MOST_BYTES: usize = 1 << 14;
 /// The groups that a node is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Address {
-    /// How many levels there are.
+    /// The number of levels.
     levels: u8,
     /// Their kinds, the outermost first, in four bits each from the lowest on.
     kinds: u32,
@@ -27,12 +27,12 @@ pub struct Address {
     names: [u32; MOST_ABOVE],
 }
 
-/// What a process knows of its node's address in the network.
+/// The knowledge of a process about its node's address in the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportedAddress {
     /// Nothing.
     Nothing,
-    /// What it was told is no address.
+    /// Something that is no address.
     Malformed,
     /// The address.
     At(Address),

@@ -17,7 +17,7 @@ fn line(text: &str) -> Option<(usize, [i64; 3])> {
     numbers.next().is_none().then_some((rank, coordinates))
 }
 
-/// Whether the second line of a file is of this kind.
+/// Returns whether the second line of a file is of this kind.
 pub(super) fn begins(second: &str) -> bool {
     line(second).is_some()
 }

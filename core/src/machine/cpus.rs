@@ -1,4 +1,4 @@
-//! What is below the node: the package, the NUMA domain and the cache of the cores that a process may use, from
+//! The levels below the node: the package, the NUMA domain and the cache of the cores that a process may use, from
 //! what Linux tells of its CPUs.
 
 use super::Kind;
@@ -17,7 +17,7 @@ fn ranges(list: &str) -> Option<Vec<(usize, usize)>> {
     words.map(range).collect()
 }
 
-/// Whether all CPUs are in a list.
+/// Returns whether all CPUs are in a list.
 fn hold(ranges: &[(usize, usize)], cpus: &[usize]) -> bool {
     cpus.iter().all(|cpu| ranges.iter().any(|(first, last)| (first..=last).contains(&cpu)))
 }

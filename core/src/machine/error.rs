@@ -1,4 +1,4 @@
-//! What is wrong with a layout as it was written.
+//! Errors in a layout as it was written.
 
 use super::MOST_LEVELS;
 
@@ -14,21 +14,21 @@ pub enum LayoutError {
     /// Parts of a list that have another number of levels than the first.
     #[error("'{text}': '{part}' has {levels} levels, but the first part has {first}")]
     OtherDepth {
-        /// What was written.
+        /// The text.
         text: String,
         /// The part that differs.
         part: String,
-        /// How many levels it has.
+        /// The number of levels that it has.
         levels: usize,
-        /// How many levels the first part has.
+        /// The number of levels that the first part has.
         first: usize,
     },
     /// More levels than [`MOST_LEVELS`].
     #[error("'{text}' has {levels} levels, but at most {MOST_LEVELS} are taken")]
     TooDeep {
-        /// What was written.
+        /// The text.
         text: String,
-        /// How many levels it has.
+        /// The number of levels that it has.
         levels: usize,
     },
     /// Not of that form, and no file that can be read either.
@@ -36,19 +36,19 @@ pub enum LayoutError {
         "'{name}' is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8), and as a file it cannot be read: {why}"
     )]
     Unreadable {
-        /// What was written.
+        /// The text.
         name: String,
-        /// What the system says of the file.
+        /// The system's error for the file.
         why: String,
     },
     /// The nodes have another number of places than there are processes.
     #[error("the layout '{text}' has {places} places, but there are {ranks} processes")]
     OtherSize {
-        /// What was written.
+        /// The text.
         text: String,
-        /// How many processes it speaks of.
+        /// The number of processes that it speaks of.
         places: usize,
-        /// How many there are.
+        /// The number of there that are.
         ranks: usize,
     },
     /// A file that says where nodes are, and not which ranks run on them.
@@ -62,7 +62,7 @@ pub enum LayoutError {
     Line {
         /// Counted from 1.
         line: usize,
-        /// What is wrong there.
+        /// The error on that line.
         what: String,
     },
 }

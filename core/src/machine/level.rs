@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What the groups of a level are, from the largest to the smallest.
+/// The kinds of groups, from the largest to the smallest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Groups of nodes of an unknown kind.
@@ -67,12 +67,12 @@ pub struct Level {
 }
 
 impl Level {
-    /// How many groups there are.
+    /// The number of groups.
     pub fn groups(&self) -> usize {
         self.group_of.iter().max().map_or(0, |most| *most as usize + 1)
     }
 
-    /// How many ranks each group has, none of them 0.
+    /// The number of ranks that each group has, none of them 0.
     pub fn sizes(&self) -> Vec<usize> {
         let mut sizes = Vec::new();
         // Neighbors in rank are mostly in the same group.

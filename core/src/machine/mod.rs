@@ -1,4 +1,4 @@
-//! Where processes run, level by level: switches and whatever groups nodes, the nodes, and packages, NUMA
+//! The machine, level by level: switches and whatever groups nodes, the nodes, and packages, NUMA
 //! domains and caches in them.
 
 pub mod address;
@@ -38,7 +38,7 @@ pub fn host_list(names: &[String]) -> String {
 /// process grows with them.
 pub const MOST_LEVELS: usize = 12;
 
-/// Where each rank of a communicator runs: a tree of levels, the outermost first. One of the levels is that of
+/// The place of each rank of a communicator: a tree of levels, the outermost first. One of the levels is that of
 /// the nodes.
 ///
 /// A level gives every rank the number of the group it is in. Groups of a level are numbered
@@ -47,7 +47,7 @@ pub const MOST_LEVELS: usize = 12;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Machine {
     levels: Vec<Level>,
-    /// Which of the levels are the nodes.
+    /// The index of the level of nodes.
     nodes: usize,
 }
 
@@ -195,7 +195,7 @@ impl Machine {
         self
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn ranks(&self) -> usize {
         self.nodes().len()
     }
@@ -232,7 +232,7 @@ impl Machine {
         kinds().enumerate().map(name).collect()
     }
 
-    /// How many ranks each node has, none of them 0.
+    /// The number of ranks that each node has, none of them 0.
     pub fn node_sizes(&self) -> Vec<usize> {
         self.levels[self.nodes].sizes()
     }
@@ -253,7 +253,7 @@ impl Machine {
         Self { levels, nodes: self.nodes }.without_idle_levels()
     }
 
-    /// Whether every level has one group, so that no mapping can gain anything.
+    /// Returns whether every level has one group, so that no mapping can gain anything.
     pub fn is_flat(&self) -> bool {
         self.levels.iter().all(|level| level.group_of.iter().all(|group| *group == 0))
     }

@@ -20,7 +20,7 @@ pub enum NetworkMap {
 pub struct NetworkMapFile {
     /// The usable part.
     pub network_map: NetworkMap,
-    /// What was left out, with its line and the reason.
+    /// Lines that were left out, with its line and the reason.
     pub faults: Vec<LayoutError>,
 }
 
@@ -59,12 +59,12 @@ impl NetworkMap {
         address.map_or(ReportedAddress::Nothing, |address| ReportedAddress::At(*address))
     }
 
-    /// Whether each node has an address of its own.
+    /// Returns whether each node has an address of its own.
     pub fn is_distinct(&self) -> bool {
         matches!(self, Self::Hosts(_))
     }
 
-    /// Whether it has no address of any node.
+    /// Returns whether it has no address of any node.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Hosts(hosts) => hosts.is_empty(),

@@ -17,7 +17,7 @@ fn parts(text: &str) -> Option<Vec<Vec<usize>>> {
     text.split(',').map(numbers).collect()
 }
 
-/// Whether the text of a layout is taken as the name of a file: any text that does not have the form of sizes.
+/// Returns whether the text of a layout is taken as the name of a file: any text that does not have the form of sizes.
 pub fn names_a_file(text: &str) -> bool {
     parts(text).is_none()
 }

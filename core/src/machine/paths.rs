@@ -8,7 +8,7 @@ use super::{Kind, LayoutError, Level, MOST_LEVELS, Machine, numbered};
 const BELOW: [(&str, Kind); 3] =
     [("package", Kind::Package), ("numa", Kind::Numa), ("l3", Kind::Cache)];
 
-/// What a part of a path is, if it is below the node.
+/// The kind of a part of a path, if it is below the node.
 fn below(part: &str) -> Option<Kind> {
     let is_number = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
     let of = |(word, kind): &(&str, Kind)| {

@@ -58,7 +58,7 @@ impl Runs {
         (whole && full).then_some(Self { words })
     }
 
-    /// How many ranks there are.
+    /// The number of ranks.
     pub fn ranks(&self) -> usize {
         self.words[0] as usize
     }
@@ -94,7 +94,7 @@ impl Runs {
     }
 }
 
-/// How many runs there are before they repeat: the last of the rounds may break off, even within a run.
+/// The number of runs before they repeat: the last of the rounds may break off, even within a run.
 fn round(runs: &[&[u32]]) -> usize {
     let last = runs.len().saturating_sub(1);
     let same = |late: usize, early: usize| {
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// How many words a layout takes; it is the same again afterwards.
+    /// Counts the words that a layout takes; it is the same again afterwards.
     fn words(layout: &Machine) -> usize {
         let runs = Runs::from(layout);
         assert_eq!(runs.machine(), *layout);

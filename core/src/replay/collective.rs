@@ -8,7 +8,7 @@ use super::{Meeting, Program};
 /// The collectives of one group.
 #[derive(Default)]
 pub(super) struct Group {
-    /// How many each of its ranks has begun.
+    /// The number of collectives that each rank has begun.
     begun: HashMap<u32, u64>,
     open: HashMap<u64, Instance>,
 }
@@ -76,7 +76,7 @@ impl Group {
     }
 }
 
-/// What a collective of a group takes after the last has come: a step a doubling of the nodes and of the processes of
+/// The time of a collective of a group after the last has come: a step a doubling of the nodes and of the processes of
 /// a node, and its bytes on the links of the busiest node.
 pub(super) fn cost(
     program: &Program,

@@ -1,4 +1,5 @@
-//! What a placement does to the time of a program: its recorded calls are replayed on a model of the machine.
+//! Replays the effect of a placement on the time of a program: its recorded calls are replayed on a model of the
+//! machine.
 //!
 //! The model is small: a node has one link each way, on which messages go one after the other; a message takes the latency
 //! of the highest level that it crosses; inside nodes it is copied; what is sent leaves at once, and a send that is large
@@ -25,7 +26,7 @@ pub enum Op {
         bytes: u64,
         /// Its tag.
         tag: i32,
-        /// Whether the call comes back at once.
+        /// True if the call returns at once.
         request: bool,
     },
     /// A receive; with a request or, if not, blocking.
@@ -34,15 +35,15 @@ pub enum Op {
         from: Option<u32>,
         /// The tag; `None` for any.
         tag: Option<i32>,
-        /// Whether the call comes back at once.
+        /// True if the call returns at once.
         request: bool,
     },
     /// Waits until requests are done: `count` of them, the first of which was made by the call with a request that is
     /// `back` of these calls ago.
     Wait {
-        /// How far back the first is; 1 for the last one.
+        /// The distance back to the first; 1 for the last one.
         back: u32,
-        /// How many, in the order of the calls.
+        /// The number of requests, in the order of the calls.
         count: u32,
     },
     /// A collective of a group.
@@ -51,7 +52,7 @@ pub enum Op {
         group: u32,
         /// Who waits for whom.
         kind: Meeting,
-        /// What each process gives; in all-to-alls to each other process.
+        /// The bytes that each process gives; in all-to-alls to each other process.
         bytes: u64,
     },
 }
@@ -80,7 +81,7 @@ pub struct Event {
     pub op: Op,
 }
 
-/// What the processes of a job call.
+/// The calls of the processes of a job.
 #[derive(Debug, Clone, Default)]
 pub struct Program {
     /// The calls of each rank, in order.

@@ -3,7 +3,7 @@
 /// Ticks of the replay's clock in a second: picoseconds.
 const TICKS: f64 = 1e12;
 
-/// What a message takes to cross a level.
+/// The cost of a message across a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
     /// Seconds before the first byte is there.
@@ -12,7 +12,7 @@ pub struct Link {
     pub bandwidth: f64,
 }
 
-/// What messages take by the levels that they cross.
+/// The cost of messages by the levels that they cross.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Network {
     /// Inside a node.
@@ -54,7 +54,7 @@ impl Link {
         ticks(self.latency)
     }
 
-    /// How long bytes occupy it.
+    /// The time for which bytes occupy it.
     pub(super) fn transfer(self, bytes: u64) -> u64 {
         ticks(bytes as f64 / self.bandwidth)
     }
@@ -68,7 +68,7 @@ pub(super) fn seconds(ticks: u64) -> f64 {
     ticks as f64 / TICKS
 }
 
-/// Where ranks are.
+/// The places of ranks.
 #[derive(Debug, Clone, Copy)]
 pub struct Places<'a> {
     /// The node of each rank.

@@ -16,14 +16,14 @@ const OVERHEAD: u64 = 200_000;
 /// A request that is not done.
 const PENDING: u64 = u64::MAX;
 
-/// What came of a replay.
+/// The result of a replay.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
     /// Seconds until the last call that could be replayed was over.
     pub seconds: f64,
     /// Seconds of them after every rank had made as many calls as it was asked about.
     pub after_mark: f64,
-    /// How many calls each rank has begun: others wait for what nobody sends.
+    /// The number of calls that each rank has begun: others wait for what nobody sends.
     pub calls: Vec<u32>,
     /// Seconds until the last of them was over, by rank.
     pub ends: Vec<f64>,
@@ -52,7 +52,7 @@ impl Posted {
     }
 }
 
-/// What is to happen.
+/// An event to come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
     /// A rank makes its next call.
@@ -89,7 +89,7 @@ struct Replay<'a> {
     queued: u64,
     ranks: Vec<Rank>,
     groups: Vec<Group>,
-    /// What a collective takes.
+    /// The costs of collectives.
     costs: HashMap<(u32, u64, u8), u64>,
     messages: Vec<Message>,
     /// When the link of each node is free, out and in.

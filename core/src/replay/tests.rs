@@ -183,7 +183,7 @@ proptest! {
         prop_assert!(now.seconds >= busiest / SLOW.bandwidth * 0.999);
     }
 
-    /// What is replayed does not depend on where ranks are, as long as no receive has a wildcard, also where calls are
+    /// The replay does not depend on where ranks are, as long as no receive has a wildcard, also where calls are
     /// missing.
     #[test]
     fn what_can_be_replayed_is_the_same_everywhere(

@@ -1,4 +1,4 @@
-//! Whether what a report says can be: a report is read from a file, and its numbers are used as sizes
+//! Checks of reports: a report is read from a file, and its numbers are used as sizes
 //! and indices.
 
 use super::effect::NodeSizes;
@@ -23,7 +23,7 @@ fn ensure(holds: bool, words: impl FnOnce() -> String) -> Result {
 }
 
 impl Document {
-    /// What contradicts itself, in words.
+    /// Finds a contradiction, in words.
     pub(super) fn check(&self) -> Result {
         if let Some(job) = &self.job {
             let nodes = job.nodes.as_ref().map_or(Ok(()), NodeSizes::check);

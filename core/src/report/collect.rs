@@ -10,7 +10,7 @@ use super::effect::NodeSizes;
 use super::json::{Document, Warning};
 use super::record::Record;
 
-/// How much is kept.
+/// The limits of what is kept.
 #[derive(Debug, Clone, Copy)]
 struct Room {
     /// Different records; further ones are only counted.
@@ -32,7 +32,7 @@ impl Room {
 pub struct Job {
     /// The MPI library's name and version, by itself.
     pub mpi: String,
-    /// How many processes `MPI_COMM_WORLD` has.
+    /// The number of processes that `MPI_COMM_WORLD` has.
     pub processes: i32,
     /// The rank of the reporting process in it.
     pub rank: i32,
@@ -55,12 +55,12 @@ struct Collected {
     hasher: RandomState,
     drawn: usize,
     room: Room,
-    /// How often something was added.
+    /// The number of additions.
     added: u64,
     written: WrittenText,
 }
 
-/// What of the document was written already, as text.
+/// The part of the document that was written already, as text.
 #[derive(Debug, Default)]
 struct WrittenText {
     head: bool,
@@ -158,7 +158,7 @@ impl Collected {
         }
     }
 
-    /// Whether it is of a kind that was not there.
+    /// Adds a record; returns whether its kind was not there.
     fn add(&mut self, mut record: Record) -> bool {
         let records = &mut self.document.topologies;
         let hash = self.hasher.hash_one(record.dedup_key());
@@ -197,7 +197,7 @@ impl Collected {
         has_room
     }
 
-    /// Whether to write after one more was added.
+    /// Returns whether to write after one more was added.
     fn is_due(&mut self, is_new: bool) -> bool {
         self.added += 1;
         is_new || self.added.is_power_of_two()

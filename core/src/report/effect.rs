@@ -1,4 +1,4 @@
-//! What a mapping brings, in numbers.
+//! The effect of a mapping, in numbers.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use crate::machine::{Level, Machine};
 use crate::mapping::plan::{LevelCost, Weighted};
 use crate::mapping::{Cost, Plan};
 
-/// How many nodes have how many processes: runs of `(nodes, processes)`, in the order of the nodes.
+/// The sizes of nodes: runs of `(nodes, processes)`, in the order of the nodes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct NodeSizes(Vec<(usize, usize)>);
@@ -20,12 +20,12 @@ impl NodeSizes {
         self.0.iter().copied()
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn nodes(&self) -> usize {
         self.0.iter().map(|(nodes, _)| nodes).sum()
     }
 
-    /// How many processes there are.
+    /// The number of processes.
     pub fn ranks(&self) -> usize {
         self.0.iter().map(|(nodes, size)| nodes * size).sum()
     }
@@ -92,7 +92,7 @@ impl From<Cost> for Crossing {
 pub struct LevelEffect {
     /// The name of its groups: "switches", "nodes", "packages".
     pub name: Cow<'static, str>,
-    /// How many groups there are.
+    /// The number of groups.
     pub groups: usize,
     /// No mapping has fewer edges between them.
     pub lower_bound: i64,

@@ -30,7 +30,7 @@ pub struct Document {
 pub struct Warning {
     /// Its text, one line.
     pub text: String,
-    /// How often it was given.
+    /// The number of times it was given.
     pub count: u64,
 }
 
@@ -73,7 +73,7 @@ impl Document {
     ///
     /// [`ReadError`].
     pub fn read(json: &str) -> Result<Self, ReadError> {
-        /// What all versions have.
+        /// The fields that all versions have.
         #[derive(Deserialize)]
         struct Head {
             schema: u32,

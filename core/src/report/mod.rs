@@ -1,4 +1,4 @@
-//! What was done and what it brought: text for people, JSON for programs, pictures. Pure: no MPI, no
+//! Reports of what was done and what it brought: text for people, JSON for programs, pictures. Pure: no MPI, no
 //! I/O, no unsafe.
 //!
 //! What creates topologies [adds](Report::add) a [`Record`] for each and writes [what is new](Report::news)

@@ -1,4 +1,4 @@
-//! Where the processes of a topology are, for pictures.
+//! The places of a topology's processes, for pictures.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::machine::{Level, Machine};
 use crate::mapping::Plan;
 
-/// Where processes run, as much as a picture needs.
+/// The places of processes, as far as a picture needs them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Places {
     /// The node of every rank of the old communicator.
@@ -24,7 +24,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Where a plan puts the ranks of a layout.
+    /// The places of a layout's ranks by a plan.
     pub(super) fn of(layout: &Machine, plan: &Plan) -> Self {
         let groups = |levels: &[Level]| levels.iter().map(|l| l.group_of.to_vec()).collect();
         Self {
@@ -98,8 +98,8 @@ impl Places {
     }
 }
 
-/// How many groups, groups in each of these and so on, and processes some nodes have, if all groups of a level
-/// are alike.
+/// The numbers of groups, of groups in each of these and so on, and of processes of some nodes, if all groups of a
+/// level are alike.
 fn numbers(nodes: Range<usize>, above: &[Vec<u32>], sizes: &[usize]) -> Option<Vec<usize>> {
     let Some((outer, inner)) = above.split_first() else {
         let (size, count) = (*sizes.get(nodes.start)?, nodes.len());
@@ -121,7 +121,7 @@ fn numbers(nodes: Range<usize>, above: &[Vec<u32>], sizes: &[usize]) -> Option<V
     Some(all)
 }
 
-/// Where the vertices of a topology are at each level, for a picture.
+/// The places of a topology's vertices at each level, for a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct VertexPlaces {
     /// The node of each vertex.

@@ -9,10 +9,10 @@ use super::record::{Reason, Record};
 use crate::mapping::{Cost, Distances};
 use crate::topology::TopologySummary;
 
-/// What a rank file for a job depends on.
+/// The facts on which a job's rank file depends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
-    /// What `cartograph plan --rankfile` calls the job's launcher.
+    /// The name of the job's launcher for `cartograph plan --rankfile`.
     pub launcher: Cow<'static, str>,
     /// The list of the nodes' names in the order of their lowest ranks in the old communicator, if they are known.
     pub hosts: Option<String>,
@@ -21,7 +21,7 @@ pub struct Launch {
 impl Launch {
     /// The launchers whose files number the nodes.
     const NUMBERING: [&'static str; 2] = ["cray", "flux"];
-    /// Those whose files name them.
+    /// The launchers whose files name nodes.
     const NAMING: [&'static str; 3] = ["openmpi", "mpich", "slurm"];
     /// A longer list is left to the user, in bytes.
     const LONGEST_LIST: usize = 400;
@@ -47,7 +47,7 @@ impl Launch {
         Self { launcher: launcher.into(), hosts }
     }
 
-    /// Whether it can be shown as a part of a command: a report may be a stranger's.
+    /// Returns whether it can be shown as a part of a command: a report may be a stranger's.
     pub(super) fn is_plain(&self) -> bool {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-,[]".contains(&byte);
         let is_known =

@@ -14,7 +14,7 @@ use crate::machine::Machine;
 use crate::mapping::Plan;
 use crate::topology::TopologySummary;
 
-/// What asked for ranks to be reordered.
+/// The origin of the request to reorder ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reorder {
@@ -80,13 +80,13 @@ impl fmt::Display for Reason {
 pub struct Record {
     /// The MPI function that created it.
     pub function: Cow<'static, str>,
-    /// How many there were.
+    /// The number of such creations.
     pub count: u64,
-    /// What was created.
+    /// A summary of the topology.
     pub topology: TopologySummary,
-    /// How many processes the old communicator has.
+    /// The number of processes that the old communicator has.
     pub comm_size: i32,
-    /// What asked for ranks to be reordered.
+    /// The origin of the request to reorder ranks.
     pub reorder: Reorder,
     /// The sizes of the nodes of the old communicator, if they are known.
     pub nodes: Option<NodeSizes>,
@@ -98,14 +98,14 @@ pub struct Record {
     pub mapping_seconds: f64,
     /// Seconds in the constructor, the sum over all of them.
     pub seconds: f64,
-    /// Where the processes of the first of them run, if they are not too many.
+    /// The places of the processes of the first of them, if they are not too many.
     pub places: Option<Places>,
     /// The traffic between nodes in the first of them, for graphs on not too many nodes.
     pub traffic: Option<NodeTraffic>,
-    /// Whether nonblocking and persistent neighborhood collectives are the host's own.
+    /// True if nonblocking and persistent neighborhood collectives are the host's own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub host_graph: bool,
-    /// How the job was started, where the report may advise a rank file.
+    /// The way the job was started, where the report may advise a rank file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch: Option<Launch>,
 }
@@ -189,7 +189,8 @@ impl Record {
         self
     }
 
-    /// Whether nonblocking and persistent neighborhood collectives are the host's own, where that is not always so.
+    /// Returns whether nonblocking and persistent neighborhood collectives are the host's own, where that is not always
+    /// so.
     #[must_use]
     pub fn host_graph(mut self, host_graph: bool) -> Self {
         self.host_graph = host_graph;
@@ -203,7 +204,7 @@ impl Record {
         self
     }
 
-    /// How many processes the new communicator has.
+    /// The number of processes that the new communicator has.
     pub fn vertices(&self) -> usize {
         match &self.topology {
             TopologySummary::Cart { dims, .. } => dims.iter().map(|side| *side as usize).product(),
@@ -212,13 +213,13 @@ impl Record {
         }
     }
 
-    /// What is told, but for times and pictures. Records in which it is equal are told as one.
+    /// The key by which records are alike: all but times and pictures. Records in which it is equal are told as one.
     pub(super) fn dedup_key(&self) -> impl Hash + Eq + '_ {
         let same = (&self.function, &self.topology, self.comm_size, self.reorder);
         (same, &self.nodes, &self.kept, &self.effect, self.host_graph)
     }
 
-    /// How many numbers the record keeps for pictures.
+    /// The number of numbers that the record keeps for pictures.
     pub(super) fn drawn(&self) -> usize {
         let places = self.places.as_ref().map_or(0, |places| {
             let levels = 1 + places.above.len() + places.below.len();

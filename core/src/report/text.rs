@@ -182,7 +182,7 @@ impl fmt::Display for Record {
 }
 
 impl Record {
-    /// Whether the busiest node has 1.5 times as much as it would have.
+    /// Returns whether the busiest node has 1.5 times as much as it would have.
     fn may_gain_much(&self, cost: Cost) -> bool {
         let now = self.effect.as_ref().map_or(0, |effect| effect.before.max_node_edges);
         2 * now >= 3 * cost.max_node_edges

@@ -1,4 +1,4 @@
-//! What a user should know, in words.
+//! Warnings to users, in words.
 
 use crate::topology::Cart;
 
@@ -22,7 +22,7 @@ pub fn short_periodic_sides(function: &str, grid: &Cart, as_host: Option<&str>) 
     })
 }
 
-/// What launchers tell each process of how many there are, who they are, and what they tell of its rank.
+/// The variables by which launchers tell the number of processes, the launchers' names, and the variables of ranks.
 const LAUNCHERS: [(&str, &str, &str); 3] = [
     ("OMPI_COMM_WORLD_SIZE", "Open MPI's launcher", "OMPI_COMM_WORLD_RANK"),
     ("PMI_SIZE", "the launcher of MPICH or Intel MPI", "PMI_RANK"),

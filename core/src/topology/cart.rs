@@ -5,11 +5,11 @@ use super::Error;
 /// One dimension of a grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dimension {
-    /// How many processes lie along it, at least 1.
+    /// The number of processes along it, at least 1.
     pub size: i32,
-    /// Whether it is periodic: its first and last process are neighbors.
+    /// True if it is periodic: its first and last process are neighbors.
     pub periodic: bool,
-    /// How far apart the ranks of two neighbors along it are.
+    /// The difference between the ranks of two neighbors along it.
     stride: i32,
     /// The coordinate of the process that the grid belongs to, see [`Cart::seen_from`].
     own: i32,
@@ -24,7 +24,7 @@ impl Dimension {
         self.own
     }
 
-    /// How many whole strides there are in a rank, which is not negative; given twice the rank.
+    /// The number of whole strides in a rank, which is not negative; given twice the rank.
     #[inline]
     fn strides(&self, twice: u64) -> i32 {
         // The product is rank * 2^64 / stride and less than 2 * rank more. As rank * stride is less
@@ -67,7 +67,7 @@ pub struct Cart {
 pub struct SubGrid {
     /// The kept dimensions, in order.
     pub grid: Cart,
-    /// Which of the sub-grids that is: the row-major number of the dropped coordinates, from 0.
+    /// The number of the sub-grid: the row-major number of the dropped coordinates, from 0.
     pub color: i32,
     /// The rank of the process in its sub-grid.
     pub rank: i32,
@@ -110,8 +110,8 @@ impl Cart {
         Self { dimensions, size: stride, own: 0 }
     }
 
-    /// Whether a process is a neighbor of a process more than once: of the other one in a periodic dimension of 2, and
-    /// of itself in one of 1.
+    /// Returns whether a process is a neighbor of a process more than once: of the other one in a periodic dimension of
+    /// 2, and of itself in one of 1.
     pub fn repeats_neighbors(&self) -> bool {
         self.dimensions.iter().any(|side| side.periodic && side.size <= 2)
     }
@@ -142,12 +142,12 @@ impl Cart {
         &self.dimensions
     }
 
-    /// How many dimensions there are; 0 is allowed.
+    /// The number of dimensions; 0 is allowed.
     pub fn ndims(&self) -> usize {
         self.dimensions.len()
     }
 
-    /// How many processes the grid has, at least 1.
+    /// The number of processes in the grid, at least 1.
     pub fn size(&self) -> i32 {
         self.size
     }
@@ -242,7 +242,7 @@ impl Cart {
         Ok(SubGrid { grid: Self::from_sides(sides), color, rank: sub_rank })
     }
 
-    /// Where `rank`, which the grid has, lies along a dimension.
+    /// The coordinate of `rank`, which the grid has, along a dimension.
     #[inline]
     fn coordinate(&self, rank: i32, dimension: usize) -> i32 {
         let own = &self.dimensions[dimension];

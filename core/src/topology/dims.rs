@@ -214,7 +214,7 @@ impl SmallDivisors {
         Self { divisors, len }
     }
 
-    /// Those above 1, ascending.
+    /// The factors above 1, ascending.
     fn as_slice(&self) -> &[u16] {
         &self.divisors[1..self.len]
     }
@@ -306,12 +306,12 @@ fn count_roots(divisors: &[u16], exponent: usize, bound: u32) -> usize {
     divisors.partition_point(|&divisor| !power_exceeds(divisor.into(), exponent, bound))
 }
 
-/// Whether `base` to the power of `exponent` is at least `bound`, which is positive.
+/// Returns whether `base` to the power of `exponent` is at least `bound`, which is positive.
 fn power_reaches(base: u32, exponent: usize, bound: u32) -> bool {
     power_exceeds(base, exponent, bound - 1)
 }
 
-/// Whether `base` to the power of `exponent`, which is positive, is greater than `bound`.
+/// Returns whether `base` to the power of `exponent`, which is positive, is greater than `bound`.
 fn power_exceeds(base: u32, exponent: usize, bound: u32) -> bool {
     // Each product is of two `u32`, so it fits.
     let mut power = 1;

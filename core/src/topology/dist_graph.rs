@@ -13,7 +13,7 @@ pub struct Edges {
 }
 
 impl Edges {
-    /// How many edges there are.
+    /// The number of edges.
     pub fn degree(&self) -> i32 {
         self.ranks.len() as i32
     }
@@ -26,7 +26,7 @@ pub struct DistGraph {
     pub sources: Edges,
     /// Edges out of this process.
     pub destinations: Edges,
-    /// Whether the graph is weighted; also known to a process without edges.
+    /// True if the graph is weighted; also known to a process without edges.
     pub weighted: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What can be wrong with a call, said with the argument's name and the numbers.
+//! Faults of calls, each described with the argument's name and the numbers.
 
 /// The MPI error class that a fault belongs to. The standard's topology chapter names none;
 /// these are the classes that hosts agree on.

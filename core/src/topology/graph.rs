@@ -10,12 +10,12 @@ use super::Error;
 pub struct Graph {
     /// `index[i]` is how many edges leave nodes 0 to i.
     index: Box<[i32]>,
-    /// Where the edges lead, node after node. Loops and multiple edges count.
+    /// The ends of the edges, node after node. Loops and multiple edges count.
     edges: Box<[i32]>,
 }
 
 impl Graph {
-    /// How many entries `edges` must have for this `index`: its last entry, 0 without nodes.
+    /// The number of entries that `edges` must have for this `index`: its last entry, 0 without nodes.
     ///
     /// # Errors
     ///
@@ -46,7 +46,7 @@ impl Graph {
         Ok(Self { index: index.into(), edges: edges.into() })
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn nnodes(&self) -> i32 {
         self.index.len() as i32
     }
@@ -61,7 +61,7 @@ impl Graph {
         &self.edges
     }
 
-    /// Whether some node is a neighbor of a node more than once.
+    /// Returns whether some node is a neighbor of a node more than once.
     pub fn repeats_neighbors(&self) -> bool {
         // The last node that each was seen a neighbor of.
         let mut seen = vec![-1; self.index.len()];

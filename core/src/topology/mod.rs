@@ -1,4 +1,4 @@
-//! What a topology is and what it answers. Pure: no MPI, no I/O, no unsafe.
+//! Topologies and their answers. Pure: no MPI, no I/O, no unsafe.
 //!
 //! Ranks, coordinates and weights are `i32`, MPI's `int`. Every topology is immutable once made.
 
@@ -36,7 +36,7 @@ impl Topology {
     const GRAPH: &'static str = "a graph topology";
     const DIST_GRAPH: &'static str = "a distributed graph topology";
 
-    /// What kind of topology this is, in words for an error message.
+    /// The kind of topology, in words for an error message.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Cart(_) => Self::CART,
@@ -46,7 +46,7 @@ impl Topology {
     }
 }
 
-/// What is there instead of the topology that is wanted.
+/// The error for a topology that is missing or of another kind.
 #[cold]
 fn not_carried(wanted: &'static str, there: Option<&Topology>) -> Error {
     match there {

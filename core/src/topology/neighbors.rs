@@ -14,7 +14,7 @@ pub struct Neighbor {
     pub pairing: i32,
 }
 
-/// Which way blocks go.
+/// The direction of blocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Into this process: sources.
@@ -24,7 +24,7 @@ pub enum Direction {
 }
 
 impl Topology {
-    /// How many blocks process `rank` receives or sends in a neighborhood collective (MPI 4.1, 8.6); 0 for a
+    /// The number of blocks that process `rank` receives or sends in a neighborhood collective (MPI 4.1, 8.6); 0 for a
     /// rank outside of the topology.
     pub fn degree(&self, rank: i32, direction: Direction) -> usize {
         match self {

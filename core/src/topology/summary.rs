@@ -14,24 +14,24 @@ pub enum TopologySummary {
     Cart {
         /// Processes along each dimension.
         dims: Vec<i32>,
-        /// Whether each dimension is periodic.
+        /// The periodic dimensions: true for each that is.
         periodic: Vec<bool>,
-        /// What edges along each dimension weigh; `None`: not known, and all are taken to weigh the same.
+        /// The weights of edges along each dimension; `None`: not known, and all are taken as equal.
         #[serde(default)]
         weights: Option<Vec<i64>>,
     },
     /// A graph that every process passed whole.
     Graph {
-        /// How many nodes the graph has.
+        /// The number of nodes.
         nnodes: i32,
-        /// How many edges it has, each direction counted.
+        /// The number of edges, each direction counted.
         edges: i64,
     },
     /// A distributed graph.
     DistGraph {
         /// Edges of all processes, where they were counted.
         edges: Option<i64>,
-        /// Whether edges have weights.
+        /// True if edges have weights.
         weighted: bool,
     },
 }

@@ -6,10 +6,10 @@ use crate::output::{self, Failure, Result};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// How many processes the grid has
+    /// The number of processes in the grid
     #[arg(value_parser = clap::value_parser!(i32).range(1..))]
     nnodes: i32,
-    /// How many dimensions
+    /// The number of dimensions
     #[arg(value_parser = clap::value_parser!(u32).range(..=MOST_DIMENSIONS as i64))]
     ndims: u32,
     /// Sizes that are given, 0 for those that are not, such as 0x3x0

@@ -29,7 +29,8 @@ pub(crate) const FOLDER: &str = "cartograph";
 pub(crate) const RANKS: [&str; 4] =
     ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"];
 
-/// Whether a file with this owner and these permissions can have been written by nobody but root and the user `trusted`.
+/// Returns whether a file with this owner and these permissions can have been written by nobody but root and the user
+/// `trusted`.
 pub(crate) fn is_trusted(owner: u32, mode: u32, trusted: u32) -> bool {
     const WRITABLE_BY_OTHERS: u32 = 0o022;
     [0, trusted].contains(&owner) && mode & WRITABLE_BY_OTHERS == 0

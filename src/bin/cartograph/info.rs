@@ -70,7 +70,7 @@ pub(crate) const VARIABLES: [(&str, &str); 14] = [
     ),
 ];
 
-/// What the library will find wrong with a value.
+/// The fault that the library will find in a value.
 fn fault(name: &str, text: &str) -> Option<String> {
     let one_of = |words: &[&str]| {
         (!words.contains(&text)).then(|| format!("must be one of {}", words.join(", ")))

@@ -1,4 +1,4 @@
-//! What leaves the command: text, files, failures.
+//! The output of the command: text, files, failures.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::Path;
@@ -41,7 +41,7 @@ impl Failure {
         Self { code, ..self }
     }
 
-    /// What the parser of arguments says, on one line, without its repeating of the usage.
+    /// The message of the parser of arguments, on one line, without its repeating of the usage.
     pub(crate) fn of_arguments(error: &clap::Error) -> Self {
         let text = error.render().to_string();
         let words = text
@@ -89,7 +89,7 @@ pub(crate) fn processes(count: usize) -> String {
     if count == 1 { "1 process".to_owned() } else { format!("{count} processes") }
 }
 
-/// Whether this is the first process of its job, as far as launchers tell ranks.
+/// Returns whether this is the first process of its job, as far as launchers tell ranks.
 pub(crate) fn is_first() -> bool {
     RANKS.iter().find_map(std::env::var_os).is_none_or(|rank| rank == "0")
 }
@@ -115,7 +115,7 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// How many columns there are on stdout: those of a terminal, or what is read well without one.
+/// The number of columns on stdout: those of a terminal, or what is read well without one.
 pub(crate) fn columns() -> usize {
     console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns))
 }
@@ -129,7 +129,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
         .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
 }
 
-/// Whether there is a directory for a file that is to be written.
+/// Checks that there is a directory for a file that is to be written.
 pub(crate) fn check_place(path: &Path) -> Result<()> {
     let directory = match path.parent() {
         Some(directory) if directory != Path::new("") => directory,

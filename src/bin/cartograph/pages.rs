@@ -11,11 +11,11 @@ use crate::output::{Failure, Result};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// What is below it: share/man, share/bash-completion, ...
+    /// The prefix of share/man, share/bash-completion, ...
     directory: PathBuf,
 }
 
-/// Where each shell looks, below a prefix.
+/// The file that each shell looks for, below a prefix.
 const COMPLETIONS: [(Shell, &str); 3] = [
     (Shell::Bash, "share/bash-completion/completions/cartograph"),
     (Shell::Zsh, "share/zsh/site-functions/_cartograph"),

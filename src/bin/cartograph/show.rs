@@ -63,7 +63,7 @@ pub(crate) fn read(path: &Path) -> Result<Document> {
     Ok(Document::merged(documents.collect::<Result<Vec<_>>>()?))
 }
 
-/// What other processes than rank 0 have written: the file's name, a dot and their rank, in its order.
+/// The files that other processes than rank 0 have written: the file's name, a dot and their rank, in its order.
 fn parts(path: &Path) -> Vec<PathBuf> {
     let Some(name) = path.file_name().filter(|_| path != Path::new("-")) else { return Vec::new() };
     let directory = path.parent().filter(|parent| *parent != Path::new(""));

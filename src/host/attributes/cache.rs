@@ -1,4 +1,4 @@
-//! What was found on communicators, in front of the host's attributes, which cost more than most
+//! A cache of what was found on communicators, in front of the host's attributes, which cost more than most
 //! of the queries that begin with them.
 //!
 //! A handle is found here only while its communicator carries our attribute: an entry is made
@@ -31,7 +31,7 @@ struct Entry {
     carried: AtomicPtr<()>,
 }
 
-/// What a communicator carries: an address whose low bits, which its alignment leaves free, say of
+/// The attribute of a communicator: an address whose low bits, which its alignment leaves free, say of
 /// which kind it is. `MPI_Topo_test` needs no more.
 #[derive(Clone, Copy)]
 pub(in crate::host) struct TaggedAttribute(*const ());
@@ -78,7 +78,7 @@ fn bits(comm: MPI_Comm) -> u64 {
     comm.0 as u64
 }
 
-/// Where a handle may lie.
+/// The entries in which a handle may lie.
 #[inline]
 fn entries(bits: u64) -> &'static [Entry; WAYS] {
     // The golden ratio spreads integers that count up as well as addresses.

@@ -1,5 +1,5 @@
-//! Which communicator an attribute was made for. Open MPI copies attributes in `MPI_Comm_create_group` as well, to
-//! communicators of other processes or of the same in another order.
+//! Tells which communicator an attribute was made for. Open MPI copies attributes in `MPI_Comm_create_group` as well,
+//! to communicators of other processes or of the same in another order.
 
 use std::ffi::{c_int, c_void};
 
@@ -21,7 +21,7 @@ impl Group {
         Self(unsafe { sys::cg_group_of(comm) })
     }
 
-    /// Whether a communicator of `size` processes has the same processes in the same order; if so, on all of
+    /// Returns whether a communicator of `size` processes has the same processes in the same order; if so, on all of
     /// them. O(1) for a duplicate, otherwise O(processes). Local.
     pub(in crate::host) fn is_of(&self, comm: MPI_Comm, size: c_int) -> bool {
         // SAFETY: the group was not freed yet, and the caller is in a call on the communicator.

@@ -23,7 +23,7 @@ pub(in crate::host) type Copy = unsafe extern "C" fn(
     *mut c_int,
 ) -> c_int;
 
-/// How a key is given up.
+/// The way in which a key is given up.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::host) enum Way {
     /// Back to the host, which is there.

@@ -25,13 +25,13 @@ const AFTER: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(BEFORE);
 
-/// How many communicators carry a topology, or a note that they have none.
+/// The number of communicators that carry a topology, or a note that they have none.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 /// Gives up the keys of a module.
 type Retire = fn(Way);
 
-/// Those of the modules that have keys: of topologies, of datatypes and of private communicators.
+/// The retiring functions of the modules that have keys: of topologies, of datatypes and of private communicators.
 static OWNERS: Mutex<[Option<Retire>; 3]> = Mutex::new([None; 3]);
 
 /// Registers `retire`, which is called whenever keys must be freed; a second registration has no effect.

@@ -34,11 +34,11 @@ static KEY: Key = Key::new(copy, delete);
 pub(crate) struct TopologyAttribute {
     /// The topology, shared with the communicator's duplicates.
     pub(crate) topology: Arc<Topology>,
-    /// How many processes the communicator has that the topology was made for.
+    /// The number of processes of the communicator that the topology was made for.
     size: c_int,
-    /// Whether the communicator, or the one that it is a duplicate of, was created as a distributed graph of the host.
+    /// True if the communicator, or the one that it is a duplicate of, was created as a distributed graph of the host.
     pub(super) host_graph: bool,
-    /// Which small blocks of neighborhood collectives are combined; off on all processes or on none.
+    /// The setting of combining for neighborhood collectives; off on all processes or on none.
     pub(crate) combine: Combine,
     /// The rank of this process, [`UNKNOWN`] or [`ELSEWHERE`].
     rank: AtomicI32,
@@ -50,7 +50,7 @@ pub(crate) struct TopologyAttribute {
     private: OnceLock<Option<Private>>,
     /// Messages may be under way on the private communicator that no call waits for.
     spoilt: AtomicBool,
-    /// What neighborhood collectives [keep](Self::kept) here, if there were any.
+    /// The data that neighborhood collectives [keep](Self::kept) here, if there were any.
     kept: OnceLock<Box<dyn Any>>,
 }
 
@@ -86,7 +86,7 @@ impl TopologyAttribute {
         }
     }
 
-    /// How many processes the communicator has.
+    /// The number of processes that the communicator has.
     #[inline]
     pub(crate) fn size(&self) -> c_int {
         self.size
@@ -130,7 +130,7 @@ impl TopologyAttribute {
         self.spoilt.store(true, Ordering::Relaxed);
     }
 
-    /// Whether some were [left](Self::spoil).
+    /// Returns whether some were [left](Self::spoil).
     #[inline]
     pub(crate) fn is_spoilt(&self) -> bool {
         self.spoilt.load(Ordering::Relaxed)
@@ -147,7 +147,7 @@ impl TopologyAttribute {
         kept.downcast_ref().expect("one type is kept")
     }
 
-    /// What a communicator is to carry that the host makes of `comm`, which carries this.
+    /// The attribute for a communicator that the host makes of `comm`, which carries this.
     fn copy(&self, comm: MPI_Comm) -> Option<Self> {
         // A copy of a copy that was not asked about: the processes of the first original count.
         if !self.fits(comm).unwrap_or(false) {
@@ -157,7 +157,7 @@ impl TopologyAttribute {
         Some(Self { copied_from: Some(Group::of(comm)), combine: self.combine, ..copy })
     }
 
-    /// Whether this is the topology of `comm`: the same on all its processes.
+    /// Returns whether this is the topology of `comm`: the same on all its processes.
     fn fits(&self, comm: MPI_Comm) -> Result<bool> {
         if self.rank() == UNKNOWN {
             let of_comm = HostComm(comm);
@@ -190,7 +190,7 @@ pub(crate) unsafe fn attached<'a>(comm: MPI_Comm) -> Result<Option<&'a TopologyA
     }
 }
 
-/// What the cache knows of a communicator, if anything.
+/// The entry of the cache for a communicator, if there is one.
 ///
 /// # Safety
 ///
@@ -206,7 +206,7 @@ unsafe fn known<'a>(comm: MPI_Comm) -> Option<Option<&'a TopologyAttribute>> {
 pub(crate) struct ByTopology;
 
 impl ByTopology {
-    /// What the cache knows.
+    /// The entry of the cache.
     ///
     /// # Safety
     ///
@@ -239,7 +239,7 @@ impl ByKind {
         numbers
     };
 
-    /// What the cache knows.
+    /// The entry of the cache.
     ///
     /// # Safety
     ///
@@ -308,8 +308,8 @@ fn note_nothing(comm: MPI_Comm) {
     }
 }
 
-/// Whether a private communicator is made with the first blocking collective rather than with the topology. On hosts
-/// that make any two communicators in turn a process would wait for others there that it need not wait for.
+/// Returns whether a private communicator is made with the first blocking collective rather than with the topology. On
+/// hosts that make any two communicators in turn a process would wait for others there that it need not wait for.
 pub(super) fn makes_late() -> bool {
     // SAFETY: asks the host which it is.
     unsafe { sys::cg_makes_communicators_at_once() != 0 }

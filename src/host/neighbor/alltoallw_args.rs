@@ -18,12 +18,12 @@ pub(super) struct BlockList<'a> {
     pub(super) receive: &'a dyn Fn(usize) -> Block,
     /// The same, where both sides are regular.
     pub(super) regular: Option<[Regular; 2]>,
-    /// Whether what the process sends to itself is among them.
+    /// True if what the process sends to itself is among them.
     pub(super) with_own: bool,
 }
 
 impl BlockList<'_> {
-    /// Those that are sent, and those that are received.
+    /// The blocks that are sent, and those that are received.
     fn blocks(&self, of: &Neighborhood<'_>) -> impl Iterator<Item = Block> {
         let sends = of.ends.of(Direction::Send, self.with_own).iter();
         let receives = of.ends.of(Direction::Receive, self.with_own).iter();
@@ -33,7 +33,7 @@ impl BlockList<'_> {
     }
 }
 
-/// What a plan was made for.
+/// The blocks that the arguments were made for.
 #[derive(PartialEq)]
 enum MadeFor {
     /// So many blocks on both sides, each of them regular. They are more with what the process sends to itself.
@@ -48,11 +48,11 @@ pub(super) struct AlltoallwArgs {
     /// The arguments for each side.
     pub(super) send: Table,
     pub(super) receive: Table,
-    /// Whether some datatype in the tables is not a named one.
+    /// True if some datatype in the tables is not a named one.
     pub(super) derived: bool,
-    /// Whether the tables have datatypes that the program may free.
+    /// True if the tables have datatypes that the program may free.
     lent: bool,
-    /// Whether the same layout may be looked up later.
+    /// True if the same layout may be looked up later.
     lasts: bool,
     /// The datatypes in the tables that were made for them.
     temporary: Mutex<Temporary>,
@@ -125,7 +125,7 @@ pub(in crate::host) fn free_datatypes() {
 }
 
 impl MadeFor {
-    /// Whether some block has a type that is not a named one.
+    /// Returns whether some block has a type that is not a named one.
     fn has_derived(&self) -> bool {
         // SAFETY: asks the host about a datatype of the program.
         let is_derived = |block: &Block| unsafe { sys::cg_type_is_derived(block.datatype) } != 0;

@@ -20,7 +20,7 @@ use crate::host::attributes::{key::Way, lifetime};
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::host::{Result, errors::check};
 
-/// What one request needs.
+/// The arguments of one request.
 pub(super) struct ArgumentGuard {
     needed: Box<GuardedArguments>,
     /// The datatype that it hangs on, and the key; none from a host without attributes on datatypes.

@@ -9,7 +9,7 @@ pub(super) struct End {
     pub(super) number: usize,
     /// Its rank.
     pub(super) rank: i32,
-    /// What tells blocks between the same two processes apart.
+    /// The number that tells blocks between the same two processes apart.
     pub(super) pairing: i32,
 }
 
@@ -30,14 +30,14 @@ pub(super) struct Own {
 
 struct Side {
     degree: usize,
-    /// Those of other processes, and then the process' own, each by pairing and then in the order of the blocks.
+    /// The ends at other processes, and then the process' own, each by pairing and then in the order of the blocks.
     ends: Vec<End>,
-    /// How many are of other processes.
+    /// The number of ends at other processes.
     others: usize,
 }
 
 impl Ends {
-    /// Those of process `rank`.
+    /// The ends of process `rank`.
     pub(super) fn new(topology: &Topology, rank: i32) -> Self {
         let [mut receive, mut send] = [Direction::Receive, Direction::Send].map(|direction| {
             let degree = topology.degree(rank, direction);
@@ -73,7 +73,7 @@ impl Ends {
         }
     }
 
-    /// How many blocks there are, those of neighbors beyond an end included.
+    /// The number of blocks, those of neighbors beyond an end included.
     pub(super) fn degree(&self, direction: Direction) -> usize {
         self.side(direction).degree
     }
@@ -83,7 +83,7 @@ impl Ends {
         &self.own
     }
 
-    /// How many ends there are, with or without the process' own.
+    /// The number of ends, with or without the process' own.
     #[inline]
     pub(super) fn count(&self, with_own: bool) -> usize {
         self.of(Direction::Receive, with_own).len() + self.of(Direction::Send, with_own).len()

@@ -124,7 +124,7 @@ impl<F: Fn(usize) -> Block> Side<F> {
         (self.buffer, 0)
     }
 
-    /// Where a block is, for a function that takes no displacements.
+    /// The address of a block, for a function that takes no displacements.
     #[inline]
     fn address(&self, block: &Described) -> *mut c_void {
         let (base, distance) = self.base(1);
@@ -133,7 +133,7 @@ impl<F: Fn(usize) -> Block> Side<F> {
     }
 }
 
-/// What a collective is, as far as it matters where small blocks are combined or merged.
+/// The kind of a collective, as far as it matters where small blocks are combined or merged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operation {
     Allgather,
@@ -144,12 +144,12 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    /// Whether the standard has all processes send and receive blocks of one size.
+    /// Returns whether the standard has all processes send and receive blocks of one size.
     fn is_uniform(self) -> bool {
         matches!(self, Self::Allgather | Self::Alltoall)
     }
 
-    /// What the blocks of a process are.
+    /// The blocks of a process.
     fn payload(self) -> Payload {
         match self {
             Self::Allgather | Self::Allgatherv => Payload::Same,
@@ -158,7 +158,7 @@ impl Operation {
     }
 }
 
-/// How a collective is to be run.
+/// The way a collective is to be run.
 #[derive(Clone, Copy)]
 pub(crate) enum Run {
     /// To its end.
@@ -167,21 +167,21 @@ pub(crate) enum Run {
     Request(Start, *mut MPI_Request),
 }
 
-/// What is known of a communicator once there were collectives on it: kept with its topology.
+/// The facts about a communicator once there were collectives on it: kept with its topology.
 #[derive(Default)]
 struct NeighborCache {
     ends: OnceLock<Ends>,
-    /// How blocks are paired if not as the standard has it.
+    /// The pairing of blocks if it is not the standard's.
     pairing: OnceLock<Option<HostPairing>>,
     /// The communicator of this process alone, if there has been need of it; `None` inside if there is
     /// none. It is the process', and here to be found fast.
     alone: OnceLock<Option<Arc<Alone>>>,
-    /// Whether the host knows the neighbors.
+    /// True if the host knows the neighbors.
     by_host: OnceLock<bool>,
     /// Memory for the arguments of the host's own.
     spare: via_neighbor::ArgumentPool,
     plans: ArgsCache,
-    /// Which small blocks travel together; `None` inside if nothing is combined.
+    /// The small blocks that travel together; `None` inside if nothing is combined.
     combined: OnceLock<Option<Box<Combined>>>,
 }
 
@@ -239,12 +239,12 @@ impl Neighborhood<'_> {
         Ok(Self { comm, attached, cache, ends })
     }
 
-    /// How many blocks there are on one side.
+    /// The number of blocks on one side.
     pub(crate) fn degree(&self, direction: Direction) -> usize {
         self.ends.degree(direction)
     }
 
-    /// What moves the blocks that the process sends to itself; `None` if there are no such blocks, or
+    /// The communicator that moves the blocks that the process sends to itself; `None` if there are no such blocks, or
     /// if they must go as all others do.
     #[inline]
     fn alone(&self) -> Result<Option<HostComm>> {
@@ -267,7 +267,7 @@ impl Neighborhood<'_> {
         Ok(alone.as_ref().and_then(|alone| alone.comm()))
     }
 
-    /// Whether nonblocking and persistent collectives are the host's own.
+    /// Returns whether nonblocking and persistent collectives are the host's own.
     #[inline]
     fn is_by_host(&self) -> bool {
         // A duplicate has what the host's duplicates have.
@@ -332,7 +332,7 @@ impl Neighborhood<'_> {
         extent(datatype)
     }
 
-    /// Those of two types, which are one type as a rule.
+    /// The extents of two types, which are one type as a rule.
     pub(crate) fn extents(&self, one: MPI_Datatype, other: MPI_Datatype) -> Result<[isize; 2]> {
         let known = self.extent(one)?;
         Ok([known, if other == one { known } else { self.extent(other)? }])

@@ -1,4 +1,4 @@
-//! Where a process is a neighbor more than once: which of its blocks is received in which place.
+//! The pairing of blocks where a process is a neighbor more than once.
 //!
 //! The standard pairs them by direction (MPI 4.1, 8.6), hosts by their order or by it reversed, each in other collectives.
 //! Programs that were written around that get it back: by `CARTOGRAPH_PAIRING=host`, or because they are
@@ -69,7 +69,7 @@ impl HostPairing {
     }
 }
 
-/// How the host pairs blocks in each collective. Tried once a process, while other threads wait.
+/// The host's pairing of blocks in each collective. Tried once a process, while other threads wait.
 fn host() -> &'static [sys::cg_pairing; sys::CG_PAIRED as usize] {
     static FOUND: OnceLock<[sys::cg_pairing; sys::CG_PAIRED as usize]> = OnceLock::new();
     FOUND.get_or_init(|| {

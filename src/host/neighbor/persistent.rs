@@ -1,4 +1,4 @@
-//! What persistent requests need, on hosts whose requests hold no datatypes: Open MPI 5.
+//! The needs of persistent requests, on hosts whose requests hold no datatypes: Open MPI 5.
 //!
 //! Nothing there says that such a request is freed: it holds neither datatypes nor arrays nor its
 //! communicator, calls nothing back, and goes back to a list from which the next one is taken. But
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::host::sys::MPI_Request;
 
-/// What requests need, by their handles.
+/// The needs of requests, by their handles.
 static NEEDED: Mutex<BTreeMap<usize, Arc<dyn Any + Send + Sync>>> = Mutex::new(BTreeMap::new());
 
 /// Keeps what a new request needs for as long as it lives.

@@ -1,4 +1,4 @@
-//! Where nonblocking and persistent collectives are the [host's own](super::via_neighbor), and where
+//! Decides where nonblocking and persistent collectives are the [host's own](super::via_neighbor), and where
 //! [an all-to-all](super::via_alltoallw): one way for a communicator, which its processes agree on when they make it.
 //!
 //! On large communicators an all-to-all takes longer, since it looks at each process. On small ones it takes less, but
@@ -12,8 +12,8 @@ use crate::host::settings::{Neighbor, Settings};
 /// and 5.0.11: `PARTS=neighbor_count make bench`.
 const FEWEST: i32 = 64;
 
-/// Whether this process would have them be the host's own on a new communicator of so many processes, on which a process
-/// is a neighbor of a process more than once or not. Local.
+/// Returns whether this process would have them be the host's own on a new communicator of so many processes, on which
+/// a process is a neighbor of a process more than once or not. Local.
 pub(in crate::host) fn wanted(processes: i32, repeated: &dyn Fn() -> bool) -> bool {
     let wanted = match Settings::get().neighbor {
         _ if processes < 2 => false,

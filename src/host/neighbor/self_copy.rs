@@ -1,4 +1,4 @@
-//! What a process sends to itself, moved at once by the host, on a communicator of the process alone:
+//! Blocks that a process sends to itself, moved at once by the host, on a communicator of the process alone:
 //! there hosts copy what they would pack into messages on others. Blocks that lie one after the
 //! other at both ends are moved as one; no other process has to agree to that.
 
@@ -8,7 +8,7 @@ use crate::host::errors::quiet;
 use crate::host::sys;
 use crate::host::{HostComm, Result};
 
-/// Whether a gather takes less than a message: a fifth of the instructions on Open MPI. On MPICH it
+/// Returns whether a gather takes less than a message: a fifth of the instructions on Open MPI. On MPICH it
 /// takes as many, and passes over some wrong arguments.
 fn gathers() -> bool {
     // SAFETY: a constant of the C part.
@@ -82,7 +82,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Whether another block is more of the same at both ends. Blocks whose ends differ stay as they
+    /// Returns whether another block is more of the same at both ends. Blocks whose ends differ stay as they
     /// are.
     fn continued_by(
         &self,

@@ -7,7 +7,7 @@ use super::{Block, extent};
 use crate::host::sys::{self, MPI_Datatype};
 use crate::host::{Error, Result, errors::check};
 
-/// What the host's functions take for a block: their counts are ints.
+/// A block as the host's functions take it: their counts are ints.
 pub(super) struct Described {
     /// Bytes from the start of the buffer.
     pub(super) offset: isize,
@@ -21,14 +21,15 @@ pub(super) struct Described {
 pub(super) const LOWEST: usize = 4096;
 
 impl Described {
-    /// Whether a block is at no address: near null, and its type does not say where else. Hosts refuse null alone.
+    /// Returns whether a block is at no address: near null, and its type does not say where else. Hosts refuse null
+    /// alone.
     #[inline]
     pub(super) fn is_nowhere(&self, address: *mut c_void) -> bool {
         // SAFETY: asks the host about a datatype of the program, or of ours.
         address.addr() < LOWEST && unsafe { sys::cg_type_is_derived(self.datatype) } == 0
     }
 
-    /// Whether another block is more of the same, so that both are one with the sum of the counts.
+    /// Returns whether another block is more of the same, so that both are one with the sum of the counts.
     /// The extent of a type is asked for once for neighbors of one type.
     pub(super) fn continued_by(
         &self,
@@ -95,12 +96,12 @@ impl Drop for Temporary {
 const PART: i64 = 1 << 30;
 
 impl Temporary {
-    /// Whether there are none.
+    /// Returns whether there are none.
     pub(super) fn is_empty(&self) -> bool {
         self.made.is_empty()
     }
 
-    /// Whether blocks became one because the extent of their type says that they lie one after the other.
+    /// Returns whether blocks became one because the extent of their type says that they lie one after the other.
     pub(super) fn joined(&self) -> bool {
         self.joined
     }

@@ -1,5 +1,5 @@
-//! Whether the host would take a collective's blocks, before the first of them is under way: a collective that fails then
-//! leaves nothing behind that the next one could take for its own.
+//! Checks that the host would take a collective's blocks, before the first of them is under way: a collective that
+//! fails then leaves nothing behind that the next one could take for its own.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -25,7 +25,7 @@ fn place(datatype: MPI_Datatype) -> (&'static AtomicU64, u64) {
     (&TAKEN[place as usize], bits)
 }
 
-/// Whether the host takes a datatype.
+/// Returns whether the host takes a datatype.
 #[inline]
 pub(super) fn datatype(of: &Neighborhood<'_>, datatype: MPI_Datatype) -> Result {
     let (place, bits) = place(datatype);
@@ -54,7 +54,7 @@ fn judge(
     quiet(unsafe { sys::cg_judge(address, count, datatype, comm, returns_errors) })
 }
 
-/// Whether the host takes the blocks of one side.
+/// Returns whether the host takes the blocks of one side.
 pub(super) fn blocks(
     of: &Neighborhood<'_>,
     direction: Direction,

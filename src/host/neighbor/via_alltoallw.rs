@@ -23,7 +23,7 @@ use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use crate::host::{Error, HostComm, Result};
 
-/// Whether a collective is nonblocking or persistent.
+/// The kind of a request: nonblocking or persistent.
 #[derive(Clone, Copy)]
 pub(crate) enum Start {
     /// Nonblocking: it is under way when the call returns.
@@ -137,7 +137,7 @@ fn complete(alone: &HostComm) -> Result<MPI_Request> {
     Ok(*receiving)
 }
 
-/// What changes from call to call.
+/// The arguments that change from call to call.
 struct AlltoallwCall {
     comm: MPI_Comm,
     send: *mut c_void,

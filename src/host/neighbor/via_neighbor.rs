@@ -23,12 +23,13 @@ use crate::host::sys::{self, MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Request, cg_g
 use crate::host::{Error, Result};
 use crate::topology::{Direction, Topology};
 
-/// How many edges to `MPI_PROC_NULL` come before the own ones of a process, of so many. [`ArgumentGuard`] needs one edge.
+/// The number of edges to `MPI_PROC_NULL` that come before the own ones of a process, of so many. [`ArgumentGuard`]
+/// needs one edge.
 fn proc_null_edges(degree: usize) -> usize {
     (sys::CG_PROC_NULL_EDGES as usize).max(usize::from(sys::CG_KEEPS_ARRAYS != 0 && degree == 0))
 }
 
-/// Whether a block may have no more elements than an int can count.
+/// True if a block may have no more elements than an int can count.
 const COUNTS_ARE_INTS: bool = size_of::<cg_graph_count>() == size_of::<c_int>();
 
 /// The functions of the host.
@@ -40,7 +41,7 @@ unsafe impl Send for Host {}
 unsafe impl Sync for Host {}
 
 impl Host {
-    /// Those of the host that answers, if it has them all.
+    /// The functions of the host that answers, if it has them all.
     fn get() -> Option<&'static Self> {
         static FOUND: OnceLock<Option<Host>> = OnceLock::new();
         let find = || {
@@ -53,8 +54,8 @@ impl Host {
         FOUND.get_or_init(find).as_ref()
     }
 
-    /// Whether the functions are right. Tried once a process, while other threads wait: Open MPI 4 loads its part for
-    /// topologies at the first, without a lock. Local, so nobody waits for another process.
+    /// Returns whether the functions are right. Tried once a process, while other threads wait: Open MPI 4 loads its
+    /// part for topologies at the first, without a lock. Local, so nobody waits for another process.
     fn is_right(&self) -> bool {
         static KNOWN: OnceLock<bool> = OnceLock::new();
         // SAFETY: MPI is active, and the functions are the host's.
@@ -62,8 +63,8 @@ impl Host {
     }
 }
 
-/// Whether the host has the functions and they are right. Local. Not in a program of sessions alone, which has no
-/// `MPI_COMM_SELF` to try them on.
+/// Returns whether the host has the functions and they are right. Local. Not in a program of sessions alone, which has
+/// no `MPI_COMM_SELF` to try them on.
 pub(super) fn is_right() -> bool {
     // SAFETY: asks the host for its state, which is allowed at any time.
     let may_try = || unsafe { sys::cg_is_active() } != 0;
@@ -102,7 +103,7 @@ pub(in crate::host) fn declare(
     (code == sys::CG_SUCCESS).then(|| mem::replace(comm, HostComm(made)))
 }
 
-/// Whether the host knows a graph to a communicator. Local.
+/// Returns whether the host knows a graph to a communicator. Local.
 pub(super) fn is_known(comm: MPI_Comm) -> bool {
     // SAFETY: a communicator that is in use.
     Host::get().is_some_and(|host| unsafe { sys::cg_has_graph(&raw const host.0, comm) } != 0)
@@ -162,7 +163,7 @@ impl Arrays {
         self.datatypes.push(datatype);
     }
 
-    /// Whether some datatype is not a named one.
+    /// Returns whether some datatype is not a named one.
     fn any_derived(&self) -> bool {
         let mut runs = self.datatypes.chunk_by(|one, other| one == other);
         // SAFETY: asks the host about datatypes of the program, or of ours.
@@ -206,7 +207,7 @@ impl ArgumentPool {
 struct Arguments {
     send: Arrays,
     receive: Arrays,
-    /// What they are, where both sides are regular.
+    /// The blocks, where both sides are regular.
     regular: Option<[Regular; 2]>,
     /// The datatypes in them that were made for them.
     temporary: Temporary,
@@ -285,7 +286,7 @@ impl Arguments {
         self.receive.hold(&mut self.temporary)
     }
 
-    /// Whether some datatype is not a named one.
+    /// Returns whether some datatype is not a named one.
     fn any_derived(&self) -> bool {
         self.send.any_derived() || self.receive.any_derived()
     }
@@ -296,7 +297,7 @@ impl Arguments {
     }
 }
 
-/// What changes from call to call.
+/// The arguments that change from call to call.
 struct NeighborCall {
     host: &'static Host,
     comm: MPI_Comm,

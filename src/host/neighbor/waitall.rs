@@ -36,13 +36,13 @@ pub(super) fn wait(request: &mut MPI_Request) -> Result {
 #[derive(Default)]
 pub(super) struct Requests {
     requests: Vec<MPI_Request>,
-    /// Which of them are receives.
+    /// The requests that are receives.
     receives: Vec<bool>,
     temporary: Temporary,
 }
 
 impl Requests {
-    /// How many were made.
+    /// The number of requests.
     pub(super) fn len(&self) -> usize {
         self.requests.len()
     }

@@ -198,7 +198,7 @@ fn where_it_may_be_written(session: &mut Session<'_>, program: &str) {
     }
 }
 
-/// What SECURITY.md says: no network but the program's MPI, and nothing is written that was not named.
+/// Checks what SECURITY.md says: no network but the program's MPI, and nothing is written that was not named.
 fn promises(session: &mut Session<'_>, program: &str) {
     let library = session.host.library();
     for one in [

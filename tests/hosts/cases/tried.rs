@@ -109,7 +109,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// Whether a program of the test's own runs.
+/// Returns whether a program of the test's own runs.
 fn runs(program: &str) -> bool {
     Command::new("pgrep")
         .args(["-f", program])

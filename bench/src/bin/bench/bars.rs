@@ -8,7 +8,7 @@ use crate::picture::{document, text};
 
 // All in pixels.
 const MARGIN: f64 = 12.0;
-/// Where the bars begin.
+/// The left end of the bars.
 const LEFT: f64 = 230.0;
 /// The longest bar, beside which there is room for its number.
 const LONGEST: f64 = 420.0;

@@ -1,4 +1,4 @@
-//! What was measured, as the programs print it.
+//! Measurements, as the programs print it.
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -11,7 +11,7 @@ pub(crate) struct Case {
     /// collectives; 0 where it does not matter.
     pub(crate) degree: u32,
     pub(crate) processes: u32,
-    /// What `host` and `ours` count.
+    /// The unit of `host` and `ours`.
     pub(crate) unit: String,
     pub(crate) host: f64,
     pub(crate) ours: f64,
@@ -32,7 +32,7 @@ impl Case {
         })
     }
 
-    /// How many times as much the host takes.
+    /// The ratio of what the host takes to what Cartograph takes.
     pub(crate) fn ratio(&self) -> f64 {
         self.host / self.ours
     }
@@ -46,7 +46,7 @@ impl Case {
         }
     }
 
-    /// Whether it is the same with another host.
+    /// Returns whether it is the same with another host.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let key = |case: &Self| (case.degree, case.processes);
         key(self) == key(other) && self.part == other.part && self.name == other.name

@@ -19,7 +19,7 @@ pub(crate) struct Row {
     pub(crate) ratios: Vec<Option<f64>>,
 }
 
-/// What a picture shows, by the names of tables.
+/// The contents of a picture, by the names of tables.
 enum What {
     /// Tables with a column a host, and what to call each.
     Ratios(&'static [(&'static str, &'static str)]),
@@ -34,9 +34,9 @@ struct Chart {
     file: &'static str,
     /// The file of results.
     results: &'static str,
-    /// What it answers.
+    /// The question that it answers.
     question: &'static str,
-    /// What is better about what lies to the right.
+    /// The advantage of what lies to the right.
     better: &'static str,
     what: What,
 }

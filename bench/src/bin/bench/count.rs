@@ -10,7 +10,7 @@ use cartograph_bench::host::{Host, checked, emptied};
 
 use crate::run::{fortran, numbers};
 
-/// What a dump of callgrind says caused it, and its sum.
+/// A dump of callgrind: its cause and its sum.
 struct Dump {
     path: PathBuf,
     /// `name side calls`, with tabs.

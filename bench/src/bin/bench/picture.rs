@@ -12,7 +12,7 @@ use crate::charts::Group;
 // All in pixels.
 const MARGIN: f64 = 12.0;
 const ROW: f64 = 15.0;
-/// Where labels end.
+/// The right end of labels.
 const LABEL: f64 = 310.0;
 /// A factor of two.
 const OCTAVE: f64 = 70.0;
@@ -24,7 +24,7 @@ const TOP: f64 = 100.0;
 /// For the numbers of what lies beyond the axis.
 const ROOM: f64 = 50.0;
 
-/// What is on paper, which readers may want dark.
+/// Styles of what lies on paper, with a dark variant.
 const STYLE: &str = "\
 .paper{fill:#fff}text{fill:#000}.one{stroke:#444}.grid{stroke:#ddd}\
 @media(prefers-color-scheme:dark){.paper{fill:#0d1117}text{fill:#e6edf3}.one{stroke:#bbb}.grid{stroke:#333}.h0{fill:#56b4e9}.h2{fill:#2ec99b}}";
@@ -32,7 +32,7 @@ const STYLE: &str = "\
 /// Told apart by those who do not see all colors, too.
 const COLORS: [&str; 5] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00"];
 
-/// Where a ratio lies.
+/// The horizontal position of a ratio.
 fn x(ratio: f64) -> f64 {
     LABEL + ROOM + OCTAVE * (LEFT + ratio.log2().clamp(-LEFT, RIGHT))
 }
@@ -76,7 +76,7 @@ fn short(ratio: f64) -> String {
     if ratio < 10.0 { format!("{ratio:.2}") } else { format!("{ratio:.0}") }
 }
 
-/// How hosts are called in the legend.
+/// The name of a host in the legend.
 fn name(host: &str) -> &str {
     match host {
         "mpich" => "MPICH 4.0",

@@ -172,7 +172,7 @@ fn neighbor_merge(host: &Host) -> Lines {
     Ok(String::new())
 }
 
-/// What the recorder adds to a message; prints its own table.
+/// Measures what the recorder adds to a message; prints its own table.
 fn recorder(host: &Host) -> Lines {
     let recorder = host.built("lib/libcartograph_record.so");
     if !recorder.exists() {

@@ -4,7 +4,7 @@ use cartograph_bench::Table;
 
 use crate::case::{Case, Run, rows};
 
-/// How a part is shown.
+/// The form of a part.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Shown {
     /// Host, Cartograph, and the ratio.

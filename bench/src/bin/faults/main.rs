@@ -1,4 +1,4 @@
-//! What MPIs do wrong, alone and with Cartograph: `faults programs` runs each program of c_tests/faults on each,
+//! Faults of MPIs, alone and with Cartograph: `faults programs` runs each program of c_tests/faults on each,
 //! `faults arguments [COLUMN...]` makes every wrong call of c_tests/errors/errors.c on four processes, each in a run of its
 //! own. They write `bench/results/host-faults.json` and `wrong-arguments.json`.
 //!
@@ -55,7 +55,7 @@ fn errors(host: &Host) -> io::Result<std::path::PathBuf> {
     host.compile("cc", "errors.wrong", &["c_tests/errors/errors.c"])
 }
 
-/// What came of a program of c_tests/faults, in a few words.
+/// The outcome of a program of c_tests/faults, in a few words.
 fn fault(command: Command) -> io::Result<String> {
     let (code, out) = outcome(command)?;
     let counts =
@@ -114,7 +114,7 @@ fn programs() -> io::Result<()> {
     File::put("host-faults", "make faults SECTION=programs", vec![table]).map(|_| ())
 }
 
-/// What came of a wrong call, in one line; with Cartograph if there are settings.
+/// The outcome of a wrong call, in one line; with Cartograph if there are settings.
 fn call(host: &Host, case: &str, settings: Option<&[&str]>) -> io::Result<String> {
     let program = host.built("programs/errors.wrong");
     let mut command = match settings {

@@ -60,11 +60,11 @@ fn listed() -> (Table, bool) {
     (table, reached >= 9 && near == count)
 }
 
-/// What the published methods and Cartograph reach on many instances.
+/// Results of the published methods and of Cartograph on many instances.
 struct Comparison {
     /// Geometric means of J_sum over the bound: each method, the best of them, Cartograph.
     means: Vec<f64>,
-    /// Where Cartograph is worse than the best of the others.
+    /// The instances on which Cartograph is worse than the best of the others.
     worse: Vec<String>,
 }
 

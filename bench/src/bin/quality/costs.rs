@@ -1,4 +1,4 @@
-//! What plans of grids take: time and memory.
+//! The cost of planning grids: time and memory.
 
 use cartograph_bench::Table;
 use cartograph_core::machine::Machine;

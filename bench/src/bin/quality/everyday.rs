@@ -1,4 +1,4 @@
-//! What a program gains that sets nothing.
+//! The gain of a program that sets nothing.
 
 use cartograph_bench::Table;
 use cartograph_core::mapping::{Grid, Options, Plan, plan_cart};

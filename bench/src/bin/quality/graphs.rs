@@ -111,7 +111,7 @@ fn figures(cost: Cost) -> String {
     format!("{}/{}", cost.inter_node_edges, cost.max_node_edges)
 }
 
-/// What METIS' recursive bisection finds, the part of each vertex, and the seconds that it took. The best of three
+/// The result of METIS' recursive bisection: the part of each vertex, and the seconds that it took. The best of three
 /// seeds.
 pub(crate) fn metis(graph: &Csr, sizes: &[usize]) -> (Cost, Vec<u32>, f64) {
     let (mut starts, mut targets, mut weights) = (vec![0], Vec::new(), Vec::new());

@@ -39,7 +39,7 @@ impl Instance {
 /// J_sum and J_max of one method on one instance.
 pub(crate) type Figures = (i64, i64);
 
-/// What others reached, as read off their papers or measured with their programs before: see the
+/// Results of others, as read off their papers or measured with their programs before: see the
 /// head of docs/results/quality.md.
 pub(crate) struct Published {
     pub(crate) blocked: Figures,

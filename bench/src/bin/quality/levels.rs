@@ -183,7 +183,7 @@ fn graphs(mut rival: Option<&mut SharedMap>) -> Table {
     table
 }
 
-/// What switches add to time and memory.
+/// Measures what switches add to time and memory.
 fn costs() -> Table {
     let mut table = Table::new(
         "What switches cost",

@@ -1,4 +1,4 @@
-//! How much memory something takes: the system's allocator, counted.
+//! Measures memory: the system's allocator, counted.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -39,7 +39,7 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What `run` answers, how many bytes more than before it had at its peak, and its largest allocation.
+/// The answer of `run`, its peak in bytes above the start, and its largest allocation.
 pub(crate) fn measure<T>(run: impl FnOnce() -> T) -> (T, usize, usize) {
     let before = NOW.load(Relaxed);
     PEAK.store(before, Relaxed);

@@ -19,7 +19,7 @@ type Instance = (&'static str, [usize; 3], Option<i64>);
 const INSTANCES: [Instance; 2] =
     [("3elt", [16, 4, 2], Some(30316)), ("rgg_n_2_15_s0", [4, 16, 16], None)];
 
-/// What an edge counts from the innermost level on; within a part it counts nothing.
+/// The weight of an edge from the innermost level on; within a part it counts nothing.
 const DISTANCES: [i64; 3] = [1, 10, 100];
 
 /// A table, or how to get it.
@@ -63,7 +63,7 @@ pub(crate) fn table(mut rival: Option<&mut SharedMap>) -> Table {
     table
 }
 
-/// What a mapping to parts costs that are numbered through all levels.
+/// The cost of a mapping to parts that are numbered through all levels.
 fn sum(graph: &Csr, part: &[u32], [near, middle, _]: [usize; 3]) -> i64 {
     let mut sum = 0;
     for vertex in 0..graph.vertices() {

@@ -111,7 +111,7 @@ fn nodecart(grid: &Grid, sizes: &[usize]) -> Option<Vec<u32>> {
     Some((0..sizes.iter().sum()).map(node).collect())
 }
 
-/// How many vectors of the stencil lead along each dimension.
+/// The number of vectors of the stencil along each dimension.
 fn along(grid: &Grid, i: usize) -> usize {
     grid.stencil().iter().filter(|vector| vector.by[i] != 0).count()
 }

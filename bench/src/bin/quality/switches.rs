@@ -11,7 +11,7 @@ use crate::sharedmap::SharedMap;
 /// The modes of SharedMap that are compared.
 pub(crate) const MODES: [&str; 2] = ["fast", "eco"];
 
-/// How nodes are on switches.
+/// The distribution of nodes over switches.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Allocation {
     /// Node after node, switch after switch.
@@ -80,7 +80,7 @@ pub(crate) struct Figures {
     pub(crate) switches: i64,
     /// Edges between nodes.
     pub(crate) nodes: i64,
-    /// Those that leave the busiest node.
+    /// The edges that leave the busiest node.
     pub(crate) worst: i64,
     pub(crate) seconds: f64,
 }
@@ -99,7 +99,7 @@ pub(crate) fn figures(
     Figures { weighted: edges + 9 * nodes + 90 * switches, switches, nodes, worst, seconds }
 }
 
-/// What all methods reach on one instance.
+/// The results of all methods on one instance.
 pub(crate) struct Row {
     pub(crate) bound: f64,
     pub(crate) before: Figures,

@@ -6,7 +6,7 @@ use cartograph_core::mapping::{Adjacency, Grid, Options, Plan, plan_cart};
 use crate::generate::Random;
 use crate::instances::{self, Instance};
 
-/// What a dimension may weigh.
+/// The weights that a dimension may have.
 const DRAWN: [i64; 4] = [1, 2, 4, 16];
 
 /// The section, and whether all aims are met.
@@ -52,7 +52,7 @@ fn known() -> (Table, bool) {
 /// A mapping that gains at equal weights, and the one that Cartograph applies where they are not known: which
 /// of both is used is what a rule decides.
 struct Trial {
-    /// What the first gains at equal weights, as a share of block order.
+    /// The gain of the first at equal weights, as a share of block order.
     gain: f64,
     equal: Ratios,
     /// The same as block order where it applies none.
@@ -64,13 +64,13 @@ struct Ratios {
     is_block_order: bool,
     /// Dimensions weighing 1, 2 or 4.
     mild: Vec<(f64, f64)>,
-    /// Those, and 16.
+    /// Those weights, and 16.
     harsh: Vec<(f64, f64)>,
     /// The most that J_sum or J_max may become where no dimension weighs more than so many times another.
     worst: [f64; 3],
 }
 
-/// How unequal dimensions may be for [`Ratios::worst`].
+/// The ratios of dimensions for [`Ratios::worst`].
 const INEQUALITIES: [i64; 3] = [2, 3, 4];
 
 /// All weights of so many dimensions.
@@ -120,7 +120,7 @@ fn trial(instance: &Instance) -> Option<Trial> {
     })
 }
 
-/// What rules for weights that nobody knows are worth: how often a mapping is applied, the geometric mean of J_sum and of
+/// Measures rules for weights that nobody knows: how often a mapping is applied, the geometric mean of J_sum and of
 /// J_max relative to block order, how often the result is a loss, and the largest loss. All rules but the last choose
 /// from mappings that are best at equal weights.
 fn assumed() -> (Table, bool) {

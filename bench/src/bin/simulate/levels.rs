@@ -52,7 +52,7 @@ enum Order {
     Sorted,
 }
 
-/// What is run: everything but who is where.
+/// A run, without its placement.
 type Case = (Network, Order, [u32; 3], bool);
 
 const CASES: [Case; 7] = [

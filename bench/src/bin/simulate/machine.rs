@@ -52,7 +52,7 @@ impl Machine {
     }
 }
 
-/// Which rank is where.
+/// The placement of ranks.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Placement {
     /// Rank 0 on node 0, rank 1 on node 1, and so on, by the launcher.
@@ -75,7 +75,7 @@ impl Placement {
     }
 }
 
-/// Where programs are compiled and run.
+/// The directory in which programs are compiled and run.
 pub(crate) struct Launch {
     directory: PathBuf,
     library: PathBuf,

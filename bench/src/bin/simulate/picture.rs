@@ -10,7 +10,7 @@ use crate::{Exchange, SIZES};
 
 // All in pixels.
 const MARGIN: f64 = 16.0;
-/// Where the panels begin, right of the names of the grids.
+/// The left end of the panels, right of the names of the grids.
 const LEFT: f64 = 190.0;
 const PANEL: f64 = 230.0;
 /// The bar of the longest time of a grid, beside which there is room for its label.
@@ -21,7 +21,7 @@ const GROUP: f64 = 3.0 * BAR + 18.0;
 /// Titles and the legend.
 const TOP: f64 = 76.0;
 
-/// What is on paper, which readers may want dark.
+/// Styles of what lies on paper, with a dark variant.
 const STYLE: &str = "\
 .paper{fill:#fff}text{fill:#222}\
 @media(prefers-color-scheme:dark){.paper{fill:#0d1117}text{fill:#e6edf3}}";

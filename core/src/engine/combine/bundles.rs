@@ -20,7 +20,7 @@ struct Bundle {
 }
 
 impl Bundle {
-    /// Whether it travels in one message.
+    /// Returns whether it travels in one message.
     fn is_combined(&self, extent: Extent) -> bool {
         match extent {
             Extent::None => false,
@@ -29,7 +29,7 @@ impl Bundle {
         }
     }
 
-    /// Whether processes have so much fewer messages that the way over two more of them pays: [`PAYING`] edges
+    /// Returns whether processes have so much fewer messages that the way over two more of them pays: [`PAYING`] edges
     /// a process and more.
     fn pays(&self) -> bool {
         let different = |end: fn(&Edge) -> i32| {
@@ -42,9 +42,9 @@ impl Bundle {
     }
 }
 
-/// How many edges a process has in a bundle that pays: with three each it takes little more than half of the messages.
-/// With two each, a sparse graph takes longer combined where a message costs as much inside a node as between nodes
-/// (docs/design/combining.md).
+/// The number of edges of a process in a bundle that pays: with three each it takes little more than half of the
+/// messages. With two each, a sparse graph takes longer combined where a message costs as much inside a node as between
+/// nodes (docs/design/combining.md).
 const PAYING: usize = 3;
 
 /// The most edges from and to one node of which some are combined: then all parts of it fit one message.
@@ -55,7 +55,7 @@ pub(super) struct Bundles {
     rank: i32,
     /// For each process the first that is on the same node.
     nodes: Vec<i32>,
-    /// Those that leave the node, and those that arrive there.
+    /// The bundles that leave the node, and those that arrive there.
     out: Vec<Bundle>,
     into: Vec<Bundle>,
 }
@@ -115,12 +115,12 @@ impl Bundles {
         Ok(Self { rank, nodes, out, into })
     }
 
-    /// How many edges they have.
+    /// The number of edges.
     pub(super) fn edges(&self) -> usize {
         self.out.iter().chain(&self.into).map(|bundle| bundle.edges.len()).sum()
     }
 
-    /// Whether another process is on another node.
+    /// Returns whether another process is on another node.
     pub(super) fn is_far(&self, other: i32) -> bool {
         self.nodes[other as usize] != self.nodes[self.rank as usize]
     }

@@ -65,7 +65,7 @@ impl Torus {
     }
 }
 
-/// What process 0 has found: tori that its own edges fit on, those with the fewest messages first.
+/// The candidates of process 0: tori that its own edges fit on, those with the fewest messages first.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Offer {
     /// The edges that leave process 0, in order.
@@ -117,7 +117,7 @@ impl Offer {
         self.tori.iter().map(|torus| i64::from(is_alike && fits(torus))).collect()
     }
 
-    /// How the blocks of process `rank` travel on one of the tori.
+    /// The routes of the blocks of process `rank` on one of the tori.
     pub(super) fn accept(self, rank: i32, torus: usize) -> Dimensions {
         let torus = self.tori[torus];
         let moves = |dimension: &usize| {
@@ -130,7 +130,7 @@ impl Offer {
     }
 }
 
-/// How the blocks of a process travel on a torus.
+/// The routes of the blocks of a process on a torus.
 pub(super) struct Dimensions {
     rank: i32,
     torus: Torus,
@@ -234,7 +234,7 @@ fn orders(dimensions: &[usize]) -> Vec<Vec<usize>> {
     dimensions.iter().flat_map(beginning_with).collect()
 }
 
-/// How often a block that goes to all is sent, if it goes along the dimensions in this order.
+/// Counts how often a block that goes to all is sent, if it goes along the dimensions in this order.
 fn tree(torus: Torus, order: &[usize], offsets: &[Edge]) -> usize {
     let mut reached = BTreeSet::new();
     for edge in offsets {

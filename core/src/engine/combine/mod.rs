@@ -20,13 +20,13 @@ use super::Comm;
 use super::agree::keep;
 use super::digest::Digest;
 
-/// Whether small blocks travel together.
+/// The setting of combining.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Combine {
     /// Never.
     #[default]
     Off,
-    /// Where it makes messages so much fewer that it pays.
+    /// Combine where so many messages are saved that it pays.
     On,
     /// Wherever it makes messages fewer, for tests.
     #[cfg(test)]
@@ -55,12 +55,12 @@ impl Combine {
     }
 }
 
-/// How much is combined in one of the two ways. The least of all processes counts.
+/// The extent of combining in one of the two ways. The least of all processes counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
     /// Nothing.
     None,
-    /// What pays.
+    /// Bundles that pay.
     Paying,
     /// Whatever makes messages fewer, for tests.
     All,
@@ -75,7 +75,7 @@ impl Extent {
 pub struct Endpoint {
     /// The process.
     pub rank: i32,
-    /// What tells blocks between the same two processes apart.
+    /// The number that tells blocks between the same two processes apart.
     pub pairing: i32,
 }
 
@@ -89,7 +89,7 @@ struct Edge {
     copy: i32,
 }
 
-/// What this process does where blocks are combined, by what they are.
+/// The schedules of this process for combined blocks, by their payload.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedules {
     /// Each block is another.

@@ -1,10 +1,10 @@
-//! What one process does in a collective whose blocks are combined.
+//! The part of one process in a collective whose blocks are combined.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Edge, NOBODY};
 
-/// What the blocks of a process are.
+/// The blocks of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Payload {
     /// Each is another.
@@ -14,7 +14,7 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// What stands for the data of an edge: the same for edges with the same data.
+    /// The representative of an edge's data: the same for edges with the same data.
     fn of(self, edge: &Edge) -> Edge {
         match self {
             Self::Each => *edge,
@@ -50,11 +50,11 @@ pub struct Own {
     pub ends: Vec<usize>,
 }
 
-/// What one process does in a combined collective. EdgesByRank are stored in slots: a slot is filled by the process'
+/// The steps of one process in a combined collective. Parts are stored in slots: a slot is filled by the process'
 /// own block or from one message, and sent on from there.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Schedule {
-    /// How many slots there are.
+    /// The number of slots.
     pub slots: usize,
     /// The process' own blocks that fill slots.
     pub filled: Vec<Own>,
@@ -74,11 +74,11 @@ pub(super) struct Draft {
     payload: Payload,
     /// For each stage the parts that are sent, and those that are received.
     stages: Vec<[EdgesByRank; 2]>,
-    /// Those that leave, and those that arrive.
+    /// The edges that leave, and those that arrive.
     combined: [BTreeSet<Edge>; 2],
 }
 
-/// EdgesByRank by the other process; both ends have the same, in the same order.
+/// Edges by the other process; both ends have the same, in the same order.
 type EdgesByRank = BTreeMap<i32, BTreeSet<Edge>>;
 
 impl Draft {
@@ -151,7 +151,8 @@ impl Schedule {
         Self { direct_sends, direct_receives, ..Self::default() }
     }
 
-    /// How many messages the process sends to processes that are `far`, or receives from there, whichever is more.
+    /// The number of messages that the process sends to processes that are `far`, or receives from there, whichever is
+    /// more.
     pub(super) fn messages(
         &self,
         [leaving, arriving]: [&[Edge]; 2],

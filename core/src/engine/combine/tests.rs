@@ -59,7 +59,7 @@ fn ends_of_box(sides: [i32; 3]) -> Vec<Ends> {
     ends_of_graph((x * y * z) as usize, &edges)
 }
 
-/// What all processes agree on.
+/// The schedules on which all processes agree.
 fn agreed(nodes: &[i64], combine: &[Combine], ends: &[Ends]) -> Option<Vec<Schedules>> {
     let made = sim::run(nodes.len() as i32, |comm| {
         let rank = crate::engine::Comm::rank(comm).unwrap() as usize;
@@ -154,7 +154,7 @@ fn carry_out(schedules: &[Schedule], payload: Payload, ends: &[Ends]) -> Sent {
     sent
 }
 
-/// How many messages there are from one node to another, at most.
+/// The largest number of messages from one node to another.
 fn most_between_nodes(sent: &Sent, nodes: &[i64]) -> usize {
     let mut between: BTreeMap<(i64, i64), usize> = BTreeMap::new();
     for ((stage, from, to), count) in sent {

@@ -1,4 +1,4 @@
-//! How ranks agree, and by how many collective calls.
+//! Tests of the agreement, and of its number of collective calls.
 
 use super::*;
 use crate::engine::check::Check;
@@ -8,7 +8,7 @@ use crate::engine::policy::Reorder;
 use crate::machine::Machine;
 use crate::mapping::Scramble;
 
-/// What rank 0 calls.
+/// The calls of rank 0.
 fn calls(layout: Option<Machine>, size: i32, program: impl Fn(&Sim) + Sync) -> Vec<&'static str> {
     let calls = sim::run_on(layout, size, |comm| {
         program(comm);

@@ -1,4 +1,4 @@
-//! What ranks may differ in, because every host lets them: each process then keeps what it passed.
+//! Arguments that may differ between ranks, because every host lets them: each process then keeps what it passed.
 
 use super::*;
 use crate::engine::check::Rule;
@@ -91,7 +91,7 @@ fn graphs_may_differ_in_their_edges_but_not_in_their_size() {
     assert_eq!((rank, text), (1, format!("index[0] is 0, but 1 on rank 0; {SAME}")));
 }
 
-/// What the ranks of an adjacent graph pass: sources, destinations, weights of both, reorder.
+/// The arguments of the ranks of an adjacent graph: sources, destinations, weights of both, reorder.
 type Passed<'a> = (&'a [i32], &'a [i32], [EdgeWeights<'a>; 2], bool);
 
 fn adjacent<'a>(
@@ -112,7 +112,7 @@ fn adjacent<'a>(
     })
 }
 
-/// What a rank passed, as it is kept.
+/// The arguments of a rank, as they are kept.
 fn kept((sources, destinations, weights, _): &Passed<'_>) -> DistGraph {
     let edges = |ranks: &[i32], weights: EdgeWeights<'_>| Edges {
         ranks: ranks.into(),

@@ -1,10 +1,10 @@
-//! Where ranks agree on neighborhood collectives to be the host's own.
+//! Tests of the agreement on neighborhood collectives of the host's own.
 
 use super::*;
 use crate::engine::create::Created;
 use crate::engine::sim::HostGraph;
 
-/// Whether collectives come to be the host's own, by what each rank wants, and each makes a call.
+/// Returns whether collectives become the host's own, by what each rank wants, if each makes a call.
 fn host_graph(
     wanted: [HostGraph; 4],
     call: &(dyn Fn(&Sim) -> Result<Created<Sim>> + Sync),
@@ -75,7 +75,7 @@ fn edges(last: i32) -> impl Fn(&Sim) -> Result<Created<Sim>> {
     }
 }
 
-/// How rank 1 differs from the others.
+/// The wishes of ranks of which rank 1 differs.
 const fn odd(others: HostGraph, odd: HostGraph) -> [HostGraph; 4] {
     [others, odd, others, others]
 }

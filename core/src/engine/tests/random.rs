@@ -57,7 +57,7 @@ fn any_call(size: i32) -> impl Strategy<Value = Call> {
     prop_oneof![cart, graph, edges, adjacent, sub]
 }
 
-/// Whether a rank can find a fault in its own call.
+/// Returns whether a rank can find a fault in its own call.
 fn is_wrong(call: &Call, size: i32) -> bool {
     let outside = |node: &i32| !(0..size).contains(node);
     match call {
@@ -83,7 +83,7 @@ fn is_wrong(call: &Call, size: i32) -> bool {
     }
 }
 
-/// Whether `MPI_UNWEIGHTED` or weights are chosen; `None` for a null pointer of no edges.
+/// Returns whether `MPI_UNWEIGHTED` or weights are chosen; `None` for a null pointer of no edges.
 fn choice(call: &Call) -> Option<bool> {
     match call {
         Call::Edges { edges, weighted: None, .. } => (!edges.is_empty()).then_some(false),
@@ -95,7 +95,7 @@ fn choice(call: &Call) -> Option<bool> {
     }
 }
 
-/// What must be the same on all ranks, whatever is checked.
+/// The arguments that must be the same on all ranks, whatever is checked.
 fn exact(call: &Call) -> (usize, Vec<i32>, bool) {
     match call {
         Call::Cart { dims, reorder, .. } => (0, dims.clone(), *reorder),
@@ -106,7 +106,7 @@ fn exact(call: &Call) -> (usize, Vec<i32>, bool) {
     }
 }
 
-/// What must be the same on all ranks if it is checked.
+/// The arguments that must be the same on all ranks if they are checked.
 fn checked(call: &Call) -> (Vec<i32>, bool) {
     match call {
         Call::Cart { periods, .. } => (periods.iter().map(|p| i32::from(*p)).collect(), false),
@@ -116,7 +116,7 @@ fn checked(call: &Call) -> (Vec<i32>, bool) {
     }
 }
 
-/// Whether each edge is given alike at both ends.
+/// Returns whether each edge is given alike at both ends.
 fn edges_match(calls: &[&Call]) -> bool {
     let (mut arriving, mut leaving) = (Vec::new(), Vec::new());
     for (rank, call) in (0..).zip(calls) {
@@ -131,7 +131,7 @@ fn edges_match(calls: &[&Call]) -> bool {
     arriving == leaving
 }
 
-/// Whether the calls of all ranks together make communicators.
+/// Returns whether the calls of all ranks together make communicators.
 fn succeeds(calls: &[&Call], check: bool) -> bool {
     let all_alike = |differ: &dyn Fn(&Call) -> bool| calls.iter().all(|call| !differ(call));
     let size = calls.len() as i32;
@@ -144,7 +144,7 @@ fn succeeds(calls: &[&Call], check: bool) -> bool {
         && (!check || edges_match(calls))
 }
 
-/// What rank `rank`'s topology must be where no process is moved.
+/// The expected topology of rank `rank` where no process is moved.
 fn topology(calls: &[&Call], grid: &Cart, rank: i32) -> Option<Topology> {
     let size = calls.len() as i32;
     let is_weighted = {

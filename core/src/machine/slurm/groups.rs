@@ -7,12 +7,12 @@ use crate::machine::address::{Address, host_number};
 use crate::machine::network::{MOST_FAULTS, NetworkMap, NetworkMapFile, wrong};
 use crate::machine::{Kind, LayoutError, MOST_LEVELS};
 
-/// What a file says, as it comes.
+/// The contents of a file, as they come.
 #[derive(Debug, Default)]
 pub(in crate::machine) struct Network {
     groups: Vec<Group>,
     faults: Vec<LayoutError>,
-    /// How many names the lists have had.
+    /// The number of names in the lists so far.
     names: usize,
 }
 
@@ -26,13 +26,13 @@ struct Group {
     nodes: Vec<(usize, String)>,
 }
 
-/// What groups are in.
+/// The groups in which groups are.
 struct Tree {
     /// The group of each group, where there is one.
     parents: Vec<Option<usize>>,
-    /// How many levels are below each group.
+    /// The number of levels that are below each group.
     heights: Vec<usize>,
-    /// How many levels hold.
+    /// The number of levels that hold.
     levels: usize,
 }
 
@@ -70,7 +70,7 @@ impl Network {
         }
     }
 
-    /// Which group is in which. Where one is in two, none above its level holds.
+    /// Finds which group is in which. Where one is in two, none above its level holds.
     fn tree(&mut self) -> Result<Tree, LayoutError> {
         let mut number: HashMap<String, usize> = HashMap::new();
         let mut faults = Vec::new();
@@ -126,7 +126,7 @@ impl Network {
         Ok(Tree { parents, heights, levels })
     }
 
-    /// Where each node is.
+    /// Builds the map from nodes to groups.
     pub(in crate::machine) fn map(mut self) -> Result<NetworkMapFile, LayoutError> {
         let Tree { parents, heights, levels } = self.tree()?;
         let mut hosts: HashMap<u64, (usize, Address)> = HashMap::new();

@@ -79,7 +79,7 @@ fn numbered(name: &str) -> Option<(&str, &str, &str)> {
     (1..=MOST_DIGITS).contains(&digits.len()).then_some((before, digits, &name[end..]))
 }
 
-/// Whether a number is written as the one after `last` in a range that begins with `first`.
+/// Returns whether a number is written as the one after `last` in a range that begins with `first`.
 fn follows(first: &str, last: &str, number: &str) -> bool {
     let next = last.parse::<u64>().map(|last| format!("{:0width$}", last + 1, width = first.len()));
     next.is_ok_and(|next| next == number)

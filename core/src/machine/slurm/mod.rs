@@ -12,10 +12,10 @@ pub(super) use groups::Network;
 const GROUPS: [(&str, Kind); 3] =
     [("switchname", Kind::Switch), ("blockname", Kind::Block), ("ringname", Kind::Ring)];
 
-/// What is known and says nothing here.
+/// Known words that say nothing here.
 const PASSED: [&str; 2] = ["blocksizes", "linkspeed"];
 
-/// Whether the first line that is no comment is one of this file.
+/// Returns whether the first line that is no comment is one of this file.
 pub(super) fn begins(first: &str) -> bool {
     let key = first.split_once('=').map(|(key, _)| key.trim().to_ascii_lowercase());
     key.is_some_and(|key| key == PASSED[0] || GROUPS.iter().any(|(known, _)| key == *known))

@@ -5,7 +5,7 @@ use crate::machine::Machine;
 use crate::mapping::{Grid, Options, plan_cart};
 use crate::topology::Cart;
 
-/// What may be lost.
+/// The loss that is accepted.
 const REGRET: f64 = 0.05;
 
 #[derive(Clone, Copy)]

@@ -30,7 +30,7 @@ const PALETTE: [Rgb; 14] = [
 const BOLD: usize = 7;
 
 impl Rgb {
-    /// Whether black is read better on it than white.
+    /// Returns whether black is read better on it than white.
     pub fn is_light(self) -> bool {
         // The luminance of television.
         let Self(red, green, blue) = self;

@@ -10,7 +10,7 @@ use crate::machine::Kind;
 use crate::report::VertexPlaces;
 use crate::report::text::{AtLeast, Change};
 
-/// How wide each of the two pictures may be, in pixels.
+/// The largest width of each of the two pictures, in pixels.
 pub(super) const PANEL: f64 = 720.0;
 
 const MARGIN: f64 = 24.0;
@@ -26,7 +26,7 @@ const LEAST_WIDTH: f64 = 860.0;
 /// Pictures that are as many times as wide as high stand below each other.
 const WIDE: f64 = 2.0;
 
-/// What is on paper, which readers may want dark. Nodes keep their colors, and borders between these their black.
+/// Styles of what lies on paper, with a dark variant. Nodes keep their colors, and borders between these their black.
 const STYLE: &str = "\
 .paper{fill:#fff}.ink{fill:#000}.ticks{fill:#666}\
 @media(prefers-color-scheme:dark){.paper{fill:#0d1117}.ink{fill:#e6edf3}.ticks{fill:#9aa4af}}";
@@ -244,7 +244,7 @@ fn sides(dims: &[usize]) -> String {
 }
 
 impl Caption {
-    /// What the pictures differ in, in the words of a report.
+    /// The differences of the pictures, in the words of a report.
     fn figures(&self) -> String {
         let (before, after, weighs) = (self.before, self.after, self.weighs);
         let figures = format!(

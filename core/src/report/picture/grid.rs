@@ -312,7 +312,7 @@ struct Name {
     size: f64,
 }
 
-/// Where the numbers of nodes are written: once in each connected part of a node in the slice, where
+/// The places at which the numbers of nodes are written: once in each connected part of a node in the slice, where
 /// there is room for it.
 fn names(slice: &Slice, node_of: &[u32], cell: f64) -> Vec<Name> {
     let (rows, columns) = (slice.rows, slice.columns);

@@ -1,4 +1,4 @@
-//! What goes from node to node, as a map of heat in SVG.
+//! The traffic from node to node, as a heat map in SVG.
 
 use std::fmt::Write;
 
@@ -26,7 +26,7 @@ const LARGEST: f64 = 40.0;
 const LEFT: f64 = 34.0;
 const BELOW: f64 = 18.0;
 
-/// How wide a color of the legend is.
+/// The width of a color in the legend.
 const WIDE: f64 = 48.0;
 
 /// The most colors that there are.
@@ -67,7 +67,7 @@ impl Scale {
         Rgb(mix(low.0, high.0), mix(low.1, high.1), mix(low.2, high.2))
     }
 
-    /// How wide the legend is.
+    /// The width of the legend.
     pub(super) fn width(&self) -> f64 {
         WIDE * self.bounds.len() as f64
     }
@@ -107,7 +107,7 @@ fn short(number: i64) -> String {
     format!("{value:.decimals$}{prefix}")
 }
 
-/// What goes between different nodes.
+/// The weights between different nodes.
 fn between(matrix: &[Vec<i64>]) -> impl Iterator<Item = i64> + '_ {
     let rows = matrix.iter().enumerate();
     rows.flat_map(|(from, row)| {

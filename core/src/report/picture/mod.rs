@@ -22,7 +22,7 @@ const MOST_CELLS: usize = 1 << 18;
 pub struct Caption {
     /// The unit of the costs: "edges" or "bytes".
     pub weighs: &'static str,
-    /// What the pictures show, in words: a grid or graph and its nodes.
+    /// The subject of the pictures, in words: a grid or graph and its nodes.
     pub subject: String,
     /// The algorithm that found the mapping on the right.
     pub algorithm: String,

@@ -4,7 +4,7 @@
 /// part of them.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Slice {
-    /// Which piece it is; empty if it is the only one.
+    /// The name of the piece; empty if it is the only one.
     pub(super) label: String,
     /// The cell in its upper left corner. Cells are numbered row-major.
     first: usize,
@@ -85,7 +85,7 @@ fn label(outer: &[usize], number: usize, part: Option<(usize, usize, usize)>) ->
     label
 }
 
-/// Which way dimensions go in a picture, and what a slice is.
+/// Describes the directions of dimensions in a picture, and what a slice is.
 pub(super) fn axes(dims: &[usize]) -> String {
     let pieces = slices(dims);
     let across = |dimension: usize| format!("across: dimension {dimension}");

@@ -199,7 +199,7 @@ impl ProductTables {
         Self { n, divisors: divisors(n) }
     }
 
-    /// Whether `n` is a product of `count` divisors from `low` to `high`.
+    /// Returns whether `n` is a product of `count` divisors from `low` to `high`.
     fn possible(&self, n: i32, count: usize, low: i32, high: i32) -> bool {
         // Bit c of entry i: the divisor i is a product of c numbers of the window.
         let mut counts = vec![0_u64; self.divisors.len()];

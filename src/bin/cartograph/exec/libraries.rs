@@ -1,4 +1,4 @@
-//! Where the library to preload is, and the libraries beside it that were built for MPIs.
+//! Finds the library to preload, and the libraries beside it that were built for MPIs.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ impl Place {
         Some(Self { directory, owner }).filter(|place| place.trusts(&library))
     }
 
-    /// Whether a file is there, and only users that are trusted can have written it.
+    /// Returns whether a file is there, and only users that are trusted can have written it.
     fn trusts(&self, file: &Path) -> bool {
         let trusted = |found: fs::Metadata| is_trusted(found.uid(), found.mode(), self.owner);
         file.metadata().is_ok_and(trusted)

@@ -40,14 +40,14 @@ pub(crate) struct Arguments {
     /// whatever MPI a process loads
     #[arg(long, value_name = "NAME", value_parser = help::MPIS, hide_possible_values = true)]
     mpi: Option<String>,
-    /// Which ranks share a node, in place of what the MPI says: 4x16, 40*48,16,8, or a file with the node of
+    /// The ranks that share a node, in place of what the MPI says: 4x16, 40*48,16,8, or a file with the node of
     /// each rank
     #[arg(long)]
     layout: Option<String>,
-    /// Which processes may be moved: off, on (the default), all, always or scramble:SEED[:CONSTRUCTOR]
+    /// The processes that may be moved: off, on (the default), all, always or scramble:SEED[:CONSTRUCTOR]
     #[arg(long, value_name = "WORD", value_parser = REORDER, hide_possible_values = true)]
     reorder: Option<String>,
-    /// What edges along each dimension of grids weigh: 16,1,1, or for some grids 4x4x1:16,1,1;8x8:1,4
+    /// The weights of edges along each dimension of grids: 16,1,1, or for some grids 4x4x1:16,1,1;8x8:1,4
     #[arg(long, value_parser = checked_weights)]
     weights: Option<String>,
     /// The program and its arguments
@@ -55,18 +55,18 @@ pub(crate) struct Arguments {
     program: Vec<OsString>,
 }
 
-/// What `--reorder` takes, and the words that completions know.
+/// The values of `--reorder`, and the words that completions know.
 const REORDER: Known =
     Known { words: &["off", "on", "all", "always", "scramble:1"], check: checked_reorder };
 
 /// More nodes in a layout are typing errors.
 const MOST_NODES: usize = 1 << 21;
 
-/// What shells answer for a program that is not there, and for one that cannot be run.
+/// The exit codes of shells for a program that is not there, and for one that cannot be run.
 const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
-/// What starts the processes of a job, by the first part of its name.
+/// The programs that start the processes of a job, by the first part of its name.
 pub(crate) const LAUNCHERS: [&str; 7] =
     ["mpiexec", "mpirun", "orterun", "prterun", "srun", "aprun", "jsrun"];
 
@@ -179,7 +179,7 @@ fn preload(program: &Path, mpi: Option<&str>, records: bool) -> Result<OsString>
     Ok(value)
 }
 
-/// Whether a report can be written into a file, which is found out before the program runs, perhaps for hours.
+/// Checks that a report can be written into a file, which is found out before the program runs, perhaps for hours.
 fn report_place(place: &Path) -> std::result::Result<(), String> {
     let there = place.symlink_metadata();
     if there.as_ref().is_ok_and(fs::Metadata::is_symlink) {

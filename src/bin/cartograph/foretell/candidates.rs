@@ -8,13 +8,13 @@ use cartograph_traffic::{Recording, Topology};
 
 /// An order of ranks.
 pub(super) struct Candidate {
-    /// What it is, in words.
+    /// The order, in words.
     pub(super) order: String,
     pub(super) by: By,
     pub(super) plan: Plan,
 }
 
-/// How an order comes about.
+/// The origin of an order.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum By {
     /// Ranks are started on other nodes.
@@ -98,7 +98,8 @@ fn each_once(mut found: Vec<Candidate>, machine: &Machine) -> Vec<Candidate> {
     found
 }
 
-/// How the library moves a grid of all processes: by default, by the weights that were recorded, and by others.
+/// The orders by which the library may move a grid of all processes: by default, by the weights that were recorded, and
+/// by others.
 pub(super) fn of_grid(
     recording: &Recording,
     grid: &Topology,
@@ -152,7 +153,7 @@ fn sides(dims: &[usize]) -> String {
     dims.iter().map(usize::to_string).collect::<Vec<_>>().join("x")
 }
 
-/// What each rank takes the place of, by its node; `None` if a node has fewer places.
+/// The old rank whose place each rank takes, by its node; `None` if a node has fewer places.
 pub(crate) fn old_ranks(machine: &Machine, node_of: &[u32]) -> Option<Box<[i32]>> {
     let mut places: Vec<Vec<i32>> = vec![Vec::new(); machine.node_sizes().len()];
     for (rank, node) in machine.nodes().iter().enumerate().rev() {
@@ -218,7 +219,7 @@ fn factors(cells: usize, most: usize, sides: &mut Vec<usize>, found: &mut Vec<Ve
     }
 }
 
-/// How much of what is sent goes between cells of a grid that touch, also across its ends.
+/// The share of what is sent that goes between cells of a grid that touch, also across its ends.
 fn share(recording: &Recording, dims: &[usize]) -> f64 {
     let touch = |mut one: usize, mut other: usize| {
         dims.iter().rev().all(|side| {

@@ -1,4 +1,4 @@
-//! How long a recorded program takes where its ranks are placed in other ways, by replay.
+//! Foretells by replay how long a recorded program takes where its ranks are placed in other ways.
 
 mod candidates;
 mod program;
@@ -15,7 +15,7 @@ use crate::traffic;
 pub(crate) use candidates::By;
 use candidates::Candidate;
 
-/// What gains less is not proposed: a replay is no better than that.
+/// The least gain that is proposed: a replay is no better than that.
 pub(crate) const LEAST_GAIN: f64 = 1.03;
 
 /// A recording of which less than this part can be replayed says nothing.
@@ -46,20 +46,20 @@ pub(crate) struct Foretold {
     pub(crate) seconds: f64,
     /// Bytes, or messages where all are empty, that leave the busiest node.
     pub(crate) busiest: i64,
-    /// How it comes about.
+    /// The origin of the order.
     #[serde(skip)]
     pub(crate) by: By,
     #[serde(skip)]
     pub(crate) plan: Plan,
 }
 
-/// What is foretold of all candidates, the order of the ranks first.
+/// The forecast for all candidates, the order of the ranks first.
 pub(crate) struct Forecast {
     pub(crate) all: Vec<Foretold>,
     network: Network,
-    /// Whether it was told, and not found in the recording.
+    /// True if the user told it, rather than the recording.
     is_told: bool,
-    /// Whether more calls followed than are replayed.
+    /// True if more calls followed than are replayed.
     cut: bool,
     unit: &'static str,
 }

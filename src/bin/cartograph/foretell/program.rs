@@ -1,4 +1,4 @@
-//! What is replayed, from a recording.
+//! Makes the program to be replayed from a recording.
 
 use std::collections::BTreeMap;
 

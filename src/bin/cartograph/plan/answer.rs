@@ -1,4 +1,4 @@
-//! What `cartograph plan` answers: a table, a picture, or JSON.
+//! The answer of `cartograph plan`: a table, a picture, or JSON.
 
 use std::fmt::Write;
 
@@ -14,14 +14,14 @@ use super::problem::Problem;
 use crate::foretell::{Foretold, LEAST_GAIN};
 use crate::output::{self, Failure, Result};
 
-/// What `--json` prints.
+/// The output of `--json`.
 #[derive(Serialize)]
 struct Answer<'a> {
     dims: &'a [usize],
     periodic: &'a [bool],
     node_sizes: Vec<usize>,
     ranks: usize,
-    /// What an edge of weight 1 is.
+    /// The meaning of an edge of weight 1.
     unit: &'a str,
     lower_bound: i64,
     before: Cost,
@@ -59,7 +59,7 @@ impl Solved {
         serde_json::to_string(&answer).expect("all keys are strings")
     }
 
-    /// Where each vertex is, before and after.
+    /// The places of vertices, before and after.
     fn places(&self) -> [VertexPlaces; 2] {
         let after: Vec<i32> = self.plan.old_ranks().collect();
         let before = VertexPlaces::new(&self.layout, 0..self.plan.vertices);

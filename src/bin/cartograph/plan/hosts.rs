@@ -77,7 +77,7 @@ impl Hosts {
         Ok(Self { names: nodes.into_iter().map(|(name, _)| name).collect(), sizes })
     }
 
-    /// Whether there are so many.
+    /// Checks the number of hosts.
     pub(super) fn number(&self, nodes: usize, hosts: &str) -> Result<()> {
         let Self { names, .. } = self;
         if names.len() == nodes {

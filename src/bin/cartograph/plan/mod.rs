@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     /// The sizes of a grid
     #[arg(long, value_name = "AxBxC")]
     dims: Option<String>,
-    /// Which dimensions wrap around: a 1 or a 0 for each, such as 110
+    /// The dimensions that wrap around: a 1 or a 0 for each, such as 110
     #[arg(long, value_name = "BITS", conflicts_with_all = ["graph", "traffic"])]
     periodic: Option<String>,
     /// A graph in METIS format, in place of a grid; - is stdin
@@ -42,7 +42,7 @@ pub(crate) struct Arguments {
     /// A recording by `cartograph exec --record`: places the ranks of that program
     #[arg(long, value_name = "DIR")]
     traffic: Option<PathBuf>,
-    /// How many nodes there are, all of one size
+    /// The number of nodes, all of one size
     #[arg(long, requires = "ppn")]
     nodes: Option<usize>,
     /// Processes on each node
@@ -60,17 +60,17 @@ pub(crate) struct Arguments {
     /// Slurm's topology.conf: which ones are the nodes is then said by --hosts with --ppn or --node-sizes, or by --traffic
     #[arg(long)]
     layout: Option<String>,
-    /// Where there are switches, the cost of an edge inside a node, between nodes of one switch, between
+    /// The cost, where there are switches, of an edge inside a node, between nodes of one switch, between
     /// switches and so on: 1,10,100 by default
     #[arg(long, value_name = "DISTANCES")]
     level_weights: Option<String>,
-    /// Which cells of the grid exchange data
+    /// The cells of the grid that exchange data
     #[arg(long, default_value = "nn", conflicts_with_all = ["graph", "traffic"])]
     stencil: Stencil,
     /// The weights of edges along each dimension, such as 1,1,4; by default assumed to be equal
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["graph", "traffic"])]
     weights: Option<Vec<i64>>,
-    /// What to minimize: all edges between nodes (sum), or first those of the busiest node (max)
+    /// The figure to minimize: all edges between nodes (sum), or first those of the busiest node (max)
     #[arg(long, default_value = "sum")]
     objective: Figures,
     /// With --traffic: the latency and bandwidth between nodes, such as 1.5us,100Gbit; by default those by which the
@@ -103,7 +103,7 @@ pub(crate) struct Arguments {
 const LAUNCHERS: Known =
     Known { words: &["openmpi", "mpich", "slurm", "cray", "flux"], check: help::any };
 
-/// What a shell tells of a command that Ctrl-C ended.
+/// The exit code for a command that Ctrl-C ended.
 const INTERRUPTED: i32 = 130;
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -112,7 +112,7 @@ enum Figures {
     Max,
 }
 
-/// Whether a text is what `--json` prints.
+/// Returns whether a text is an output of `--json`.
 pub(crate) fn is_answer(text: &str) -> bool {
     let value: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
     ["old_rank", "node_sizes", "algorithm"].iter().all(|key| value.get(key).is_some())

@@ -12,7 +12,7 @@ use super::problem::{Problem, enough, sizes};
 use crate::output::{self, Failure, Result};
 use crate::traffic;
 
-/// What a file of the network says, if that is what `--layout` names.
+/// Reads a file of the network, if `--layout` names one.
 fn read(arguments: &Arguments) -> Option<Result<NetworkMapFile>> {
     let file = arguments.layout.as_deref().filter(|text| names_a_file(text))?;
     // What cannot be read is complained of where it is read as a file of nodes.
@@ -20,12 +20,12 @@ fn read(arguments: &Arguments) -> Option<Result<NetworkMapFile>> {
     Some(read.map_err(|fault| wrong(file, &fault)))
 }
 
-/// Whether `--layout` names such a file.
+/// Returns whether `--layout` names such a file.
 pub(super) fn is_named(arguments: &Arguments) -> bool {
     read(arguments).is_some()
 }
 
-/// What holds of it; what does not is said on stderr.
+/// Takes what holds of it; the rest is reported on stderr.
 pub(super) fn map(arguments: &Arguments) -> Result<Option<NetworkMap>> {
     let Some(read) = read(arguments) else { return Ok(None) };
     let NetworkMapFile { network_map, faults } = read?;

@@ -1,4 +1,4 @@
-//! What is to be mapped, and on which nodes, from the command's arguments.
+//! The problem and its nodes, from the command's arguments.
 
 use std::cell::OnceCell;
 use std::collections::HashSet;
@@ -39,7 +39,7 @@ impl Recorded {
         self.graph.get_or_init(|| traffic::graph(&self.recording))
     }
 
-    /// What each rank sends to each.
+    /// The traffic from each rank to each.
     pub(super) fn graph(&self) -> &Csr {
         &self.amounts().0
     }
@@ -47,11 +47,11 @@ impl Recorded {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Stencil {
-    /// Those next to each other along a dimension: the neighbors in MPI
+    /// Cells next to each other along a dimension: the neighbors in MPI
     Nn,
     /// The same, and those two and three steps apart along the first dimension
     Hops,
-    /// Those next to each other along the first dimension only
+    /// Cells next to each other along the first dimension only
     Component,
     /// All cells around a cell, also those across a corner
     Moore,
@@ -188,8 +188,8 @@ pub(super) fn layout(
     }
 }
 
-/// How many processes each node has, if it is said in numbers. Where only how many each of them has is said there are
-/// `known` nodes.
+/// The number of processes of each node, if it is given in numbers. Where only how many each of them has is said there
+/// are `known` nodes.
 pub(super) fn sizes(
     arguments: &Arguments,
     known: Option<usize>,
@@ -232,7 +232,7 @@ fn levels(text: &str, problem: &Problem) -> Result<(Machine, Option<Vec<String>>
     Ok((layout, None))
 }
 
-/// Whether so many places are enough, and not too many.
+/// Checks that the number of places is right.
 pub(super) fn enough(ranks: usize, problem: &Problem) -> Result<()> {
     let vertices = problem.vertices();
     if ranks > MOST_RANKS {
@@ -279,7 +279,7 @@ fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Machine, Optio
 }
 
 impl Problem {
-    /// What edges stand for.
+    /// The meaning of edges.
     pub(super) fn weighs(&self) -> &'static str {
         match self {
             Self::Traffic(recorded) => recorded.amounts().1,

@@ -1,4 +1,4 @@
-//! What launchers take to place ranks as planned.
+//! The files by which launchers place ranks as planned.
 
 use std::fmt::Write;
 
@@ -58,7 +58,7 @@ fn runs(node_of: &[u32]) -> impl Iterator<Item = (u32, usize)> + '_ {
     node_of.chunk_by(|one, next| one == next).map(|run| (run[0], run.len()))
 }
 
-/// How many ranks the node has that has most.
+/// The largest number of ranks of a node.
 fn most(node_of: &[u32]) -> usize {
     let mut nodes = node_of.to_vec();
     nodes.sort_unstable();
@@ -69,7 +69,7 @@ impl Launcher {
     /// All of them, as the command line writes them.
     pub(super) const NAMES: &'static str = "openmpi, mpich, slurm, cray or flux";
 
-    /// Whether its file has the names of nodes; else they are numbered in the order of the allocation.
+    /// Returns whether its file has the names of nodes; else they are numbered in the order of the allocation.
     pub(super) fn takes_names(self) -> bool {
         !matches!(self, Self::Cray | Self::Flux)
     }
@@ -131,7 +131,7 @@ impl Launcher {
         Ok(text)
     }
 
-    /// How a file is used, on a line.
+    /// The use of a file, on a line.
     pub(crate) fn usage_words(self, file: &str, ranks: u32) -> String {
         let node_of = vec![0; ranks as usize];
         let usage = self.usage(file, &node_of);
@@ -139,7 +139,7 @@ impl Launcher {
         line.strip_prefix("start it by: ").unwrap_or(line).to_owned()
     }
 
-    /// How a file is used; rank `r` is to be started on node `node_of[r]`.
+    /// The use of a file; rank `r` is to be started on node `node_of[r]`.
     pub(super) fn usage(self, file: &str, node_of: &[u32]) -> String {
         let ranks = node_of.len();
         match self {

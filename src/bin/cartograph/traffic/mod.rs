@@ -1,4 +1,4 @@
-//! What a recorded run sent: read, shown, and turned into a graph to be mapped.
+//! The traffic of a recorded run: read, shown, and turned into a graph to be mapped.
 
 mod show;
 
@@ -16,7 +16,7 @@ use crate::output::{self, Failure, Result};
 
 pub(crate) use show::show;
 
-/// Whether this is a recording, whole or not, and no report.
+/// Returns whether this is a recording, whole or not, and no report.
 pub(crate) fn is_recording(path: &Path) -> bool {
     let begins_so = || {
         let mut start = Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn read(path: &Path) -> Result<Recording> {
     found.map_err(|error| Failure::new(format!("{} {error}", path.display())))
 }
 
-/// How much each process sends to each, and in which unit: bytes or, where all messages are empty, messages. What a
+/// The traffic of each process to each, and its unit: bytes or, where all messages are empty, messages. What a
 /// process sends to itself is left out.
 pub(crate) fn graph(recording: &Recording) -> (Csr, &'static str) {
     let others = || recording.edges.iter().filter(|edge| edge.from != edge.to);
@@ -50,8 +50,8 @@ pub(crate) fn graph(recording: &Recording) -> (Csr, &'static str) {
     (Csr::from_edges(recording.size as usize, edges.iter().copied()), unit)
 }
 
-/// Where the processes ran, with the names of the nodes and the switches that the launcher told; `None` if a part is
-/// missing.
+/// The machine on which the processes ran, with the names of the nodes and the switches that the launcher told; `None`
+/// if a part is missing.
 pub(crate) fn layout(recording: &Recording) -> Option<(Machine, Vec<String>)> {
     if recording.missing() > 0 {
         return None;

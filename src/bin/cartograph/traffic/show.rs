@@ -133,7 +133,7 @@ fn text(recording: &Recording) -> String {
     text
 }
 
-/// What stays inside nodes, and what each sends to others.
+/// Writes what stays inside nodes, and what each sends to others.
 fn nodes(text: &mut String, others: &[&Edge], layout: &Machine, names: &[String]) {
     let node_of = layout.nodes();
     let (inside, between): (Vec<&Edge>, Vec<&Edge>) =
@@ -177,7 +177,7 @@ fn pairs(text: &mut String, mut others: Vec<&Edge>, layout: Option<&(Machine, Ve
     }
 }
 
-/// What processes wait for longest.
+/// Writes what processes wait for longest.
 fn waits(text: &mut String, recording: &Recording) {
     let sum = recording.waits.values().fold(0u64, |sum, time| sum.saturating_add(*time));
     if sum == 0 {

@@ -1,4 +1,4 @@
-//! Where in a launcher's command the program is.
+//! Finds the program in a launcher's command.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -9,7 +9,7 @@ use crate::exec::program::{find_program, linked_mpi};
 use crate::output::{Failure, Result};
 use crate::plan::rankfile::Launcher;
 
-/// Whether a word of a command is a program that is linked with an MPI.
+/// Returns whether a word of a command is a program that is linked with an MPI.
 fn is_linked_with_mpi(name: &OsStr) -> bool {
     find_program(name).is_ok_and(|program| linked_mpi(&program).is_some())
 }

@@ -10,7 +10,7 @@ type Rows = Vec<Vec<f64>>;
 /// Lines by the file that they are in and their text without numbers.
 pub(crate) type Lines = BTreeMap<String, Rows>;
 
-/// Where a number was in the text of a line.
+/// The mark of a number in the text of a line.
 const NUMBER: char = '\u{1}';
 
 /// Numbers below this one differ as little as this one would: sums that should be zero are not.
@@ -127,8 +127,8 @@ pub(crate) fn compare(alone: &[&Lines], others: &[&Lines], tolerance: f64) -> Co
     found
 }
 
-/// Which of `width` numbers of a text's lines are alike in all runs; `None` if not even the number of lines is, or they
-/// belong together in other ways.
+/// Finds which of `width` numbers of a text's lines are alike in all runs; `None` if not even the number of lines is,
+/// or they belong together in other ways.
 fn stable(runs: &[Rows], width: usize, tolerance: f64) -> Option<Vec<bool>> {
     let first = runs.first()?;
     if runs.iter().any(|rows| rows.len() != first.len()) {

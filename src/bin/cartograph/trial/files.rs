@@ -15,7 +15,7 @@ const MOST_FILES: usize = 100_000;
 /// Larger files are compared byte by byte.
 const MOST_TEXT: u64 = 1 << 24;
 
-/// What changes when a file is written: its inode, size, and time of change.
+/// The facts that change when a file is written: its inode, size, and time of change.
 type Stamp = (u64, u64, i64, i64);
 
 /// The files below a directory.

@@ -17,16 +17,16 @@ use nix::unistd::Pid;
 
 use crate::output::{Failure, Result};
 
-/// How long a launcher that is told to end has for ending its processes.
+/// The time of a launcher that is told to end for ending its processes.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// What shells answer for a command that Ctrl-C has ended.
+/// The exit code of shells for a command that Ctrl-C has ended.
 const INTERRUPTED: u8 = 130;
 
 /// Ctrl-C was pressed, or the command was told to end.
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// How a run ended.
+/// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
     Code(i32),
@@ -52,7 +52,8 @@ impl fmt::Display for Ended {
 }
 
 impl Run {
-    /// How it ended, and the first line on stderr that says something, of the program or its MPI if they do.
+    /// The end of the run in words, and the first line on stderr that says something, of the program or its MPI if they
+    /// do.
     pub(crate) fn end(&self) -> String {
         let says = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() > 8;
         let lines = || self.stderr.lines().filter(says);
@@ -125,7 +126,7 @@ pub(crate) fn run(words: &[OsString], longest: Duration) -> Result<Run> {
     Ok(Run { ended, stdout: text(&mut stdout), stderr: text(&mut stderr), took })
 }
 
-/// Whether it has come to that.
+/// Returns whether the user has interrupted the runs.
 pub(crate) fn is_interrupted() -> bool {
     IS_INTERRUPTED.load(Ordering::Relaxed)
 }
@@ -134,7 +135,7 @@ fn interrupted() -> Failure {
     Failure::new("interrupted").with_code(INTERRUPTED)
 }
 
-/// What is preloaded without the libraries of Cartograph, as a module that is loaded has it.
+/// The value of LD_PRELOAD without the libraries of Cartograph, as a module that is loaded has it.
 fn without_own(preloaded: &OsStr) -> OsString {
     let is_own = |path: &&[u8]| {
         let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or_default();

@@ -19,14 +19,14 @@ use runs::{Outcome, Runs, names};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// How many runs are made with processes moved but for that of rank 0, and how many with that moved too, each in a
+    /// Number of runs with processes moved but for that of rank 0, and of runs with that moved too, each in a
     /// different way
     #[arg(long, default_value = "3", value_parser = clap::value_parser!(u64).range(1..=1000))]
     runs: u64,
-    /// How long a run may take; by default ten times what the program takes alone, plus ten seconds
+    /// Time limit of a run; by default ten times what the program takes alone, plus ten seconds
     #[arg(long)]
     seconds: Option<u64>,
-    /// How far numbers may differ, relative to their size or, if they are smaller, to 0.001
+    /// Tolerance of numbers, relative to their size or, if they are smaller, to 0.001
     #[arg(long, default_value = "1e-6")]
     tolerance: f64,
     /// Ignores lines that contain this text, such as those in which a process says where it is, and files whose names
@@ -45,7 +45,7 @@ pub(crate) struct Arguments {
     command: Vec<OsString>,
 }
 
-/// What moves processes at random, and in words: that of rank 0 stays, or is moved as well.
+/// The settings that move processes at random, and their description: that of rank 0 stays, or is moved as well.
 const SCRAMBLES: [(&str, &str); 2] =
     [("scramble", "moved at random"), ("scramble0", "moved at random, rank 0 too")];
 
@@ -55,7 +55,7 @@ const HOST_PAIRING: &str = "CARTOGRAPH_PAIRING=host";
 /// Their processes are moved under `all` and `always` only.
 const DIST_GRAPHS: [Function; 2] = [Function::DistGraphCreate, Function::DistGraphCreateAdjacent];
 
-/// What is left to programs whose processes are not moved.
+/// The advice for programs whose processes are not moved.
 const INSTEAD: &str =
     "cartograph exec --record and cartograph plan --traffic place its ranks instead";
 
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     output::print(&format!("{}\n", found?))
 }
 
-/// What can be said of the program; a failure if it does not work or nobody knows.
+/// Finds a verdict on the program; a failure if it does not work or nobody knows.
 fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<String> {
     without_moves(runs)?;
     let mut moved: [BTreeSet<Function>; 2] = Default::default();

@@ -1,4 +1,4 @@
-//! What a run's report on stderr says of the processes that were moved.
+//! Reads what a run's report on stderr says of the processes that were moved.
 
 use std::collections::BTreeMap;
 
@@ -32,7 +32,7 @@ impl Moves {
         moves
     }
 
-    /// Whether no constructor was called.
+    /// Returns whether no constructor was called.
     pub(super) fn has_no_topology(&self) -> bool {
         self.by.is_empty()
     }

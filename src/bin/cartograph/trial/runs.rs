@@ -18,13 +18,13 @@ use crate::output::{self, Failure, Progress, Result};
 /// The most a program may take alone.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// How often the program is run alone once more to find out whether it differs by itself from run to run.
+/// The number of times the program is run alone once more to find out whether it differs by itself from run to run.
 const DOUBTS: u32 = 3;
 
-/// How many lines are named of those that were not compared, and how many files.
+/// The most lines, and the most files, that are named of those not compared.
 const MOST_NAMED: usize = 5;
 
-/// What came of runs in one way.
+/// The result of runs in one way.
 pub(super) enum Outcome {
     /// The same as alone, or nobody was moved.
     Same(Moves),
@@ -39,22 +39,22 @@ pub(super) struct Runs<'a> {
     launch: Launch,
     /// The files below the working directory, if they are not too many.
     files: Option<Files>,
-    /// Those that runs of the program alone have written, and whether another run may have been the last to.
+    /// The files that runs of the program alone have written, and whether another run may have been the last to.
     written: BTreeSet<String>,
     rewritten: bool,
-    /// What runs without moves left behind, and how many of them were of the program alone.
+    /// The files that runs without moves left behind.
     unmoved: Vec<Lines>,
     alone: u32,
-    /// How many of [`DOUBTS`] are left.
+    /// The number of [`DOUBTS`] that are left.
     doubts: u32,
     longest: Duration,
     /// For the environment of runs under Cartograph.
     pub(super) setting: Option<&'static str>,
-    /// What differed between runs of one kind.
+    /// The lines that differed between runs of one kind.
     varying: BTreeSet<String>,
 }
 
-/// What a run left behind.
+/// The traces of a run.
 struct Observed {
     run: Run,
     lines: Lines,
@@ -121,7 +121,7 @@ impl<'a> Runs<'a> {
         Ok(outcome)
     }
 
-    /// What two runs in one way say together, of which the first differs.
+    /// Judges two runs in one way together, of which the first differs.
     fn agree(&mut self, first: Observed, second: Observed) -> Result<Outcome> {
         loop {
             if let Some(why) = self.difference(&[&first, &second]) {
@@ -213,7 +213,7 @@ impl<'a> Runs<'a> {
         if self.rewritten { self.run_alone().map(drop) } else { Ok(()) }
     }
 
-    /// What was compared and what not, in words.
+    /// Describes what was compared and what not.
     pub(super) fn compared(&self) -> String {
         let written: Vec<String> = self.written.iter().cloned().collect();
         let files = match &self.files {
@@ -233,7 +233,7 @@ impl<'a> Runs<'a> {
         )
     }
 
-    /// How many runs without moves there were.
+    /// The number of runs without moves.
     pub(super) fn count_unmoved(&self) -> usize {
         self.unmoved.len()
     }

@@ -1,9 +1,9 @@
-//! What times say: ratios of runs that were made in turn.
+//! The meaning of times: ratios of runs that were made in turn.
 
 /// Two-sided 95 % quantiles of Student's distribution for 1, 2, ... degrees of freedom.
 const STUDENT: [f64; 10] = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
 
-/// How many times as fast one way is as another, with the limits between which it is in 19 of 20 cases.
+/// The speed of one way relative to another, with the limits between which it is in 19 of 20 cases.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Gain {
     pub(super) mean: f64,

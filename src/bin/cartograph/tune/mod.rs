@@ -24,17 +24,17 @@ use ways::{Setting, Way};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// How often each way is run at most, in turn; 2 at least
+    /// Most runs of each way, in turn; 2 at least
     #[arg(long, default_value = "5", value_parser = clap::value_parser!(u32).range(2..=1000))]
     runs: u32,
-    /// How long all of it may take, but for runs that have begun
+    /// Time limit of all runs, but for runs that have begun
     #[arg(long, default_value = "1800")]
     seconds: u64,
-    /// What the program prints of its time: the first group of a regular expression, or its first number; by default a run
+    /// The time that the program prints: the first group of a regular expression, or its first number; by default a run
     /// takes what the launcher takes
     #[arg(long, value_name = "REGEX")]
     time: Option<Regex>,
-    /// How far numbers of the answers may differ, relative to their size or, if they are smaller, to 0.001
+    /// Tolerance of numbers in the answers, relative to their size or, if they are smaller, to 0.001
     #[arg(long, default_value = "1e-6")]
     tolerance: f64,
     /// Ignores lines of the answers that contain this text, and files whose names do; may be repeated
@@ -114,7 +114,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// How a profile is used.
+/// The use of a profile, in words.
 fn used(way: &Way, file: &Path, ranks: &Path, size: u32) -> String {
     let mut text = format!("\nwritten: {}\n", file.display());
     match &way.setting {

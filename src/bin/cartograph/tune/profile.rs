@@ -27,13 +27,13 @@ pub(crate) struct Profile {
     /// `CARTOGRAPH_WEIGHTS` for a program that lets its grids be moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     weights: Option<String>,
-    /// Whether grids are moved. If not, ranks are started on other nodes.
+    /// True if grids are moved. If not, ranks are started on other nodes.
     moves_grids: bool,
     /// The names of the nodes on which it was found.
     nodes: Vec<String>,
     /// The node on which each rank works.
     node_of_rank: Vec<u32>,
-    /// How many times as fast as alone it is by replay.
+    /// The speed relative to the program alone, by replay.
     foretold: f64,
     /// The seconds that it took alone, and so, if it was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -17,7 +17,7 @@ use crate::trial::job::{self, Ended};
 /// A way that is slower than the best by so much after two rounds is not run again.
 const CLEARLY_BEHIND: f64 = 1.15;
 
-/// What gains less, however sure, is not worth a setting.
+/// The least gain that is worth a setting, however sure.
 const LEAST_GAIN: f64 = 1.02;
 
 /// A way with its runs.
@@ -37,7 +37,7 @@ pub(super) struct Rounds<'a> {
     all: Vec<Runs>,
 }
 
-/// What was found out.
+/// The result of all rounds.
 pub(super) struct Finding<'a> {
     pub(super) words: String,
     pub(super) best: Option<&'a Way>,

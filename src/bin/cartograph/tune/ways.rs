@@ -15,7 +15,7 @@ use crate::trial::command::Launch;
 
 use super::MOST_WAYS;
 
-/// What makes a way.
+/// The setting that makes a way.
 pub(crate) enum Setting {
     /// Nothing.
     Alone,
@@ -28,7 +28,7 @@ pub(crate) enum Setting {
 /// A way.
 pub(crate) struct Way {
     pub(super) order: String,
-    /// How many times as fast as alone it is foretold to be.
+    /// The foretold speed relative to the program alone.
     pub(super) foretold: f64,
     pub(crate) setting: Setting,
     /// The node on which each rank works.
@@ -44,7 +44,7 @@ fn grid(recording: &Recording) -> Option<&Topology> {
     })
 }
 
-/// What is foretold of all ways.
+/// The forecast of all ways.
 pub(super) fn forecast(recording: &Recording, machine: &Machine) -> Result<Forecast> {
     let options = Options::default();
     let found = match grid(recording) {
@@ -162,7 +162,7 @@ impl Way {
     }
 }
 
-/// How many processes the job has and how many of them this node, as far as launchers tell that.
+/// The numbers of processes of the job and of this node, as far as launchers tell that.
 pub(super) fn shape() -> (Option<usize>, Option<usize>) {
     let number = |name: &str| env::var(name).ok()?.parse::<usize>().ok();
     let all = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "SLURM_NTASKS"];

@@ -29,11 +29,11 @@ const MOST_BYTES: usize = 1024;
 /// Blocks of one side. One type for all operations, since what is done here is long.
 type Blocks<'a> = Side<&'a dyn Fn(usize) -> Block>;
 
-/// What a communicator keeps whose blocks are combined.
+/// The data of a communicator whose blocks are combined.
 pub(super) struct Combined {
     each: Placed,
     same: Placed,
-    /// What a call needs, kept for the next. A call takes it away while it is under way.
+    /// The buffers of a call, kept for the next. A call takes it away while it is under way.
     buffers: Mutex<Buffers>,
 }
 
@@ -53,12 +53,12 @@ struct Buffers {
     requests: Requests,
 }
 
-/// What is in a slot.
+/// The contents of a slot.
 #[derive(Clone, Copy, Default)]
 struct Part {
-    /// Where in the buffer.
+    /// The start in the buffer.
     start: usize,
-    /// How many bytes.
+    /// The number of bytes.
     length: usize,
 }
 
@@ -90,7 +90,7 @@ impl Combined {
         Ok(of.cache.combined.get_or_init(|| made).as_deref())
     }
 
-    /// Whether a collective is carried out so, which all processes answer alike.
+    /// Returns whether a collective is carried out so, which all processes answer alike.
     pub(super) fn takes(
         &self,
         of: &Neighborhood<'_>,

@@ -54,7 +54,7 @@ fn moore(dimensions: usize, radius: i32) -> Vec<Offset> {
     away.map(|offset| (offset, 0)).collect()
 }
 
-/// How many messages a process sends by the definition: in each dimension those that go differently far.
+/// The number of messages that a process sends by the definition: in each dimension those that go differently far.
 fn messages(extents: &[i32], offsets: &[Offset]) -> usize {
     let different = |dimension: usize| {
         let far =
@@ -64,7 +64,7 @@ fn messages(extents: &[i32], offsets: &[Offset]) -> usize {
     (0..extents.len()).map(different).sum()
 }
 
-/// How many edges of a process lead to others.
+/// The number of edges of a process that lead to others.
 fn blocks(extents: &[i32], offsets: &[Offset]) -> usize {
     let leaves = |offset: &[i32]| {
         offset.iter().zip(extents).any(|(step, extent)| step.rem_euclid(*extent) != 0)
@@ -203,7 +203,7 @@ fn a_box_that_ends_at_the_borders_is_not_alike() {
     assert_eq!(agreed_by_all(Combine::Dimensions, &ends_of_graph(16, &edges)), None);
 }
 
-/// How many messages the process with the most of them sends to other nodes.
+/// The largest number of messages that a process sends to other nodes.
 fn busiest(nodes: &[i64], combine: Combine, ends: &[Ends]) -> Option<usize> {
     let made = agreed(nodes, &vec![combine; nodes.len()], ends)?;
     let each: Vec<Schedule> = made.into_iter().map(|made| made.each).collect();
@@ -334,7 +334,7 @@ proptest! {
         }
     }
 
-    /// Those in which other tori may seem to take fewer messages.
+    /// Cases in which other tori may seem to take fewer messages.
     #[test]
     fn all_blocks_arrive_in_a_box_on_any_torus(
         (extents, radius) in (prop::collection::vec(2i32..9, 1..4), 1..3)
