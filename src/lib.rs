@@ -15,9 +15,9 @@
 //! `--no-default-features`.
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: host::eprint")]
 
-#[cfg(feature = "cli")]
-pub use cartograph_core::replay;
 pub use cartograph_core::{engine, machine, mapping, report, topology};
+#[cfg(feature = "cli")]
+pub use cartograph_core::{metis, replay};
 
 #[cfg(feature = "host")]
 mod abi;

@@ -17,6 +17,7 @@ pub mod engine;
 pub mod fuzz;
 pub mod machine;
 pub mod mapping;
+pub mod metis;
 #[cfg(feature = "cli")]
 pub mod replay;
 pub mod report;

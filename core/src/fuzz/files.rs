@@ -11,7 +11,8 @@ use crate::machine::Machine;
 use crate::machine::address::{MOST_ABOVE, ReportedAddress, host_number};
 use crate::machine::network::NetworkMapFile;
 use crate::machine::{host_names, parse_sizes};
-use crate::mapping::{Adjacency, graph::metis as format};
+use crate::mapping::Adjacency;
+use crate::metis as format;
 use crate::report::{Document, picture};
 
 /// A layout as people write it, and other words of the environment: two bytes for how many ranks there

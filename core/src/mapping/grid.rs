@@ -1,7 +1,5 @@
 //! Grids and their stencils, for mapping.
 
-use super::cost::Adjacency;
-use super::lattice::Lattice;
 use crate::topology::Cart;
 
 /// One vector of a stencil: the offset of the cell that each cell sends to, and the weight of that edge.
@@ -127,43 +125,10 @@ impl From<&Cart> for Grid {
     }
 }
 
-impl Adjacency for Grid {
-    fn vertices(&self) -> usize {
-        self.dims.iter().product()
-    }
-
-    fn for_each_edge(&self, vertex: usize, mut visit: impl FnMut(usize, i64)) {
-        'offsets: for offset in &self.stencil {
-            let (mut rest, mut stride, mut to) = (vertex, 1, 0);
-            for i in (0..self.dims.len()).rev() {
-                let side = self.dims[i];
-                let there = (rest % side) as i64 + i64::from(offset.by[i]);
-                rest /= side;
-                let inside = if self.periodic[i] { there.rem_euclid(side as i64) } else { there };
-                if !(0..side as i64).contains(&inside) {
-                    continue 'offsets;
-                }
-                to += inside as usize * stride;
-                stride *= side;
-            }
-            visit(to, offset.weight);
-        }
-    }
-
-    fn for_each_cut_edge(&self, node_of: &[u32], visit: impl FnMut(u32, u32, i64)) {
-        // The same edges, read faster.
-        Lattice::directed(self).for_each_cut_edge(node_of, visit);
-    }
-
-    fn total(&self) -> i128 {
-        let lattice = Lattice::directed(self);
-        lattice.tiled(&vec![1; lattice.axes().len()]).into()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mapping::Adjacency;
 
     #[test]
     fn costs_are_those_of_the_published_tables() {

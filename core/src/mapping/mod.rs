@@ -3,16 +3,19 @@
 //! A topology belongs to ranks: vertex i of a grid or graph is always new rank i. What a mapping
 //! decides is which process of the old communicator gets that rank: a [`Plan`].
 
-mod assumed;
 mod cart;
 pub mod cost;
 pub mod csr;
-pub mod graph;
+mod distance_model;
+mod distances;
+mod graph;
 pub mod grid;
+mod hierarchical;
 mod lattice;
-pub mod levels;
+mod levels;
 pub mod memo;
 mod order;
+mod participants;
 pub mod plan;
 mod rank_assignment;
 mod rank_zero;
@@ -20,15 +23,15 @@ mod refine;
 mod rng;
 mod scramble;
 mod search;
+mod unknown_weights;
 pub mod weights;
 
 pub use cost::{Adjacency, Cost, Objective};
 pub use csr::Csr;
+pub use distances::{Distances, MOST_DISTANCE};
 pub use grid::{Grid, Offset};
-pub use levels::Distances;
 pub use memo::{recall_cart, recall_graph};
-pub use plan::{Options, Plan};
+pub use plan::{Options, Plan, Scramble};
 pub use refine::stop_searches;
-pub use scramble::Scramble;
 pub use search::{plan_cart, plan_graph};
 pub use weights::Weights;

@@ -1,15 +1,22 @@
 //! Plans: which process of a communicator takes which vertex, and what that brings.
 
 use super::cost::{Adjacency, Cost, Objective};
-use super::levels::{Distances, Found, Tree};
-use super::rank_assignment::assign_ranks;
-use super::refine::Budget;
-use super::scramble::Scramble;
+use super::distance_model::DistanceModel;
+use super::distances::Distances;
 use crate::machine::{Level, Machine};
 
 /// What part of all edges between nodes, or of the busiest one's, has to go for a whole reordering to be worth it, of a grid whose
 /// weights are known.
 const LEAST_GAIN: f64 = 0.05;
+
+/// How processes are moved at random.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scramble {
+    /// What decides who gets which rank, beside the topology.
+    pub seed: u64,
+    /// Whether the process of rank 0 is moved as well, which no mapping does.
+    pub rank_zero: bool,
+}
 
 /// How a mapping is searched for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,40 +40,6 @@ impl Default for Options {
             scramble: None,
             distances: Distances::default(),
         }
-    }
-}
-
-/// How many seconds a search is worth.
-pub(super) struct Worth {
-    /// For nodes alone.
-    pub(super) nodes: f64,
-    /// For nodes and levels above them, of which nodes alone get two thirds.
-    pub(super) all: f64,
-    /// But nodes alone no more than this.
-    pub(super) begin: f64,
-}
-
-/// How long each part of a search may take.
-pub(super) struct Seconds {
-    /// To find which node each vertex is on, as if all were equally far from each other.
-    pub(super) nodes: f64,
-    /// To take the levels above into account.
-    pub(super) above: f64,
-    /// For the levels below the nodes.
-    pub(super) below: f64,
-}
-
-impl Options {
-    /// The time for a search, as it is worth where none is given. Levels below the nodes get half as much as nodes alone
-    /// are worth.
-    pub(super) fn seconds_for(&self, tree: &Tree, worth: Worth) -> Seconds {
-        let below = self.seconds.unwrap_or(worth.nodes / 2.0);
-        if tree.is_trivial() {
-            return Seconds { nodes: self.seconds.unwrap_or(worth.nodes), above: 0.0, below };
-        }
-        let all = self.seconds.unwrap_or(worth.all);
-        let nodes = (all / 1.5).min(worth.begin);
-        Seconds { nodes, above: all - nodes, below }
     }
 }
 
@@ -117,7 +90,7 @@ pub struct Plan {
     pub algorithm: &'static str,
     /// The cost of a mapping that gains if all dimensions weigh the same, and was not taken because that is not
     /// known and it could be a loss otherwise.
-    pub withheld: Option<Cost>,
+    pub rejected_as_risky: Option<Cost>,
 }
 
 impl Plan {
@@ -133,8 +106,8 @@ impl Plan {
         bound: impl Fn(&[usize]) -> i64,
     ) -> Self {
         let vertices = graph.vertices();
-        let tree = Tree::new(layout, distances);
-        let outer = tree.costs(graph, &layout.nodes()[..vertices]);
+        let model = DistanceModel::new(layout, distances);
+        let outer = model.costs(graph, &layout.nodes()[..vertices]);
         let below = layout.below().iter().map(|level| graph.cost(&level.group_of[..vertices]));
         let level = |(level, cost): (&Level, Cost)| LevelCost {
             lower_bound: bound(&level.sizes()),
@@ -147,10 +120,10 @@ impl Plan {
         let weighted = (!layout.above().is_empty()).then(|| {
             let edges = graph.total();
             let outer = || levels[..=layout.above().len()].iter();
-            let before = tree.weighted(edges, outer().map(|level| level.before.inter_node_edges));
+            let before = model.weighted(edges, outer().map(|level| level.before.inter_node_edges));
             Weighted {
                 distances: distances.of(layout.above().len()),
-                lower_bound: tree.weighted(edges, outer().map(|level| level.lower_bound)),
+                lower_bound: model.weighted(edges, outer().map(|level| level.lower_bound)),
                 before,
                 after: before,
             }
@@ -164,59 +137,13 @@ impl Plan {
             levels,
             weighted,
             algorithm: "none",
-            withheld: None,
+            rejected_as_risky: None,
         }
     }
 
     /// What no mapping costs less than, beyond what every edge costs anywhere.
-    pub(super) fn beyond_edges(&self, tree: &Tree) -> i128 {
-        tree.weighted(0, self.levels.iter().map(|level| level.lower_bound))
-    }
-
-    /// This plan, or the mapping that was found where that is better: what decides are the nodes and the
-    /// levels above them, and then the levels below, one after the other.
-    ///
-    /// `symmetric` has the edges of `graph` in both directions, each with what the
-    /// two weigh together.
-    #[must_use]
-    pub(super) fn or_better(
-        self,
-        graph: &impl Adjacency,
-        symmetric: &impl Adjacency,
-        layout: &Machine,
-        (options, seconds): (&Options, &Seconds),
-        (tree, found): (&Tree, Option<Found>),
-    ) -> Self {
-        let objective = options.objective;
-        let nodes = &layout.nodes()[..graph.vertices()];
-        // Of these levels, and of those below.
-        let keys = |levels: &mut dyn Iterator<Item = Cost>| {
-            let outer: Vec<Cost> = levels.take(tree.depth() + 1).collect();
-            (
-                tree.key_of(&outer, objective),
-                levels.map(|cost| cost.key(objective)).collect::<Vec<_>>(),
-            )
-        };
-        let before = keys(&mut self.levels.iter().map(|level| level.before));
-        let better = |found: &Found| tree.key_of(&found.costs, objective) < before.0;
-        let Found { node_of, costs, algorithm } = match found.filter(better) {
-            Some(found) => found,
-            None if layout.below().is_empty() => return self,
-            None => {
-                let costs = self.levels.iter().map(|level| level.before).take(tree.depth() + 1);
-                let (node_of, algorithm) = (nodes.to_vec(), Self::INSIDE_NODES);
-                Found { node_of, costs: costs.collect(), algorithm }
-            }
-        };
-        let mut budget = Budget::seconds(seconds.below);
-        let old_rank = assign_ranks(symmetric, &node_of, layout, objective, &mut budget);
-        drop(node_of);
-        let found = self.clone().with_costs(graph, layout, costs, old_rank, algorithm);
-        let after = keys(&mut found.levels.iter().map(|level| level.after));
-        if after >= before {
-            return self;
-        }
-        found
+    pub(super) fn beyond_edges(&self, model: &DistanceModel) -> i128 {
+        model.weighted(0, self.levels.iter().map(|level| level.lower_bound))
     }
 
     /// The same question, answered with every process keeping its rank.
@@ -226,7 +153,7 @@ impl Plan {
             weighted.after = weighted.before;
         }
         let after = self.before;
-        Self { old_rank: None, after, algorithm: "none", withheld: None, ..self }
+        Self { old_rank: None, after, algorithm: "none", rejected_as_risky: None, ..self }
     }
 
     /// The same question, answered with these old ranks.
@@ -238,12 +165,12 @@ impl Plan {
         algorithm: &'static str,
     ) -> Self {
         let nodes: Vec<u32> = old_rank.iter().map(|rank| layout.nodes()[*rank as usize]).collect();
-        let outer = Tree::new(layout, &Distances::default()).costs(graph, &nodes);
+        let outer = DistanceModel::new(layout, &Distances::default()).costs(graph, &nodes);
         self.with_costs(graph, layout, outer, old_rank, algorithm)
     }
 
     /// The same, of which it is known what it costs at the level of the nodes and those above.
-    fn with_costs(
+    pub(super) fn with_costs(
         self,
         graph: &impl Adjacency,
         layout: &Machine,

@@ -7,12 +7,12 @@
 
 use std::collections::HashSet;
 
-use super::assumed;
 use super::cost::Adjacency;
 use super::csr::Csr;
+use super::distance_model::DistanceModel;
 use super::grid::Grid;
-use super::levels::Tree;
 use super::plan::{Options, Plan};
+use super::unknown_weights;
 use crate::machine::Machine;
 
 /// How many nodes are looked at that could change places with that of rank 0.
@@ -84,7 +84,7 @@ impl Subject for Grid {
     }
 
     fn is_no_loss(&self, layout: &Machine, plan: &Plan) -> bool {
-        !self.is_assumed() || assumed::is_no_loss(self, layout, plan)
+        !self.is_assumed() || unknown_weights::is_no_loss(self, layout, plan)
     }
 }
 
@@ -93,14 +93,14 @@ pub(super) fn keep(graph: &impl Subject, layout: &Machine, options: &Options, pl
     let Some(old_rank) = plan.old_rank.as_deref().filter(|old_rank| old_rank[0] != 0) else {
         return plan;
     };
-    let tree = Tree::new(layout, &options.distances);
+    let model = DistanceModel::new(layout, &options.distances);
     let stay = plan.clone().undone();
     let key = |plan: &Plan| {
         let outer: Vec<_> =
-            plan.levels.iter().map(|level| level.after).take(tree.depth() + 1).collect();
-        let inner = plan.levels.iter().skip(tree.depth() + 1);
+            plan.levels.iter().map(|level| level.after).take(model.depth() + 1).collect();
+        let inner = plan.levels.iter().skip(model.depth() + 1);
         let inner: Vec<_> = inner.map(|level| level.after.key(options.objective)).collect();
-        (tree.key_of(&outer, options.objective), inner)
+        (model.key_of(&outer, options.objective), inner)
     };
     let with =
         |order: Vec<i32>| stay.clone().with_order(graph, layout, order.into(), plan.algorithm);
@@ -112,7 +112,7 @@ pub(super) fn keep(graph: &impl Subject, layout: &Machine, options: &Options, pl
     }
     let node_of: Vec<u32> = old_rank.iter().map(|rank| layout.nodes()[*rank as usize]).collect();
     let tried =
-        [by_one(graph, layout, &tree, options, &node_of), by_border(graph, layout, &node_of)];
+        [by_one(graph, layout, &model, options, &node_of), by_border(graph, layout, &node_of)];
     let tried = tried
         .into_iter()
         .flatten()
@@ -218,7 +218,7 @@ fn exchange(layout: &Machine, rank: i32) -> Option<Vec<i32>> {
 fn by_one(
     graph: &impl Adjacency,
     layout: &Machine,
-    tree: &Tree,
+    model: &DistanceModel,
     options: &Options,
     node_of: &[u32],
 ) -> Option<Vec<u32>> {
@@ -247,7 +247,7 @@ fn by_one(
     let key = |vertex: &usize| {
         let mut changed = changed.clone();
         changed[*vertex] = other;
-        tree.key(graph, &changed, options.objective)
+        model.key(graph, &changed, options.objective)
     };
     let best = members.into_iter().min_by_key(key)?;
     changed[best] = other;

@@ -2,9 +2,9 @@
 
 use super::cost::Adjacency;
 use super::csr::Csr;
+use super::distances::Distances;
 use super::grid::Grid;
-use super::levels::Distances;
-use super::plan::Plan;
+use super::plan::{Plan, Scramble};
 use super::rng::Rng;
 use crate::machine::Machine;
 
@@ -25,15 +25,6 @@ impl Scrambled for Csr {
     fn traits(&self) -> Vec<usize> {
         vec![self.vertices(), self.len()]
     }
-}
-
-/// How processes are moved at random.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scramble {
-    /// What decides who gets which rank, beside the topology.
-    pub seed: u64,
-    /// Whether the process of rank 0 is moved as well, which no mapping does.
-    pub rank_zero: bool,
 }
 
 /// Every process gets another rank than its own, but for that of rank 0 unless it is moved as well; by the seed and the
@@ -57,9 +48,8 @@ pub(super) fn scramble(graph: &impl Scrambled, layout: &Machine, how: Scramble) 
 
 #[cfg(test)]
 mod tests {
-    use super::Scramble;
     use crate::machine::Machine;
-    use crate::mapping::{Adjacency, Csr, Grid, Options, plan_cart, plan_graph};
+    use crate::mapping::{Adjacency, Csr, Grid, Options, Scramble, plan_cart, plan_graph};
 
     fn grid(dims: &[usize]) -> Grid {
         let stencil = Grid::nearest_neighbors(&vec![1; dims.len()]);

@@ -1,17 +1,21 @@
 //! From a grid or graph and a machine to a plan: what is searched, and how long.
 
-use super::assumed;
 use super::cart;
-use super::cost::{Adjacency, Goal, Objective};
+use super::cost::{Adjacency, Cost, Goal, Objective};
 use super::csr::Csr;
+use super::distance_model::DistanceModel;
 use super::graph;
 use super::grid::Grid;
+use super::hierarchical::{Mapping, Question, map_hierarchical};
 use super::lattice::Lattice;
-use super::levels::{Found, Question, Tree, through};
-use super::plan::{Options, Plan, Worth};
+use super::levels::Divide;
+use super::participants::participants;
+use super::plan::{Options, Plan};
+use super::rank_assignment::assign_ranks;
 use super::rank_zero;
-use super::refine::Budget;
+use super::refine::{Budget, LARGE};
 use super::scramble::scramble;
+use super::unknown_weights;
 use crate::machine::Machine;
 
 /// What a grid gets to search for a better mapping, in seconds: 330 us a cell up to 250 ms; beyond some
@@ -27,13 +31,36 @@ const LEAST_WORTH: f64 = 3e-7;
 /// The same where levels above the nodes count as well. It is less on all but large grids: what a long search for nodes
 /// alone finds is hardly ever what the search through levels ends with, and that one gains next to nothing by more
 /// time. Measured in docs/results/quality.md.
-fn worth_through(cells: usize) -> f64 {
+fn worth_with_levels(cells: usize) -> f64 {
     (0.11 * worth(cells)).max(1.5 * LEAST_WORTH * cells as f64)
 }
 
-/// What of it the search for nodes alone needs at most, from which the one through levels begins.
-fn worth_to_begin(cells: usize) -> f64 {
-    2.0 * LEAST_WORTH * cells as f64
+/// How long each part of a search may take, in seconds.
+struct SearchBudget {
+    /// To find which node each vertex is on, as if all were equally far from each other.
+    nodes: f64,
+    /// To take the levels above into account.
+    above: f64,
+    /// For the levels below the nodes.
+    below: f64,
+}
+
+impl SearchBudget {
+    /// As long as is asked; else what is worth it for `nodes` alone, half of which again for the levels below, or for nodes
+    /// and levels above `together`, of which nodes alone get two thirds but no more than `at_most`.
+    fn new(
+        asked: Option<f64>,
+        model: &DistanceModel,
+        (nodes, together, at_most): (f64, f64, f64),
+    ) -> Self {
+        let below = asked.unwrap_or(nodes / 2.0);
+        if model.is_trivial() {
+            return Self { nodes: asked.unwrap_or(nodes), above: 0.0, below };
+        }
+        let together = asked.unwrap_or(together);
+        let nodes = (together / 1.5).min(at_most);
+        Self { nodes, above: together - nodes, below }
+    }
 }
 
 /// Maps a grid, for `MPI_Cart_create` (MPI 4.1, 8.5.1) and `MPI_Cart_map` (8.5.9). Deterministic. The process of rank
@@ -61,8 +88,8 @@ pub fn plan_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
 /// The best mapping that is no loss where dimensions weigh otherwise than is assumed.
 pub(super) fn plan_assumed(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     let cells = grid.vertices();
-    let worth = if layout.above().is_empty() { worth(cells) } else { worth_through(cells) };
-    assumed::guard(grid, layout, options, worth, plan_weighed)
+    let worth = if layout.above().is_empty() { worth(cells) } else { worth_with_levels(cells) };
+    unknown_weights::guard(grid, layout, options, worth, plan_weighed)
 }
 
 /// The best mapping by the weights that the grid has.
@@ -75,16 +102,16 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
     if cells < 2 || layout.is_flat() {
         return plan;
     }
-    let tree = Tree::new(layout, &options.distances);
-    let worth =
-        Worth { nodes: worth(cells), all: worth_through(cells), begin: worth_to_begin(cells) };
-    let seconds = options.seconds_for(&tree, worth);
+    let model = DistanceModel::new(layout, &options.distances);
+    let most = plan.before.max_node_edges;
+    let worth = (worth(cells), worth_with_levels(cells), 2.0 * LEAST_WORTH * cells as f64);
+    let seconds = SearchBudget::new(options.seconds, &model, worth);
     let mut budget = Budget::seconds(seconds.nodes);
     let lattice = Lattice::symmetric(grid);
-    let choices = cart::participants(layout, cells);
+    let choices = participants(layout, cells);
     let goal = Goal {
         objective: options.objective,
-        most: if tree.is_trivial() { 2 * plan.before.max_node_edges } else { i64::MAX },
+        most: if model.is_trivial() { 2 * most } else { i64::MAX },
     };
     let search = cart::Search {
         goal,
@@ -105,35 +132,116 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
         }
         budget.put_back(share);
     }
-    let found = best.map(|found| (found.node_of, found.algorithm));
-    let found = if tree.is_trivial() {
-        // For the worst node all wait.
-        let is_no_worse = |found: &Found| {
-            options.objective == Objective::Max
-                || found.costs[0].max_node_edges <= plan.before.max_node_edges
-        };
-        let found = found.map(|(node_of, algorithm)| Found::new(&tree, grid, node_of, algorithm));
-        found.filter(is_no_worse)
-    } else {
-        let taken = Budget::seconds(seconds.nodes).left() - budget.left();
-        let mut budget = Budget::seconds(seconds.above);
-        if options.seconds.is_none() && cells > cart::LARGE {
-            // Half as much as the nodes alone took; but that may have been next to nothing.
-            let least = budget.split(2);
-            budget = budget.no_more_than(taken / 2 - least.left());
-            budget.put_back(least);
-        }
-        let mut regions = cart::Regions::new(&lattice);
-        let question = Question {
-            graph: grid,
-            symmetric: &lattice,
-            tree: &tree,
-            choices: &choices,
-            bound: plan.beyond_edges(&tree),
-        };
-        through(&question, layout, found, &mut regions, options.objective, &mut budget)
+    let start = best.map(|found| (found.node_of, found.algorithm));
+    let taken = Budget::seconds(seconds.nodes).left() - budget.left();
+    let mut above = Budget::seconds(seconds.above);
+    if options.seconds.is_none() && cells > LARGE {
+        // Half as much as the nodes alone took; but that may have been next to nothing.
+        let least = above.split(2);
+        above = above.no_more_than(taken / 2 - least.left());
+        above.put_back(least);
+    }
+    let question = Question {
+        graph: grid,
+        symmetric: &lattice,
+        model: &model,
+        choices: &choices,
+        bound: plan.beyond_edges(&model),
     };
-    plan.or_better(grid, &lattice, layout, (options, &seconds), (&tree, found))
+    let mut divider = cart::GridDivider::new(&lattice);
+    let budgets = (above, Budget::seconds(seconds.below));
+    // For the busiest node all wait.
+    let is_no_worse = |costs: &[Cost]| {
+        !model.is_trivial()
+            || options.objective == Objective::Max
+            || costs[0].max_node_edges <= most
+    };
+    complete(plan, &question, (layout, options), start, &mut divider, is_no_worse, budgets)
+}
+
+/// The best mapping of a graph.
+pub(super) fn plan_by_edges(graph: &Csr, layout: &Machine, options: &Options) -> Plan {
+    let plan = Plan::identity(graph, layout, &options.distances, |sizes| {
+        graph::lower_bound(graph, sizes.iter().copied().max().unwrap_or(0))
+    });
+    if graph.vertices() < 2 || layout.is_flat() {
+        return plan;
+    }
+    let model = DistanceModel::new(layout, &options.distances);
+    let worth = graph::worth(graph);
+    let seconds = SearchBudget::new(options.seconds, &model, (worth, 1.5 * worth, worth));
+    let mut budget = Budget::seconds(seconds.nodes * graph::STEP);
+    if budget.left() < graph::Net::steps(graph) as i64 {
+        return plan;
+    }
+    let net = graph::Net::new(graph);
+    let mut best = None;
+    let choices = participants(layout, graph.vertices());
+    if plan.before.inter_node_edges > plan.lower_bound {
+        for (i, nodes) in choices.iter().enumerate() {
+            let mut share = budget.split((choices.len() - i) as i64);
+            let sizes: Vec<usize> = nodes.iter().map(|(_, size)| *size as usize).collect();
+            for part in graph::search(&net, &sizes, options.objective, &mut share) {
+                let node_of: Vec<u32> = part.iter().map(|part| nodes[*part as usize].0).collect();
+                let key = graph.cost(&node_of).key(options.objective);
+                if best.as_ref().is_none_or(|(than, _)| key < *than) {
+                    best = Some((key, node_of));
+                }
+            }
+            budget.put_back(share);
+        }
+    }
+    let start = best.map(|(_, node_of)| (node_of, "multilevel"));
+    let bound = plan.beyond_edges(&model);
+    let question = Question { graph, symmetric: &net, model: &model, choices: &choices, bound };
+    let mut divider = graph::GraphDivider::new(&net);
+    let budgets = (Budget::seconds(seconds.above * graph::STEP), Budget::seconds(seconds.below));
+    complete(plan, &question, (layout, options), start, &mut divider, |_| true, budgets)
+}
+
+/// The plan by a mapping to nodes that was found, made better through the levels above and below the nodes; the plan as it
+/// is, by which every process keeps its rank, where the mapping is not better or may not be taken. The levels above and the
+/// nodes decide, then those below, one after the other.
+fn complete<G: Adjacency, S: Adjacency>(
+    plan: Plan,
+    question: &Question<'_, G, S>,
+    (layout, options): (&Machine, &Options),
+    start: Option<(Vec<u32>, &'static str)>,
+    divider: &mut impl Divide,
+    may_be_taken: impl Fn(&[Cost]) -> bool,
+    (mut above, mut below): (Budget, Budget),
+) -> Plan {
+    let Question { graph, symmetric, model, .. } = *question;
+    let objective = options.objective;
+    let found = if model.is_trivial() {
+        start.map(|(node_of, algorithm)| Mapping::new(model, graph, node_of, algorithm))
+    } else {
+        map_hierarchical(question, layout, start, divider, objective, &mut above)
+    };
+    // Of the nodes and the levels above, and of those below.
+    let keys = |levels: &mut dyn Iterator<Item = Cost>| {
+        let outer: Vec<Cost> = levels.take(model.depth() + 1).collect();
+        let below: Vec<_> = levels.map(|cost| cost.key(objective)).collect();
+        (model.key_of(&outer, objective), below)
+    };
+    let before = keys(&mut plan.levels.iter().map(|level| level.before));
+    let found = found.filter(|found| {
+        may_be_taken(&found.costs) && model.key_of(&found.costs, objective) < before.0
+    });
+    let Mapping { node_of, costs, algorithm } = match found {
+        Some(found) => found,
+        None if layout.below().is_empty() => return plan,
+        None => {
+            let costs = plan.levels.iter().map(|level| level.before).take(model.depth() + 1);
+            let node_of = layout.nodes()[..graph.vertices()].to_vec();
+            Mapping { node_of, costs: costs.collect(), algorithm: Plan::INSIDE_NODES }
+        }
+    };
+    let old_rank = assign_ranks(symmetric, &node_of, layout, objective, &mut below);
+    drop(node_of);
+    let found = plan.clone().with_costs(graph, layout, costs, old_rank, algorithm);
+    let after = keys(&mut found.levels.iter().map(|level| level.after));
+    if after < before { found } else { plan }
 }
 
 /// Maps a graph, for the constructors of graphs (MPI 4.1, 8.5.3 and 8.5.4) and `MPI_Graph_map` (8.5.9).
@@ -143,6 +251,6 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
 pub fn plan_graph(graph: &Csr, layout: &Machine, options: &Options) -> Plan {
     match options.scramble {
         Some(how) => scramble(graph, layout, how),
-        None => rank_zero::keep(graph, layout, options, graph::plan(graph, layout, options)),
+        None => rank_zero::keep(graph, layout, options, plan_by_edges(graph, layout, options)),
     }
 }

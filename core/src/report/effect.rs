@@ -173,7 +173,7 @@ impl Effect {
             before: plan.before,
             after: plan.after,
             algorithm: plan.algorithm.into(),
-            withheld: plan.withheld,
+            withheld: plan.rejected_as_risky,
             levels: LevelEffect::of(layout, plan),
             weighted: plan.weighted.as_ref().map(WeightedEffect::from),
         }

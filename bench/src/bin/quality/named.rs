@@ -5,8 +5,8 @@ use std::path::PathBuf;
 
 use cartograph_bench::Table;
 use cartograph_core::machine::{Kind, Machine};
-use cartograph_core::mapping::graph::metis;
 use cartograph_core::mapping::{Adjacency, Csr, Distances, Options, plan_graph};
+use cartograph_core::metis;
 
 use crate::clock;
 use crate::sharedmap::SharedMap;

@@ -11,7 +11,7 @@ mod strips;
 mod tests;
 
 pub(super) use self::bound::lower_bound;
-pub(super) use self::region::Regions;
+pub(super) use self::region::GridDivider;
 
 use std::cmp::Reverse;
 
@@ -20,8 +20,7 @@ use self::strips::Strips;
 use super::cost::{Adjacency, Cost, Goal, Objective};
 use super::graph;
 use super::lattice::Lattice;
-use super::refine::{Budget, Partition, anneal, swap_pairs};
-use crate::machine::Machine;
+use super::refine::{Budget, LARGE, Partition, improve, swap_pairs};
 
 /// The name of a construction that is not annealed.
 const BRICKS: &str = "bricks";
@@ -128,12 +127,6 @@ const MULTILEVEL: i64 = 5000;
 const GAP: i64 = 20;
 const MULTILEVEL_NAME: &str = "multilevel";
 
-/// From so many cells on a sum at the bound is good enough.
-pub(super) const LARGE: usize = 20_000;
-
-/// Annealing pays only with so many steps for each cell.
-const ANNEALING_STEPS: i64 = 300;
-
 /// What a search is for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Search {
@@ -184,14 +177,11 @@ pub(super) fn map(
         best.improve(lattice, node_of, MULTILEVEL_NAME, goal);
     }
     let mut partition = Partition::new(lattice, best.node_of.clone(), sizes.len());
-    let mut share = budget.split(2);
-    swap_pairs(&mut partition, goal, &mut share);
-    budget.put_back(share);
-    // Of 74 grids that bricks tile not one was made better.
-    if best.algorithm != BRICKS && budget.left() >= ANNEALING_STEPS * lattice.vertices() as i64 {
-        anneal(&mut partition, goal, budget);
-        let mut rest = Budget::seconds(1.0);
-        swap_pairs(&mut partition, goal, &mut rest);
+    // Of 74 grids that bricks tile none was made better by annealing.
+    if best.algorithm == BRICKS {
+        swap_pairs(&mut partition, goal, budget);
+    } else {
+        improve(&mut partition, goal, None, budget);
     }
     let algorithm = best.algorithm;
     best.improve(lattice, partition.into_node_of(), algorithm, goal);
@@ -250,80 +240,4 @@ fn construct(
     }
     budget.put_back(allowed);
     best.expect("one shape at least")
-}
-
-/// The nodes that take part and with how many processes each: one choice if all processes are needed,
-/// else several that are worth trying.
-pub(super) fn participants(layout: &Machine, cells: usize) -> Vec<Vec<(u32, u32)>> {
-    let (sizes, nodes) = (layout.node_sizes(), layout.nodes());
-    let used = |count: &dyn Fn(usize) -> usize| -> Vec<(u32, u32)> {
-        let counts = (0..sizes.len()).map(|node| (node as u32, count(node) as u32));
-        counts.filter(|(_, count)| *count > 0).collect()
-    };
-    if nodes.len() == cells {
-        return vec![used(&|node| sizes[node])];
-    }
-    // The largest nodes whole.
-    let mut by_size: Vec<usize> = (0..sizes.len()).collect();
-    by_size.sort_by_key(|node| Reverse(sizes[*node]));
-    let mut largest = vec![0; sizes.len()];
-    let mut left = cells;
-    let mut count = 0;
-    for &node in &by_size {
-        largest[node] = sizes[node].min(left);
-        left -= largest[node];
-        count += usize::from(largest[node] > 0);
-    }
-    // As many nodes, of sizes as equal as possible.
-    let mut level = vec![0; sizes.len()];
-    let mut left = cells;
-    for (i, &node) in by_size[..count].iter().enumerate().rev() {
-        level[node] = sizes[node].min(left.div_ceil(i + 1));
-        left -= level[node];
-    }
-    // The first processes.
-    let mut first = vec![0; sizes.len()];
-    nodes[..cells].iter().for_each(|node| first[*node as usize] += 1);
-    let mut choices: Vec<Vec<usize>> = Vec::new();
-    let near = (!layout.above().is_empty()).then(|| near_nodes(layout, &sizes, cells));
-    for choice in near.into_iter().chain([largest, level, first]) {
-        let sorted = |choice: &[usize]| {
-            let mut sorted = choice.to_vec();
-            sorted.sort_unstable();
-            sorted
-        };
-        let alike = |other: &Vec<usize>| match layout.above() {
-            [] => sorted(other) == sorted(&choice),
-            _ => *other == choice,
-        };
-        if !choices.iter().any(alike) {
-            choices.push(choice);
-        }
-    }
-    choices.iter().map(|choice| used(&|node| choice[node])).collect()
-}
-
-/// Nodes that are near each other: the largest groups whole, level by level.
-fn near_nodes(layout: &Machine, sizes: &[usize], cells: usize) -> Vec<usize> {
-    // By the sizes of the groups that each node is in, the outermost first.
-    let mut keys: Vec<Vec<(Reverse<usize>, u32)>> = vec![Vec::new(); sizes.len()];
-    for level in layout.above() {
-        let groups = level.sizes();
-        let mut group_of = vec![0; sizes.len()];
-        for (node, group) in layout.nodes().iter().zip(&level.group_of) {
-            group_of[*node as usize] = *group;
-        }
-        for (key, group) in keys.iter_mut().zip(group_of) {
-            key.push((Reverse(groups[group as usize]), group));
-        }
-    }
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by(|a, b| keys[*a].cmp(&keys[*b]).then(sizes[*b].cmp(&sizes[*a])));
-    let mut left = cells;
-    let mut choice = vec![0; sizes.len()];
-    for node in order {
-        choice[node] = sizes[node].min(left);
-        left -= choice[node];
-    }
-    choice
 }

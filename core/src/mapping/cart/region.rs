@@ -7,10 +7,10 @@ use crate::mapping::cost::{Adjacency, Objective};
 use crate::mapping::csr::Csr;
 use crate::mapping::lattice::Lattice;
 use crate::mapping::levels::{Divide, Parts};
-use crate::mapping::refine::{Budget, Partition, anneal, swap_pairs};
+use crate::mapping::refine::{Budget, Partition, improve};
 
 /// A grid whose cells are divided again and again.
-pub(in crate::mapping) struct Regions<'a> {
+pub(in crate::mapping) struct GridDivider<'a> {
     lattice: &'a Lattice,
     /// Boxes that were divided before.
     known: HashMap<BoxShape, Vec<u32>>,
@@ -22,14 +22,14 @@ type BoxShape = (Vec<(u32, bool)>, Parts, Vec<usize>);
 /// So many answers are kept.
 const MOST_KNOWN: usize = 64;
 
-impl<'a> Regions<'a> {
+impl<'a> GridDivider<'a> {
     /// All of a grid; the lattice is symmetric.
     pub(in crate::mapping) fn new(lattice: &'a Lattice) -> Self {
         Self { lattice, known: HashMap::new() }
     }
 }
 
-impl Divide for Regions<'_> {
+impl Divide for GridDivider<'_> {
     fn divide(
         &mut self,
         cells: &[u32],
@@ -38,7 +38,7 @@ impl Divide for Regions<'_> {
     ) -> Vec<u32> {
         let counts: Vec<u32> = sizes.iter().map(|size| *size as u32).collect();
         if cells.len() == self.lattice.vertices() {
-            return whole(self.lattice, parts, &counts, budget);
+            return divide_box(self.lattice, parts, &counts, budget);
         }
         let (part, numbers) = self.lattice.around(cells);
         if part.vertices() == cells.len() {
@@ -47,18 +47,18 @@ impl Divide for Regions<'_> {
             if let Some(answer) = self.known.get(&question) {
                 return answer.clone();
             }
-            let answer = whole(&part, parts, &counts, budget);
+            let answer = divide_box(&part, parts, &counts, budget);
             if self.known.len() < MOST_KNOWN {
                 self.known.insert(question, answer.clone());
             }
             return answer;
         }
-        irregular(&part, &numbers, &counts, budget)
+        divide_irregular(&part, &numbers, &counts, budget)
     }
 }
 
 /// The part of each cell of a box.
-fn whole(lattice: &Lattice, parts: Parts, sizes: &[u32], budget: &mut Budget) -> Vec<u32> {
+fn divide_box(lattice: &Lattice, parts: Parts, sizes: &[u32], budget: &mut Budget) -> Vec<u32> {
     let bound = match lattice.vertices() {
         0..=MOST_BOUNDED => {
             let sizes: Vec<usize> = sizes.iter().map(|size| *size as usize).collect();
@@ -84,9 +84,12 @@ fn in_order(sizes: &[u32]) -> Vec<u32> {
 }
 
 /// The part of each of the cells of a box with these numbers, which are not all of it.
-fn irregular(lattice: &Lattice, cells: &[u32], sizes: &[u32], budget: &mut Budget) -> Vec<u32> {
-    /// Annealing pays only with so many steps for each cell.
-    const ANNEALING_STEPS: i64 = 300;
+fn divide_irregular(
+    lattice: &Lattice,
+    cells: &[u32],
+    sizes: &[u32],
+    budget: &mut Budget,
+) -> Vec<u32> {
     /// How many cuts along strips are tried.
     const STRIPS: usize = 6;
     let graph = Csr::of_most(lattice, cells);
@@ -108,15 +111,7 @@ fn irregular(lattice: &Lattice, cells: &[u32], sizes: &[u32], budget: &mut Budge
     }
     let (_, part) = best.expect("one at least");
     let mut partition = Partition::new(&graph, part, sizes.len());
-    let mut share = budget.split(2);
-    swap_pairs(&mut partition, Objective::Sum.into(), &mut share);
-    budget.put_back(share);
-    if budget.left() >= ANNEALING_STEPS * cells.len() as i64 {
-        let mut share = budget.split(8);
-        anneal(&mut partition, Objective::Sum.into(), budget);
-        swap_pairs(&mut partition, Objective::Sum.into(), &mut share);
-        budget.put_back(share);
-    }
+    improve(&mut partition, Objective::Sum.into(), None, budget);
     partition.into_node_of()
 }
 

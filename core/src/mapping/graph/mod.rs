@@ -14,7 +14,6 @@ mod coarsen;
 mod components;
 mod fm;
 mod kway;
-pub mod metis;
 mod net;
 mod partition;
 mod queue;
@@ -23,94 +22,47 @@ mod queue;
 mod tests;
 
 use self::components::pack;
-use self::net::Net;
+pub(super) use self::net::Net;
 use self::partition::Parts;
-use super::cart::participants;
 use super::cost::{Adjacency, Objective};
 use super::csr::Csr;
-use super::levels::{self, Divide, Found, Question, Tree, place, through};
-use super::plan::{Options, Plan, Worth};
+use super::distance_model::DistanceModel;
+use super::levels::{self, Divide, match_parts_to_nodes};
 use super::refine::{Budget, Partition, swap_pairs};
 use super::rng::Rng;
-use crate::machine::Machine;
 
 /// What a step of this search, with its queues, takes less of the budget than it takes time.
-const STEP: f64 = 0.3;
-
-/// The body of [`super::plan_graph`].
-pub(super) fn plan(graph: &Csr, layout: &Machine, options: &Options) -> Plan {
-    let kept = Plan::identity(graph, layout, &options.distances, |sizes| {
-        lower_bound(graph, sizes.iter().copied().max().unwrap_or(0))
-    });
-    if graph.vertices() < 2 || layout.is_flat() {
-        return kept;
-    }
-    let tree = Tree::new(layout, &options.distances);
-    let nodes = worth(graph);
-    let worth = Worth { nodes, all: 1.5 * nodes, begin: nodes };
-    let seconds = options.seconds_for(&tree, worth);
-    let mut budget = Budget::seconds(seconds.nodes * STEP);
-    if budget.left() < Net::steps(graph) as i64 {
-        return kept;
-    }
-    let net = Net::new(graph);
-    let mut best = None;
-    let choices = participants(layout, graph.vertices());
-    if kept.before.inter_node_edges > kept.lower_bound {
-        for (i, nodes) in choices.iter().enumerate() {
-            let mut share = budget.split((choices.len() - i) as i64);
-            let sizes: Vec<usize> = nodes.iter().map(|(_, size)| *size as usize).collect();
-            for part in search(&net, &sizes, options.objective, &mut share) {
-                let node_of: Vec<u32> = part.iter().map(|part| nodes[*part as usize].0).collect();
-                let key = graph.cost(&node_of).key(options.objective);
-                if best.as_ref().is_none_or(|(than, _)| key < *than) {
-                    best = Some((key, node_of));
-                }
-            }
-            budget.put_back(share);
-        }
-    }
-    let found = best.map(|(_, node_of)| (node_of, "multilevel"));
-    let found = if tree.is_trivial() {
-        found.map(|(node_of, algorithm)| Found::new(&tree, graph, node_of, algorithm))
-    } else {
-        let mut budget = Budget::seconds(seconds.above * STEP);
-        let mut nets = Nets::new(&net);
-        let bound = kept.beyond_edges(&tree);
-        let question = Question { graph, symmetric: &net, tree: &tree, choices: &choices, bound };
-        through(&question, layout, found, &mut nets, options.objective, &mut budget)
-    };
-    kept.or_better(graph, &net, layout, (options, &seconds), (&tree, found))
-}
+pub(super) const STEP: f64 = 0.3;
 
 /// A graph that is divided again and again.
-struct Nets<'a> {
+pub(super) struct GraphDivider<'a> {
     net: &'a Net,
     /// Scratch: an entry a vertex, all of them `u32::MAX` between uses.
     local: Vec<u32>,
 }
 
-impl<'a> Nets<'a> {
-    fn new(net: &'a Net) -> Self {
+impl<'a> GraphDivider<'a> {
+    pub(super) fn new(net: &'a Net) -> Self {
         Self { net, local: vec![u32::MAX; net.len()] }
     }
 }
 
-/// Which node each part of a mapping goes to, by what the parts send each other: see [`place`].
+/// Which node each part of a mapping goes to, by what the parts send each other: see [`match_parts_to_nodes`].
 pub(super) fn place_parts(
     between: &Csr,
-    tree: &Tree,
+    model: &DistanceModel,
     takes: &[u32],
     budget: &mut Budget,
 ) -> Vec<u32> {
     // As long as a graph is worth that is divided once, and not also refined for nodes.
     let mut share = budget.at_most(STEP * worth(between) / 2.5, 1);
-    let nodes = place(tree, takes, &mut Nets::new(&Net::new(between)), &mut share);
+    let nodes =
+        match_parts_to_nodes(model, takes, &mut GraphDivider::new(&Net::new(between)), &mut share);
     budget.put_back(share);
     nodes
 }
 
-impl Divide for Nets<'_> {
+impl Divide for GraphDivider<'_> {
     fn divide(
         &mut self,
         vertices: &[u32],
@@ -130,14 +82,14 @@ impl Divide for Nets<'_> {
 }
 
 /// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices, and for each 200,000 of large ones.
-fn worth(graph: &Csr) -> f64 {
+pub(super) fn worth(graph: &Csr) -> f64 {
     let size = (graph.vertices() + graph.len()) as f64 / 7e5;
     size.sqrt().max(size / 2.0)
 }
 
 /// What cannot be less: of the edges that leave a vertex, at most `largest - 1`, one a neighbor, lead
 /// to its own node, at best the heaviest. Valid for negative weights as well. O(edges log degree).
-pub fn lower_bound(graph: &Csr, largest: usize) -> i64 {
+pub(super) fn lower_bound(graph: &Csr, largest: usize) -> i64 {
     let outside = |vertex| {
         let mut weights: Vec<i64> = graph.edges(vertex).map(|(_, weight)| weight).collect();
         weights.sort_unstable_by(|a, b| b.cmp(a));
@@ -155,10 +107,15 @@ pub(super) fn divided(graph: &impl Adjacency, sizes: &[u32], budget: &mut Budget
     search(&net, &sizes, Objective::Sum, budget).swap_remove(0)
 }
 
-/// The part of each vertex, all parts of the given sizes. Where the worst node counts most, two answers:
-/// the one for the sum, and what a tenth more time makes of it for the worst node; so the better of them
+/// The part of each vertex, all parts of the given sizes. Where the busiest node counts most, two answers:
+/// the one for the sum, and what a tenth more time makes of it for the busiest node; so the better of them
 /// is never worse for it than what the sum alone leads to, even where edges lead one way only.
-fn search(net: &Net, sizes: &[usize], objective: Objective, budget: &mut Budget) -> Vec<Vec<u32>> {
+pub(super) fn search(
+    net: &Net,
+    sizes: &[usize],
+    objective: Objective,
+    budget: &mut Budget,
+) -> Vec<Vec<u32>> {
     if let Some(part) = pack(net, sizes, budget) {
         return vec![part];
     }

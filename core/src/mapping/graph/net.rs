@@ -12,7 +12,7 @@ pub(super) struct Arc {
 /// An undirected graph: each edge is an arc at both of its ends, with the weights of both directions.
 /// A vertex stands for `size` vertices of the graph that was given.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Net {
+pub(in crate::mapping) struct Net {
     starts: Vec<usize>,
     arcs: Vec<Arc>,
     sizes: Vec<u32>,
@@ -26,7 +26,7 @@ fn misses(vertices: usize) -> usize {
 
 impl Net {
     /// A directed graph, symmetrised. O(vertices + edges).
-    pub(super) fn new(graph: &Csr) -> Self {
+    pub(in crate::mapping) fn new(graph: &Csr) -> Self {
         let vertices = graph.vertices();
         // Edges by where they lead to: rows are in ascending order, as those of the graph are.
         let mut next = vec![0usize; vertices + 1];
@@ -84,7 +84,7 @@ impl Net {
     }
 
     /// What [`Net::new`] takes, in steps.
-    pub(super) fn steps(graph: &Csr) -> usize {
+    pub(in crate::mapping) fn steps(graph: &Csr) -> usize {
         2 * (graph.vertices() + graph.len()) * misses(graph.vertices())
     }
 

@@ -1,6 +1,6 @@
 //! From the top down: vertices are divided among the outermost groups, then those of each among its own.
 
-use super::Tree;
+use crate::mapping::distance_model::DistanceModel;
 use crate::mapping::refine::Budget;
 
 /// What vertices are divided among.
@@ -24,11 +24,11 @@ pub(in crate::mapping) trait Divide {
     ) -> Vec<u32>;
 }
 
-/// Which of the nodes each of `0..vertices` is on. `takes[i]` of them are on node `i` of the tree, all of
+/// Which of the nodes each of `0..vertices` is on. `takes[i]` of them are on node `i` of the model, all of
 /// them together; none of these is 0.
 pub(in crate::mapping) fn multisect(
     vertices: usize,
-    tree: &Tree,
+    model: &DistanceModel,
     takes: &[u32],
     dividing: &mut impl Divide,
     budget: &mut Budget,
@@ -36,13 +36,13 @@ pub(in crate::mapping) fn multisect(
     let all: Vec<u32> = (0..vertices as u32).collect();
     let nodes: Vec<u32> = (0..takes.len() as u32).collect();
     let mut node_of = vec![0; vertices];
-    let mut search = Multisection { tree, takes, dividing, node_of: &mut node_of };
+    let mut search = Multisection { model, takes, dividing, node_of: &mut node_of };
     search.descend(&all, &nodes, 0, budget);
     node_of
 }
 
 struct Multisection<'a, D> {
-    tree: &'a Tree,
+    model: &'a DistanceModel,
     takes: &'a [u32],
     dividing: &'a mut D,
     node_of: &'a mut [u32],
@@ -55,14 +55,14 @@ impl<D: Divide> Multisection<'_, D> {
             vertices.iter().for_each(|vertex| self.node_of[*vertex as usize] = *node);
             return;
         }
-        let innermost = level == self.tree.depth();
+        let innermost = level == self.model.depth();
         if innermost && vertices.len() == nodes.len() {
             // One each, and no node is nearer than another.
             let places = vertices.iter().zip(nodes);
             places.for_each(|(vertex, node)| self.node_of[*vertex as usize] = *node);
             return;
         }
-        let group = |node: u32| if innermost { node } else { self.tree.group(level, node) };
+        let group = |node: u32| if innermost { node } else { self.model.group(level, node) };
         let mut children: Vec<Vec<u32>> = Vec::new();
         let mut number = std::collections::HashMap::new();
         for node in nodes {
@@ -81,7 +81,7 @@ impl<D: Divide> Multisection<'_, D> {
         let sizes: Vec<usize> = children.iter().map(size).collect();
         let parts = if innermost { Parts::Nodes } else { Parts::Groups };
         // What is above is decided once, what is below for every group anew.
-        let levels = self.tree.depth() + 1 - level;
+        let levels = self.model.depth() + 1 - level;
         let mut share = budget.split(levels as i64);
         let part = self.dividing.divide(vertices, (parts, &sizes), &mut share);
         budget.put_back(share);

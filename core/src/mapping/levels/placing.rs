@@ -3,25 +3,25 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::Tree;
 use super::multisection::{Divide, multisect};
+use crate::mapping::distance_model::DistanceModel;
 use crate::mapping::refine::Budget;
 
 /// The node for each of the parts that a mapping has made, one a node: part `i` has `takes[i]` vertices and
 /// is meant for node `i`, and may go to any other that takes as many. `dividing` divides the graph of the
 /// parts.
-pub(in crate::mapping) fn place(
-    tree: &Tree,
+pub(in crate::mapping) fn match_parts_to_nodes(
+    model: &DistanceModel,
     takes: &[u32],
     dividing: &mut impl Divide,
     budget: &mut Budget,
 ) -> Vec<u32> {
     let nodes = takes.len();
-    let wanted = multisect(nodes, tree, &vec![1; nodes], dividing, budget);
+    let wanted = multisect(nodes, model, &vec![1; nodes], dividing, budget);
     // Where nodes differ in size, a part may find none of its own in the group that it was given. Each such
     // part gets one that no other part wanted, in the order of the nodes, so that neighbors mostly stay so.
-    let innermost = tree.depth() - 1;
-    let class = |node: u32, size: u32| (tree.group(innermost, node), size);
+    let innermost = model.depth() - 1;
+    let class = |node: u32, size: u32| (model.group(innermost, node), size);
     let mut free: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
     for node in (0..nodes as u32).rev() {
         free.entry(class(node, takes[node as usize])).or_default().push(node);

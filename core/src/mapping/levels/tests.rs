@@ -2,10 +2,12 @@
 
 use proptest::prelude::*;
 
-use super::{Distances, Tree};
 use crate::machine::{Kind, Level, Machine};
+use crate::mapping::distance_model::DistanceModel;
 use crate::mapping::rng::Rng;
-use crate::mapping::{Adjacency, Csr, Grid, Objective, Options, Plan, plan_cart, plan_graph};
+use crate::mapping::{
+    Adjacency, Csr, Distances, Grid, Objective, Options, Plan, plan_cart, plan_graph,
+};
 
 fn nearest(dims: &[usize]) -> Grid {
     Grid::new(dims.to_vec(), vec![false; dims.len()], Grid::nearest_neighbors(&vec![1; dims.len()]))
@@ -238,11 +240,11 @@ fn distances_are_read() {
 #[test]
 fn a_tree_tells_how_far_nodes_are_apart() {
     let layout = Machine::parse("2x2x2x1", 8).unwrap();
-    let tree = Tree::new(&layout, &Distances::default());
-    assert_eq!((tree.depth(), tree.node_step()), (2, 9));
-    assert_eq!([1, 2, 4].map(|node| tree.beyond(0, node)), [0, 90, 990]);
-    assert_eq!(tree.select(&[7, 0, 6]).beyond(0, 2), 0);
-    assert!(Tree::new(&Machine::blocks(&[2, 2]), &Distances::default()).is_trivial());
+    let model = DistanceModel::new(&layout, &Distances::default());
+    assert_eq!((model.depth(), model.node_step()), (2, 9));
+    assert_eq!([1, 2, 4].map(|node| model.extra_cost(0, node)), [0, 90, 990]);
+    assert_eq!(model.select(&[7, 0, 6]).extra_cost(0, 2), 0);
+    assert!(DistanceModel::new(&Machine::blocks(&[2, 2]), &Distances::default()).is_trivial());
 }
 
 proptest! {

@@ -1,7 +1,7 @@
 //! Rank 0 stays, in every grid of up to 64 cells on many layouts, and what that costs.
 
 use super::super::rng::Rng;
-use super::super::search::{plan_assumed, plan_weighed};
+use super::super::search::{plan_assumed, plan_by_edges, plan_weighed};
 use super::super::{plan_cart, plan_graph};
 use super::*;
 use crate::machine::Kind;
@@ -185,7 +185,7 @@ fn rank_zero_stays_in_graphs() {
             let sizes = layout.node_sizes();
             let alike = layout.levels().len() == 1 && sizes.iter().all(|size| *size == sizes[0]);
             if alike { &mut even } else { &mut uneven }
-                .add(&super::super::graph::plan(&graph, &layout, &options), &kept);
+                .add(&plan_by_edges(&graph, &layout, &options), &kept);
         }
     }
     even.show("graphs, nodes alike");

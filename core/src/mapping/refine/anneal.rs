@@ -10,7 +10,7 @@ use super::budget::Budget;
 use super::partition::Partition;
 use crate::mapping::cost::{Adjacency, Goal, Objective};
 use crate::mapping::csr::Csr;
-use crate::mapping::levels::Tree;
+use crate::mapping::distance_model::DistanceModel;
 use crate::mapping::rng::Rng;
 
 /// The temperatures at the start of each run and at the end, in edges of average weight. A regular
@@ -52,13 +52,13 @@ pub(in crate::mapping) fn anneal<A: Adjacency>(
 }
 
 /// The same where the distance of nodes counts.
-pub(in crate::mapping) fn anneal_through<A: Adjacency>(
+pub(super) fn anneal_through<A: Adjacency>(
     partition: &mut Partition<'_, A>,
-    tree: &Tree,
+    model: &DistanceModel,
     goal: Goal,
     budget: &mut Budget,
 ) {
-    anneal_by(partition, tree, goal, budget);
+    anneal_by(partition, model, goal, budget);
 }
 
 /// What is between nodes, beside that they are two.
@@ -66,7 +66,7 @@ trait Metric {
     /// What an edge between two nodes costs more than one inside a node.
     fn node_step(&self) -> i64;
     /// What an edge between two nodes costs beyond that, both ways the same.
-    fn beyond(&self, a: u32, b: u32) -> i64;
+    fn extra_cost(&self, a: u32, b: u32) -> i64;
     /// Whether there is any of it.
     fn is_flat(&self) -> bool;
 }
@@ -80,7 +80,7 @@ impl Metric for NodesAlone {
     }
 
     #[inline]
-    fn beyond(&self, _: u32, _: u32) -> i64 {
+    fn extra_cost(&self, _: u32, _: u32) -> i64 {
         0
     }
 
@@ -90,14 +90,14 @@ impl Metric for NodesAlone {
     }
 }
 
-impl Metric for Tree {
+impl Metric for DistanceModel {
     fn node_step(&self) -> i64 {
         self.node_step()
     }
 
     #[inline]
-    fn beyond(&self, a: u32, b: u32) -> i64 {
-        self.beyond(a, b)
+    fn extra_cost(&self, a: u32, b: u32) -> i64 {
+        self.extra_cost(a, b)
     }
 
     fn is_flat(&self) -> bool {
@@ -194,7 +194,7 @@ impl<'a, M: Metric> State<'a, M> {
             let (targets, weights) = graph.row(vertex);
             let edges = targets.iter().zip(weights);
             let edge = |(to, weight): (&u32, &i64)| {
-                let far = metric.beyond(node_of[vertex], node_of[*to as usize]);
+                let far = metric.extra_cost(node_of[vertex], node_of[*to as usize]);
                 i128::from(far) * i128::from(*weight)
             };
             edges.map(edge).sum()
@@ -248,7 +248,7 @@ impl<'a, M: Metric> State<'a, M> {
         let from = self.node_of[vertex];
         let edge = |(target, weight): (&u32, &i64)| {
             let node = self.node_of[*target as usize];
-            let change = self.metric.beyond(to, node) - self.metric.beyond(from, node);
+            let change = self.metric.extra_cost(to, node) - self.metric.extra_cost(from, node);
             i128::from(change) * i128::from(*weight)
         };
         // Each edge counts in both directions.

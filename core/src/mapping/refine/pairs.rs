@@ -43,7 +43,7 @@ pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
 }
 
 /// The same between such pairs of nodes alone of which `may` says so.
-pub(in crate::mapping) fn swap_pairs_where<A: Adjacency>(
+pub(super) fn swap_pairs_where<A: Adjacency>(
     partition: &mut Partition<'_, A>,
     goal: Goal,
     may: impl Fn(u32, u32) -> bool,
@@ -55,7 +55,7 @@ pub(in crate::mapping) fn swap_pairs_where<A: Adjacency>(
     let mut touching = Vec::new();
     loop {
         let before = std::mem::replace(&mut changed, vec![false; nodes]);
-        // The worst node must become better, the others must not become as bad as it.
+        // The busiest node must become better, the others must not become as bad as it.
         let worst = partition.cost().max_node_edges - 1;
         let mut any = false;
         for a in 0..nodes as u32 {

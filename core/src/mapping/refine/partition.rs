@@ -42,6 +42,11 @@ impl<'a, A: Adjacency> Partition<'a, A> {
         Self { graph, node_of, members, starts, places, leaving }
     }
 
+    /// How many vertices there are.
+    pub(super) fn vertices(&self) -> usize {
+        self.node_of.len()
+    }
+
     /// How many nodes there are.
     pub(in crate::mapping) fn nodes(&self) -> usize {
         self.leaving.len()

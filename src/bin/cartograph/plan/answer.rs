@@ -114,7 +114,7 @@ impl Solved {
             let WeightedEffect { before, after, lower_bound, .. } = weighted.into();
             row(&format!("{what} weighed by distance"), before, after, lower_bound);
         }
-        let found = match (&plan.old_rank, plan.withheld) {
+        let found = match (&plan.old_rank, plan.rejected_as_risky) {
             (Some(_), _) if plan.algorithm == Plan::INSIDE_NODES => {
                 "every process stays on its node, some take another place in it: found".to_owned()
             }

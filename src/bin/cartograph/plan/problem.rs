@@ -7,8 +7,8 @@ use std::{fmt, fs};
 
 use cartograph::machine::Machine;
 use cartograph::machine::{node_of_path, parse_sizes, places};
-use cartograph::mapping::graph::metis;
 use cartograph::mapping::{Adjacency, Csr, Grid, Offset};
+use cartograph::metis;
 use cartograph_traffic::Recording;
 use clap::ValueEnum;
 

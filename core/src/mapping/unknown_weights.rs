@@ -3,14 +3,15 @@
 //! A mapping that is best where they do may be a loss where they do not, because the order of the ranks has
 //! the heavy edges inside of nodes already. So a mapping is applied only if, however unequal the dimensions are, up
 //! to [`INEQUALITY`], it has no more weight between nodes than the order of the ranks, and none of the nodes has more
-//! than the worst one in that order. Where the best mapping is not so, others are tried that spare the dimensions
+//! than the busiest one in that order. Where the best mapping is not so, others are tried that spare the dimensions
 //! which the order of the ranks spares. Measured in docs/results/quality.md.
 
 use super::cost::Adjacency;
+use super::distance_model::DistanceModel;
 use super::grid::Grid;
 use super::lattice::Lattice;
-use super::levels::Tree;
 use super::plan::{Options, Plan};
+use super::refine::LARGE;
 use crate::machine::{Level, Machine};
 
 /// How many times as much as another any dimension may weigh.
@@ -19,9 +20,6 @@ const INEQUALITY: i64 = 4;
 /// Of so many dimensions all corners of what they may weigh are looked at; of more, those of one dimension
 /// against the others.
 const MOST_CORNERS: usize = 8;
-
-/// From so many cells on, where constructions take most of the time, one more mapping is tried and not three.
-const LARGE: usize = 20_000;
 
 /// The best mapping that is no loss where dimensions are unequal, or the order of the ranks. `search` finds the best one
 /// by the weights that a grid has, in so many `seconds` unless the options say otherwise; this takes at most twice as
@@ -49,12 +47,13 @@ pub(super) fn guard(
     if is_safe(&after) {
         return best;
     }
-    let tree = Tree::new(layout, &options.distances);
-    let key = |plan: &Plan| tree.key(grid, &node_of(plan), options.objective);
+    let model = DistanceModel::new(layout, &options.distances);
+    let key = |plan: &Plan| model.key(grid, &node_of(plan), options.objective);
     let seconds = options.seconds.unwrap_or(seconds) / 3.0;
     let options = Options { seconds: Some(seconds), ..*options };
+    // Where constructions take most of the time one more mapping is tried and not three.
     let tried = if cells < LARGE { 0..3 } else { 1..2 };
-    for weights in &sparing(&before[0].sums, &after[0].sums)[tried] {
+    for weights in &penalised_weights(&before[0].sums, &after[0].sums)[tried] {
         let found = search(&grid.weighing(weights), layout, &options);
         let Some(old_rank) = found.old_rank else { continue };
         let found = stay.clone().with_order(grid, layout, old_rank, found.algorithm);
@@ -62,7 +61,7 @@ pub(super) fn guard(
             return found;
         }
     }
-    Plan { withheld: Some(best.after), ..stay }
+    Plan { rejected_as_risky: Some(best.after), ..stay }
 }
 
 /// Whether a plan is no loss where dimensions are unequal.
@@ -85,7 +84,7 @@ fn are_safe(cuts: &[Cut], before: &[Cut]) -> bool {
 
 /// Weights that make a mapping cut less of those dimensions that are cut more `after` than `before`, the
 /// mildest first; by the last, dimensions weigh the more the less of them is cut before.
-fn sparing(before: &[i64], after: &[i64]) -> [Vec<i64>; 3] {
+fn penalised_weights(before: &[i64], after: &[i64]) -> [Vec<i64>; 3] {
     let more = |weight: i64, others: i64| {
         let pairs = before.iter().zip(after);
         pairs.map(|(before, after)| if after > before { weight } else { others }).collect()
@@ -124,7 +123,7 @@ impl Cut {
         Self { sums, nodes }
     }
 
-    /// Whether there is no more of it than before, in all and of the worst node, whatever the dimensions weigh.
+    /// Whether there is no more of it than before, in all and of the busiest node, whatever the dimensions weigh.
     /// Both are the most at a corner of what they may weigh; the sum where those weigh the most of which more is cut.
     fn is_safe(&self, before: &Self) -> bool {
         let changes = self.sums.iter().zip(&before.sums).map(|(after, before)| after - before);
@@ -171,19 +170,19 @@ mod tests {
     }
 
     #[test]
-    fn what_may_be_a_loss_is_withheld() {
+    fn what_may_be_a_loss_is_rejected_as_risky() {
         // Rows on nodes of their own, which squares would cut: of weights 1 and 2 on nothing would be left.
         for dims in [&[4, 4][..], &[4, 4, 1]] {
             let plan = planned(dims, &[4; 4]);
             assert_eq!(sums(&plan), (24, 24), "{dims:?}");
             assert_eq!(plan.old_rank, None);
-            assert_eq!(plan.withheld.map(|cost| cost.inter_node_edges), Some(16));
+            assert_eq!(plan.rejected_as_risky.map(|cost| cost.inter_node_edges), Some(16));
         }
-        // Fewer of the worst node alone.
+        // Fewer of the busiest node alone.
         let plan = planned(&[4, 2, 2], &[4; 4]);
-        assert!(plan.old_rank.is_none() && plan.withheld.is_some(), "{plan:?}");
-        // Nothing is withheld where nothing is found.
-        assert_eq!(planned(&[4, 1], &[1; 4]).withheld, None);
+        assert!(plan.old_rank.is_none() && plan.rejected_as_risky.is_some(), "{plan:?}");
+        // Nothing is rejected_as_risky where nothing is found.
+        assert_eq!(planned(&[4, 1], &[1; 4]).rejected_as_risky, None);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Graphs in METIS' file format.
 
-use super::Csr;
+use crate::mapping::Csr;
 
 /// Why a text is not a graph in METIS' format.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

@@ -1,89 +1,86 @@
 //! The search for a mapping where the distance of nodes counts.
 
-use super::Tree;
-use super::multisection::{Divide, multisect};
+use super::cost::{Adjacency, Cost, Objective};
+use super::csr::Csr;
+use super::distance_model::{DistanceModel, Key};
+use super::graph;
+use super::levels::{Divide, multisect};
+use super::refine::{Budget, LARGE, Partition, improve};
 use crate::machine::Machine;
-use crate::mapping::cost::{Adjacency, Cost, Objective};
-use crate::mapping::csr::Csr;
-use crate::mapping::graph::place_parts;
-use crate::mapping::refine::Budget;
 
 /// A mapping that was found.
-pub(in crate::mapping) struct Found {
+pub(super) struct Mapping {
     /// The node of each vertex.
-    pub(in crate::mapping) node_of: Vec<u32>,
+    pub(super) node_of: Vec<u32>,
     /// What it costs at each level, the outermost first and the nodes last.
-    pub(in crate::mapping) costs: Vec<Cost>,
+    pub(super) costs: Vec<Cost>,
     /// What found it.
-    pub(in crate::mapping) algorithm: &'static str,
+    pub(super) algorithm: &'static str,
 }
 
-impl Found {
+impl Mapping {
     /// With what it costs.
-    pub(in crate::mapping) fn new(
-        tree: &Tree,
+    pub(super) fn new(
+        model: &DistanceModel,
         graph: &impl Adjacency,
         node_of: Vec<u32>,
         algorithm: &'static str,
     ) -> Self {
-        Self { costs: tree.costs(graph, &node_of), node_of, algorithm }
+        Self { costs: model.costs(graph, &node_of), node_of, algorithm }
     }
 }
 
 /// What is to be mapped through all levels.
-pub(in crate::mapping) struct Question<'a, G, S> {
+pub(super) struct Question<'a, G, S> {
     /// The edges as they are.
-    pub(in crate::mapping) graph: &'a G,
+    pub(super) graph: &'a G,
     /// The same in both directions, each with what the two weigh together.
-    pub(in crate::mapping) symmetric: &'a S,
+    pub(super) symmetric: &'a S,
     /// The nodes and what is above them.
-    pub(in crate::mapping) tree: &'a Tree,
+    pub(super) model: &'a DistanceModel,
     /// Nodes that may take part, and how many vertices each takes then.
-    pub(in crate::mapping) choices: &'a [Vec<(u32, u32)>],
+    pub(super) choices: &'a [Vec<(u32, u32)>],
     /// What no mapping costs less than, as keys of mappings count it.
-    pub(in crate::mapping) bound: i128,
+    pub(super) bound: i128,
 }
-
-/// From so many vertices on a sum at the bound is good enough.
-const LARGE: usize = 20_000;
 
 /// The best mapping to nodes where their distance counts: what was found for nodes alone, its parts placed
 /// where they are near each other, and what comes of dividing the vertices from the top down; the better of these
 /// is made better. `layout` is what the
 /// vertices are in without any mapping. `None` if nothing was found at all.
-pub(in crate::mapping) fn through<G: Adjacency, S: Adjacency>(
+pub(super) fn map_hierarchical<G: Adjacency, S: Adjacency>(
     question: &Question<'_, G, S>,
     layout: &Machine,
     found: Option<(Vec<u32>, &'static str)>,
     dividing: &mut impl Divide,
     objective: Objective,
     budget: &mut Budget,
-) -> Option<Found> {
-    let Question { graph, symmetric, tree, choices, bound } = *question;
+) -> Option<Mapping> {
+    let Question { graph, symmetric, model, choices, bound } = *question;
     let nodes = layout.node_sizes().len();
     // A sum at the bound ends the search, on small machines only if no node has more than its share.
-    let done = |best: &Found| {
+    let done = |best: &Mapping| {
         let (Key(sum, _), of_nodes) =
-            (tree.key_of(&best.costs, Objective::Sum), best.costs[tree.depth()]);
+            (model.key_of(&best.costs, Objective::Sum), best.costs[model.depth()]);
         let most = i128::from(of_nodes.max_node_edges) * nodes as i128;
         let is_even = most <= of_nodes.inter_node_edges.into();
         objective == Objective::Sum && sum <= bound && (graph.vertices() > LARGE || is_even)
     };
-    let key = |found: &Found| tree.key_of(&found.costs, objective);
-    let offer = |best: &mut Found, other: Found| {
+    let key = |found: &Mapping| model.key_of(&found.costs, objective);
+    let offer = |best: &mut Mapping, other: Mapping| {
         if key(&other) < key(best) {
             *best = other;
         }
     };
     let (start, name) =
         found.unwrap_or_else(|| (layout.nodes()[..graph.vertices()].to_vec(), "placing"));
-    let mut best = Found::new(tree, graph, start, name);
+    let mut best = Mapping::new(model, graph, start, name);
     if done(&best) {
         return Some(best);
     }
     let mut share = budget.split(4);
-    let node_of = placed(symmetric, &best.node_of, nodes, tree, &mut share);
-    offer(&mut best, Found::new(tree, graph, node_of, name));
+    let node_of = placed(symmetric, &best.node_of, nodes, model, &mut share);
+    offer(&mut best, Mapping::new(model, graph, node_of, name));
     budget.put_back(share);
     let mut multisecting = budget.split(2);
     for (i, nodes) in choices.iter().enumerate() {
@@ -91,20 +88,22 @@ pub(in crate::mapping) fn through<G: Adjacency, S: Adjacency>(
             return Some(best);
         }
         let (ids, takes): (Vec<u32>, Vec<u32>) = nodes.iter().copied().unzip();
-        let selected = tree.select(&ids);
+        let selected = model.select(&ids);
         let mut share = multisecting.split((choices.len() - i) as i64);
         let mut node_of = multisect(graph.vertices(), &selected, &takes, dividing, &mut share);
         multisecting.put_back(share);
         node_of.iter_mut().for_each(|node| *node = ids[*node as usize]);
-        offer(&mut best, Found::new(tree, graph, node_of, "multisection"));
+        offer(&mut best, Mapping::new(model, graph, node_of, "multisection"));
     }
     budget.put_back(multisecting);
     if done(&best) {
         return Some(best);
     }
-    let better = tree.improve(symmetric, best.node_of.clone(), nodes, objective, budget);
+    let mut partition = Partition::new(symmetric, best.node_of.clone(), nodes);
+    improve(&mut partition, objective.into(), Some(model), budget);
+    let better = partition.into_node_of();
     let algorithm = best.algorithm;
-    offer(&mut best, Found::new(tree, graph, better, algorithm));
+    offer(&mut best, Mapping::new(model, graph, better, algorithm));
     Some(best)
 }
 
@@ -113,7 +112,7 @@ fn placed(
     symmetric: &impl Adjacency,
     node_of: &[u32],
     nodes: usize,
-    tree: &Tree,
+    model: &DistanceModel,
     budget: &mut Budget,
 ) -> Vec<u32> {
     let mut takes = vec![0; nodes];
@@ -124,19 +123,6 @@ fn placed(
     let part_of: Vec<u32> = node_of.iter().map(|node| part[*node as usize]).collect();
     let between = Csr::between(symmetric, &part_of, used.len());
     let takes: Vec<u32> = used.iter().map(|node| takes[*node as usize]).collect();
-    let node_of_part = place_parts(&between, &tree.select(&used), &takes, budget);
+    let node_of_part = graph::place_parts(&between, &model.select(&used), &takes, budget);
     part_of.into_iter().map(|part| used[node_of_part[part as usize] as usize]).collect()
-}
-
-/// What decides between two mappings; smaller is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::mapping) struct Key(i128, i128);
-
-impl Key {
-    pub(super) fn new(sum: i128, nodes: Cost, objective: Objective) -> Self {
-        match objective {
-            Objective::Sum => Self(sum, nodes.max_node_edges.into()),
-            Objective::Max => Self(nodes.max_node_edges.into(), sum),
-        }
-    }
 }

@@ -1,0 +1,217 @@
+//! Modules import each other in one direction: no circle among the modules of any folder, in any crate.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+/// The folders of the crates' roots.
+const CRATES: [&str; 6] =
+    ["core/src", "src", "src/bin/cartograph", "record/src", "preload/src", "traffic/src"];
+
+/// Folders that have circles still. No folder may come to them.
+const OPEN: [&str; 11] = [
+    "core/src engine",
+    "core/src machine",
+    "core/src report",
+    "core/src report::picture",
+    "preload/src",
+    "record/src",
+    "src host",
+    "src host::neighbor",
+    "src/bin/cartograph",
+    "src/bin/cartograph plan",
+    "traffic/src",
+];
+
+type Name = Vec<String>;
+
+/// The modules of a crate: for each the paths that it imports, and those that it exports again.
+#[derive(Default)]
+struct Crate {
+    imports: BTreeMap<Name, Vec<Name>>,
+    exports: BTreeMap<Name, Name>,
+}
+
+impl Crate {
+    fn read(root: &str) -> Self {
+        let mut crate_ = Self::default();
+        crate_.read_folder(Path::new(env!("CARGO_MANIFEST_DIR")).join(root).as_path(), &[]);
+        assert!(!crate_.imports.is_empty(), "{root} has no modules");
+        crate_
+    }
+
+    fn read_folder(&mut self, folder: &Path, module: &[String]) {
+        for entry in fs::read_dir(folder).expect("a folder of sources") {
+            let path = entry.expect("an entry of it").path();
+            let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+            let inner = [module, &[stem.to_owned()]].concat();
+            if ["tests", "bin"].contains(&stem) {
+            } else if path.is_dir() {
+                self.read_folder(&path, &inner);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let is_root = ["mod", "lib", "main"].contains(&stem);
+                let module = if is_root { module } else { &inner };
+                self.read_file(&fs::read_to_string(&path).expect("a source"), module);
+            }
+        }
+    }
+
+    fn read_file(&mut self, text: &str, module: &[String]) {
+        // Tests may import anything; they are last in a file.
+        let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+        let mut imports = Vec::new();
+        let mut lines = text.lines().map(str::trim);
+        while let Some(line) = lines.next() {
+            let Some((before, first)) = line.split_once("use ") else { continue };
+            let is_export = before.starts_with("pub");
+            if !before.is_empty() && !is_export {
+                continue;
+            }
+            let mut statement = first.to_owned();
+            while !statement.contains(';') {
+                statement += lines.next().expect("statements end");
+            }
+            for path in paths(statement.split(';').next().unwrap_or_default()) {
+                let Some(path) = absolute(module, &path) else { continue };
+                match path.last().cloned().filter(|_| is_export) {
+                    Some(name) => drop(self.exports.insert([module, &[name]].concat(), path)),
+                    None => imports.push(path),
+                }
+            }
+        }
+        self.imports.entry(module.to_vec()).or_default().extend(imports);
+    }
+
+    /// The module that has what is imported by a path, wherever it is exported again.
+    fn module_of(&self, path: &[String]) -> Name {
+        let at = (0..=path.len()).rev().find(|end| self.imports.contains_key(&path[..*end]));
+        let at = at.unwrap_or(0);
+        match path.get(..at + 1).and_then(|item| self.exports.get(item)) {
+            Some(exported) if exported != path => {
+                self.module_of(&[exported, &path[at + 1..]].concat())
+            }
+            _ => path[..at].to_vec(),
+        }
+    }
+
+    /// Which modules of each folder import which others of it, themselves or by what is in them.
+    fn folders(&self) -> BTreeMap<Name, BTreeMap<&str, BTreeSet<String>>> {
+        let mut folders: BTreeMap<Name, BTreeMap<&str, BTreeSet<String>>> = BTreeMap::new();
+        for (from, imports) in &self.imports {
+            for to in imports.iter().map(|path| self.module_of(path)) {
+                let same = from.iter().zip(&to).take_while(|(a, b)| a == b).count();
+                if let (Some(from_part), Some(to_part)) = (from.get(same), to.get(same)) {
+                    let folder = folders.entry(from[..same].to_vec()).or_default();
+                    folder.entry(from_part).or_default().insert(to_part.clone());
+                }
+            }
+        }
+        folders
+    }
+}
+
+/// The paths of a `use`, without its braces.
+fn paths(tree: &str) -> Vec<String> {
+    let Some((before, rest)) = tree.split_once('{') else {
+        return vec![tree.split(" as ").next().unwrap_or_default().trim().to_owned()];
+    };
+    let inner = rest.rsplit_once('}').map_or(rest, |(inner, _)| inner);
+    let (mut depth, mut items) = (0, vec![String::new()]);
+    for letter in inner.chars() {
+        depth += i32::from(letter == '{') - i32::from(letter == '}');
+        if letter == ',' && depth == 0 {
+            items.push(String::new());
+        } else {
+            items.last_mut().expect("one at least").push(letter);
+        }
+    }
+    let items = items.iter().map(|item| item.trim()).filter(|item| !item.is_empty());
+    items.flat_map(|item| paths(&format!("{}{item}", before.trim()))).collect()
+}
+
+/// A path from the crate's root; `None` if it leads to another crate.
+fn absolute(module: &[String], path: &str) -> Option<Name> {
+    let mut words: Vec<&str> = path.split("::").collect();
+    let mut at = match words[0] {
+        "crate" => Vec::new(),
+        "self" | "super" => module.to_vec(),
+        _ => return None,
+    };
+    if words[0] != "super" {
+        words.remove(0);
+    }
+    for word in words {
+        match word {
+            "super" => drop(at.pop()),
+            "self" | "*" => {}
+            word => at.push(word.to_owned()),
+        }
+    }
+    Some(at)
+}
+
+/// A way from a module back to itself.
+fn circle(folder: &BTreeMap<&str, BTreeSet<String>>) -> Option<Vec<String>> {
+    fn follow(
+        folder: &BTreeMap<&str, BTreeSet<String>>,
+        way: &mut Vec<String>,
+        done: &mut BTreeSet<String>,
+    ) -> bool {
+        let last = way.last().expect("a beginning").clone();
+        for next in folder.get(last.as_str()).into_iter().flatten() {
+            if let Some(first) = way.iter().position(|module| module == next) {
+                way.drain(..first);
+                way.push(next.clone());
+                return true;
+            }
+            if !done.contains(next) {
+                way.push(next.clone());
+                if follow(folder, way, done) {
+                    return true;
+                }
+                way.pop();
+            }
+        }
+        done.insert(last);
+        false
+    }
+    let mut done = BTreeSet::new();
+    folder.keys().find_map(|module| {
+        let mut way = vec![(*module).to_owned()];
+        follow(folder, &mut way, &mut done).then_some(way)
+    })
+}
+
+#[test]
+fn no_modules_import_each_other_in_a_circle() {
+    let mut circles = BTreeMap::new();
+    for root in CRATES {
+        for (name, folder) in Crate::read(root).folders() {
+            if let Some(way) = circle(&folder) {
+                circles.insert(format!("{root} {}", name.join("::")), way.join(" -> "));
+            }
+        }
+    }
+    let mut left = BTreeSet::from(OPEN);
+    circles.retain(|folder, _| !left.remove(folder.trim()));
+    assert!(circles.is_empty(), "circles of imports: {circles:#?}");
+    assert!(left.is_empty(), "without circles now, so take them out of OPEN: {left:?}");
+}
+
+#[test]
+fn a_circle_is_found_through_folders_and_exports() {
+    let mut crate_ = Crate::default();
+    for (module, text) in [
+        ("a", "pub use self::inner::Thing;\nuse super::c::C;"),
+        ("a::inner", "use std::fmt;"),
+        ("b", "use crate::{\n    a::Thing,\n    d::{self, D},\n};"),
+        ("c", "use super::b::{B as Other, Else};"),
+        ("d", "#[cfg(test)]\nmod tests {\n    use crate::b::B;\n}"),
+    ] {
+        crate_.read_file(text, &module.split("::").map(str::to_owned).collect::<Vec<_>>());
+    }
+    let folders = crate_.folders();
+    assert_eq!(folders.len(), 1, "{folders:?}");
+    assert_eq!(circle(&folders[&Vec::new()]).unwrap(), ["a", "c", "b", "a"]);
+    assert_eq!(circle(&BTreeMap::from([("b", BTreeSet::from(["d".to_owned()]))])), None);
+}
