@@ -35,7 +35,7 @@ pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Han
     let pinned = pinned.filter(|name| *name != "auto");
     let (folder, found) = best(&own, soname, &version, pinned);
     let path = found.ok_or_else(|| {
-        let pinned = pinned.map(|name| format!("{name} of CARTOGRAPH_MPI is no such, or "));
+        let pinned = pinned.map(|name| format!("{name} of CARTOGRAPH_MPI does not fit, or "));
         let pinned = pinned.unwrap_or_default();
         format!("{pinned}{folder} has no library for {soname} of {}", mpi::name(handle))
     })?;

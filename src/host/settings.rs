@@ -251,7 +251,7 @@ impl Settings {
                     network_map: Some(network_map),
                     complaints: faults
                         .iter()
-                        .map(|fault| complaint(fault, "it is left out"))
+                        .map(|fault| complaint(fault, "it is ignored"))
                         .collect(),
                 },
                 Err(error) => WrittenNetworkMap {

@@ -323,12 +323,12 @@ fn a_stranger_s_recording_runs_nothing() {
     let plan = || cartograph("plan --rankfile mpich").arg(&ranks).arg("--traffic").arg(&traffic);
     for name in ["-launcher", "a,b", "$(id)", "\u{1b}[2J"] {
         fs::write(&layout, format!("a {name}")).unwrap();
-        plan().arg("--layout").arg(&layout).fails(2, "is no name of a host");
+        plan().arg("--layout").arg(&layout).fails(2, "is not a host name");
     }
     for names in ["a,-launcher", "a,$(id)"] {
-        plan().arg("--hosts").arg(names).fails(2, "is no name of a host");
+        plan().arg("--hosts").arg(names).fails(2, "is not a host name");
         fs::write(&layout, names.replace(',', "\n")).unwrap();
-        plan().arg("--hosts").arg(&layout).fails(2, "is no name of a host");
+        plan().arg("--hosts").arg(&layout).fails(2, "is not a host name");
     }
     assert!(!ranks.exists());
 }

@@ -121,7 +121,7 @@ for kind in mpich openmpi; do
     case $host:$kind in mpich*:mpich | openmpi*:openmpi) continue ;; esac
     [ -e "$top/build/$kind/lib/libcartograph.so" ] || continue
     site pinned "$host=$host" "$kind=$kind"
-    check "another MPI's by --mpi" refused pinned "$kind of CARTOGRAPH_MPI is no such" --mpi $kind
+    check "another MPI's by --mpi" refused pinned "$kind of CARTOGRAPH_MPI does not fit" --mpi $kind
 done
 
 # ---- What others may have written is not loaded ----
@@ -143,7 +143,7 @@ done
 
 unwritable() { runs 4 --report=/nonexistent/x.json "$work/linked" self && [ "$(wc -l <"$work/out")" = 4 ]; }
 check "a report that cannot be written" unwritable
-check "it is said" grep -q -- '^cartograph: --report=/nonexistent/x.json: .* runs all the same$' "$work/said"
+check "it is said" grep -q -- '^cartograph: --report=/nonexistent/x.json: .* runs anyway$' "$work/said"
 wrong() { ! runs 4 --raport "$work/linked" self && says "'--report'"; }
 check "a wrong argument" wrong
 

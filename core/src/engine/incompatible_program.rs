@@ -76,7 +76,7 @@ impl IncompatibleProgram {
 impl fmt::Display for IncompatibleProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { program, fault, .. } = self;
-        write!(f, "{program} {fault}; CARTOGRAPH_REORDER=always moves it all the same")
+        write!(f, "{program} {fault}; CARTOGRAPH_REORDER=always moves it anyway")
     }
 }
 

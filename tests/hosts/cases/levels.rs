@@ -127,7 +127,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     // What a file says comes before what the launcher says.
     mapped_by(&mut session, "switches", &format!("{} {TREE}root.s0.n0", file("topology.conf")));
     mapped_by(&mut session, "switches", &file("coloured.conf"));
-    let said = "CARTOGRAPH_LAYOUT: line 3 of the file: 'Colour=red' is nothing that is known here; it is left out";
+    let said =
+        "CARTOGRAPH_LAYOUT: line 3 of the file: 'Colour=red' is not known here; it is ignored";
     session.check("a wrong word in a file is said once", session.err.matches(said).count() == 1);
     let knows_better = format!("{} {}", file("twice.conf"), tree("root.s$((node % 2)).n$node"));
     mapped_by(&mut session, "switches", &knows_better);

@@ -34,7 +34,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             "lammps",
             &[DEALT, REPORT],
             "MPI_Cart_create",
-            "LAMMPS uses ranks of the grid on the old communicator; CARTOGRAPH_REORDER=always moves it all the same",
+            "LAMMPS uses ranks of the grid on the old communicator; CARTOGRAPH_REORDER=always moves it anyway",
         ),
         (
             "petsc",

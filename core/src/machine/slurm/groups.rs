@@ -250,7 +250,7 @@ SwitchName=s4 Switches=s[2-3]
         assert_eq!(
             faults,
             [
-                "line 6 of the file: 'Colour=red' is nothing that is known here",
+                "line 6 of the file: 'Colour=red' is not known here",
                 "line 5 of the file: l2 is in m1 and in m2: no level above it is used",
                 "line 5 of the file: l9 is described nowhere",
             ]

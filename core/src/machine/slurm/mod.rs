@@ -47,7 +47,7 @@ pub(super) fn read(text: &str) -> Result<Network, LayoutError> {
                         continue;
                     }
                     None => {
-                        network.fault(line, format!("'{word}' is nothing that is known here"));
+                        network.fault(line, format!("'{word}' is not known here"));
                         continue;
                     }
                 },

@@ -102,7 +102,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             if is_first()
                 && let Err(why) = report_place(&place)
             {
-                say(&format!("--report={}: {why}; the program runs all the same", file.display()));
+                say(&format!("--report={}: {why}; the program runs anyway", file.display()));
             }
             command.env("CARTOGRAPH_REPORT", place);
         }

@@ -13,7 +13,7 @@ pub(super) fn check_name(name: &str) -> std::result::Result<(), String> {
     match is_host_name(name) {
         true => Ok(()),
         false => Err(format!(
-            "'{name}' is no name of a host: these have letters, digits, dots, underscores and hyphens, and do not \
+            "'{name}' is not a host name: these have letters, digits, dots, underscores and hyphens, and do not \
              begin with a hyphen"
         )),
     }
