@@ -177,6 +177,14 @@ bench:
 	set -e; for host in $(MEASURED); do $(MAKE) -s --no-print-directory lib HOST=$$host; $(BENCH) --run $$host; done
 	$(if $(word 2,$(MEASURED)),$(BENCH) --keep $(MEASURED))
 
+## make kit                         build/mpi-topology-kit.tar.gz: what MPIs do wrong, one program a file, for any MPI
+.PHONY: kit
+kit:
+	rm -rf $(BUILD)/mpi-topology-kit && mkdir -p $(BUILD)/mpi-topology-kit
+	cp c_tests/kit/* LICENSE-MIT LICENSE-APACHE $(BUILD)/mpi-topology-kit
+	cd $(BUILD)/mpi-topology-kit && sed -i -e '/^#include "tap.h"/{r tap.h' -e 'd}' *.c && rm tap.h
+	tar -C $(BUILD) --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf - mpi-topology-kit | gzip -n >$(BUILD)/mpi-topology-kit.tar.gz
+
 ## make faults [SECTION=programs|arguments]  what each host does wrong, alone and with Cartograph; half an hour
 faults:
 	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib HOST=$$host; done

@@ -3,7 +3,7 @@
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It counted its checks: `N passed, 0 failed`, with N > 0.
+    /// It counted its checks: `N passed, 0 failed`, with N > 0. Or it speaks TAP: N lines `ok`, none `not ok`, and `1..N`.
     Passed,
     /// The host lacks what it is about: `ignored: REASON`.
     Ignored(String),
@@ -15,6 +15,14 @@ impl Verdict {
         let last = output.trim_end().lines().next_back().unwrap_or_default().trim();
         if let Some(reason) = last.strip_prefix("ignored: ") {
             return Ok(Self::Ignored(reason.into()));
+        }
+        if let Some(plan) = last.strip_prefix("1..") {
+            let points = |word| output.lines().filter(|line| line.starts_with(word)).count();
+            let (right, wrong) = (points("ok "), points("not ok "));
+            return match plan.parse() {
+                Ok(1..) if wrong == 0 && Ok(right) == plan.parse() => Ok(Self::Passed),
+                _ => Err(format!("of {plan} points {right} are right, and {wrong} are wrong")),
+            };
         }
         let counts = last.rsplit(": ").next().unwrap_or_default();
         let passed = counts.strip_suffix(" passed, 0 failed").and_then(|n| n.parse::<u64>().ok());

@@ -16,7 +16,7 @@ ulimit -c 0
 
 cc -O1 -shared -fPIC -Wall -o "$work/monitor.so" c_tests/mini/monitor.c
 for program in mini/required mini/neighbor lifetime/lifetime lifetime/handles topology/poisson errors/errors_repeated \
-    errors/failed_handle faults/grids_differ tool/tool_calls; do
+    errors/failed_handle kit/grids_differ tool/tool_calls; do
     c_tests/mini/mpicc -g -O1 -Wall -pthread -o "$work/${program#*/}" "c_tests/$program.c" \
         -Wl,--no-as-needed "-L$mini/lib" -lcartograph "-Wl,-rpath,$mini/lib" -lm
 done

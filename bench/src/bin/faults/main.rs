@@ -1,4 +1,4 @@
-//! Faults of MPIs, alone and with Cartograph: `faults programs` runs each program of c_tests/faults on each,
+//! Faults of MPIs, alone and with Cartograph: `faults programs` runs each program of c_tests/kit on each,
 //! `faults arguments [COLUMN...]` makes every wrong call of c_tests/errors/errors.c on four processes, each in a run of its
 //! own. They write `bench/results/host-faults.json` and `wrong-arguments.json`.
 //!
@@ -16,6 +16,9 @@ use cartograph_bench::{File, Table, top};
 
 /// abi is mpich5's code under another binary interface.
 const HOSTS: [&str; 4] = ["mpich", "openmpi", "mpich5", "openmpi5"];
+
+/// A runtime alone, which has no library of its own.
+const RUNTIME: &str = "intel";
 
 const SECONDS: u32 = 10;
 
@@ -43,7 +46,8 @@ fn hangs(code: Option<i32>) -> bool {
 fn version(host: &Host, errors: &Path) -> io::Result<String> {
     let said = checked(host.launch(1, 20).arg(errors).arg("version"))?;
     let number = |word: &&str| {
-        word.split('.').count() == 3 && word.split('.').all(|part| part.parse::<u32>().is_ok())
+        (2..=3).contains(&word.split('.').count())
+            && word.split('.').all(|part| part.parse::<u32>().is_ok())
     };
     let found = said.split(|c: char| !c.is_ascii_digit() && c != '.').find(number);
     found
@@ -55,39 +59,31 @@ fn errors(host: &Host) -> io::Result<std::path::PathBuf> {
     host.compile("cc", "errors.wrong", &["c_tests/errors/errors.c"])
 }
 
-/// The outcome of a program of c_tests/faults, in a few words.
+/// The outcome of a program of c_tests/kit, in a few words.
 fn fault(command: Command) -> io::Result<String> {
     let (code, out) = outcome(command)?;
-    let counts =
-        out.lines().rev().find_map(|line| line.split_once(" passed, ")?.1.strip_suffix(" failed"));
-    if hangs(code) {
-        return Ok(format!("no end in {SECONDS} s"));
-    }
-    Ok(match counts {
+    let plan = out.lines().rev().find_map(|line| line.strip_prefix("1.."));
+    let wrong = out.lines().filter(|line| line.starts_with("not ok ")).count();
+    Ok(match plan {
+        _ if hangs(code) => "hang".into(),
         None => "crash".into(),
-        Some("0") => "right".into(),
-        Some(_) => {
-            // Of one function once, whatever rank it was; UCX warns of messages that are left.
-            let lines =
-                out.lines().filter(|line| !line.contains(" passed, ") && !line.contains(" UCX "));
-            let mut lines: Vec<&str> =
-                lines.map(|line| line.split(": got ").next().unwrap_or(line)).collect();
-            lines.sort_unstable();
-            lines.dedup();
-            format!("wrong: {}", lines.join("; "))
-        }
+        Some(_) if wrong == 0 => "right".into(),
+        Some(plan) => format!("{wrong}/{plan} wrong"),
     })
 }
 
 fn programs() -> io::Result<()> {
-    let hosts = HOSTS.iter().map(|name| Host::new(name)).collect::<io::Result<Vec<_>>>()?;
+    let names = HOSTS.iter().chain([&RUNTIME]);
+    let hosts = names.map(|name| Host::new(name)).collect::<io::Result<Vec<_>>>()?;
     let mut table = Table { name: "Programs".into(), ..Table::default() };
     table.columns = vec!["program".into(), "with Cartograph, on each".into()];
     for host in &hosts {
         table.columns.push(format!("{} {}", host.name, version(host, &errors(host)?)?));
     }
-    let files = fs::read_dir(top().join("c_tests/faults"))?.collect::<io::Result<Vec<_>>>()?;
+    let files = fs::read_dir(top().join("c_tests/kit"))?.collect::<io::Result<Vec<_>>>()?;
     let mut sources: Vec<_> = files.into_iter().map(|file| file.path()).collect();
+    let is_program = |path: &Path| path.extension().is_some_and(|end| end == "c" || end == "f90");
+    sources.retain(|path| is_program(path));
     sources.sort();
     for source in sources {
         let name = source.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -98,11 +94,19 @@ fn programs() -> io::Result<()> {
             .and_then(|rest| rest.split(|c: char| !c.is_ascii_digit()).next());
         let processes = number.and_then(|number| number.parse().ok()).unwrap_or(1);
         let (mut alone, mut ours) = (Vec::new(), Vec::new());
+        let language = if source.extension().is_some_and(|end| end == "c") { "cc" } else { "fc" };
         for host in &hosts {
-            let program = host.compile("cc", &name, &[&source.display().to_string()])?;
+            if !host.has(language)? {
+                alone.push("no compiler".into());
+                continue;
+            }
+            let program = host.compile(language, &name, &[&source.display().to_string()])?;
             let mut bare = host.launch(processes, SECONDS);
             bare.arg("env").arg(&program);
             alone.push(fault(bare)?);
+            if host.name == RUNTIME {
+                continue;
+            }
             let mut with = host.preloaded(processes, SECONDS);
             with.arg(&program);
             ours.push(fault(with)?);
