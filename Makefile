@@ -94,7 +94,7 @@ check:
 	$(PURE) cargo clippy $(CHECKED) $(PACKAGES) -p cartograph-bench --all-targets -- -D warnings
 	$(PURE) cargo clippy -p cartograph-preload -- -D warnings
 	$(PURE) cargo test $(CHECKED) $(PACKAGES) -p cartograph-bench --lib --bins \
-	    --test cli --test docs --test headers --test hosts --test imports
+	    --test cli --test deadlock --test docs --test headers --test hosts --test imports
 	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED) $(PACKAGES)
 
