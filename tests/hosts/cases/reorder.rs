@@ -11,6 +11,9 @@ use super::Outcome;
 use crate::session::{Session, word};
 use crate::testlist::top;
 
+/// Grids of one to three dimensions weigh the same along each.
+const ALIKE: &str = "CARTOGRAPH_WEIGHTS=1;1,1;1,1,1";
+
 /// The command.
 fn cartograph() -> Command {
     Command::new(top().join("build/bin/cartograph"))
@@ -22,7 +25,10 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.runs("4x2 by CARTOGRAPH_LAYOUT", 8, &["CARTOGRAPH_LAYOUT=4x2"], &program);
     agrees(&mut session, "4*2");
     session.runs("uneven by CARTOGRAPH_LAYOUT", 12, &["CARTOGRAPH_LAYOUT=5,4,3"], &program);
-    let moved = agrees(&mut session, "5,4,3");
+    agrees(&mut session, "5,4,3");
+    let settings = ["CARTOGRAPH_LAYOUT=5,4,3", ALIKE];
+    session.runs("uneven, dimensions alike", 12, &settings, &program);
+    let moved = agrees_weighed(&mut session, "5,4,3");
     session.check("some are moved", moved > 0);
 
     // The figures of the report are those of the plan.
@@ -84,10 +90,11 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             .envs(session.host.settings())
             .arg("env")
             .arg(session.preload())
+            .arg(ALIKE)
             .args(program);
         let ran = session.finish(&mut command);
         session.check("the host's own nodes", ran);
-        let moved = agrees(&mut session, "3,3,2");
+        let moved = agrees_weighed(&mut session, "3,3,2");
         session.check("some are moved", moved > 0);
     }
     session.verdict()
@@ -129,9 +136,18 @@ fn orders(out: &str) -> Vec<(String, Vec<usize>)> {
     out.lines().filter_map(parse).collect()
 }
 
-/// Checks that every grid of the program is as planned on nodes of these sizes; the number of those that were moved.
-/// Those of the communicator that is not the world begin with "part", and have other nodes.
-fn agrees(session: &mut Session<'_>, sizes: &str) -> usize {
+/// Checks that every grid of the program is as planned on nodes of these sizes. Those of the communicator that is not the
+/// world begin with "part", and have other nodes.
+fn agrees(session: &mut Session<'_>, sizes: &str) {
+    check_orders(session, sizes, false);
+}
+
+/// The same where all dimensions are [`ALIKE`]; the number of grids that were moved.
+fn agrees_weighed(session: &mut Session<'_>, sizes: &str) -> usize {
+    check_orders(session, sizes, true)
+}
+
+fn check_orders(session: &mut Session<'_>, sizes: &str, alike: bool) -> usize {
     let grids: Vec<_> =
         orders(&session.out).into_iter().filter(|(what, _)| what.starts_with("cart ")).collect();
     session.check(&format!("there are grids on {sizes}"), !grids.is_empty());
@@ -149,6 +165,10 @@ fn agrees(session: &mut Session<'_>, sizes: &str) -> usize {
             "--node-sizes",
             sizes,
         ]);
+        if alike {
+            let weights = vec!["1"; words[1].split('x').count()];
+            plan.args(["--weights", &weights.join(",")]);
+        }
         session.finish(&mut plan);
         let plan = serde_json::from_str::<Value>(&session.out).unwrap_or_default();
         let planned = find(&plan, "old_rank").cloned().unwrap_or_default();

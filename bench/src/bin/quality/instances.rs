@@ -177,16 +177,18 @@ pub(crate) fn many() -> Vec<Instance> {
     instances
 }
 
+/// A grid as `MPI_Dims_create` makes it, not periodic.
+pub(crate) fn by_dims_create(nodes: usize, size: usize, ndims: usize) -> Instance {
+    let mut dims = vec![0; ndims];
+    dims_create((nodes * size) as i32, &mut dims).expect("a positive number of ranks");
+    let dims: Vec<usize> = dims.iter().map(|side| *side as usize).collect();
+    Instance::new("", &dims, &vec![size; nodes])
+}
+
 /// Grids as programs make them, on nodes of today's sizes: two and three dimensions, not periodic.
 pub(crate) fn everyday(nodes: usize) -> Vec<Instance> {
-    let grid = |size: usize, ndims: usize| {
-        let mut dims = vec![0; ndims];
-        dims_create((nodes * size) as i32, &mut dims).expect("a positive number of ranks");
-        let dims: Vec<usize> = dims.iter().map(|side| *side as usize).collect();
-        Instance::new("", &dims, &vec![size; nodes])
-    };
     let sizes = [32, 48, 64, 128];
-    sizes.iter().flat_map(|size| [2, 3].map(|ndims| grid(*size, ndims))).collect()
+    sizes.iter().flat_map(|size| [2, 3].map(|ndims| by_dims_create(nodes, *size, ndims))).collect()
 }
 
 /// Small grids on few nodes of few processes, where little can be gained. Grid and torus.

@@ -13,6 +13,7 @@ mod instances;
 mod levels;
 mod memory;
 mod named;
+mod patterns;
 mod published;
 mod sharedmap;
 mod switches;
@@ -26,13 +27,14 @@ use cartograph_bench::{File, Table};
 type Measure = fn() -> (Vec<Table>, bool);
 
 /// The sections in their order, by the names that they have for `make quality`.
-const SECTIONS: [(&str, Measure); 6] = [
+const SECTIONS: [(&str, Measure); 7] = [
     ("everyday", everyday::section),
     ("grids", cart::section),
     ("weights", weights::section),
     ("levels", levels::section),
     ("costs", costs::section),
     ("graphs", graphs::section),
+    ("patterns", patterns::section),
 ];
 
 fn main() -> ExitCode {
