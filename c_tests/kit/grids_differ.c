@@ -11,5 +11,6 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &old);
     int dims = tap_rank == tap_size - 1 ? tap_size - 1 : tap_size;
     tap(MPI_Cart_create(old, 1, &dims, &periodic, 0, &grid) != MPI_SUCCESS, "an error on each rank");
+    MPI_Comm_free(&old);
     return tap_end();
 }
