@@ -24,7 +24,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         "one line says so",
         session.said(&format!("cartograph: MPI_Cart_create: {forced}")) == 1,
     );
-    way(&mut session, 8, "careful", "moves", &[DEALT, always]);
+    let equal = "CARTOGRAPH_WEIGHTS=1,1";
+    way(&mut session, 8, "careful", "moves", &[DEALT, always, equal]);
     session.check("nothing is said", session.said("cartograph") == 0);
     way(&mut session, 8, "minimd", "stays", &["CARTOGRAPH_LAYOUT=1x8", always]);
     session.check("nothing is said of what is not done", session.said("cartograph") == 0);
