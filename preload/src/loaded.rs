@@ -5,9 +5,8 @@ use alloc::ffi::CString;
 use alloc::string::String;
 use core::ffi::{CStr, c_int, c_void};
 use core::ops::Range;
-use core::ptr::NonNull;
-
-use crate::unloading;
+use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// A function that was found, or data.
 pub(crate) type Address = NonNull<c_void>;
@@ -54,8 +53,26 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         // SAFETY: it is given back once.
-        unsafe { unloading::close(self.0.as_ptr()) };
+        unsafe { close(self.0.as_ptr()) };
     }
+}
+
+/// Gives back a handle, by the loader's own `dlclose`. What others hold stays, so nothing is counted.
+///
+/// # Safety
+///
+/// As the loader's.
+pub(crate) unsafe fn close(handle: *mut c_void) -> c_int {
+    type Function = unsafe extern "C" fn(*mut c_void) -> c_int;
+    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
+    let mut next = NEXT.load(Ordering::Relaxed);
+    if next.is_null() {
+        let Some(found) = find_next(c"dlclose") else { return -1 };
+        next = found.as_ptr();
+        NEXT.store(next, Ordering::Relaxed);
+    }
+    // SAFETY: every `dlclose` is of this type, and the caller keeps its contract.
+    unsafe { core::mem::transmute::<*mut c_void, Function>(next)(handle) }
 }
 
 /// The address that all code finds by this name.

@@ -6,9 +6,10 @@ use super::pointers::{
     CachedTopology, CheckedResult, answer, as_kind, clear_on, flags, input, length, out, output,
 };
 use crate::engine::Comm;
+use crate::engine::arguments::CartArguments;
 use crate::engine::arguments::Function;
 use crate::engine::combine::Combine;
-use crate::engine::create::{self, CartArguments};
+use crate::engine::create;
 use crate::host::attributes;
 use crate::host::create::{construct, publish};
 use crate::host::sys::{self, MPI_Comm};

@@ -7,7 +7,8 @@ use super::pointers::{
     weights_output,
 };
 use crate::engine::arguments::Function;
-use crate::engine::dist_graph::{self, AdjacentArguments, EdgeArguments};
+use crate::engine::arguments::{AdjacentArguments, EdgeArguments};
+use crate::engine::dist_graph;
 use crate::host::create::construct;
 use crate::host::sentinel::{self, Sentinels};
 use crate::host::sys::{self, MPI_Comm, MPI_Info};

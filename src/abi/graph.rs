@@ -7,7 +7,8 @@ use super::pointers::{
 };
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
-use crate::engine::create::{self, GraphArguments};
+use crate::engine::arguments::GraphArguments;
+use crate::engine::create;
 use crate::host::create::construct;
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{Result, comm, map};

@@ -4,7 +4,7 @@
 
 use std::ffi::c_int;
 
-use crate::engine::dist_graph::EdgeWeights;
+use crate::engine::arguments::EdgeWeights;
 use crate::host::attributes::TopologyAttribute;
 use crate::host::sentinel::Sentinels;
 use crate::host::sys::{self, MPI_Comm};

@@ -2,14 +2,13 @@
 
 use std::time::Instant;
 
-use super::private::Private;
+use super::attributes::private::Private;
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, Result, attributes, neighbor, report};
-use crate::engine::Comm;
-use crate::engine::agree::keep;
 use crate::engine::arguments::Function;
 use crate::engine::combine::Combine;
 use crate::engine::create::Created;
+use crate::engine::{Comm, keep};
 use crate::topology::Topology;
 
 /// Makes a communicator, reports it, and hands it to the caller. What is wrong with the arguments must reach the agreement

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::attributes::key::{Key, no_copy};
 use super::output::{self, Output};
-use super::settings::{Settings, set};
+use super::settings::{Settings, note_start, set};
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, family, machine, map};
 use crate::engine::Comm;
@@ -122,7 +122,7 @@ pub(crate) fn add(
 ///
 /// No function of ours may have been called, so the process itself says when it ends; or the library for every MPI
 /// does, which loads this one then. MPI answers no more, so the rank is what the launcher says.
-pub(super) fn tell_of_nothing() {
+fn tell_of_nothing() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     // SAFETY: asks the host for its state, which is allowed at any time.
     let is_over = || unsafe { sys::cg_world_is_initialized() != 0 && sys::cg_is_active() == 0 };
@@ -140,6 +140,16 @@ pub(super) fn tell_of_nothing() {
         output::write_all(target, &report);
     }
 }
+
+#[used]
+#[unsafe(link_section = ".init_array")]
+static AT_LOAD: extern "C" fn() = {
+    extern "C" fn at_load() {
+        note_start();
+        tell_of_nothing();
+    }
+    at_load
+};
 
 #[used]
 #[unsafe(link_section = ".fini_array")]

@@ -303,22 +303,16 @@ pub(super) fn set(name: &str) -> Option<OsString> {
 /// The directory of the program when this library was loaded.
 static START: OnceLock<PathBuf> = OnceLock::new();
 
-#[used]
-#[unsafe(link_section = ".init_array")]
-static AT_LOAD: extern "C" fn() = {
-    extern "C" fn note_start() {
-        // Nothing is kept where no file is asked for.
-        let names_files =
-            ["CARTOGRAPH_REPORT", "CARTOGRAPH_LAYOUT", "CARTOGRAPH_TRAFFIC"].map(env::var_os);
-        if names_files.iter().any(Option::is_some)
-            && let Ok(start) = env::current_dir()
-        {
-            START.get_or_init(|| start);
-        }
-        super::report::tell_of_nothing();
+/// Notes the directory, when this library is loaded. Nothing is kept where no file is asked for.
+pub(super) fn note_start() {
+    let names_files =
+        ["CARTOGRAPH_REPORT", "CARTOGRAPH_LAYOUT", "CARTOGRAPH_TRAFFIC"].map(env::var_os);
+    if names_files.iter().any(Option::is_some)
+        && let Ok(start) = env::current_dir()
+    {
+        START.get_or_init(|| start);
     }
-    note_start
-};
+}
 
 /// A path that holds wherever the program goes: people write it for where they start it, and programs that
 /// set a variable themselves for where they are.

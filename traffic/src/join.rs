@@ -7,6 +7,19 @@ use crate::line::{Count, Grid, Line, MOST_GRIDS, Process, SCHEMA};
 use crate::recording::{Edge, Host, MOST_PROCESSES, ReadError, Recording, Topology};
 use crate::text::{is_host_name, printable};
 
+impl Recording {
+    /// Joins parts. Messages between processes of which only one wrote a part are counted as well.
+    ///
+    /// # Errors
+    ///
+    /// [`ReadError`]; lines are counted through all texts.
+    pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, ReadError> {
+        let mut joined = PartialRecording::default();
+        texts.into_iter().flat_map(str::lines).try_for_each(|line| joined.add(line))?;
+        joined.finish()
+    }
+}
+
 /// A recording while it is read. It takes memory for what was read, whatever size the job is said to have.
 #[derive(Default)]
 pub(crate) struct PartialRecording {

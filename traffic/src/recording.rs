@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use crate::Window;
-use crate::join::PartialRecording;
 use crate::line::{Address, Count, SCHEMA};
 
 /// Larger jobs are errors in a file.
@@ -139,17 +138,6 @@ impl Recording {
     /// Returns whether a text begins as a part does, whatever follows.
     pub fn is_one(text: &str) -> bool {
         text.trim_start().starts_with("{\"process\":")
-    }
-
-    /// Joins parts. Messages between processes of which only one wrote a part are counted as well.
-    ///
-    /// # Errors
-    ///
-    /// [`ReadError`]; lines are counted through all texts.
-    pub fn read<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, ReadError> {
-        let mut joined = PartialRecording::default();
-        texts.into_iter().flat_map(str::lines).try_for_each(|line| joined.add(line))?;
-        joined.finish()
     }
 
     /// The number of ranks of which no part is there.

@@ -18,7 +18,7 @@ use super::check::{Check, Rule};
 use super::combine::Combine;
 use super::decision::{ReorderDecision, ReorderRequest};
 use super::digest::Digest;
-use super::{Comm, Error};
+use super::{Comm, Error, keep};
 use crate::topology::{self, Class};
 
 /// "No rank", in a minimum over ranks.
@@ -121,14 +121,6 @@ pub fn agree<C: Comm>(
     all.free()?;
     let agreed = agree_by_reduction(comm, contribution, true)?;
     Ok((all_of(0)?, agreed))
-}
-
-/// A communicator together with a result on it. If that is an error, the communicator is freed.
-pub fn keep<C: Comm, T>(comm: C, result: Result<T, C::Error>) -> Result<(C, T), C::Error> {
-    match result {
-        Ok(value) => Ok((comm, value)),
-        Err(error) => comm.free().and(Err(error)),
-    }
 }
 
 /// The agreement by a reduction: finds out which rank is at fault or differs in what, if any. Whether

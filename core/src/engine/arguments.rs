@@ -129,3 +129,80 @@ impl Shared<'_> {
         None
     }
 }
+
+/// The arguments of one process in `MPI_Cart_create`. Arrays have one entry per dimension.
+pub struct CartArguments<'a> {
+    /// Processes along each dimension.
+    pub dims: &'a [i32],
+    /// The periodic dimensions: true for each that is.
+    pub periods: &'a [bool],
+    /// True if ranks may be reordered.
+    pub reorder: bool,
+}
+
+/// The arguments of one process in `MPI_Graph_create`. `edges` has as many entries as the last of `index` says.
+pub struct GraphArguments<'a> {
+    /// For each node the number of edges that leave it or a node before it.
+    pub index: &'a [i32],
+    /// The node that each edge leads to.
+    pub edges: &'a [i32],
+    /// True if ranks may be reordered.
+    pub reorder: bool,
+}
+
+/// The weights argument of one process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EdgeWeights<'a> {
+    /// `MPI_UNWEIGHTED`.
+    Unweighted,
+    /// One a edge; `MPI_WEIGHTS_EMPTY` is an array without entries.
+    Given(&'a [i32]),
+    /// A null pointer where there are no edges: fits a weighted graph and an unweighted one.
+    Either,
+}
+
+impl EdgeWeights<'_> {
+    /// Returns whether this rank says that the graph has weights; `None` if it does not say.
+    pub(super) fn weighted(self) -> Option<bool> {
+        match self {
+            Self::Unweighted => Some(false),
+            Self::Given(_) => Some(true),
+            Self::Either => None,
+        }
+    }
+
+    pub(super) fn entries(&self) -> &[i32] {
+        match self {
+            Self::Given(entries) => entries,
+            _ => &[],
+        }
+    }
+}
+
+/// The arguments of one process in `MPI_Dist_graph_create_adjacent`.
+pub struct AdjacentArguments<'a> {
+    /// The rank that each edge into this process comes from.
+    pub sources: &'a [i32],
+    /// Their weights.
+    pub source_weights: EdgeWeights<'a>,
+    /// The rank that each edge out of this process leads to.
+    pub destinations: &'a [i32],
+    /// Their weights.
+    pub dest_weights: EdgeWeights<'a>,
+    /// True if ranks may be reordered.
+    pub reorder: bool,
+}
+
+/// The arguments of one process in `MPI_Dist_graph_create`: any edges of the graph, not only its own.
+pub struct EdgeArguments<'a> {
+    /// The rank that edges start from.
+    pub sources: &'a [i32],
+    /// The number of entries of `destinations` that belong to each of the `sources`.
+    pub degrees: &'a [i32],
+    /// The rank that each edge leads to.
+    pub destinations: &'a [i32],
+    /// A weight for each of the `destinations`.
+    pub weights: EdgeWeights<'a>,
+    /// True if ranks may be reordered.
+    pub reorder: bool,
+}

@@ -1,11 +1,12 @@
 //! Calls of constructors on simulated processes, for tests and fuzzing.
 
-use super::combine::Combine;
-use super::create::{CartArguments, GraphArguments, cart_create, cart_sub, graph_create};
-use super::decision::CallSettings;
-use super::dist_graph::{
-    AdjacentArguments, EdgeArguments, EdgeWeights, dist_graph_create, dist_graph_create_adjacent,
+use super::arguments::{
+    AdjacentArguments, CartArguments, EdgeArguments, EdgeWeights, GraphArguments,
 };
+use super::combine::Combine;
+use super::create::{cart_create, cart_sub, graph_create};
+use super::decision::CallSettings;
+use super::dist_graph::{dist_graph_create, dist_graph_create_adjacent};
 use super::sim::Sim;
 use super::{Comm, Error};
 use crate::topology::{self, Cart, Edges, Graph, Topology};

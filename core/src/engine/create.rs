@@ -3,12 +3,12 @@
 //! Each takes the result of looking at this rank's own arguments. A fault found there must take
 //! part in the agreement, so it is handed in instead of being returned early.
 
-use super::agree::{AT_FAULT, Agreement, Contribution, Neighbors, agree, agree_by_reduction, keep};
-use super::arguments::{Argument, Function, Shared};
+use super::agree::{AT_FAULT, Agreement, Contribution, Neighbors, agree, agree_by_reduction};
+use super::arguments::{Argument, CartArguments, Function, GraphArguments, Shared};
 use super::assign_ranks::{Assignment, Placement, PlacementInput, PlannedMapping, assign_ranks};
 use super::combine::Combine;
 use super::decision::{CallSettings, ReorderRequest};
-use super::{Comm, Error};
+use super::{Comm, Error, keep};
 use crate::mapping::{Csr, Grid, recall_cart};
 use crate::topology::cart::SubGrid;
 use crate::topology::{self, Cart, Class, Graph, Topology, TopologySummary};
@@ -26,26 +26,6 @@ pub struct Created<C> {
     pub host_graph: bool,
     /// The setting of combining for neighborhood collectives; off on all processes or on none.
     pub combine: Combine,
-}
-
-/// The arguments of one process in `MPI_Cart_create`. Arrays have one entry per dimension.
-pub struct CartArguments<'a> {
-    /// Processes along each dimension.
-    pub dims: &'a [i32],
-    /// The periodic dimensions: true for each that is.
-    pub periods: &'a [bool],
-    /// True if ranks may be reordered.
-    pub reorder: bool,
-}
-
-/// The arguments of one process in `MPI_Graph_create`. `edges` has as many entries as the last of `index` says.
-pub struct GraphArguments<'a> {
-    /// For each node the number of edges that leave it or a node before it.
-    pub index: &'a [i32],
-    /// The node that each edge leads to.
-    pub edges: &'a [i32],
-    /// True if ranks may be reordered.
-    pub reorder: bool,
 }
 
 /// Truth values as numbers that can be compared between ranks.

@@ -3,74 +3,17 @@
 //! Time and memory are O(degree + log P) here; what the split of the host costs comes on top. Only
 //! where processes may be moved does rank 0 look at the whole graph, up to [`MOST_EDGES`].
 
-use super::Comm;
-use super::agree::{Agreement, Choice, Contribution, Neighbors, agree, keep};
-use super::arguments::{Argument, Function, Shared};
+use super::agree::{Agreement, Choice, Contribution, Neighbors, agree};
+use super::arguments::{AdjacentArguments, Argument, EdgeArguments, EdgeWeights, Function, Shared};
 use super::assign_ranks::{Assignment, Placement, PlacementInput, PlannedMapping, assign_ranks};
 use super::check::Rule;
 use super::create::{Created, split_members};
 use super::decision::{CallSettings, ReorderRequest};
 use super::edge_match::{check_edges, imbalance, is_balanced};
 use super::exchange::{Item, deliver};
+use super::{Comm, keep};
 use crate::mapping::Csr;
 use crate::topology::{self, DistGraph, Edges, Topology, TopologySummary};
-
-/// The weights argument of one process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EdgeWeights<'a> {
-    /// `MPI_UNWEIGHTED`.
-    Unweighted,
-    /// One a edge; `MPI_WEIGHTS_EMPTY` is an array without entries.
-    Given(&'a [i32]),
-    /// A null pointer where there are no edges: fits a weighted graph and an unweighted one.
-    Either,
-}
-
-impl EdgeWeights<'_> {
-    /// Returns whether this rank says that the graph has weights; `None` if it does not say.
-    pub(super) fn weighted(self) -> Option<bool> {
-        match self {
-            Self::Unweighted => Some(false),
-            Self::Given(_) => Some(true),
-            Self::Either => None,
-        }
-    }
-
-    pub(super) fn entries(&self) -> &[i32] {
-        match self {
-            Self::Given(entries) => entries,
-            _ => &[],
-        }
-    }
-}
-
-/// The arguments of one process in `MPI_Dist_graph_create_adjacent`.
-pub struct AdjacentArguments<'a> {
-    /// The rank that each edge into this process comes from.
-    pub sources: &'a [i32],
-    /// Their weights.
-    pub source_weights: EdgeWeights<'a>,
-    /// The rank that each edge out of this process leads to.
-    pub destinations: &'a [i32],
-    /// Their weights.
-    pub dest_weights: EdgeWeights<'a>,
-    /// True if ranks may be reordered.
-    pub reorder: bool,
-}
-
-/// The arguments of one process in `MPI_Dist_graph_create`: any edges of the graph, not only its own.
-pub struct EdgeArguments<'a> {
-    /// The rank that edges start from.
-    pub sources: &'a [i32],
-    /// The number of entries of `destinations` that belong to each of the `sources`.
-    pub degrees: &'a [i32],
-    /// The rank that each edge leads to.
-    pub destinations: &'a [i32],
-    /// A weight for each of the `destinations`.
-    pub weights: EdgeWeights<'a>,
-    /// True if ranks may be reordered.
-    pub reorder: bool,
-}
 
 /// The largest number of edges that rank 0 gathers to plan a mapping: 12 bytes each in messages, 40 while it
 /// plans.

@@ -1,8 +1,8 @@
 //! Checks that every edge of an adjacent distributed graph is given alike by both of its ends.
 
 use super::agree::first_fault;
+use super::arguments::{AdjacentArguments, EdgeWeights};
 use super::digest::mix;
-use super::dist_graph::{AdjacentArguments, EdgeWeights};
 use super::exchange::{Item, deliver};
 use super::{Comm, Error};
 use crate::topology::Class;

@@ -122,3 +122,11 @@ impl Error {
         }
     }
 }
+
+/// A communicator together with a result on it. If that is an error, the communicator is freed.
+pub fn keep<C: Comm, T>(comm: C, result: Result<T, C::Error>) -> Result<(C, T), C::Error> {
+    match result {
+        Ok(value) => Ok((comm, value)),
+        Err(error) => comm.free().and(Err(error)),
+    }
+}

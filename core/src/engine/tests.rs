@@ -8,13 +8,14 @@ mod random;
 
 use std::collections::BTreeMap;
 
+use super::arguments::{
+    AdjacentArguments, CartArguments, EdgeArguments, EdgeWeights, GraphArguments,
+};
 use super::check::Check;
 use super::combine::Combine;
-use super::create::{CartArguments, GraphArguments, cart_create, cart_sub, graph_create};
+use super::create::{cart_create, cart_sub, graph_create};
 use super::decision::CallSettings;
-use super::dist_graph::{
-    AdjacentArguments, EdgeArguments, EdgeWeights, dist_graph_create, dist_graph_create_adjacent,
-};
+use super::dist_graph::{dist_graph_create, dist_graph_create_adjacent};
 use super::sim::{self, Sim};
 use super::{Comm, Error};
 use crate::topology::{self, Cart, Class, DistGraph, Graph, Topology};

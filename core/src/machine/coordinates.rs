@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use super::address::Address;
-use super::network::{MOST_FAULTS, NetworkMap, NetworkMapFile, wrong};
+use super::network_map::{MOST_FAULTS, NetworkMap, NetworkMapFile, wrong};
 use super::{Kind, LayoutError};
 
 /// The rank and coordinates in a line.

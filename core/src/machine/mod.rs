@@ -7,6 +7,7 @@ pub mod cpus;
 mod error;
 mod level;
 pub mod network;
+mod network_map;
 mod notation;
 mod paths;
 mod runs;

@@ -3,8 +3,8 @@
 
 use super::effect::NodeSizes;
 use super::json::Document;
+use super::launch::Launch;
 use super::places::Places;
-use super::rank_file::Launch;
 use super::record::Record;
 use crate::engine::NodeTraffic;
 use crate::topology::TopologySummary;

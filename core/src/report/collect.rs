@@ -4,10 +4,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use serde::{Deserialize, Serialize};
-
-use super::effect::NodeSizes;
-use super::json::{Document, Warning};
+use super::json::{Document, Job, Warning};
 use super::record::Record;
 
 /// The limits of what is kept.
@@ -25,19 +22,6 @@ impl Room {
     /// For a process, whose memory must not grow with use.
     const OF_PROCESS: Self = Self { records: 1000, warnings: 100, drawn: 1 << 20 };
     const ENDLESS: Self = Self { records: usize::MAX, warnings: usize::MAX, drawn: usize::MAX };
-}
-
-/// The job that is reported on.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Job {
-    /// The MPI library's name and version, by itself.
-    pub mpi: String,
-    /// The number of processes that `MPI_COMM_WORLD` has.
-    pub processes: i32,
-    /// The rank of the reporting process in it.
-    pub rank: i32,
-    /// The sizes of the nodes of `MPI_COMM_WORLD`, if they are known.
-    pub nodes: Option<NodeSizes>,
 }
 
 /// Collects what was done. Any thread may add to it. Memory is bounded, whatever a program creates:

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::collect::Job;
+use super::effect::NodeSizes;
 use super::record::Record;
 
 /// The version of the format. It grows when a field changes its meaning or is removed; fields may be added.
@@ -23,6 +23,19 @@ pub struct Document {
     pub not_recorded: u64,
     /// The warnings.
     pub warnings: Vec<Warning>,
+}
+
+/// The job that is reported on.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Job {
+    /// The MPI library's name and version, by itself.
+    pub mpi: String,
+    /// The number of processes that `MPI_COMM_WORLD` has.
+    pub processes: i32,
+    /// The rank of the reporting process in it.
+    pub rank: i32,
+    /// The sizes of the nodes of `MPI_COMM_WORLD`, if they are known.
+    pub nodes: Option<NodeSizes>,
 }
 
 /// A warning to the user.

@@ -8,6 +8,7 @@ mod check;
 pub mod collect;
 pub mod effect;
 pub mod json;
+mod launch;
 #[cfg(feature = "cli")]
 pub mod picture;
 pub mod places;
@@ -16,10 +17,10 @@ pub mod record;
 mod text;
 mod warning;
 
-pub use collect::{Job, Report};
+pub use collect::Report;
 pub use effect::{Effect, LevelEffect, NodeSizes, WeightedEffect};
-pub use json::Document;
+pub use json::{Document, Job};
+pub use launch::Launch;
 pub use places::{Places, VertexPlaces};
-pub use rank_file::Launch;
 pub use record::{Reason, Record, Reorder};
 pub use warning::{foreign_launcher, launched, short_periodic_sides};

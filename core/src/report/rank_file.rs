@@ -1,75 +1,11 @@
 //! The command that makes the rank file of a grid.
 
-use std::borrow::Cow;
 use std::fmt::Write;
 
-use serde::{Deserialize, Serialize};
-
+use super::launch::Launch;
 use super::record::{Reason, Record};
 use crate::mapping::{Cost, Distances};
 use crate::topology::TopologySummary;
-
-/// The facts on which a job's rank file depends.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Launch {
-    /// The name of the job's launcher for `cartograph plan --rankfile`.
-    pub launcher: Cow<'static, str>,
-    /// The list of the nodes' names in the order of their lowest ranks in the old communicator, if they are known.
-    pub hosts: Option<String>,
-}
-
-impl Launch {
-    /// The launchers whose files number the nodes.
-    const NUMBERING: [&'static str; 2] = ["cray", "flux"];
-    /// The launchers whose files name nodes.
-    const NAMING: [&'static str; 3] = ["openmpi", "mpich", "slurm"];
-    /// A longer list is left to the user, in bytes.
-    const LONGEST_LIST: usize = 400;
-
-    /// The launch of a job of so many processes on this MPI. `environment` gives the value of a variable, and `hosts` is
-    /// the list of the nodes' names.
-    pub fn new(
-        mpi: &str,
-        processes: i32,
-        environment: impl Fn(&str) -> Option<String>,
-        hosts: Option<String>,
-    ) -> Self {
-        // Launchers that start others have a task on each node, not for each process.
-        let started = |variable| environment(variable).is_some_and(|n| n == processes.to_string());
-        let launcher = match () {
-            () if mpi.contains("CRAY MPICH") => "cray",
-            () if started("FLUX_JOB_SIZE") => "flux",
-            () if started("SLURM_STEP_NUM_TASKS") => "slurm",
-            () if mpi.contains("Open MPI") => "openmpi",
-            () => "mpich",
-        };
-        let hosts = hosts.filter(|hosts| hosts.len() <= Self::LONGEST_LIST);
-        Self { launcher: launcher.into(), hosts }
-    }
-
-    /// Returns whether it can be shown as a part of a command: a report may be a stranger's.
-    pub(super) fn is_plain(&self) -> bool {
-        let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-,[]".contains(&byte);
-        let is_known =
-            Self::NUMBERING.iter().chain(&Self::NAMING).any(|name| *name == self.launcher);
-        is_known
-            && self.hosts.iter().all(|hosts| !hosts.starts_with('-') && hosts.bytes().all(plain))
-    }
-
-    /// The options of `cartograph plan`.
-    fn options(&self) -> String {
-        let Self { launcher, hosts } = self;
-        match hosts {
-            _ if Self::NUMBERING.contains(&&**launcher) => format!("--rankfile {launcher} FILE"),
-            // Shells expand brackets.
-            Some(hosts) if hosts.contains('[') => {
-                format!("--rankfile {launcher} FILE --hosts '{hosts}'")
-            }
-            Some(hosts) => format!("--rankfile {launcher} FILE --hosts {hosts}"),
-            None => format!("--rankfile {launcher} FILE --hosts NAMES"),
-        }
-    }
-}
 
 impl Record {
     /// The command that makes the rank file of a grid for which the program passed 0, if that brings anything.

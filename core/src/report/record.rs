@@ -7,8 +7,8 @@ use std::hash::Hash;
 use serde::{Deserialize, Serialize};
 
 use super::effect::{Effect, NodeSizes};
+use super::launch::Launch;
 use super::places::Places;
-use super::rank_file::Launch;
 use crate::engine::NodeTraffic;
 use crate::machine::Machine;
 use crate::mapping::Plan;

@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 
 use super::key::{Key, Way, no_copy};
 use crate::host::sys::{self, MPI_Comm};
-use crate::host::{HostComm, errors, family, neighbor, private};
+use crate::host::{HostComm, errors, family};
 
 /// Carried by `MPI_COMM_SELF`, so that the host says when the world ends.
 static HOOK: Key = Key::new(no_copy, world_ends);
@@ -39,6 +39,16 @@ pub(in crate::host) fn retires_with_the_last(retire: Retire) {
     let mut owners = OWNERS.lock().unwrap_or_else(PoisonError::into_inner);
     let is_it = |owner: &Option<Retire>| owner.is_none_or(|owner| ptr::fn_addr_eq(owner, retire));
     *owners.iter_mut().find(|owner| is_it(owner)).expect("a place for each module") = Some(retire);
+}
+
+/// The functions that modules have called at the start of `MPI_Finalize`: of datatypes and of private communicators.
+static AT_THE_END: Mutex<[Option<fn()>; 2]> = Mutex::new([None; 2]);
+
+/// Registers `end`, which is called when the world ends; a second registration has no effect.
+pub(in crate::host) fn calls_at_the_end(end: fn()) {
+    let mut ends = AT_THE_END.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_it = |known: &Option<fn()>| known.is_none_or(|known| ptr::fn_addr_eq(known, end));
+    *ends.iter_mut().find(|known| is_it(known)).expect("an entry for each module") = Some(end);
 }
 
 /// Counts one more communicator with an attribute. Called before the attribute is set: otherwise a thread that
@@ -76,10 +86,11 @@ unsafe extern "C" fn world_ends(
     _value: *mut c_void,
     _extra_state: *mut c_void,
 ) -> c_int {
-    neighbor::free_datatypes();
     // SAFETY: no wait of ours is under way while MPI ends.
     unsafe { sys::cg_free_relay() };
-    private::forget_of_world();
+    // Not under the lock: the host is called.
+    let ends = *AT_THE_END.lock().unwrap_or_else(PoisonError::into_inner);
+    ends.into_iter().flatten().for_each(|end| end());
     if LIVE.load(Ordering::Relaxed) != 0 {
         STATE.store(LEFT, Ordering::Relaxed);
     } else {

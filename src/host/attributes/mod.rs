@@ -9,6 +9,7 @@ mod cache;
 mod group;
 pub(super) mod key;
 pub(super) mod lifetime;
+pub(super) mod private;
 
 use std::any::Any;
 use std::ffi::{c_int, c_void};
@@ -19,8 +20,8 @@ use std::sync::{Arc, OnceLock};
 use cache::TaggedAttribute;
 use group::Group;
 use key::{Key, Way};
+use private::Private;
 
-use super::private::Private;
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, Result, sentinel};
 use crate::engine::Comm;

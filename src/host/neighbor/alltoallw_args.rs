@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use super::types::{Described, Temporary};
 use super::{Block, Neighborhood, Regular};
 use crate::host::Result;
+use crate::host::attributes::lifetime;
 use crate::host::sys::{self, MPI_Datatype};
 use crate::topology::{Direction, neighbors::Peer};
 
@@ -117,7 +118,7 @@ impl AlltoallwArgs {
 static WITH_DATATYPES: Mutex<Vec<Weak<AlltoallwArgs>>> = Mutex::new(Vec::new());
 
 /// Frees the datatypes that communicators keep, at the start of `MPI_Finalize`.
-pub(in crate::host) fn free_datatypes() {
+fn free_datatypes() {
     let plans = mem::take(&mut *WITH_DATATYPES.lock().unwrap_or_else(PoisonError::into_inner));
     for plan in plans.iter().filter_map(Weak::upgrade) {
         drop(mem::take(&mut *plan.temporary.lock().unwrap_or_else(PoisonError::into_inner)));
@@ -254,6 +255,7 @@ impl ArgsCache {
             let mut all = WITH_DATATYPES.lock().unwrap_or_else(PoisonError::into_inner);
             all.retain(|plan| plan.strong_count() != 0);
             all.push(Arc::downgrade(plan));
+            lifetime::calls_at_the_end(free_datatypes);
         }
         // Freeing their datatypes calls the host, which is not done under a lock.
         drop(plans);

@@ -7,10 +7,10 @@ use super::combine::Combined;
 use super::ends::End;
 use super::types::{Described, Temporary};
 use super::waitall::{give_up, wait, wait_all};
-use super::{Block, Neighborhood, Operation, Side, Start, self_copy, via_alltoallw};
+use super::{Block, Neighborhood, Operation, Side, Start, self_copy};
 use crate::engine::combine::Combine;
+use crate::host::attributes::private::Private;
 use crate::host::errors::quiet;
-use crate::host::private::Private;
 use crate::host::sys::{self, MPI_Request};
 use crate::host::{Error, Result};
 use crate::topology::Direction;
@@ -26,7 +26,7 @@ pub(super) fn exchange(
     receive: &Side<impl Fn(usize) -> Block>,
 ) -> Result {
     let Some(private) = of.attached.private(of.comm) else {
-        return wait(&mut via_alltoallw::start(of, send, receive, Start::Now)?);
+        return wait(&mut of.start(send, receive, Start::Now)?);
     };
     if of.attached.is_spoilt() {
         return Err(Error::Spoilt);

@@ -25,9 +25,6 @@ mod via_alltoallw;
 pub(super) mod via_neighbor;
 mod waitall;
 
-pub(super) use alltoallw_args::free_datatypes;
-pub(crate) use via_alltoallw::Start;
-
 use std::ffi::c_void;
 use std::ptr;
 use std::sync::{Arc, OnceLock};
@@ -40,7 +37,7 @@ use self_comm::Alone;
 use types::Described;
 
 use super::attributes::{self, TopologyAttribute};
-use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
+use super::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
 use super::{HostComm, Result, errors::check, report};
 use crate::engine::combine::{Combine, Payload};
 use crate::topology::{Direction, Error};
@@ -156,6 +153,15 @@ impl Operation {
             Self::Alltoall | Self::AlltoallVaried => Payload::Each,
         }
     }
+}
+
+/// The kind of a request: nonblocking or persistent.
+#[derive(Clone, Copy)]
+pub(crate) enum Start {
+    /// Nonblocking: it is under way when the call returns.
+    Now,
+    /// Persistent, with the info of the call: it waits for `MPI_Start`.
+    Later(MPI_Info),
 }
 
 /// The way a collective is to be run.
@@ -302,6 +308,19 @@ impl Neighborhood<'_> {
         }
     }
 
+    /// Makes the request of a collective in the way of the communicator. Collective; waits for no other process.
+    fn start(
+        &self,
+        send: &Side<impl Fn(usize) -> Block>,
+        receive: &Side<impl Fn(usize) -> Block>,
+        start: Start,
+    ) -> Result<MPI_Request> {
+        match self.is_by_host() {
+            true => via_neighbor::start(self, send, receive, start),
+            false => via_alltoallw::start(self, send, receive, start),
+        }
+    }
+
     /// Runs a collective whose blocks are paired as the standard has it.
     fn run_as_standard(
         &self,
@@ -316,7 +335,7 @@ impl Neighborhood<'_> {
                 Err(Error::NullPointer { argument: "request" }.into())
             }
             Run::Request(start, place) => {
-                let request = via_alltoallw::start(self, send, receive, start)?;
+                let request = self.start(send, receive, start)?;
                 // SAFETY: the program's place for the handle.
                 unsafe { place.write(request) };
                 Ok(())

@@ -16,21 +16,10 @@ use std::sync::Arc;
 
 use super::alltoallw_args::{AlltoallwArgs, BlockList};
 use super::argument_lifetime::ArgumentGuard;
-use super::{
-    Block, Neighborhood, Side, both_regular, persistent, self_copy, via_neighbor, waitall,
-};
+use super::{Block, Neighborhood, Side, Start, both_regular, persistent, self_copy, waitall};
 use crate::host::errors::{check, quiet};
-use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Request};
+use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::host::{Error, HostComm, Result};
-
-/// The kind of a request: nonblocking or persistent.
-#[derive(Clone, Copy)]
-pub(crate) enum Start {
-    /// Nonblocking: it is under way when the call returns.
-    Now,
-    /// Persistent, with the info of the call: it waits for `MPI_Start`.
-    Later(MPI_Info),
-}
 
 /// Makes the request of a collective. Collective; waits for no other process.
 pub(super) fn start(
@@ -39,9 +28,6 @@ pub(super) fn start(
     receive: &Side<impl Fn(usize) -> Block>,
     start: Start,
 ) -> Result<MPI_Request> {
-    if of.is_by_host() {
-        return via_neighbor::start(of, send, receive, start);
-    }
     let private = || of.attached.private(of.comm);
     let alone = match start {
         Start::Now

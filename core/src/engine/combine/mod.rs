@@ -16,9 +16,8 @@ pub use schedule::{Message, Own, Payload, Schedule, Stage};
 
 use self::bundles::{Bundles, MOST_EDGES};
 use self::dimensions::Offer;
-use super::Comm;
-use super::agree::keep;
 use super::digest::Digest;
+use super::{Comm, keep};
 
 /// The setting of combining.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::hostlist::{self, MOST_NAMES};
 use crate::machine::address::{Address, host_number};
-use crate::machine::network::{MOST_FAULTS, NetworkMap, NetworkMapFile, wrong};
+use crate::machine::network_map::{MOST_FAULTS, NetworkMap, NetworkMapFile, wrong};
 use crate::machine::{Kind, LayoutError, MOST_LEVELS};
 
 /// The contents of a file, as they come.
@@ -164,7 +164,7 @@ impl Network {
 mod tests {
     use crate::machine::Machine;
     use crate::machine::address::host_number;
-    use crate::machine::network::*;
+    use crate::machine::network_map::*;
 
     /// The levels of a process on each of these hosts, and what was wrong with the file.
     fn levels(text: &str, hosts: &str) -> (Vec<(String, Vec<u32>)>, Vec<String>) {

@@ -3,7 +3,7 @@
 mod groups;
 pub(super) mod hostlist;
 
-use super::network::wrong;
+use super::network_map::wrong;
 use super::{Kind, LayoutError};
 
 pub(super) use groups::Network;

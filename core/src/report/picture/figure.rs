@@ -4,14 +4,12 @@ use svg::Document;
 use svg::node::Text as Words;
 use svg::node::element::{Description, Group, Rectangle, Style, Text, Title};
 
+use super::panel::{Panel, round, text};
 use super::slices::axes;
 use super::{Caption, MOST_CELLS, grid, matrix};
 use crate::machine::Kind;
 use crate::report::VertexPlaces;
 use crate::report::text::{AtLeast, Change};
-
-/// The largest width of each of the two pictures, in pixels.
-pub(super) const PANEL: f64 = 720.0;
 
 const MARGIN: f64 = 24.0;
 /// The title and its first line of figures, and each further line.
@@ -41,23 +39,6 @@ pub struct Figure {
     words: [String; 2],
 }
 
-/// One of the two pictures.
-pub(super) struct Panel {
-    pub(super) group: Group,
-    pub(super) width: f64,
-    pub(super) height: f64,
-}
-
-/// A line of text. `at` is its left end, or its middle if `middle`.
-pub(super) fn text(words: &str, at: (f64, f64), size: f64, middle: bool) -> Text {
-    let anchor = if middle { "middle" } else { "start" };
-    Text::new(words)
-        .set("x", round(at.0))
-        .set("y", round(at.1))
-        .set("font-size", round(size))
-        .set("text-anchor", anchor)
-}
-
 /// Breaks words into lines that fit a width in pixels, by the mean width of a letter.
 fn wrapped(words: &str, size: f64, width: f64) -> Vec<String> {
     let room = (width / (0.54 * size)) as usize;
@@ -79,17 +60,6 @@ fn wrapped(words: &str, size: f64, width: f64) -> Vec<String> {
 /// The same on paper.
 fn on_paper(words: &str, at: (f64, f64), size: f64) -> Text {
     text(words, at, size, false).set("class", "ink")
-}
-
-/// The step of numbers that are so far apart, of which each needs this room.
-pub(super) fn step(cell: f64, room: f64) -> usize {
-    let steps = [1, 2, 5, 10, 20, 50, 100, 200, 500];
-    steps.into_iter().find(|step| *step as f64 * cell >= room).unwrap_or(1000)
-}
-
-/// Hundredths of a pixel are enough, and keep files small.
-pub(super) fn round(pixels: f64) -> f64 {
-    (pixels * 100.0).round() / 100.0
 }
 
 impl Figure {

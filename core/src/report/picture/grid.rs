@@ -5,7 +5,7 @@ use std::fmt::Write;
 use svg::node::element::{Group, Path};
 
 use super::colors::Rgb;
-use super::figure::{PANEL, Panel, round, step, text};
+use super::panel::{PANEL, Panel, round, step, text};
 use super::slices::{Slice, slices};
 use crate::report::VertexPlaces;
 

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use svg::node::element::{Group, Path, Rectangle};
 
 use super::colors::Rgb;
-use super::figure::{PANEL, Panel, round, step, text};
+use super::panel::{PANEL, Panel, round, step, text};
 
 /// Weaker to stronger: pale to dark, in hues that differ from paper also for the color-blind.
 const STEPS: [Rgb; 6] = [

@@ -18,7 +18,7 @@ use cartograph::mapping::Weights;
 use crate::elf::RECORDER;
 use crate::help::{self, Known};
 use crate::output::{Failure, Result, is_first, say};
-use crate::tune::Profile;
+use crate::profile::Profile;
 use libraries::Place;
 use program::find_program;
 

@@ -1,10 +1,9 @@
 //! `cartograph plan`: what a mapping would do, without MPI.
 
 mod answer;
-mod hosts;
 mod network;
+mod nodes;
 mod problem;
-pub(crate) mod rankfile;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -22,9 +21,9 @@ use crate::dims::sides_text;
 use crate::foretell::{Forecast, parse_network};
 use crate::help::{self, Known};
 use crate::output::{self, Failure, Progress, Result};
+use crate::rank_file::{self, Launcher};
 use crate::tune;
 use problem::{Problem, Stencil};
-use rankfile::Launcher;
 
 #[derive(clap::Args)]
 #[command(group(clap::ArgGroup::new("what").required(true).args(["dims", "graph", "traffic"])))]
@@ -173,9 +172,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
     let ranks = launchers.into_iter().map(|(launcher, file)| {
-        let node_of = rankfile::launch_order(&solved.plan, &solved.layout);
+        let node_of = rank_file::launch_order(&solved.plan, &solved.layout);
         let known = solved.names.as_deref();
-        let names = rankfile::names(arguments.hosts.as_deref(), known, &solved.layout)?;
+        let names = rank_file::names(arguments.hosts.as_deref(), known, &solved.layout)?;
         let mut how = launcher.usage(&file.display().to_string(), &node_of);
         if launcher.takes_names() && arguments.hosts.is_none() && known.is_none() {
             how += "\n(the names n0, n1, ... in it are made up: say the nodes' own by --hosts)";
@@ -205,7 +204,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 
 fn solve(arguments: &Arguments) -> Result<Solved> {
     let problem = problem::read(arguments)?;
-    let (layout, names) = problem::layout(arguments, &problem)?;
+    let (layout, names) = nodes::layout(arguments, &problem)?;
     let objective = match arguments.objective {
         Figures::Sum => Objective::Sum,
         Figures::Max => Objective::Max,

@@ -7,8 +7,8 @@ use cartograph::machine::names_a_file;
 use cartograph::machine::network::{NetworkMap, NetworkMapFile};
 
 use super::Arguments;
-use super::hosts::Hosts;
 use super::problem::{Problem, enough, sizes};
+use crate::hosts::Hosts;
 use crate::output::{self, Failure, Result};
 use crate::traffic;
 

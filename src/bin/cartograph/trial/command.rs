@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::exec::LAUNCHERS;
 use crate::exec::program::{find_program, linked_mpi};
 use crate::output::{Failure, Result};
-use crate::plan::rankfile::Launcher;
+use crate::rank_file::Launcher;
 
 /// Returns whether a word of a command is a program that is linked with an MPI.
 fn is_linked_with_mpi(name: &OsStr) -> bool {

@@ -1,7 +1,6 @@
 //! `cartograph tune`: finds the fastest placement of a program by a recorded run, replay, and runs in turn.
 
 mod measure;
-mod profile;
 mod rounds;
 mod ways;
 
@@ -14,11 +13,10 @@ use regex::Regex;
 
 use crate::exec;
 use crate::output::{self, Failure, Progress, Result};
-use crate::plan::rankfile::Launcher;
+use crate::rank_file::Launcher;
 use crate::traffic;
 use crate::trial::command::Launch;
 use crate::trial::job::{self, Ended};
-pub(crate) use profile::Profile;
 use rounds::Rounds;
 use ways::{Setting, Way};
 
@@ -101,7 +99,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let finding = rounds.finding();
     output::print(&format!("{}\n", finding.words))?;
     if let Some(way) = finding.best {
-        let profile = Profile::new(&recording, &machine, &names, way, finding.measured);
+        let profile = way.profile(&recording, &machine, &names, finding.measured);
         output::write(&file, &(profile.json() + "\n"))?;
         if let Setting::Ranks { text, .. } = &way.setting {
             output::write(&ranks, text)?;
@@ -186,6 +184,6 @@ pub(crate) fn write_foretold(recording: &cartograph_traffic::Recording, file: &P
         ));
     };
     let way = Way::foretold(best, &forecast.all[0], &machine);
-    let profile = Profile::new(recording, &machine, &names, &way, None);
+    let profile = way.profile(recording, &machine, &names, None);
     output::write(file, &(profile.json() + "\n"))
 }

@@ -1,6 +1,5 @@
 //! The ways in which a program is run: alone, its grids moved by weights, or its ranks started in another order.
 
-use std::env;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -10,7 +9,8 @@ use cartograph_traffic::{Recording, Topology};
 
 use crate::foretell::{By, Forecast, Foretold};
 use crate::output::{self, Failure, Result};
-use crate::plan::rankfile::{self, Launcher};
+use crate::profile::{Profile, SCHEMA};
+use crate::rank_file::{self, Launcher};
 use crate::trial::command::Launch;
 
 use super::MOST_WAYS;
@@ -82,7 +82,7 @@ pub(super) fn chosen(
                         first.seconds / one.seconds
                     ))
                 })?;
-                let node_of = rankfile::launch_order(&one.plan, machine);
+                let node_of = rank_file::launch_order(&one.plan, machine);
                 let text = launcher.write(&node_of, names)?;
                 let text =
                     if launcher == Launcher::Openmpi { widened(text, machine) } else { text };
@@ -160,12 +160,32 @@ impl Way {
             }
         }
     }
-}
 
-/// The numbers of processes of the job and of this node, as far as launchers tell that.
-pub(super) fn shape() -> (Option<usize>, Option<usize>) {
-    let number = |name: &str| env::var(name).ok()?.parse::<usize>().ok();
-    let all = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "SLURM_NTASKS"];
-    let here = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE"];
-    (all.into_iter().find_map(number), here.into_iter().find_map(number))
+    /// The profile of this way.
+    pub(super) fn profile(
+        &self,
+        recording: &Recording,
+        machine: &Machine,
+        names: &[String],
+        measured: Option<(f64, f64)>,
+    ) -> Profile {
+        let weights = match &self.setting {
+            Setting::Weights(weights) => weights.clone(),
+            _ => None,
+        };
+        let program = recording.program.split(' ').next().unwrap_or_default();
+        Profile {
+            schema: SCHEMA,
+            program: program.rsplit('/').next().unwrap_or_default().to_owned(),
+            processes: recording.size as usize,
+            node_sizes: machine.node_sizes(),
+            order: self.order.clone(),
+            weights,
+            moves_grids: matches!(self.setting, Setting::Weights(_)),
+            nodes: names.to_vec(),
+            node_of_rank: self.node_of.clone(),
+            foretold: self.foretold,
+            measured,
+        }
+    }
 }

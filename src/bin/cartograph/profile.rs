@@ -1,74 +1,44 @@
 //! Profiles: what was found for a program on a machine, in a file.
 
+use std::env;
 use std::ffi::OsStr;
 use std::path::Path;
 
-use cartograph::machine::Machine;
 use cartograph::mapping::Weights;
-use cartograph_traffic::Recording;
 use serde::{Deserialize, Serialize};
 
-use super::ways::{self, Setting, Way};
-
 /// The version of the format. It grows when a field changes its meaning or is removed.
-const SCHEMA: u32 = 1;
+pub(crate) const SCHEMA: u32 = 1;
 
 /// A profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Profile {
-    schema: u32,
+    pub(crate) schema: u32,
     /// The name of the program's file.
-    program: String,
-    processes: usize,
+    pub(crate) program: String,
+    pub(crate) processes: usize,
     /// Processes of each node.
-    node_sizes: Vec<usize>,
+    pub(crate) node_sizes: Vec<usize>,
     /// The order, in words.
-    order: String,
+    pub(crate) order: String,
     /// `CARTOGRAPH_WEIGHTS` for a program that lets its grids be moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    weights: Option<String>,
+    pub(crate) weights: Option<String>,
     /// True if grids are moved. If not, ranks are started on other nodes.
-    moves_grids: bool,
+    pub(crate) moves_grids: bool,
     /// The names of the nodes on which it was found.
-    nodes: Vec<String>,
+    pub(crate) nodes: Vec<String>,
     /// The node on which each rank works.
-    node_of_rank: Vec<u32>,
+    pub(crate) node_of_rank: Vec<u32>,
     /// The speed relative to the program alone, by replay.
-    foretold: f64,
+    pub(crate) foretold: f64,
     /// The seconds that it took alone, and so, if it was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    measured: Option<(f64, f64)>,
+    pub(crate) measured: Option<(f64, f64)>,
 }
 
 impl Profile {
-    pub(super) fn new(
-        recording: &Recording,
-        machine: &Machine,
-        names: &[String],
-        way: &Way,
-        measured: Option<(f64, f64)>,
-    ) -> Self {
-        let weights = match &way.setting {
-            Setting::Weights(weights) => weights.clone(),
-            _ => None,
-        };
-        let program = recording.program.split(' ').next().unwrap_or_default();
-        Self {
-            schema: SCHEMA,
-            program: program.rsplit('/').next().unwrap_or_default().to_owned(),
-            processes: recording.size as usize,
-            node_sizes: machine.node_sizes(),
-            order: way.order.clone(),
-            weights,
-            moves_grids: matches!(way.setting, Setting::Weights(_)),
-            nodes: names.to_vec(),
-            node_of_rank: way.node_of.clone(),
-            foretold: way.foretold,
-            measured,
-        }
-    }
-
-    pub(super) fn json(&self) -> String {
+    pub(crate) fn json(&self) -> String {
         serde_json::to_string(self).expect("all keys are strings")
     }
 
@@ -86,7 +56,7 @@ impl Profile {
         if profile.schema != SCHEMA {
             return Err(format!("has version {} of the form", profile.schema));
         }
-        profile.fits(program, ways::shape())?;
+        profile.fits(program, shape())?;
         if !profile.moves_grids {
             return Err(
                 "has an order in which ranks are started, which its rank file gives the launcher"
@@ -118,6 +88,14 @@ impl Profile {
             None => Ok(()),
         }
     }
+}
+
+/// The numbers of processes of the job and of this node, as far as launchers tell that.
+fn shape() -> (Option<usize>, Option<usize>) {
+    let number = |name: &str| env::var(name).ok()?.parse::<usize>().ok();
+    let all = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "SLURM_NTASKS"];
+    let here = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE"];
+    (all.into_iter().find_map(number), here.into_iter().find_map(number))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use cartograph::machine::Machine;
 use cartograph::mapping::Plan;
 use clap::ValueEnum;
 
-use super::hosts::Hosts;
+use crate::hosts::Hosts;
 use crate::output::{Failure, Result};
 
 /// The longest word that Linux passes to a program, in bytes, with its end.
@@ -38,7 +38,7 @@ pub(crate) fn launch_order(plan: &Plan, layout: &Machine) -> Vec<u32> {
 
 /// The names of the nodes: a list, a file with one in the first word of each line, those that are known
 /// from elsewhere, or n0, n1, ...
-pub(super) fn names(
+pub(crate) fn names(
     hosts: Option<&str>,
     known: Option<&[String]>,
     layout: &Machine,
@@ -67,10 +67,10 @@ fn most(node_of: &[u32]) -> usize {
 
 impl Launcher {
     /// All of them, as the command line writes them.
-    pub(super) const NAMES: &'static str = "openmpi, mpich, slurm, cray or flux";
+    pub(crate) const NAMES: &'static str = "openmpi, mpich, slurm, cray or flux";
 
     /// Returns whether its file has the names of nodes; else they are numbered in the order of the allocation.
-    pub(super) fn takes_names(self) -> bool {
+    pub(crate) fn takes_names(self) -> bool {
         !matches!(self, Self::Cray | Self::Flux)
     }
 
@@ -140,7 +140,7 @@ impl Launcher {
     }
 
     /// The use of a file; rank `r` is to be started on node `node_of[r]`.
-    pub(super) fn usage(self, file: &str, node_of: &[u32]) -> String {
+    pub(crate) fn usage(self, file: &str, node_of: &[u32]) -> String {
         let ranks = node_of.len();
         match self {
             Self::Openmpi => format!(

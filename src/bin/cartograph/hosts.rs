@@ -9,7 +9,7 @@ use cartograph_traffic::is_host_name;
 use crate::output::{self, Failure, Result};
 
 /// Checks that a launcher takes a name for nothing else than that of a host.
-pub(super) fn check_name(name: &str) -> std::result::Result<(), String> {
+pub(crate) fn check_name(name: &str) -> std::result::Result<(), String> {
     match is_host_name(name) {
         true => Ok(()),
         false => Err(format!(
@@ -26,17 +26,17 @@ fn slots_of(words: &str) -> Option<usize> {
 }
 
 /// The nodes that `--hosts` names.
-pub(super) struct Hosts {
-    pub(super) names: Vec<String>,
+pub(crate) struct Hosts {
+    pub(crate) names: Vec<String>,
     /// Processes on each, where that is said of all of them.
-    pub(super) sizes: Option<Vec<usize>>,
+    pub(crate) sizes: Option<Vec<usize>>,
 }
 
 impl Hosts {
     /// Reads a list, or a file with a list on each line. A list is as Slurm's `n[0-3],m7`; behind a name
     /// may be how many processes there are, in the ways of machine files: "host:48" and "host slots=48". A name that
     /// comes again on another line has as many more, or one more, as in the file that `PBS_NODEFILE` names.
-    pub(super) fn read(hosts: &str) -> Result<Self> {
+    pub(crate) fn read(hosts: &str) -> Result<Self> {
         let file = Path::new(hosts);
         let text = if file.is_file() { output::read(file)? } else { hosts.to_owned() };
         // For each name its number, and the processes that are said of it.
@@ -78,7 +78,7 @@ impl Hosts {
     }
 
     /// Checks the number of hosts.
-    pub(super) fn number(&self, nodes: usize, hosts: &str) -> Result<()> {
+    pub(crate) fn number(&self, nodes: usize, hosts: &str) -> Result<()> {
         let Self { names, .. } = self;
         if names.len() == nodes {
             return Ok(());

@@ -9,10 +9,11 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use super::attributes::key::{Key, Way, no_copy};
-use super::sys::{self, MPI_Comm};
-use super::{HostComm, Result, attributes::lifetime};
+use super::key::{Key, Way, no_copy};
+use super::lifetime;
 use crate::engine::Comm;
+use crate::host::sys::{self, MPI_Comm};
+use crate::host::{HostComm, Result};
 
 /// Carried by communicators on which topologies were made: a [`Shared`].
 static KEY: Key = Key::new(no_copy, delete);
@@ -44,7 +45,7 @@ unsafe impl Sync for Shared {}
 
 impl Private {
     /// One for a single topology.
-    pub(super) fn of_one(HostComm(comm): HostComm) -> Self {
+    pub(in crate::host) fn of_one(HostComm(comm): HostComm) -> Self {
         Self { comm, number: 0, most: 1, shared: None }
     }
 
@@ -54,7 +55,7 @@ impl Private {
     /// # Errors
     ///
     /// The host's.
-    pub(super) fn of_several(old: MPI_Comm, comm: &HostComm) -> Result<Option<Self>> {
+    pub(in crate::host) fn of_several(old: MPI_Comm, comm: &HostComm) -> Result<Option<Self>> {
         let known = KEY.get(old)?.map(|value| {
             let shared = value.cast_const().cast::<Shared>();
             // SAFETY: a value of this key is what is put below, and stays as long as the attribute.
@@ -69,6 +70,7 @@ impl Private {
         let Some(made) = comm.private() else { return Ok(None) };
         let shared = Arc::new(Shared { comm: made.0, topologies: AtomicI32::new(0) });
         lifetime::retires_with_the_last(retire);
+        lifetime::calls_at_the_end(forget_of_world);
         lifetime::count_up();
         let value = Arc::into_raw(Arc::clone(&shared));
         if let Err(error) = KEY.put(old, value.cast_mut().cast()) {
@@ -101,12 +103,12 @@ impl Private {
     }
 
     /// Leaves it to the host for good.
-    pub(super) fn abandon(self) {
+    pub(in crate::host) fn abandon(self) {
         mem::forget(self.shared);
     }
 
     /// Gives it up. Collective where no other topology has it.
-    pub(super) fn free(self) -> Result {
+    pub(in crate::host) fn free(self) -> Result {
         match self.shared {
             None => HostComm(self.comm).free(),
             Some(shared) => release(shared),
@@ -119,7 +121,7 @@ fn release(shared: Arc<Shared>) -> Result {
 }
 
 /// Gives up the one that is kept with `MPI_COMM_WORLD`, before the host ends.
-pub(super) fn forget_of_world() {
+fn forget_of_world() {
     KEY.remove(HostComm::world().0);
 }
 

@@ -1,0 +1,57 @@
+//! The addresses of nodes in the network, by the names of hosts or by ranks.
+
+use std::collections::HashMap;
+
+use super::LayoutError;
+use super::address::{Address, ReportedAddress};
+
+/// The addresses of nodes in the network, as a file gives them.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NetworkMap {
+    /// By the [numbers](super::address::host_number) of their hosts' names.
+    Hosts(HashMap<u64, Address>),
+    /// By the rank of a process in `MPI_COMM_WORLD`.
+    Ranks(HashMap<usize, Address>),
+}
+
+/// The usable part of a [`NetworkMap`]'s file, and what is wrong with the rest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkMapFile {
+    /// The usable part.
+    pub network_map: NetworkMap,
+    /// Lines that were left out, with its line and the reason.
+    pub faults: Vec<LayoutError>,
+}
+
+/// No more faults are told.
+pub(super) const MOST_FAULTS: usize = 8;
+
+impl NetworkMap {
+    /// The address of a process' node, by the number of its host (`host_number`) or its rank in
+    /// `MPI_COMM_WORLD`.
+    pub fn at(&self, host: u64, rank_in_world: Option<usize>) -> ReportedAddress {
+        let address = match self {
+            Self::Hosts(hosts) => hosts.get(&host),
+            Self::Ranks(ranks) => rank_in_world.and_then(|rank| ranks.get(&rank)),
+        };
+        address.map_or(ReportedAddress::Nothing, |address| ReportedAddress::At(*address))
+    }
+
+    /// Returns whether each node has an address of its own.
+    pub fn is_distinct(&self) -> bool {
+        matches!(self, Self::Hosts(_))
+    }
+
+    /// Returns whether it has no address of any node.
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Self::Hosts(hosts) => hosts.is_empty(),
+            Self::Ranks(ranks) => ranks.is_empty(),
+        }
+    }
+}
+
+/// A fault of a line.
+pub(super) fn wrong(line: usize, what: impl Into<String>) -> LayoutError {
+    LayoutError::Line { line, what: what.into() }
+}
