@@ -201,14 +201,14 @@ unsafe fn dist_graph_neighbors(
     destinations: *mut c_int,
     destweights: *mut c_int,
 ) -> CheckedResult {
-    let into = Places { room: maxindegree, ranks: sources, weights: sourceweights };
-    let away = Places { room: maxoutdegree, ranks: destinations, weights: destweights };
+    let into = NeighborArrays { room: maxindegree, ranks: sources, weights: sourceweights };
+    let away = NeighborArrays { room: maxoutdegree, ranks: destinations, weights: destweights };
     // SAFETY: as the caller promises.
     unsafe { give_neighbors(found, into, away, &sentinel::OF_C) }
 }
 
 /// The arrays into which `MPI_Dist_graph_neighbors` writes the edges of one direction.
-pub(crate) struct Places {
+pub(crate) struct NeighborArrays {
     /// The length of both arrays.
     pub(crate) room: c_int,
     pub(crate) ranks: *mut c_int,
@@ -222,8 +222,8 @@ pub(crate) struct Places {
 #[inline(always)]
 pub(crate) unsafe fn give_neighbors<const N: usize>(
     found: CachedTopology,
-    into: Places,
-    away: Places,
+    into: NeighborArrays,
+    away: NeighborArrays,
     sentinels: &Sentinels<N>,
 ) -> CheckedResult {
     let graph = as_kind(found, as_dist_graph)?;

@@ -1,7 +1,7 @@
 //! `MPI_DIST_GRAPH_*`.
 
 use super::pointers::{Fint, Logical, comm_from, info_from, new_comm, to_logicals, weights_from};
-use crate::abi::dist_graph::{self, Places};
+use crate::abi::dist_graph::{self, NeighborArrays};
 use crate::abi::pointers::CachedTopology;
 use crate::host::sentinel;
 
@@ -47,8 +47,8 @@ fortran_query! {
         comm: *const Fint, maxindegree: *const Fint, sources: *mut Fint, sourceweights: *mut Fint,
         maxoutdegree: *const Fint, destinations: *mut Fint, destweights: *mut Fint,
     ) ByTopology; |found: CachedTopology| {
-        let into = Places { room: *maxindegree, ranks: sources, weights: sourceweights };
-        let away = Places { room: *maxoutdegree, ranks: destinations, weights: destweights };
+        let into = NeighborArrays { room: *maxindegree, ranks: sources, weights: sourceweights };
+        let away = NeighborArrays { room: *maxoutdegree, ranks: destinations, weights: destweights };
         dist_graph::give_neighbors(found, into, away, &sentinel::OF_FORTRAN)
     }
 }

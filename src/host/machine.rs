@@ -68,7 +68,7 @@ pub(super) fn knowledge(comm: &HostComm) -> MachineKnowledge {
 /// The layout of a communicator, asked of all its processes and kept, on rank 0; `None` elsewhere, and where
 /// the host cannot tell. Collective.
 pub(super) fn gather(comm: &HostComm) -> Result<Option<Machine>> {
-    let Some(place) = Place::of_this_process(comm)? else { return Ok(None) };
+    let Some(place) = ProcessLocation::of_this_process(comm)? else { return Ok(None) };
     let places = comm.gather_alike(&place.words())?;
     let found = (comm.rank()? == 0).then(|| GatheredLayout::read(&places)).flatten();
     let runs = share(comm, found.as_ref())?;
@@ -116,7 +116,7 @@ pub(super) fn take_notes() -> Vec<String> {
 }
 
 /// The facts that one process tells of itself.
-struct Place {
+struct ProcessLocation {
     /// The number of its node; `None` if the host failed to tell.
     node: Option<u64>,
     /// Its domains below the node.
@@ -127,7 +127,7 @@ struct Place {
     rank_in_world: Option<c_int>,
 }
 
-/// The number of words of a [`Place`].
+/// The number of words of a [`ProcessLocation`].
 const WORDS: usize = 4 + domain::WORDS + address::WORDS;
 
 /// The index of the first word of the address.
@@ -136,7 +136,7 @@ const ADDRESS: usize = 4 + domain::WORDS;
 /// No rank in `MPI_COMM_WORLD`, as a word.
 const NOWHERE: c_int = -1;
 
-impl Place {
+impl ProcessLocation {
     /// `None` if the host cannot tell, on any process. Collective.
     fn of_this_process(comm: &HostComm) -> Result<Option<Self>> {
         let mut node = 0;

@@ -13,9 +13,9 @@ use super::settings::Target;
 use crate::report::Report;
 
 /// The place where one process writes its report. Any thread may use it.
-pub(super) struct Output(Mutex<Place>);
+pub(super) struct Output(Mutex<Destination>);
 
-enum Place {
+enum Destination {
     Stderr,
     /// A file to which text is added.
     Text {
@@ -33,20 +33,20 @@ impl Output {
     /// The output of the process of this rank in `MPI_COMM_WORLD`: all but rank 0 append their rank to the name
     /// of a file.
     pub(super) fn new(target: &Target, rank: i32) -> Self {
-        let Target::File(path) = target else { return Self(Mutex::new(Place::Stderr)) };
+        let Target::File(path) = target else { return Self(Mutex::new(Destination::Stderr)) };
         let is_json = is_json(path);
         let path = if rank == 0 { path.clone() } else { with_suffix(path, &format!(".{rank}")) };
         Self(Mutex::new(if is_json {
-            Place::Json { path, written: None }
+            Destination::Json { path, written: None }
         } else {
-            Place::Text { path, begun: false }
+            Destination::Text { path, begun: false }
         }))
     }
 
     /// Writes what is new. If the file cannot be written, a message says so, and everything goes to stderr.
     pub(super) fn write(&self, report: &Report, is_last: bool) {
         let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Place::Json { path, written } = &mut *place {
+        if let Destination::Json { path, written } = &mut *place {
             let text = report.json() + "\n";
             let hash = hash_of(&text);
             // Where nothing is new, nothing can be left half-way by a process that is ended right here.
@@ -65,7 +65,7 @@ impl Output {
         if text.is_empty() {
             return;
         }
-        if let Place::Text { path, begun } = &mut *place {
+        if let Destination::Text { path, begun } = &mut *place {
             match append(path, *begun, &text) {
                 Ok(()) => {
                     *begun = true;
@@ -105,12 +105,12 @@ fn hash_of(text: &str) -> u64 {
     hasher.finish()
 }
 
-fn give_up(path: &Path, error: &io::Error) -> Place {
+fn give_up(path: &Path, error: &io::Error) -> Destination {
     eprint_line!(
         "cartograph: CARTOGRAPH_REPORT: {} cannot be written: {error}; the report goes to stderr",
         path.display()
     );
-    Place::Stderr
+    Destination::Stderr
 }
 
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {

@@ -28,7 +28,7 @@ pub(crate) struct PartialRecording {
     line: usize,
     current: Option<Process>,
     found: usize,
-    processes: BTreeMap<u32, Known>,
+    processes: BTreeMap<u32, PartsSoFar>,
     edges: BTreeMap<(u32, u32), Count>,
     /// The process of each place of each grid; by the grid with rank 0.
     grids: BTreeMap<Grid, BTreeMap<u32, u32>>,
@@ -40,7 +40,7 @@ fn add(sum: &mut u64, more: u64) {
 
 /// The facts about a process from its parts so far.
 #[derive(Default)]
-struct Known {
+struct PartsSoFar {
     parts: u32,
     complete: bool,
     grids: usize,

@@ -4,7 +4,7 @@
 use super::effect::NodeSizes;
 use super::json::Document;
 use super::launch::Launch;
-use super::places::Places;
+use super::places::Placements;
 use super::record::Record;
 use crate::engine::NodeTraffic;
 use crate::topology::TopologySummary;
@@ -88,7 +88,7 @@ impl NodeSizes {
     }
 }
 
-impl Places {
+impl Placements {
     /// For a topology of so many vertices.
     fn check(&self, vertices: usize) -> Result {
         let ranks = self.node_of.len();

@@ -21,6 +21,6 @@ pub use collect::Report;
 pub use effect::{Effect, LevelEffect, NodeSizes, WeightedEffect};
 pub use json::{Document, Job};
 pub use launch::Launch;
-pub use places::{Places, VertexPlaces};
+pub use places::{Placements, VertexPlacement};
 pub use record::{Reason, Record, Reorder};
 pub use warning::{foreign_launcher, launched, short_periodic_sides};

@@ -10,7 +10,7 @@ use crate::mapping::Plan;
 
 /// The places of processes, as far as a picture needs them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Places {
+pub struct Placements {
     /// The node of every rank of the old communicator.
     pub node_of: Vec<u32>,
     /// For each level above the nodes, the outermost first, the group of every rank of the old communicator.
@@ -23,7 +23,7 @@ pub struct Places {
     pub old_rank: Option<Vec<i32>>,
 }
 
-impl Places {
+impl Placements {
     /// The places of a layout's ranks by a plan.
     pub(super) fn of(layout: &Machine, plan: &Plan) -> Self {
         let groups = |levels: &[Level]| levels.iter().map(|l| l.group_of.to_vec()).collect();
@@ -72,13 +72,13 @@ impl Places {
 
     /// The places of the first `vertices` new ranks if every process kept its rank. `None` if there are not so
     /// many ranks.
-    pub fn before(&self, vertices: usize) -> Option<VertexPlaces> {
+    pub fn before(&self, vertices: usize) -> Option<VertexPlacement> {
         self.vertex_places(|groups| Some(groups.get(..vertices)?.to_vec()))
     }
 
     /// The places of the first `vertices` new ranks as they are. `None` if there are not so many ranks, or an
     /// old rank is invalid.
-    pub fn after(&self, vertices: usize) -> Option<VertexPlaces> {
+    pub fn after(&self, vertices: usize) -> Option<VertexPlacement> {
         let Some(old_rank) = &self.old_rank else { return self.before(vertices) };
         self.vertex_places(|groups| {
             let group = |old: &i32| groups.get(usize::try_from(*old).ok()?).copied();
@@ -86,11 +86,14 @@ impl Places {
         })
     }
 
-    fn vertex_places(&self, groups: impl Fn(&[u32]) -> Option<Vec<u32>>) -> Option<VertexPlaces> {
+    fn vertex_places(
+        &self,
+        groups: impl Fn(&[u32]) -> Option<Vec<u32>>,
+    ) -> Option<VertexPlacement> {
         let levels = |levels: &[Vec<u32>]| -> Option<Vec<Vec<u32>>> {
             levels.iter().map(|level| groups(level)).collect()
         };
-        Some(VertexPlaces {
+        Some(VertexPlacement {
             nodes: groups(&self.node_of)?,
             above: levels(&self.above)?,
             below: levels(&self.below)?,
@@ -123,7 +126,7 @@ fn numbers(nodes: Range<usize>, above: &[Vec<u32>], sizes: &[usize]) -> Option<V
 
 /// The places of a topology's vertices at each level, for a picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct VertexPlaces {
+pub struct VertexPlacement {
     /// The node of each vertex.
     pub nodes: Vec<u32>,
     /// Its group at each level above the nodes, the outermost first.
@@ -132,7 +135,7 @@ pub struct VertexPlaces {
     pub below: Vec<Vec<u32>>,
 }
 
-impl VertexPlaces {
+impl VertexPlacement {
     /// The places of vertices that these ranks of a layout take.
     pub fn new(layout: &Machine, ranks: impl Iterator<Item = i32> + Clone) -> Self {
         let groups = |group_of: &[u32]| ranks.clone().map(|rank| group_of[rank as usize]).collect();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::effect::{Effect, NodeSizes};
 use super::launch::Launch;
-use super::places::Places;
+use super::places::Placements;
 use crate::engine::NodeTraffic;
 use crate::machine::Machine;
 use crate::mapping::Plan;
@@ -99,7 +99,7 @@ pub struct Record {
     /// Seconds in the constructor, the sum over all of them.
     pub seconds: f64,
     /// The places of the processes of the first of them, if they are not too many.
-    pub places: Option<Places>,
+    pub places: Option<Placements>,
     /// The traffic between nodes in the first of them, for graphs on not too many nodes.
     pub traffic: Option<NodeTraffic>,
     /// True if nonblocking and persistent neighborhood collectives are the host's own.
@@ -163,7 +163,7 @@ impl Record {
             nodes: Some(nodes),
             kept,
             effect: Some(Effect::of(layout, plan)),
-            places: Some(Places::of(layout, plan)),
+            places: Some(Placements::of(layout, plan)),
             ..record
         }
     }

@@ -10,7 +10,7 @@ use cartograph::engine::policy::Policy;
 use cartograph::machine::names_a_file;
 use cartograph::mapping::{Distances, Weights};
 
-use crate::exec::libraries::Place;
+use crate::exec::libraries::LibraryDirectory;
 use crate::output::{self, Result};
 
 /// The environment variables that the library and the command read.
@@ -97,7 +97,7 @@ fn fault(name: &str, text: &str) -> Option<String> {
 
 pub(crate) fn run() -> Result<()> {
     let mut text = format!("cartograph {}\n\nlibraries:\n", env!("CARGO_PKG_VERSION"));
-    match Place::find() {
+    match LibraryDirectory::find() {
         Ok(place) => {
             let found = place.libraries();
             let _ = writeln!(text, "  {}, for every MPI of these:", place.library().display());

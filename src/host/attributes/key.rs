@@ -25,7 +25,7 @@ pub(in crate::host) type Copy = unsafe extern "C" fn(
 
 /// The way in which a key is given up.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::host) enum Way {
+pub(in crate::host) enum Retirement {
     /// Back to the host, which is there.
     Freed,
     /// Without a word, where the host may have ended.
@@ -139,9 +139,9 @@ impl Key {
     }
 
     /// Gives the key up; the next function that needs one creates another.
-    pub(in crate::host) fn retire(&self, way: Way) {
+    pub(in crate::host) fn retire(&self, way: Retirement) {
         let mut number = self.number.swap(sys::CG_KEYVAL_INVALID, Ordering::AcqRel);
-        if number != sys::CG_KEYVAL_INVALID && way == Way::Freed {
+        if number != sys::CG_KEYVAL_INVALID && way == Retirement::Freed {
             // SAFETY: a key of ours. The host keeps it until the last callback of it is done.
             unsafe { sys::PMPI_Comm_free_keyval(&raw mut number) };
         }

@@ -9,7 +9,7 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::key::{Key, Way, no_copy};
+use super::key::{Key, Retirement, no_copy};
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, errors, family};
 
@@ -29,7 +29,7 @@ static STATE: AtomicU8 = AtomicU8::new(BEFORE);
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 /// Gives up the keys of a module.
-type Retire = fn(Way);
+type Retire = fn(Retirement);
 
 /// The retiring functions of the modules that have keys: of topologies, of datatypes and of private communicators.
 static OWNERS: Mutex<[Option<Retire>; 3]> = Mutex::new([None; 3]);
@@ -41,13 +41,16 @@ pub(in crate::host) fn retires_with_the_last(retire: Retire) {
     *owners.iter_mut().find(|owner| is_it(owner)).expect("a place for each module") = Some(retire);
 }
 
+/// Frees what a module has of the host, which ends.
+type AtEnd = fn();
+
 /// The functions that modules have called at the start of `MPI_Finalize`: of datatypes and of private communicators.
-static AT_THE_END: Mutex<[Option<fn()>; 2]> = Mutex::new([None; 2]);
+static AT_THE_END: Mutex<[Option<AtEnd>; 2]> = Mutex::new([None; 2]);
 
 /// Registers `end`, which is called when the world ends; a second registration has no effect.
-pub(in crate::host) fn calls_at_the_end(end: fn()) {
+pub(in crate::host) fn calls_at_the_end(end: AtEnd) {
     let mut ends = AT_THE_END.lock().unwrap_or_else(PoisonError::into_inner);
-    let is_it = |known: &Option<fn()>| known.is_none_or(|known| ptr::fn_addr_eq(known, end));
+    let is_it = |known: &Option<AtEnd>| known.is_none_or(|known| ptr::fn_addr_eq(known, end));
     *ends.iter_mut().find(|known| is_it(known)).expect("an entry for each module") = Some(end);
 }
 
@@ -95,7 +98,7 @@ unsafe extern "C" fn world_ends(
         STATE.store(LEFT, Ordering::Relaxed);
     } else {
         STATE.store(AFTER, Ordering::Relaxed);
-        retire(Way::Freed);
+        retire(Retirement::Freed);
     }
     sys::CG_SUCCESS
 }
@@ -108,17 +111,17 @@ fn nothing_is_live() {
     match STATE.load(Ordering::Relaxed) {
         BEFORE if is_active => {}
         // A program of sessions alone frees communicators while the host is there.
-        BEFORE if !world_was_there => retire(Way::Freed),
-        AFTER => retire(Way::Freed),
+        BEFORE if !world_was_there => retire(Retirement::Freed),
+        AFTER => retire(Retirement::Freed),
         // It may be that the host itself frees what was left, in MPI_Finalize, and answers no more.
         _ => {
             STATE.store(AFTER, Ordering::Relaxed);
-            retire(Way::Abandoned);
+            retire(Retirement::Abandoned);
         }
     }
 }
 
-fn retire(way: Way) {
+fn retire(way: Retirement) {
     errors::forget_codes();
     // Not under the lock: the host is called.
     let owners = *OWNERS.lock().unwrap_or_else(PoisonError::into_inner);

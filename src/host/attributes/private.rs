@@ -9,7 +9,7 @@ use std::mem;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use super::key::{Key, Way, no_copy};
+use super::key::{Key, Retirement, no_copy};
 use super::lifetime;
 use crate::engine::Comm;
 use crate::host::sys::{self, MPI_Comm};
@@ -126,7 +126,7 @@ fn forget_of_world() {
 }
 
 /// Gives up the key, of which there is no attribute.
-fn retire(way: Way) {
+fn retire(way: Retirement) {
     KEY.retire(way);
 }
 

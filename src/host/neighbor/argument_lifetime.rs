@@ -16,7 +16,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-use crate::host::attributes::{key::Way, lifetime};
+use crate::host::attributes::{key::Retirement, lifetime};
 use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::host::{Result, errors::check};
 
@@ -105,9 +105,9 @@ const INVALID: c_int = sys::CG_KEYVAL_INVALID;
 static KEYVAL: AtomicI32 = AtomicI32::new(INVALID);
 
 /// Gives the key up; the next function that needs one makes another.
-fn retire(way: Way) {
+fn retire(way: Retirement) {
     let mut keyval = KEYVAL.swap(INVALID, Ordering::AcqRel);
-    if keyval != INVALID && way == Way::Freed {
+    if keyval != INVALID && way == Retirement::Freed {
         // SAFETY: a key of ours. The host keeps it until the last callback of it is done.
         unsafe { sys::cg_type_free_keyval(&raw mut keyval) };
     }

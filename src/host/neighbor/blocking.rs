@@ -40,10 +40,12 @@ pub(super) fn exchange(
             return combined.exchange(of, &private.comm(), operation, &send, &receive);
         }
     }
-    let alone = of.alone()?;
-    let receives = of.ends.of(Direction::Receive, alone.is_none());
-    let sends = of.ends.of(Direction::Send, alone.is_none());
-    let own = || alone.as_ref().map_or(Ok(()), |alone| self_copy::copy(of, alone, send, receive));
+    let self_comm = of.self_comm()?;
+    let receives = of.ends.of(Direction::Receive, self_comm.is_none());
+    let sends = of.ends.of(Direction::Send, self_comm.is_none());
+    let own = || {
+        self_comm.as_ref().map_or(Ok(()), |self_comm| self_copy::copy(of, self_comm, send, receive))
+    };
     match (receives, sends) {
         ([], []) => own(),
         ([from], [to]) => {

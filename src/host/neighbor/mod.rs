@@ -33,7 +33,7 @@ use alltoallw_args::ArgsCache;
 use combine::Combined;
 use ends::Ends;
 use pairing::HostPairing;
-use self_comm::Alone;
+use self_comm::SelfComm;
 use types::Described;
 
 use super::attributes::{self, TopologyAttribute};
@@ -181,12 +181,12 @@ struct NeighborCache {
     pairing: OnceLock<Option<HostPairing>>,
     /// The communicator of this process alone, if there has been need of it; `None` inside if there is
     /// none. It is the process', and here to be found fast.
-    alone: OnceLock<Option<Arc<Alone>>>,
+    self_comm: OnceLock<Option<Arc<SelfComm>>>,
     /// True if the host knows the neighbors.
     by_host: OnceLock<bool>,
     /// Memory for the arguments of the host's own.
-    spare: via_neighbor::ArgumentPool,
-    plans: ArgsCache,
+    pool: via_neighbor::ArgumentPool,
+    args: ArgsCache,
     /// The small blocks that travel together; `None` inside if nothing is combined.
     combined: OnceLock<Option<Box<Combined>>>,
 }
@@ -209,7 +209,7 @@ pub(super) fn prepare(comm: &HostComm, attached: &TopologyAttribute) -> Result {
         Combined::of(&of, &private.comm())?;
     }
     if !ends.own().is_empty() && attached.size() > 1 {
-        Alone::of_process(true)?;
+        SelfComm::of_process(true)?;
     }
     Ok(())
 }
@@ -253,24 +253,24 @@ impl Neighborhood<'_> {
     /// The communicator that moves the blocks that the process sends to itself; `None` if there are no such blocks, or
     /// if they must go as all others do.
     #[inline]
-    fn alone(&self) -> Result<Option<HostComm>> {
-        if self.ends.own().is_empty() { Ok(None) } else { self.alone_with_own() }
+    fn self_comm(&self) -> Result<Option<HostComm>> {
+        if self.ends.own().is_empty() { Ok(None) } else { self.self_comm_with_blocks() }
     }
 
-    fn alone_with_own(&self) -> Result<Option<HostComm>> {
+    fn self_comm_with_blocks(&self) -> Result<Option<HostComm>> {
         if self.attached.size() == 1
             && let Some(private) = self.attached.private(self.comm)
         {
             return Ok(Some(private.comm()));
         }
-        let alone = match self.cache.alone.get() {
-            Some(alone) => alone,
+        let self_comm = match self.cache.self_comm.get() {
+            Some(self_comm) => self_comm,
             None => {
-                let found = Alone::of_process(attributes::makes_late())?;
-                self.cache.alone.get_or_init(|| found)
+                let found = SelfComm::of_process(attributes::makes_late())?;
+                self.cache.self_comm.get_or_init(|| found)
             }
         };
-        Ok(alone.as_ref().and_then(|alone| alone.comm()))
+        Ok(self_comm.as_ref().and_then(|self_comm| self_comm.comm()))
     }
 
     /// Returns whether nonblocking and persistent collectives are the host's own.

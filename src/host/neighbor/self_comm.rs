@@ -12,22 +12,22 @@ use crate::host::family::is_smpi;
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result};
 
-/// The [`Alone`] of a process.
+/// The [`SelfComm`] of a process.
 static KEY: Key = Key::new(no_copy, end);
 
-/// A communicator of this process alone. It stays in memory when the communicator has ended: topologies
+/// A communicator of this process self_comm. It stays in memory when the communicator has ended: topologies
 /// of sessions may outlive it.
-pub(crate) struct Alone {
+pub(crate) struct SelfComm {
     comm: MPI_Comm,
     ended: AtomicBool,
 }
 
 // SAFETY: the host's handle, which any thread of the process may use under MPI's rules.
-unsafe impl Send for Alone {}
+unsafe impl Send for SelfComm {}
 // SAFETY: as above; what changes in it is atomic.
-unsafe impl Sync for Alone {}
+unsafe impl Sync for SelfComm {}
 
-impl Alone {
+impl SelfComm {
     /// That of this process, which `may_make` it. Waits for no other process. `None` where there is no `MPI_COMM_SELF` to
     /// make it of, in a program of sessions alone or after `MPI_Finalize`; under `MPI_THREAD_MULTIPLE`, where another
     /// thread may be in a collective call on `MPI_COMM_SELF`; where the host has no room for it; and on SMPI, which
@@ -76,9 +76,9 @@ unsafe extern "C" fn end(
     _extra_state: *mut c_void,
 ) -> c_int {
     // SAFETY: a value of our key, and its attribute is gone with this call.
-    let alone = unsafe { Arc::from_raw(value.cast_const().cast::<Alone>()) };
-    alone.ended.store(true, Ordering::Relaxed);
+    let self_comm = unsafe { Arc::from_raw(value.cast_const().cast::<SelfComm>()) };
+    self_comm.ended.store(true, Ordering::Relaxed);
     // After an error the host would keep the attribute, whose value is gone.
-    drop(HostComm(alone.comm).free());
+    drop(HostComm(self_comm.comm).free());
     sys::CG_SUCCESS
 }

@@ -15,10 +15,10 @@ fn gathers() -> bool {
     unsafe { sys::cg_family_built == sys::CG_FAMILY_OPEN_MPI }
 }
 
-/// Copies the blocks that a process sends to itself, by a communicator of this process alone. Local.
+/// Copies the blocks that a process sends to itself, by a communicator of this process self_comm. Local.
 pub(super) fn copy(
     of: &Neighborhood<'_>,
-    alone: &HostComm,
+    self_comm: &HostComm,
     all_send: &Side<impl Fn(usize) -> Block>,
     all_receive: &Side<impl Fn(usize) -> Block>,
 ) -> Result {
@@ -38,7 +38,7 @@ pub(super) fn copy(
         // SAFETY: the program vouches for its buffers, as far as counts and datatypes say.
         quiet(unsafe {
             if gathers {
-                let comm = alone.0;
+                let comm = self_comm.0;
                 sys::PMPI_Gather(from, send.count, send.datatype, to, count, datatype, 0, comm)
             } else {
                 sys::PMPI_Sendrecv(
@@ -52,7 +52,7 @@ pub(super) fn copy(
                     datatype,
                     0,
                     0,
-                    alone.0,
+                    self_comm.0,
                     sys::cg_status_ignore().cast(),
                 )
             }

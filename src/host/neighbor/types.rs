@@ -22,7 +22,7 @@ pub(super) const LOWEST: usize = 4096;
 
 impl Described {
     /// Returns whether a block is at no address: near null, and its type does not say where else. Hosts refuse null
-    /// alone.
+    /// self_comm.
     #[inline]
     pub(super) fn is_nowhere(&self, address: *mut c_void) -> bool {
         // SAFETY: asks the host about a datatype of the program, or of ours.

@@ -29,7 +29,7 @@ pub(super) fn start(
     start: Start,
 ) -> Result<MPI_Request> {
     let private = || of.attached.private(of.comm);
-    let alone = match start {
+    let self_comm = match start {
         Start::Now
             if of.attached.size() == 1
                 && let Some(private) = private() =>
@@ -37,14 +37,14 @@ pub(super) fn start(
             self_copy::copy(of, &private.comm(), send, receive)?;
             return complete(&private.comm());
         }
-        Start::Now => of.alone()?,
+        Start::Now => of.self_comm()?,
         Start::Later(_) => None,
     };
-    let with_own = alone.is_none();
+    let with_own = self_comm.is_none();
     let mut request = all_to_all(of, send, receive, start, with_own)?;
     // Others need not wait for what is of no concern to them.
-    if let Some(alone) = alone
-        && let Err(error) = self_copy::copy(of, &alone, send, receive)
+    if let Some(self_comm) = self_comm
+        && let Err(error) = self_copy::copy(of, &self_comm, send, receive)
     {
         // The program gets no request, and nothing may be written to its buffers once it has the error.
         waitall::wait(&mut request)?;
@@ -67,7 +67,7 @@ fn all_to_all(
     // SMPI copies nothing from a process to itself where both addresses are the same.
     let ((send_base, send_distance), (receive_base, receive_distance)) =
         (send.base(1), receive.base(2));
-    let plans = &of.cache.plans;
+    let plans = &of.cache.args;
     let regular = both_regular((send, send_distance), (receive, receive_distance));
     let known = regular.and_then(|regular| plans.known(of, regular, with_own, lasting));
     let plan = match known {
@@ -98,19 +98,19 @@ fn all_to_all(
     made
 }
 
-/// A request with nothing left to be done: an empty message, by a communicator of the process alone.
+/// A request with nothing left to be done: an empty message, by a communicator of the process self_comm.
 /// An all-to-all would take longer, and of one that is complete when it returns Open MPI 5 never
 /// lets go of the datatypes.
-fn complete(alone: &HostComm) -> Result<MPI_Request> {
+fn complete(self_comm: &HostComm) -> Result<MPI_Request> {
     let nothing = ptr::null_mut();
     // SAFETY: constants of the host.
     let (mut requests, byte) = unsafe { ([sys::cg_request_null; 2], sys::cg_byte) };
     let [receiving, sending] = &mut requests;
     // SAFETY: messages without data.
-    quiet(unsafe { sys::PMPI_Irecv(nothing, 0, byte, 0, 0, alone.0, receiving) })?;
+    quiet(unsafe { sys::PMPI_Irecv(nothing, 0, byte, 0, 0, self_comm.0, receiving) })?;
     // SAFETY: as above; what is sent has a receive that waits for it.
     let sent = unsafe {
-        match sys::PMPI_Isend(nothing, 0, byte, 0, 0, alone.0, sending) {
+        match sys::PMPI_Isend(nothing, 0, byte, 0, 0, self_comm.0, sending) {
             sys::CG_SUCCESS => sys::PMPI_Waitall(1, sending, sys::cg_statuses_ignore().cast()),
             code => code,
         }

@@ -32,17 +32,17 @@ fn proc_null_edges(degree: usize) -> usize {
 const COUNTS_ARE_INTS: bool = size_of::<cg_graph_count>() == size_of::<c_int>();
 
 /// The functions of the host.
-struct Host(sys::cg_graph_functions);
+struct HostFunctions(sys::cg_graph_functions);
 
 // SAFETY: addresses of functions, which may be called by any thread.
-unsafe impl Send for Host {}
+unsafe impl Send for HostFunctions {}
 // SAFETY: as above; nothing in it changes.
-unsafe impl Sync for Host {}
+unsafe impl Sync for HostFunctions {}
 
-impl Host {
+impl HostFunctions {
     /// The functions of the host that answers, if it has them all.
     fn get() -> Option<&'static Self> {
-        static FOUND: OnceLock<Option<Host>> = OnceLock::new();
+        static FOUND: OnceLock<Option<HostFunctions>> = OnceLock::new();
         let find = || {
             // SAFETY: all fields may be null.
             let mut functions: sys::cg_graph_functions = unsafe { mem::zeroed() };
@@ -67,7 +67,7 @@ impl Host {
 pub(super) fn is_right() -> bool {
     // SAFETY: asks the host for its state, which is allowed at any time.
     let may_try = || unsafe { sys::cg_is_active() } != 0;
-    Host::get().is_some_and(|host| may_try() && host.is_right())
+    HostFunctions::get().is_some_and(|host| may_try() && host.is_right())
 }
 
 /// Tells the host the neighbors on a new communicator, which becomes another one; all processes
@@ -78,7 +78,7 @@ pub(in crate::host) fn declare(
     topology: &Topology,
     rank: i32,
 ) -> Option<HostComm> {
-    let host = Host::get()?;
+    let host = HostFunctions::get()?;
     let ends = Ends::new(topology, rank);
     let [sources, destinations] = [Direction::Receive, Direction::Send].map(|direction| {
         let ranks = ends.of(direction, true).iter().map(|end| end.rank);
@@ -105,7 +105,8 @@ pub(in crate::host) fn declare(
 /// Returns whether the host knows a graph to a communicator. Local.
 pub(super) fn is_known(comm: MPI_Comm) -> bool {
     // SAFETY: a communicator that is in use.
-    Host::get().is_some_and(|host| unsafe { sys::cg_has_graph(&raw const host.0, comm) } != 0)
+    HostFunctions::get()
+        .is_some_and(|host| unsafe { sys::cg_has_graph(&raw const host.0, comm) } != 0)
 }
 
 /// The arguments of one side, an entry an edge of the host's.
@@ -225,10 +226,10 @@ pub(super) fn start(
     receive: &Side<impl Fn(usize) -> Block>,
     start: Start,
 ) -> Result<MPI_Request> {
-    let host = Host::get().ok_or(Error::Absent("MPI_Ineighbor_alltoallw"))?;
+    let host = HostFunctions::get().ok_or(Error::Absent("MPI_Ineighbor_alltoallw"))?;
     let ((send_base, send_distance), (receive_base, receive_distance)) =
         (send.base(1), receive.base(2));
-    let mut arguments = of.cache.spare.take();
+    let mut arguments = of.cache.pool.take();
     let regular = both_regular((send, send_distance), (receive, receive_distance));
     let known = regular.is_some() && arguments.regular == regular;
     if !known {
@@ -251,7 +252,7 @@ pub(super) fn start(
     // Arguments with derived datatypes are not put back where the host does not keep these.
     if host_keeps || known || !arguments.any_derived() {
         let made = call.make(&arguments, arguments.datatypes());
-        of.cache.spare.put(arguments);
+        of.cache.pool.put(arguments);
         return made;
     }
     let datatypes = arguments.datatypes().map(<[MPI_Datatype]>::to_vec);
@@ -298,7 +299,7 @@ impl Arguments {
 
 /// The arguments that change from call to call.
 struct NeighborCall {
-    host: &'static Host,
+    host: &'static HostFunctions,
     comm: MPI_Comm,
     send: *mut c_void,
     receive: *mut c_void,

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use super::schedule::Draft;
+use super::schedule::ScheduleBuilder;
 use super::{Comm, Edge, Extent, NOBODY, Payload, Schedule, all, keep};
 
 /// All edges from one node to another, in order.
@@ -75,10 +75,11 @@ impl Bundles {
         let own_node = nodes[rank as usize];
         let far = |edge: &&Edge| nodes[edge.from as usize] != nodes[edge.to as usize];
 
-        let mates = comm.split(Some(own_node), rank)?.expect("a color was given");
-        let told = tell_mates(&mates, leaving.iter().filter(far), arriving.iter().filter(far));
-        let (mates, [out, into]) = keep(mates, told)?;
-        mates.free()?;
+        let node_peers = comm.split(Some(own_node), rank)?.expect("a color was given");
+        let gathered =
+            gather_edges(&node_peers, leaving.iter().filter(far), arriving.iter().filter(far));
+        let (node_peers, [out, into]) = keep(node_peers, gathered)?;
+        node_peers.free()?;
         let by_node = |edges: Vec<Edge>, other: fn(&Edge) -> i32| {
             let mut by_node: BTreeMap<i32, Vec<Edge>> = BTreeMap::new();
             for edge in edges {
@@ -91,21 +92,21 @@ impl Bundles {
         let (out, into) = (by_node(out, |edge| edge.to), by_node(into, |edge| edge.from));
 
         let mut load = BTreeMap::new();
-        let gatherers = carriers(&out, |edge| edge.from, &mut load);
-        let distributors = carriers(&into, |edge| edge.to, &mut load);
+        let gatherers = leaders(&out, |edge| edge.from, &mut load);
+        let distributors = leaders(&into, |edge| edge.to, &mut load);
         // One process of each node says for all.
         let says = rank == own_node;
-        let gather = gatherers.iter().map(|(to, carrier)| [own_node, *to, *carrier, NOBODY]);
+        let gather = gatherers.iter().map(|(to, leader)| [own_node, *to, *leader, NOBODY]);
         let distribute =
-            distributors.iter().map(|(from, carrier)| [*from, own_node, NOBODY, *carrier]);
+            distributors.iter().map(|(from, leader)| [*from, own_node, NOBODY, *leader]);
         let words: Vec<i32> = gather.chain(distribute).filter(|_| says).flatten().collect();
-        let mut carriers: BTreeMap<[i32; 2], [i32; 2]> = BTreeMap::new();
+        let mut leaders: BTreeMap<[i32; 2], [i32; 2]> = BTreeMap::new();
         for [from, to, gatherer, distributor] in all(comm, &words)?.as_chunks::<4>().0 {
-            let both = carriers.entry([*from, *to]).or_insert([NOBODY; 2]);
+            let both = leaders.entry([*from, *to]).or_insert([NOBODY; 2]);
             *both = [both[0].max(*gatherer), both[1].max(*distributor)];
         }
         let bundle = |from, to, edges| {
-            let [gatherer, distributor] = *carriers.get(&[from, to])?;
+            let [gatherer, distributor] = *leaders.get(&[from, to])?;
             let bundle = Bundle { edges, gatherer, distributor };
             bundle.is_combined(extent).then_some(bundle)
         };
@@ -132,30 +133,30 @@ impl Bundles {
         const ACROSS: usize = 1;
         const DISTRIBUTE: usize = 2;
         let rank = self.rank;
-        let mut draft = Draft::new(rank, payload, 3);
+        let mut builder = ScheduleBuilder::new(rank, payload, 3);
         for Bundle { edges, gatherer, distributor } in &self.out {
             for edge in edges {
                 if edge.from == rank {
-                    draft.send(GATHER, *gatherer, edge);
+                    builder.send(GATHER, *gatherer, edge);
                 }
                 if *gatherer == rank {
-                    draft.receive(GATHER, edge.from, edge);
-                    draft.send(ACROSS, *distributor, edge);
+                    builder.receive(GATHER, edge.from, edge);
+                    builder.send(ACROSS, *distributor, edge);
                 }
             }
         }
         for Bundle { edges, gatherer, distributor } in &self.into {
             for edge in edges {
                 if *distributor == rank {
-                    draft.receive(ACROSS, *gatherer, edge);
-                    draft.send(DISTRIBUTE, edge.to, edge);
+                    builder.receive(ACROSS, *gatherer, edge);
+                    builder.send(DISTRIBUTE, edge.to, edge);
                 }
                 if edge.to == rank {
-                    draft.receive(DISTRIBUTE, *distributor, edge);
+                    builder.receive(DISTRIBUTE, *distributor, edge);
                 }
             }
         }
-        draft.finish(ends)
+        builder.finish(ends)
     }
 }
 
@@ -166,8 +167,8 @@ fn first_ranks(nodes: &[[i32; 2]]) -> Vec<i32> {
 }
 
 /// The edges that leave the node, and those that arrive there, from and to any of its processes. Collective.
-fn tell_mates<'a, C: Comm>(
-    mates: &C,
+fn gather_edges<'a, C: Comm>(
+    node_peers: &C,
     leaving: impl Iterator<Item = &'a Edge>,
     arriving: impl Iterator<Item = &'a Edge>,
 ) -> Result<[Vec<Edge>; 2], C::Error> {
@@ -179,7 +180,7 @@ fn tell_mates<'a, C: Comm>(
         .flat_map(|(way, edge)| [way, edge.from, edge.to, edge.pairing, edge.copy])
         .collect();
     let mut found = [Vec::new(), Vec::new()];
-    for [way, from, to, pairing, copy] in all(mates, &words)?.as_chunks::<5>().0 {
+    for [way, from, to, pairing, copy] in all(node_peers, &words)?.as_chunks::<5>().0 {
         let edge = Edge { from: *from, to: *to, pairing: *pairing, copy: *copy };
         found[usize::from(*way == ARRIVING)].push(edge);
     }
@@ -188,17 +189,17 @@ fn tell_mates<'a, C: Comm>(
 
 /// For each node at the other end the process of this one that gathers or hands out: of those that have an edge
 /// there, the one with the least to do so far. `load` is how many bundles each has.
-fn carriers(
+fn leaders(
     bundles: &BTreeMap<i32, Vec<Edge>>,
     end: fn(&Edge) -> i32,
     load: &mut BTreeMap<i32, usize>,
 ) -> Vec<(i32, i32)> {
     let mut choose = |edges: &[Edge]| {
         let ranks = edges.iter().map(end);
-        let carrier = ranks.min_by_key(|rank| (load.get(rank).copied().unwrap_or(0), *rank));
-        let carrier = carrier.expect("a bundle has edges");
-        *load.entry(carrier).or_default() += 1;
-        carrier
+        let leader = ranks.min_by_key(|rank| (load.get(rank).copied().unwrap_or(0), *rank));
+        let leader = leader.expect("a bundle has edges");
+        *load.entry(leader).or_default() += 1;
+        leader
     };
     bundles.iter().map(|(node, edges)| (*node, choose(edges))).collect()
 }

@@ -10,7 +10,7 @@
 
 use std::collections::BTreeSet;
 
-use super::schedule::Draft;
+use super::schedule::ScheduleBuilder;
 use super::{Edge, Payload, Schedule};
 
 /// The most dimensions of a torus.
@@ -67,13 +67,13 @@ impl Torus {
 
 /// The candidates of process 0: tori that its own edges fit on, those with the fewest messages first.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Offer {
+pub(super) struct TorusCandidates {
     /// The edges that leave process 0, in order.
     offsets: Vec<Edge>,
     tori: Vec<Torus>,
 }
 
-impl Offer {
+impl TorusCandidates {
     /// That of process 0 of `size`, by its own edges.
     pub(super) fn new(size: i32, ends: [&[Edge]; 2]) -> Self {
         let mut offsets = ends[0].to_vec();
@@ -125,7 +125,7 @@ impl Offer {
         };
         let dimensions: Vec<usize> = (0..MOST_DIMENSIONS).filter(moves).collect();
         let orders = orders(&dimensions).into_iter();
-        let least = orders.min_by_key(|order| tree(torus, order, &self.offsets));
+        let least = orders.min_by_key(|order| count_forwards(torus, order, &self.offsets));
         Dimensions { rank, torus, order: least.unwrap_or_default(), offsets: self.offsets }
     }
 }
@@ -143,7 +143,7 @@ impl Dimensions {
     /// One stage for each dimension.
     pub(super) fn schedule(&self, payload: Payload, ends: [&[Edge]; 2]) -> Schedule {
         let Self { rank, torus, order, offsets } = self;
-        let mut draft = Draft::new(*rank, payload, order.len());
+        let mut builder = ScheduleBuilder::new(*rank, payload, order.len());
         for offset in offsets {
             let edge = |from: i32| Edge { from, to: torus.moved(from, 1, offset.to), ..*offset };
             // How far blocks at this offset have come.
@@ -154,20 +154,20 @@ impl Dimensions {
                     continue;
                 }
                 let sent = edge(torus.moved(*rank, -1, come));
-                draft.send(stage, torus.moved(*rank, 1, step), &sent);
+                builder.send(stage, torus.moved(*rank, 1, step), &sent);
                 come += step;
                 let received = edge(torus.moved(*rank, -1, come));
-                draft.receive(stage, torus.moved(*rank, -1, step), &received);
+                builder.receive(stage, torus.moved(*rank, -1, step), &received);
             }
         }
-        draft.finish(ends)
+        builder.finish(ends)
     }
 }
 
 /// Tori of `size` processes on which blocks to processes at these offsets from process 0 take fewer messages than
 /// one each: those with the fewest messages, and then dimensions, first.
 ///
-/// What a dimension takes is told by its extent and the product of those after it. So tori are sequences of
+/// What a dimension takes is gathered by its extent and the product of those after it. So tori are sequences of
 /// divisors, and those with the fewest messages up to a divisor begin with some up to a smaller one.
 fn tori(size: i32, offsets: &[i32]) -> Vec<Torus> {
     type Found = Vec<(usize, Torus)>;
@@ -235,7 +235,7 @@ fn orders(dimensions: &[usize]) -> Vec<Vec<usize>> {
 }
 
 /// Counts how often a block that goes to all is sent, if it goes along the dimensions in this order.
-fn tree(torus: Torus, order: &[usize], offsets: &[Edge]) -> usize {
+fn count_forwards(torus: Torus, order: &[usize], offsets: &[Edge]) -> usize {
     let mut reached = BTreeSet::new();
     for edge in offsets {
         let mut come = 0;

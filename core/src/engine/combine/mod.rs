@@ -12,10 +12,10 @@ mod tests;
 
 use std::collections::BTreeMap;
 
-pub use schedule::{Message, Own, Payload, Schedule, Stage};
+pub use schedule::{Message, OwnPart, Payload, Schedule, Stage};
 
 use self::bundles::{Bundles, MOST_EDGES};
-use self::dimensions::Offer;
+use self::dimensions::TorusCandidates;
 use super::digest::Digest;
 use super::{Comm, keep};
 
@@ -122,21 +122,23 @@ pub fn agree<C: Comm>(
         edges(receives, |end, copy| Edge { from: end.rank, to: rank, pairing: end.pairing, copy });
     let ends = [&leaving[..], &arriving[..]];
     let ways = if node.is_some() { combine } else { Combine::Off }.ways();
-    let offer = match ways[1] {
-        Extent::Paying | Extent::All if rank == 0 => Offer::new(comm.size()?, ends).to_words(),
+    let candidates = match ways[1] {
+        Extent::Paying | Extent::All if rank == 0 => {
+            TorusCandidates::new(comm.size()?, ends).to_words()
+        }
         _ => Vec::new(),
     };
     let [low, high] = imbalance(&leaving, &arriving);
-    let mut sums = [low, high, offer.len() as i64];
+    let mut sums = [low, high, candidates.len() as i64];
     comm.sum(&mut sums)?;
     if sums[..2] != [0; 2] {
         return Ok(None);
     }
-    let offer = Offer::from_words(&of_first(comm, &offer, sums[2] as usize)?);
+    let candidates = TorusCandidates::from_words(&of_first(comm, &candidates, sums[2] as usize)?);
 
     // What the least of all processes combine, and on which tori all have their neighbors at the same offsets.
     let mut words: Vec<i64> = ways.iter().map(|extent| *extent as i64).collect();
-    words.extend(offer.fits(rank, ends));
+    words.extend(candidates.fits(rank, ends));
     comm.min(&mut words)?;
     let [nodes, dimensions] =
         [words[0], words[1]].map(|extent| Extent::ALL[extent.clamp(0, 2) as usize]);
@@ -156,7 +158,7 @@ pub fn agree<C: Comm>(
     };
     let by_node = bundles.as_ref().map(|bundles| make(&|payload| bundles.schedule(payload, ends)));
     let by_dimension = torus.map(|torus| {
-        let along = offer.accept(rank, torus);
+        let along = candidates.accept(rank, torus);
         make(&|payload| along.schedule(payload, ends))
     });
 

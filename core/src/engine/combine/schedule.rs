@@ -43,7 +43,7 @@ pub struct Stage {
 
 /// Blocks of this process that share one part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Own {
+pub struct OwnPart {
     /// The slot of the part.
     pub slot: usize,
     /// The blocks, as places in the list of the ends.
@@ -57,11 +57,11 @@ pub struct Schedule {
     /// The number of slots.
     pub slots: usize,
     /// The process' own blocks that fill slots.
-    pub filled: Vec<Own>,
+    pub filled: Vec<OwnPart>,
     /// The messages, one stage after the other; one stage at least.
     pub stages: Vec<Stage>,
     /// The blocks of this process that slots are written to at the end.
-    pub emptied: Vec<Own>,
+    pub emptied: Vec<OwnPart>,
     /// Blocks that are sent as always, as places in the list of the ends.
     pub direct_sends: Vec<usize>,
     /// Blocks that are received as always.
@@ -69,7 +69,7 @@ pub struct Schedule {
 }
 
 /// A schedule under construction: the parts of messages, and the process' own edges whose blocks are among them.
-pub(super) struct Draft {
+pub(super) struct ScheduleBuilder {
     rank: i32,
     payload: Payload,
     /// For each stage the parts that are sent, and those that are received.
@@ -81,7 +81,7 @@ pub(super) struct Draft {
 /// Edges by the other process; both ends have the same, in the same order.
 type EdgesByRank = BTreeMap<i32, BTreeSet<Edge>>;
 
-impl Draft {
+impl ScheduleBuilder {
     /// That of process `rank`, without any messages.
     pub(super) fn new(rank: i32, payload: Payload, stages: usize) -> Self {
         let stages = vec![Default::default(); stages];
@@ -121,7 +121,7 @@ impl Draft {
                     false => direct.push(place),
                 }
             }
-            let own = |(part, ends)| Own { slot: slots.of(part), ends };
+            let own = |(part, ends)| OwnPart { slot: slots.of(part), ends };
             (parts.into_iter().map(own).collect::<Vec<_>>(), direct)
         };
         let (filled, direct_sends) = own(leaving, &combined[0]);

@@ -175,8 +175,8 @@ fn check_all(nodes: &[i64], ends: &[Ends]) {
         };
         for (one, other) in (0..nodes.len()).flat_map(|i| (0..nodes.len()).map(move |j| (i, j))) {
             if nodes[one] != nodes[other] {
-                let mates = (0..nodes.len()).filter(|mate| nodes[*mate] == nodes[one]);
-                assert!(mates.map(|mate| carried(mate, other)).sum::<usize>() <= 1);
+                let node_peers = (0..nodes.len()).filter(|mate| nodes[*mate] == nodes[one]);
+                assert!(node_peers.map(|mate| carried(mate, other)).sum::<usize>() <= 1);
             }
         }
         return;

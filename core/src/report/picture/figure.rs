@@ -8,7 +8,7 @@ use super::panel::{Panel, round, text};
 use super::slices::axes;
 use super::{Caption, MOST_CELLS, grid, matrix};
 use crate::machine::Kind;
-use crate::report::VertexPlaces;
+use crate::report::VertexPlacement;
 use crate::report::text::{AtLeast, Change};
 
 const MARGIN: f64 = 24.0;
@@ -67,8 +67,8 @@ impl Figure {
     pub fn grids(
         caption: &Caption,
         dims: &[usize],
-        before: &VertexPlaces,
-        after: &VertexPlaces,
+        before: &VertexPlacement,
+        after: &VertexPlacement,
     ) -> Self {
         let shown = grid::shown(dims);
         let [before, after] = [before, after].map(|places| grid::corner(dims, &shown, places));

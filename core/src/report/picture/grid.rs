@@ -7,7 +7,7 @@ use svg::node::element::{Group, Path};
 use super::colors::Rgb;
 use super::panel::{PANEL, Panel, round, step, text};
 use super::slices::{Slice, slices};
-use crate::report::VertexPlaces;
+use crate::report::VertexPlacement;
 
 /// The largest side of a cell, in pixels.
 const LARGEST: f64 = 28.0;
@@ -89,7 +89,7 @@ pub(super) fn shown(dims: &[usize]) -> Vec<usize> {
 }
 
 /// The corner of a grid with these sides.
-pub(super) fn corner(dims: &[usize], shown: &[usize], places: &VertexPlaces) -> VertexPlaces {
+pub(super) fn corner(dims: &[usize], shown: &[usize], places: &VertexPlacement) -> VertexPlacement {
     let cells = |groups: &[u32]| -> Vec<u32> {
         let inside = |cell: &usize| {
             let mut rest = *cell;
@@ -102,7 +102,7 @@ pub(super) fn corner(dims: &[usize], shown: &[usize], places: &VertexPlaces) -> 
         (0..groups.len()).filter(inside).map(|cell| groups[cell]).collect()
     };
     let levels = |levels: &[Vec<u32>]| levels.iter().map(|groups| cells(groups)).collect();
-    VertexPlaces {
+    VertexPlacement {
         nodes: cells(&places.nodes),
         above: levels(&places.above),
         below: levels(&places.below),
@@ -110,7 +110,7 @@ pub(super) fn corner(dims: &[usize], shown: &[usize], places: &VertexPlaces) -> 
 }
 
 /// Draws a grid with the place of each cell; `colors` has one for each node.
-pub(super) fn panel(dims: &[usize], places: &VertexPlaces, colors: &[Rgb]) -> Panel {
+pub(super) fn panel(dims: &[usize], places: &VertexPlacement, colors: &[Rgb]) -> Panel {
     let node_of = &places.nodes[..];
     let slices = slices(dims);
     // The last slice of a line may be shorter than the first, which counts.

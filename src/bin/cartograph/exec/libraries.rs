@@ -9,13 +9,13 @@ use crate::elf::{FOLDER, LIBRARY, Library, RECORDERS, is_trusted};
 use crate::output::{Failure, Result};
 
 /// The directory of the library to preload.
-pub(crate) struct Place {
+pub(crate) struct LibraryDirectory {
     directory: PathBuf,
     /// Whose files are taken, beside those of root.
     owner: u32,
 }
 
-impl Place {
+impl LibraryDirectory {
     /// The directory that the user names, or `lib` beside the command's `bin`: other users may put something beside a
     /// command that lies elsewhere.
     pub(crate) fn find() -> Result<Self> {

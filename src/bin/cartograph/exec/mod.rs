@@ -19,7 +19,7 @@ use crate::elf::RECORDER;
 use crate::help::{self, Known};
 use crate::output::{Failure, Result, is_first, say};
 use crate::profile::Profile;
-use libraries::Place;
+use libraries::LibraryDirectory;
 use program::find_program;
 
 #[derive(clap::Args)]
@@ -158,7 +158,7 @@ fn preload(program: &Path, mpi: Option<&str>, records: bool) -> Result<OsString>
             program.display()
         )));
     }
-    let place = Place::find()?;
+    let place = LibraryDirectory::find()?;
     let folder = mpi.map(|name| place.of_mpi(name)).transpose()?;
     let library = match (records, folder) {
         (false, _) => place.library(),

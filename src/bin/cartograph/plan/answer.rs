@@ -6,7 +6,7 @@ use cartograph::engine::NodeTraffic;
 use cartograph::mapping::{Cost, Csr, Plan};
 use cartograph::report::picture::terminal::View;
 use cartograph::report::picture::{self, Caption, Figure};
-use cartograph::report::{LevelEffect, NodeSizes, VertexPlaces, WeightedEffect};
+use cartograph::report::{LevelEffect, NodeSizes, VertexPlacement, WeightedEffect};
 use serde::Serialize;
 
 use super::Solved;
@@ -60,10 +60,10 @@ impl Solved {
     }
 
     /// The places of vertices, before and after.
-    fn places(&self) -> [VertexPlaces; 2] {
+    fn places(&self) -> [VertexPlacement; 2] {
         let after: Vec<i32> = self.plan.old_ranks().collect();
-        let before = VertexPlaces::new(&self.layout, 0..self.plan.vertices);
-        [before, VertexPlaces::new(&self.layout, after.iter().copied())]
+        let before = VertexPlacement::new(&self.layout, 0..self.plan.vertices);
+        [before, VertexPlacement::new(&self.layout, after.iter().copied())]
     }
 
     fn subject(&self) -> String {

@@ -3,8 +3,8 @@
 use std::ops::Range;
 use std::ptr;
 
-use super::{Blocks, Buffers, LENGTH, MOST_BYTES, Part, Placed};
-use crate::engine::combine::{Message, Own, Stage};
+use super::{Blocks, BufferLayout, Buffers, LENGTH, MOST_BYTES, Part};
+use crate::engine::combine::{Message, OwnPart, Stage};
 use crate::host::errors::quiet;
 use crate::host::neighbor::types::{Sizes, Temporary};
 use crate::host::neighbor::{Neighborhood, self_copy};
@@ -22,7 +22,7 @@ const OWN_TAG: i32 = TAG - 1;
 pub(super) struct CombinedCall<'a> {
     pub(super) of: &'a Neighborhood<'a>,
     pub(super) private: &'a HostComm,
-    pub(super) placed: &'a Placed,
+    pub(super) layout: &'a BufferLayout,
     pub(super) send: &'a Blocks<'a>,
     pub(super) receive: &'a Blocks<'a>,
     /// The bytes of the buffers.
@@ -33,30 +33,30 @@ pub(super) struct CombinedCall<'a> {
 impl CombinedCall<'_> {
     /// Carries it out.
     pub(super) fn run(&mut self) -> Result {
-        let placed = self.placed;
-        let schedule = &placed.schedule;
-        let alone = self.of.alone()?;
+        let layout = self.layout;
+        let schedule = &layout.schedule;
+        let self_comm = self.of.self_comm()?;
         // All receives first: then nothing comes unexpected that need not.
-        for (stage, [_, starts]) in schedule.stages.iter().zip(&placed.stages) {
+        for (stage, [_, starts]) in schedule.stages.iter().zip(&layout.stages) {
             for (message, start) in stage.receives.iter().zip(starts) {
                 self.receive_parts(message, *start)?;
             }
         }
-        let with_own = alone.is_none();
+        let with_own = self_comm.is_none();
         let [sends, receives] = [Direction::Send, Direction::Receive]
             .map(|direction| self.of.ends.of(direction, with_own).len());
         // A process' own come last, and need no message where there is another way.
         for place in schedule.direct_receives.iter().filter(|place| **place < receives) {
             self.receive_block(*place)?;
         }
-        for (own, start) in schedule.filled.iter().zip(&placed.filled) {
+        for (own, start) in schedule.filled.iter().zip(&layout.filled) {
             self.fill(own, *start)?;
         }
         self.send_parts(0)?;
         // What is wrong with a block of this process alone does not keep others waiting.
         let mut wrong = Ok(());
-        if let Some(alone) = &alone {
-            wrong = self_copy::copy(self.of, alone, self.send, self.receive);
+        if let Some(self_comm) = &self_comm {
+            wrong = self_copy::copy(self.of, self_comm, self.send, self.receive);
         }
         let mut waited = 0;
         for (stage, Stage { receives, .. }) in schedule.stages.iter().enumerate() {
@@ -80,7 +80,7 @@ impl CombinedCall<'_> {
     }
 
     /// Packs a block of this process.
-    fn fill(&mut self, own: &Own, start: usize) -> Result {
+    fn fill(&mut self, own: &OwnPart, start: usize) -> Result {
         let ends = self.of.ends.of(Direction::Send, true);
         let block = (self.send.block)(ends[own.ends[0]].number);
         let length = Sizes::default().of(&block).filter(|bytes| *bytes <= MOST_BYTES);
@@ -128,7 +128,7 @@ impl CombinedCall<'_> {
     }
 
     /// Gives a part to the blocks of this process that it belongs to.
-    fn empty(&mut self, own: &Own) -> Result {
+    fn empty(&mut self, own: &OwnPart) -> Result {
         let Part { start, length } = self.buffers.parts[own.slot];
         let ends = self.of.ends.of(Direction::Receive, true);
         for place in &own.ends {
@@ -191,8 +191,8 @@ impl CombinedCall<'_> {
 
     /// Sends the messages of a stage, if there is one more; their parts are all here.
     fn send_parts(&mut self, stage: usize) -> Result {
-        let placed = self.placed;
-        let stages = placed.schedule.stages.iter().zip(&placed.stages).nth(stage);
+        let layout = self.layout;
+        let stages = layout.schedule.stages.iter().zip(&layout.stages).nth(stage);
         let Some((Stage { sends, .. }, [starts, _])) = stages else { return Ok(()) };
         for (Message { peer, slots }, start) in sends.iter().zip(starts) {
             let Buffers { parts, requests, .. } = &mut self.buffers;
@@ -223,10 +223,10 @@ impl CombinedCall<'_> {
 
     /// Waits for the messages of a stage, and finds their parts.
     fn wait_parts(&mut self, stage: usize, arriving: Range<usize>) -> Result {
-        let placed = self.placed;
+        let layout = self.layout;
         self.buffers.requests.wait(self.private, arriving)?;
-        let messages = &placed.schedule.stages[stage].receives;
-        for (message, start) in messages.iter().zip(&placed.stages[stage][1]) {
+        let messages = &layout.schedule.stages[stage].receives;
+        for (message, start) in messages.iter().zip(&layout.stages[stage][1]) {
             let mut at = start + LENGTH * message.slots.len();
             for (i, slot) in message.slots.iter().enumerate() {
                 let mut length = [0; LENGTH];

@@ -31,14 +31,14 @@ type Blocks<'a> = Side<&'a dyn Fn(usize) -> Block>;
 
 /// The data of a communicator whose blocks are combined.
 pub(super) struct Combined {
-    each: Placed,
-    same: Placed,
+    each: BufferLayout,
+    same: BufferLayout,
     /// The buffers of a call, kept for the next. A call takes it away while it is under way.
     buffers: Mutex<Buffers>,
 }
 
 /// A schedule, and where in a buffer its parts and messages are.
-struct Placed {
+struct BufferLayout {
     schedule: Schedule,
     filled: Vec<usize>,
     /// For each stage where the messages that are sent begin, and those that are received.
@@ -81,8 +81,8 @@ impl Combined {
         let made = agreed.map_err(Error::quietly)?;
         let made = made.map(|Schedules { each, same }| {
             Box::new(Self {
-                each: Placed::new(each),
-                same: Placed::new(same),
+                each: BufferLayout::new(each),
+                same: BufferLayout::new(same),
                 buffers: Mutex::default(),
             })
         });
@@ -117,20 +117,20 @@ impl Combined {
         send: &Blocks<'_>,
         receive: &Blocks<'_>,
     ) -> Result {
-        let placed = match operation.payload() {
+        let layout = match operation.payload() {
             Payload::Each => &self.each,
             Payload::Same => &self.same,
         };
         let kept = || self.buffers.lock().unwrap_or_else(PoisonError::into_inner);
         let mut buffers = mem::take(&mut *kept());
-        if buffers.bytes.len() < placed.bytes {
-            buffers.bytes = vec![0; placed.bytes];
+        if buffers.bytes.len() < layout.bytes {
+            buffers.bytes = vec![0; layout.bytes];
         }
         buffers.parts.clear();
-        buffers.parts.resize(placed.schedule.slots, Part::default());
+        buffers.parts.resize(layout.schedule.slots, Part::default());
         // Not through the vector while the call lasts: the host writes there as well.
         let base = buffers.bytes.as_mut_ptr();
-        let mut call = CombinedCall { of, private, placed, send, receive, base, buffers };
+        let mut call = CombinedCall { of, private, layout, send, receive, base, buffers };
         let done = call.run();
         if done.is_err() && call.buffers.requests.give_up() {
             of.attached.spoil();
@@ -167,7 +167,7 @@ fn node(of: &Neighborhood<'_>, private: &HostComm) -> Result<Option<i64>> {
     Ok(node.filter(|_| can_pack))
 }
 
-impl Placed {
+impl BufferLayout {
     fn new(schedule: Schedule) -> Self {
         let mut bytes = 0;
         let mut take = |parts: usize, head: usize| {

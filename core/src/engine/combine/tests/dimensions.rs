@@ -1,6 +1,6 @@
 //! Messages along the dimensions of tori.
 
-use super::super::dimensions::Offer;
+use super::super::dimensions::TorusCandidates;
 use super::*;
 
 /// An offset, coordinate by coordinate, and the pairing of its edges.
@@ -291,16 +291,16 @@ fn the_torus_is_found_among_a_million_processes() {
             [edges(&to, |end, copy| edge(rank, end, copy)), edges(&from, arriving)]
         };
         let first = ends(0);
-        let offer = Offer::new(size, first.each_ref().map(Vec::as_slice));
-        let offer = Offer::from_words(&offer.to_words());
+        let candidates = TorusCandidates::new(size, first.each_ref().map(Vec::as_slice));
+        let candidates = TorusCandidates::from_words(&candidates.to_words());
         let mut fit = vec![1; 1];
         for rank in [0, 1, 7, 90, 12345, size / 2, size - 1] {
-            let here = offer.fits(rank, ends(rank).each_ref().map(Vec::as_slice));
+            let here = candidates.fits(rank, ends(rank).each_ref().map(Vec::as_slice));
             fit.resize(here.len(), 1);
             fit.iter_mut().zip(here).for_each(|(fit, here)| *fit &= here);
         }
         let torus = fit.iter().position(|fit| *fit == 1).expect("one fits all");
-        let along = offer.accept(0, torus);
+        let along = candidates.accept(0, torus);
         let schedule = along.schedule(Payload::Each, first.each_ref().map(Vec::as_slice));
         let messages: usize = schedule.stages.iter().map(|stage| stage.sends.len()).sum();
         assert_eq!(messages, 6 * radius as usize);

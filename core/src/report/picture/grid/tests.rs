@@ -37,7 +37,7 @@ fn pictures_fit_their_panel() {
         let cells: usize = dims.iter().product();
         let node_of: Vec<u32> = (0..cells).map(|cell| (cell / 4) as u32).collect();
         let above = vec![node_of.iter().map(|node| node / 3).collect()];
-        let places = VertexPlaces { nodes: node_of, above, below: Vec::new() };
+        let places = VertexPlacement { nodes: node_of, above, below: Vec::new() };
         let drawn = shown(dims);
         let places = corner(dims, &drawn, &places);
         assert_eq!(places.nodes.len(), drawn.iter().product::<usize>(), "{dims:?}");
@@ -56,7 +56,7 @@ fn pictures_fit_their_panel() {
 #[test]
 fn a_corner_has_its_cells_in_order() {
     let nodes: Vec<u32> = (0..24).collect();
-    let places = VertexPlaces { nodes: nodes.clone(), above: vec![nodes], below: Vec::new() };
+    let places = VertexPlacement { nodes: nodes.clone(), above: vec![nodes], below: Vec::new() };
     let corner = corner(&[2, 3, 4], &[2, 2, 3], &places);
     assert_eq!(corner.nodes, [0, 1, 2, 4, 5, 6, 12, 13, 14, 16, 17, 18]);
     assert_eq!(corner.above[0], corner.nodes);
