@@ -1,4 +1,4 @@
-//! Nothing in the library waits for whoever comes first.
+//! Checks that the library never waits for whichever message or request comes first.
 //!
 //! A program of sends, receives, waits for given requests and collectives, without the names below, does the same whatever the
 //! order of messages, and if it cannot deadlock where each send waits for its receive, it cannot where messages are buffered
@@ -26,7 +26,7 @@ const FORBIDDEN: [&str; 12] = [
     "MPI_Cancel",
 ];
 
-/// What is allowed where, and why.
+/// The exceptions: a file, a name, and the reason.
 const ALLOWED: [(&str, &str, &str); 1] = [(
     "MPI_Cancel",
     "src/host/neighbor.c",

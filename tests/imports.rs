@@ -82,7 +82,7 @@ impl Crate {
         }
     }
 
-    /// Which modules of each folder import which others of it, themselves or by what is in them.
+    /// For each folder, the modules of it that each of its modules imports, itself or by its parts.
     fn folders(&self) -> BTreeMap<Name, BTreeMap<&str, BTreeSet<String>>> {
         let mut folders: BTreeMap<Name, BTreeMap<&str, BTreeSet<String>>> = BTreeMap::new();
         for (from, imports) in &self.imports {

@@ -8,7 +8,7 @@ use crate::mapping::Csr;
 pub struct FormatError {
     /// The number of the line, from 1; comments count.
     pub line: usize,
-    /// What is wrong in it.
+    /// The fault in it.
     pub what: String,
 }
 
@@ -62,7 +62,7 @@ pub fn read(text: &str) -> Result<Csr, FormatError> {
 struct Header {
     vertices: u32,
     edges: u64,
-    /// How many numbers come before the neighbors.
+    /// The count of numbers before the neighbors.
     before: usize,
     weighted: bool,
 }

@@ -20,7 +20,7 @@ use crate::elf::LIBRARY as FILE;
 #[cfg(feature = "record")]
 use crate::elf::RECORDER as FILE;
 
-/// Loads the library for the object `mpi`, whose handle is given; or says why there is none.
+/// Loads the library for the object `mpi`, whose handle is given; or gives the reason why no library fits.
 pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Handle, String> {
     let object = &objects.0[mpi];
     let shown = object.shown();

@@ -32,7 +32,7 @@ struct Binding {
     mpi: Option<Handle>,
     /// The object in which its own functions are looked for.
     host: Host,
-    /// The library that was built for it, or why there is none.
+    /// The library that was built for it, or the reason why no library fits.
     library: Result<Handle, String>,
     /// The addresses found, by the index of its name.
     targets: [AtomicPtr<()>; COUNT],
@@ -53,7 +53,7 @@ enum Host {
 /// One for each MPI. A process has one, hardly ever two.
 static BINDINGS: [AtomicPtr<Binding>; 8] = [const { AtomicPtr::new(ptr::null_mut()) }; 8];
 
-/// That of the MPI that was loaded with the program.
+/// The binding of the MPI that was loaded with the program.
 static AT_START: AtomicPtr<Binding> = AtomicPtr::new(ptr::null_mut());
 
 /// The target of the name with this index, for the code at `caller`.

@@ -141,8 +141,8 @@ fn state(directory: &Path) -> Result<(), String> {
     }
 }
 
-/// Begins to record a process, after `MPI_Init`. Whether something will be recorded. Rank 0 makes the directory, so that
-/// what is wrong with it is said before the program runs, perhaps for hours.
+/// Begins to record a process, after `MPI_Init`. Whether something will be recorded. Rank 0 makes the directory, so
+/// that so a fault is reported before the program runs, perhaps for hours.
 pub(crate) fn open(process: Process) -> bool {
     let Some((directory, state)) = PLACE.get().cloned().flatten() else { return false };
     let rank = process.rank;

@@ -194,7 +194,7 @@ pub(crate) fn sources(comm: MPI_Comm) -> Vec<c_int> {
 
 /// A number for the processes of a communicator, the same in all of them, and how many they are; `None` for two groups.
 pub(crate) fn group(comm: MPI_Comm) -> Option<(u64, u32)> {
-    /// Of larger groups so many are looked at.
+    /// The number of processes of larger groups that are looked at.
     const MOST_LOOKED_AT: c_int = 64;
     let mut own = -1;
     // SAFETY: a communicator with which the host has just succeeded, and a place for a rank.

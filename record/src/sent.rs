@@ -35,7 +35,7 @@ pub(crate) struct Calls {
     pub(crate) bytes: u64,
 }
 
-/// A collective of so many items.
+/// A collective of `count` items.
 pub(crate) fn calls(
     function: &'static str,
     comm: MPI_Comm,

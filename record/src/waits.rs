@@ -88,7 +88,7 @@ enum Done {
     If(c_int),
     /// The one with this index, if there is one.
     One(c_int),
-    /// So many, with these indices.
+    /// Some of them: their number and indices.
     Some(c_int, *const c_int),
 }
 

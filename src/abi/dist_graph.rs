@@ -218,7 +218,7 @@ pub(crate) struct NeighborArrays {
 
 /// # Safety
 ///
-/// The arrays have room for as many ints as said, or are sentinels of that language.
+/// The arrays have room for the ints given, or are sentinels of that language.
 #[inline(always)]
 pub(crate) unsafe fn give_neighbors<const N: usize>(
     found: CachedTopology,

@@ -54,10 +54,10 @@ macro_rules! export {
 /// fn MPI_Cart_rank(comm: MPI_Comm, ...) = cart_rank, ByTopology;
 /// ```
 ///
-/// `cart_rank` is the body, an `unsafe fn` that has the topology (or, with `ByKind`, only its kind) in
-/// place of `comm`. It may be called twice: first with what the cache knows, inlined here. Only where
-/// that gives no answer is it called again, with what the host says, and what is wrong concluded. So a
-/// query that is answered calls nothing and keeps nothing for a call.
+/// `cart_rank` is the body, an `unsafe fn` that has the topology (or, with `ByKind`, only its kind) in place of `comm`.
+/// It may be called twice: first with what the cache knows, inlined here. Only where that gives no answer is it called
+/// again, with the answer of the host, and errors are raised. So a query that is answered calls nothing and keeps
+/// nothing for a call.
 macro_rules! query {
     ($(
         $(#[$doc:meta])*

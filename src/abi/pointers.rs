@@ -135,7 +135,7 @@ pub(super) unsafe fn weights<'a>(
     }
 }
 
-/// The array for weights; `None` for the sentinels, which ask for none, and where there are none.
+/// The array for weights; `None` for the sentinels, which ask for no weights, and for an empty array.
 ///
 /// # Safety
 ///

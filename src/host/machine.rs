@@ -133,7 +133,7 @@ const WORDS: usize = 4 + domain::WORDS + address::WORDS;
 /// The index of the first word of the address.
 const ADDRESS: usize = 4 + domain::WORDS;
 
-/// No rank in `MPI_COMM_WORLD`, as a word.
+/// The word for a process without a rank in `MPI_COMM_WORLD`.
 const NOWHERE: c_int = -1;
 
 impl ProcessLocation {
@@ -262,8 +262,8 @@ fn broadcast(comm: &HostComm, words: Vec<u32>) -> Result<Vec<u32>> {
     Ok(bytes.chunks_exact(4).map(word).collect())
 }
 
-/// Reads what `CARTOGRAPH_LAYOUT` says of `MPI_COMM_WORLD`. A mistake in it is said once, by rank 0 of the
-/// communicator that it is needed for.
+/// Reads `CARTOGRAPH_LAYOUT` for `MPI_COMM_WORLD`. A mistake in it is reported once, by rank 0 of the communicator that
+/// it is needed for.
 fn written(world: &HostComm, comm: &HostComm) -> Result<Option<Machine>> {
     static SAID: Once = Once::new();
     match Settings::get().written_layout(world.size()? as usize) {
@@ -292,7 +292,7 @@ fn cached(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     Ok((runs.ranks() == comm.size()? as usize).then_some(runs))
 }
 
-/// Caches a layout where there is none. Without it a later call finds the same again.
+/// Caches a layout where none is cached. Without the cache a later call finds the same layout again.
 fn keep(comm: &HostComm, runs: Runs) -> Arc<Runs> {
     let runs = Arc::new(runs);
     if is_active() {

@@ -111,9 +111,9 @@ pub(super) fn say_if_forced(function: &str, outcome: ReorderOutcome) {
     }
 }
 
-/// The weights of edges along the dimensions of a grid on `comm`: by `CARTOGRAPH_WEIGHTS`; where that has none for
-/// it, by what a recorded run sent; and else by `cartograph_weights` among the communicator's hints, as far as the host keeps it. That none of the former is
-/// for so many dimensions, and what is wrong with the latter, is said once, by rank 0.
+/// The weights of edges along the dimensions of a grid on `comm`: by `CARTOGRAPH_WEIGHTS`; where that has none for it,
+/// by what a recorded run sent; and else by `cartograph_weights` among the communicator's hints, as far as the host
+/// keeps it. That none of the former is for so many dimensions, and faults of the latter, are reported once, by rank 0.
 pub(crate) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
     weights_or(comm, dims, || traffic::weights(comm, dims))
 }

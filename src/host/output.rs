@@ -79,8 +79,8 @@ impl Output {
     }
 }
 
-/// Writes a report once, whole; into a file only if there is none: another process may have written it, of another world
-/// of this job.
+/// Writes a report once, whole; into a file only if it does not exist: another process may have written it, of another
+/// world of this job.
 pub(super) fn write_all(target: &Target, report: &Report) {
     if let Target::File(path) = target {
         let text = if is_json(path) { report.json() + "\n" } else { report.text() };

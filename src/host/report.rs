@@ -60,8 +60,8 @@ impl Collector {
     }
 }
 
-/// This process' collector, if there is to be a report. Without the world model there is none: nothing would
-/// say when it ends.
+/// This process' collector, if there is to be a report. Without the world model there is no report: nothing would say
+/// when it ends.
 fn collector<'a>() -> Option<&'a Collector> {
     let target = Settings::get().report.as_ref()?;
     // SAFETY: asks the host for its state, which is allowed at any time.

@@ -263,7 +263,7 @@ impl Settings {
         self.network_map.get_or_init(read).as_ref()
     }
 
-    /// The layout that `CARTOGRAPH_LAYOUT` gives to `ranks` processes, or why there is none.
+    /// The layout that `CARTOGRAPH_LAYOUT` gives to `ranks` processes, or the reason why it gives none.
     pub(super) fn written_layout(&self, ranks: usize) -> Option<Result<Machine, String>> {
         let WrittenLayout { text, file } = self.layout.as_ref()?;
         // Where processes run is asked of them, and then looked up there.

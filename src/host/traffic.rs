@@ -12,8 +12,7 @@ use super::{HostComm, machine, sys};
 use crate::engine::Comm;
 use crate::mapping::{Adjacency, Csr, Grid, weights};
 
-/// The recording, if there is one of as many processes as the job has. What is wrong with it is said once, by
-/// rank 0 of `comm`.
+/// The recording, if it is of the job's number of processes. A fault in it is reported once, by rank 0 of `comm`.
 fn recording(comm: &HostComm) -> Option<&'static Recording> {
     static READ: OnceLock<Result<Recording, String>> = OnceLock::new();
     static SAID: Once = Once::new();

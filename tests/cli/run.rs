@@ -74,7 +74,7 @@ impl Run {
         String::from_utf8(self.output().stdout).unwrap()
     }
 
-    /// It fails with an exit code, and one line with these words.
+    /// Checks that it fails with an exit code, and one line with these words.
     pub(crate) fn fails(self, code: i32, words: &str) {
         let shown = format!("{:?}", self.command);
         let done = self.output();

@@ -3,7 +3,8 @@
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// It counted its checks: `N passed, 0 failed`, with N > 0. Or it speaks TAP: N lines `ok`, none `not ok`, and `1..N`.
+    /// The program counted its checks: `N passed, 0 failed`, with N > 0. Or it speaks TAP: N lines `ok`, none `not ok`,
+    /// and `1..N`.
     Passed,
     /// The host lacks what it is about: `ignored: REASON`.
     Ignored(String),

@@ -17,7 +17,7 @@ pub enum OpenError {
     /// The system does not give it.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// It is something else, or not whole.
+    /// The text is something else, or incomplete.
     #[error("is not a recording: {0}")]
     Read(#[from] ReadError),
 }

@@ -20,7 +20,7 @@ impl Recording {
     }
 }
 
-/// A recording while it is read. It takes memory for what was read, whatever size the job is said to have.
+/// A recording while it is read. It takes memory for what was read, whatever size of the job it states.
 #[derive(Default)]
 pub(crate) struct PartialRecording {
     recording: Recording,

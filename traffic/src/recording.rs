@@ -11,7 +11,7 @@ pub(crate) const MOST_PROCESSES: u32 = 1 << 25;
 /// Why a text is not a recording.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ReadError {
-    /// There is nothing in it.
+    /// An empty recording.
     #[error("no process has written anything there")]
     Empty,
     /// A line that no part has.

@@ -22,14 +22,14 @@ pub struct Scale {
 }
 
 impl Scale {
-    /// The scale for edges along which so many bytes went.
+    /// The scale for edges with these bytes.
     pub fn of(bytes: impl Iterator<Item = u64>) -> Self {
         let sum = bytes.fold(0u128, |sum, bytes| sum.saturating_add(bytes.into()));
         let beyond = (u128::BITS - sum.leading_zeros()).saturating_sub(SUM_BITS);
         Self { unit: (beyond.div_ceil(10) as usize).min(UNITS.len() - 1) }
     }
 
-    /// The weight of an edge along which so many bytes went; not 0 if any did.
+    /// The weight of an edge with these bytes; not 0 if there are any.
     pub fn weight(self, bytes: u64) -> i64 {
         match bytes {
             0 => 0,

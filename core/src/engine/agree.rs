@@ -11,7 +11,7 @@
 //! part of the color that decides it is exact: `Contribution::call_sequence`. What comes after the split rests
 //! on that, on what rank 0 says, and on the sizes of communicators.
 //!
-//! Every constructor begins with a split, `MPI_Cart_sub` as well, so that ranks in different ones meet.
+//! Every constructor begins with a split, `MPI_Cart_sub` as well, so that ranks in different constructors meet.
 
 use super::arguments::{Function, Shared};
 use super::check::{Check, Rule};
@@ -86,7 +86,7 @@ const DIGEST_BITS: u32 = 24;
 /// Digests are colors from here on; below are those of functions that split into several parts.
 const DIGESTS: i32 = 1 << 29;
 
-/// So many numbers there are for what decides which calls come next. All colors together are all that there are.
+/// The number of distinct call sequences. With the bits of the digest they use up all colors.
 const CALL_SEQUENCES: i32 = 96;
 const _: () = assert!(DIGESTS as i64 + ((CALL_SEQUENCES as i64) << DIGEST_BITS) == 1 << 31);
 

@@ -108,8 +108,8 @@ impl ReorderRequest {
             | incompatible_program << INCOMPATIBLE_PROGRAM
     }
 
-    /// Decides for all ranks where all ranks of `comm` ask for the same. It is rank 0 that says so, and
-    /// all [ask](Self::asks) or none.
+    /// Decides for all ranks where all ranks of `comm` ask for the same. Rank 0 decides, and all [ask](Self::asks) or
+    /// none.
     pub(super) fn decide<C: Comm>(&self, comm: &C) -> Result<ReorderDecision, C::Error> {
         let root = if comm.rank()? == 0 { self.encode_root(comm) } else { 0 };
         let mut words = [self.permission_rank(), root];
@@ -182,14 +182,14 @@ impl ReorderDecision {
 /// The outcome of a plan: applied, or the reason why not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReorderOutcome {
-    /// It was; `forced` where the program had passed `reorder = 0`.
+    /// Applied; `forced` where the program passed `reorder = 0`.
     Applied {
         /// By [`Reorder::Always`].
         forced: bool,
     },
     /// The program passed `reorder = 0`.
     NotAsked,
-    /// A distributed graph whose info does not say so, with [`Reorder::On`].
+    /// A distributed graph whose info does not allow it, with [`Reorder::On`].
     NotTold,
     /// The info of the call says no.
     Refused,
@@ -201,7 +201,7 @@ pub enum ReorderOutcome {
     OneNode,
     /// Arguments that must be the same on all ranks differ.
     Differing,
-    /// Nothing that was found is better than the order of the ranks.
+    /// No mapping that was found is better than rank order.
     NothingGained,
     /// The mapping found gains only if all dimensions weigh the same, which is not known.
     Withheld,

@@ -36,7 +36,7 @@ const PAIRS_ITSELF: [&str; 3] = ["Lap_plus_diag_vec_mult_", "Lap_vec_mult_", "Gr
 pub enum Known {
     /// Its program does not stand to be moved.
     IncompatibleProgram(&'static IncompatibleProgram),
-    /// It swaps blocks itself: how that reads behind "since".
+    /// The program swaps blocks itself; the text follows "since".
     PairsItself(&'static str),
 }
 

@@ -34,7 +34,7 @@ use crate::topology::{self, Class};
 /// The knowledge of a process, without asking others, of where the processes of a communicator run.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum MachineKnowledge {
-    /// Nothing.
+    /// No knowledge.
     #[default]
     Unknown,
     /// On which node each is.
@@ -82,8 +82,8 @@ pub trait Comm: Sized {
         graph
     }
     /// Returns whether this process would have neighborhood collectives be the host's own, on a distributed graph of
-    /// the host, on a new communicator of so many processes, on which some process is a neighbor of a process more than
-    /// once or not.
+    /// the host, on a new communicator of `processes`, on which some process is a neighbor of a process more than once
+    /// or not.
     fn host_graph(&self, _processes: i32, _repeated: &dyn Fn() -> bool) -> bool {
         false
     }

@@ -73,7 +73,7 @@ fn any_weight(u: &mut Unstructured, most: i64) -> Result<i64> {
     if u.ratio(1, 8)? { u.int_in_range(0..=most) } else { u.int_in_range(0..=3) }
 }
 
-/// Nodes for so many vertices at least, and perhaps a level below.
+/// Nodes for at least `vertices` vertices, and perhaps a level below.
 fn any_layout(u: &mut Unstructured, vertices: usize) -> Result<Machine> {
     let ranks = vertices + if u.ratio(1, 4)? { u.int_in_range(0..=20)? } else { 0 };
     let nodes = u.int_in_range(1..=20u64)?;

@@ -30,7 +30,7 @@ pub struct Address {
 /// The knowledge of a process about its node's address in the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReportedAddress {
-    /// Nothing.
+    /// No address.
     Nothing,
     /// Something that is no address.
     Malformed,
@@ -184,7 +184,7 @@ pub enum Contradiction {
     /// Some processes have an address.
     #[error("is not known for rank {0}")]
     Missing(usize),
-    /// It cannot be read.
+    /// An address that cannot be read.
     #[error("of rank {0} does not fit its pattern")]
     Malformed(usize),
     /// Two processes of one node have two addresses.
@@ -213,8 +213,8 @@ impl Contradiction {
 }
 
 impl Machine {
-    /// The layout with the groups of nodes that addresses tell of, one a rank. Each node has an address of its
-    /// own if they are `distinct`. Nodes that are told to be in no groups, or not at all, stay as they are.
+    /// The layout with the groups of nodes that addresses tell of, one a rank. Each node has an address of its own if
+    /// they are `distinct`. Nodes without groups or without an address stay as they are.
     ///
     /// # Errors
     ///

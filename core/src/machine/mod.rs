@@ -142,7 +142,7 @@ impl Machine {
         paths::read(text)?.filled(ranks, "a word a rank, from a file")
     }
 
-    /// This layout, if it has so many ranks.
+    /// This layout, if it has `ranks` ranks.
     fn filled(self, ranks: usize, text: &str) -> Result<Self, LayoutError> {
         match self.ranks() {
             places if places == ranks => Ok(self),

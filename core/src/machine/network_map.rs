@@ -19,11 +19,11 @@ pub enum NetworkMap {
 pub struct NetworkMapFile {
     /// The usable part.
     pub network_map: NetworkMap,
-    /// Lines that were left out, with its line and the reason.
+    /// The lines that were left out, with the reason for each.
     pub faults: Vec<LayoutError>,
 }
 
-/// No more faults are told.
+/// The most faults that are reported.
 pub(super) const MOST_FAULTS: usize = 8;
 
 impl NetworkMap {

@@ -1,8 +1,8 @@
-//! What a mapping costs: edges between nodes.
+//! The cost of a mapping: edges between nodes.
 
 use serde::{Deserialize, Serialize};
 
-/// What a mapping costs: the weights of the edges between different nodes. Both directions count.
+/// The cost of a mapping: the weights of the edges between different nodes. Both directions count.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cost {
     /// The sum over all nodes, J_sum in the literature.
@@ -11,7 +11,7 @@ pub struct Cost {
     pub max_node_edges: i64,
 }
 
-/// Which of the two figures comes first; the other decides between equals.
+/// The figure that comes first; the other one decides between equals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Objective {
     /// The sum: what the network as a whole must carry.
@@ -31,17 +31,19 @@ impl Cost {
     }
 }
 
-/// What a search minimizes: of the sum and the maximum one before the other, once no node has more than it may.
+/// The quantity that a search minimizes: the sum before the maximum or the other way round, once no node has more than
+/// it may.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Goal {
     pub(super) objective: Objective,
-    /// Where the objective is the sum, what a node may have: any mapping without more on a node is better than one with
-    /// more.
+    /// The most that a node may have where the objective is the sum: any mapping without more on a node is better than
+    /// one with more.
     pub(super) most: i64,
 }
 
 impl Goal {
-    /// What compares mappings, smaller is better: what nodes have beyond what they may, and the [`Cost::key`].
+    /// The key by which mappings are compared, smaller is better: the excess of nodes over their limit, and the
+    /// [`Cost::key`].
     pub(super) fn key(self, cost: Cost) -> (i64, (i64, i64)) {
         (self.excess(cost.max_node_edges), cost.key(self.objective))
     }
@@ -65,7 +67,7 @@ impl From<Objective> for Goal {
 
 /// The weighted edges that leave each vertex, however a topology keeps them.
 pub trait Adjacency {
-    /// How many vertices there are: `0..vertices()`.
+    /// The number of vertices, which are `0..vertices()`.
     fn vertices(&self) -> usize;
 
     /// Calls `visit(to, weight)` for every edge that leaves `vertex`. Loops may occur and never count.

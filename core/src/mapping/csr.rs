@@ -88,7 +88,7 @@ impl Csr {
         rows
     }
 
-    /// What goes between the parts of a graph, of which there are `parts`: vertex `i` here is part `i`.
+    /// The graph of the `parts` parts of a graph, weighted by the edges between them: vertex `i` here is part `i`.
     /// Memory beside it: 8 bytes a vertex.
     pub(super) fn between(graph: &impl Adjacency, part_of: &[u32], parts: usize) -> Self {
         let mut starts = vec![0u32; parts + 1];
@@ -157,12 +157,12 @@ impl Csr {
         targets.zip(self.weights[row].iter().copied())
     }
 
-    /// How many edges there are.
+    /// The number of edges.
     pub fn len(&self) -> usize {
         self.targets.len()
     }
 
-    /// Whether there are no edges.
+    /// Returns whether the graph has no edges.
     pub fn is_empty(&self) -> bool {
         self.targets.is_empty()
     }

@@ -9,9 +9,9 @@ use crate::machine::Machine;
 pub(super) struct DistanceModel {
     /// For each level above the nodes, the outermost first, the group of each node.
     groups: Vec<Vec<u32>>,
-    /// What an edge costs more that crosses a level: of each level above, the outermost first, and the nodes.
+    /// The additional cost of an edge that crosses a level: of each level above, the outermost first, and the nodes.
     level_costs: Vec<i64>,
-    /// What every edge costs.
+    /// The cost of every edge.
     least: i64,
 }
 
@@ -38,12 +38,12 @@ impl DistanceModel {
         Self { groups, level_costs, least: distances[0] }
     }
 
-    /// Whether there is no level above the nodes.
+    /// Returns whether nothing is above the nodes.
     pub(super) fn is_trivial(&self) -> bool {
         self.groups.is_empty()
     }
 
-    /// How many levels there are above the nodes.
+    /// The number of levels above the nodes.
     pub(super) fn depth(&self) -> usize {
         self.groups.len()
     }
@@ -60,7 +60,7 @@ impl DistanceModel {
         Self { groups, level_costs: self.level_costs.clone(), least: self.least }
     }
 
-    /// What an edge between two nodes costs beyond that it joins two nodes.
+    /// The cost of an edge between two nodes in addition to the cost between any two nodes.
     #[inline]
     pub(super) fn extra_cost(&self, a: u32, b: u32) -> i64 {
         let levels = self.groups.iter().zip(&self.level_costs);
@@ -69,12 +69,12 @@ impl DistanceModel {
             .sum()
     }
 
-    /// What an edge costs more that joins two nodes.
+    /// The additional cost of an edge that joins two nodes.
     pub(super) fn node_step(&self) -> i64 {
         self.level_costs[self.groups.len()]
     }
 
-    /// Whether two nodes are in the same group at every level above.
+    /// Returns whether two nodes are in one group at every level above.
     pub(super) fn siblings(&self, a: u32, b: u32) -> bool {
         self.groups.last().is_none_or(|groups| groups[a as usize] == groups[b as usize])
     }
@@ -100,7 +100,7 @@ impl DistanceModel {
         Key::new(sum, costs[self.depth()], objective)
     }
 
-    /// What a mapping costs at each level, the outermost first and the nodes last.
+    /// The costs of a mapping at each level, the outermost first and the nodes last.
     pub(super) fn costs(&self, graph: &impl Adjacency, node_of: &[u32]) -> Vec<Cost> {
         match self.is_trivial() {
             true => vec![graph.cost(node_of)],
@@ -109,7 +109,7 @@ impl DistanceModel {
     }
 }
 
-/// What decides between two mappings; smaller is better.
+/// The key by which two mappings are compared; smaller is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Key(pub(super) i128, pub(super) i128);
 

@@ -1,8 +1,8 @@
-//! How far apart two processes are, by the outermost level between them.
+//! The distance of two processes, by the outermost level between them.
 
 use crate::machine::MOST_LEVELS;
 
-/// What an edge costs by how far apart its ends are.
+/// The cost of an edge by the distance of its ends.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Distances {
     /// Inside a node, between nodes of one group of the innermost level above, between such groups of one
@@ -13,12 +13,12 @@ pub struct Distances {
 /// The largest distance that may be given.
 pub const MOST_DISTANCE: i64 = 1_000_000;
 
-/// How much larger each distance is than the one before, where not given: what the literature on mapping to
-/// such machines measures with.
+/// The growth of distances from one level to the next, if they are not given: the literature on mapping to such
+/// machines measures with it.
 const GROWTH: i64 = 10;
 
 impl Distances {
-    /// Nothing is given.
+    /// No distances are given.
     pub const AS_ASSUMED: Self = Self { given: [0; MOST_LEVELS + 1] };
 
     /// Reads distances from inside a node outward, such as "1,10,100". Those that are not given are 10 times
@@ -26,7 +26,7 @@ impl Distances {
     ///
     /// # Errors
     ///
-    /// What is wrong, to be read after the name of where it was written.
+    /// The fault, to be read after the name of where it was written.
     pub fn parse(text: &str) -> Result<Self, String> {
         let mut distances = Self::default();
         let mut before = 0;

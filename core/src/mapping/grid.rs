@@ -52,7 +52,7 @@ impl Grid {
         Self { assumed: true, ..self }
     }
 
-    /// Whether the weights are an assumption.
+    /// Returns whether the weights are an assumption.
     pub fn is_assumed(&self) -> bool {
         self.assumed
     }
@@ -77,12 +77,12 @@ impl Grid {
         Self { stencil, ..self.clone() }
     }
 
-    /// How many cells lie along each dimension.
+    /// The number of cells along each dimension.
     pub fn dims(&self) -> &[usize] {
         &self.dims
     }
 
-    /// Whether each dimension is periodic.
+    /// For each dimension, true if it is periodic.
     pub fn periodic(&self) -> &[bool] {
         &self.periodic
     }
@@ -92,7 +92,7 @@ impl Grid {
         &self.stencil
     }
 
-    /// Whether the stencil is its own mirror image along a dimension.
+    /// Returns whether the stencil is its own mirror image along a dimension.
     pub(super) fn is_mirrored(&self, dimension: usize) -> bool {
         let mirrored = |offset: &Offset| {
             let mut by = offset.by.clone();

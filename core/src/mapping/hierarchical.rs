@@ -12,9 +12,9 @@ use crate::machine::Machine;
 pub(super) struct Mapping {
     /// The node of each vertex.
     pub(super) node_of: Vec<u32>,
-    /// What it costs at each level, the outermost first and the nodes last.
+    /// Its cost at each level, the outermost first and the nodes last.
     pub(super) costs: Vec<Cost>,
-    /// What found it.
+    /// The algorithm that found it.
     pub(super) algorithm: &'static str,
 }
 
@@ -30,7 +30,7 @@ impl Mapping {
     }
 }
 
-/// What is to be mapped through all levels.
+/// A graph that is mapped through all levels.
 pub(super) struct Question<'a, G, S> {
     /// The edges as they are.
     pub(super) graph: &'a G,
@@ -40,7 +40,7 @@ pub(super) struct Question<'a, G, S> {
     pub(super) model: &'a DistanceModel,
     /// Nodes that may take part, and how many vertices each takes then.
     pub(super) choices: &'a [Vec<(u32, u32)>],
-    /// What no mapping costs less than, as keys of mappings count it.
+    /// A lower bound on the cost of any mapping, counted as keys of mappings are.
     pub(super) bound: i128,
 }
 

@@ -8,7 +8,7 @@ pub(super) use self::rows::READ;
 use super::cost::Adjacency;
 use super::grid::Grid;
 
-/// No grid whose cells an `i32` can number has more dimensions of size 2 or more.
+/// The most dimensions of size 2 or more in a grid whose cells an `i32` can number.
 const MAX_NDIMS: usize = 31;
 
 /// A number to divide by often: a multiplication takes a fraction of a division's time.
@@ -34,13 +34,13 @@ impl Divisor {
 /// One dimension, of at least two cells.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Axis {
-    /// How many cells.
+    /// The number of cells.
     pub(super) size: u32,
-    /// How far apart the numbers of neighbors along it are.
+    /// The difference of the numbers of neighbors along it.
     pub(super) stride: u32,
-    /// Whether its ends are neighbors.
+    /// True if its ends are neighbors.
     pub(super) periodic: bool,
-    /// What the vectors along it weigh, each as often as it is long: the cost of a cut, per line cut.
+    /// The weights of the vectors along it, each times its length: the cost of a cut, per line cut.
     pub(super) weight: i64,
     by_size: Divisor,
     by_stride: Divisor,
@@ -208,15 +208,14 @@ impl Lattice {
         &self.axes
     }
 
-    /// How many vectors lead from a cell that is far from all walls.
+    /// The number of vectors from a cell that is far from all walls.
     pub(super) fn degree(&self) -> usize {
         self.vectors.len()
     }
 
-    /// What the vectors along one axis weigh that are longer than `t`, for each `t`: what leaves a row
-    /// of cells on both sides together because of its `t`-th cell from the end. Longer ones count no
-    /// more than shorter ones do, since otherwise a row with gaps could have less; in a ring only
-    /// steps of one count.
+    /// For each `t`, the weight of the vectors along one axis that are longer than `t`: of the edges that leave a row
+    /// of cells on both sides because of its `t`-th cell from the end. Longer ones count no more than shorter ones do,
+    /// since otherwise a row with gaps could have less; in a ring only steps of one count.
     pub(super) fn hops(&self, axis: usize) -> Vec<i64> {
         let mut lengths = vec![0; self.axes[axis].size as usize];
         for vector in &self.vectors {

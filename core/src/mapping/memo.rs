@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::{Csr, Grid, Options, Plan, plan_cart, plan_graph};
 use crate::machine::Machine;
 
-/// What is mapped.
+/// A grid or graph that is mapped.
 enum Subject {
     Cart(Grid),
     Graph(Csr),

@@ -1,7 +1,7 @@
-//! Which process goes where. Pure: no MPI, no I/O, no unsafe.
+//! The mapping of processes to vertices. Pure: no MPI, no I/O, no unsafe.
 //!
-//! A topology belongs to ranks: vertex i of a grid or graph is always new rank i. What a mapping
-//! decides is which process of the old communicator gets that rank: a [`Plan`].
+//! A topology belongs to ranks: vertex i of a grid or graph is always new rank i. A mapping decides which process of
+//! the old communicator gets that rank: a [`Plan`].
 
 mod cart;
 pub mod cost;

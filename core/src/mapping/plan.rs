@@ -5,28 +5,28 @@ use super::distance_model::DistanceModel;
 use super::distances::Distances;
 use crate::machine::{Level, Machine};
 
-/// What part of all edges between nodes, or of the busiest one's, has to go for a whole reordering to be worth it, of a grid whose
-/// weights are known.
+/// The least part of all edges between nodes, or of the busiest node's, that a reordering must save to be worth it, for
+/// a grid whose weights are known.
 const LEAST_GAIN: f64 = 0.05;
 
-/// How processes are moved at random.
+/// A random reordering.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scramble {
-    /// What decides who gets which rank, beside the topology.
+    /// The seed of the random numbers.
     pub seed: u64,
-    /// Whether the process of rank 0 is moved as well, which no mapping does.
+    /// True if the process of rank 0 is moved as well, which no mapping does.
     pub rank_zero: bool,
 }
 
-/// How a mapping is searched for.
+/// The options of a search for a mapping.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Options {
-    /// Which cost is minimized first.
+    /// The cost that is minimized first.
     pub objective: Objective,
     /// Seconds that the search may take on a machine of today, counted in steps and not by a clock, so that the
     /// same arguments always give the same plan. `None`: a default that depends on the size.
     pub seconds: Option<f64>,
-    /// How processes are to be moved at random, if they are, to test whether a program works then.
+    /// A random reordering in place of a mapping, to test whether a program works with other ranks.
     pub scramble: Option<Scramble>,
     /// The cost of an edge by the outermost level that it crosses; used where there are levels above the nodes.
     pub distances: Distances,
@@ -68,7 +68,7 @@ pub struct Weighted {
     pub after: i128,
 }
 
-/// Which process takes which vertex of a grid or graph.
+/// The process for each vertex of a grid or graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
     /// `old_rank[v]` is the rank of the old communicator whose process takes vertex `v`, which
@@ -141,7 +141,7 @@ impl Plan {
         }
     }
 
-    /// What no mapping costs less than, beyond what every edge costs anywhere.
+    /// A lower bound on the weighted cost of any mapping, without the constant part of each edge.
     pub(super) fn beyond_edges(&self, model: &DistanceModel) -> i128 {
         model.weighted(0, self.levels.iter().map(|level| level.lower_bound))
     }
@@ -203,8 +203,8 @@ impl Plan {
         Self { old_rank: Some(old_rank), after, levels, weighted, algorithm, ..self }
     }
 
-    /// Whether processes move between nodes, and neither all edges nor those of the busiest group of any level are fewer by
-    /// [`LEAST_GAIN`].
+    /// Returns whether processes move between nodes, and neither all edges nor those of the busiest group of any level
+    /// are fewer by [`LEAST_GAIN`].
     pub(super) fn gains_little(&self, layout: &Machine) -> bool {
         let little =
             |before: i64, after: i64| (before - after) as f64 <= LEAST_GAIN * before as f64;

@@ -1,4 +1,4 @@
-//! Which process of a node takes which of the node's vertices.
+//! The assignment of a node's vertices to its processes.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use super::order::breadth_first;
 use super::refine::{Budget, Partition, anneal, swap_pairs};
 use crate::machine::{Level, Machine};
 
-/// How long one node's vertices may be searched, in seconds, from each of [`STARTS`] starts.
+/// The time of a search over one node's vertices, in seconds, from each of [`STARTS`] starts.
 const NODE_SECONDS: f64 = 0.002;
 const STARTS: usize = 3;
 
@@ -18,7 +18,7 @@ const FIRST: usize = 64;
 /// With less than so many sweeps over its graph a node's vertices stay in order.
 const LEAST: usize = 32;
 
-/// How many different nodes' answers are remembered.
+/// The most nodes whose answers are remembered.
 const REMEMBERED: usize = 4096;
 
 /// A node's graph and, for each of its ranks, the group: what the answer depends on.

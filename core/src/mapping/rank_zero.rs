@@ -15,16 +15,16 @@ use super::plan::{Options, Plan};
 use super::unknown_weights;
 use crate::machine::Machine;
 
-/// How many nodes are looked at that could change places with that of rank 0.
+/// The most nodes that are tried for an exchange with the node of rank 0.
 const MOST_NODES: usize = 64;
 
-/// How many edges may be read to find the best cell for an exchange.
+/// The most edges that are read to find the best cell for an exchange.
 const MOST_EDGES: usize = 1 << 22;
 
-/// How many cells two nodes may have whose border is drawn anew.
+/// The most cells of two nodes whose border is drawn anew.
 const MOST_CELLS: usize = 2048;
 
-/// What a plan is made for.
+/// A grid or graph that a plan is made for.
 pub(super) trait Subject: Adjacency {
     /// Vertices that 0 can become when the whole is renumbered and stays what it is, beginning with 0 itself.
     fn images(&self) -> impl Iterator<Item = usize>;
@@ -32,7 +32,7 @@ pub(super) trait Subject: Adjacency {
     /// For each vertex the one that it becomes when 0 becomes `image`.
     fn renumbered(&self, image: usize) -> Vec<u32>;
 
-    /// Whether a plan is no loss if edges weigh otherwise than is assumed.
+    /// Returns whether a plan is no loss if edges have other weights than assumed.
     fn is_no_loss(&self, layout: &Machine, plan: &Plan) -> bool;
 }
 

@@ -8,7 +8,7 @@ use super::plan::{Plan, Scramble};
 use super::rng::Rng;
 use crate::machine::Machine;
 
-/// What can be scrambled.
+/// A topology that can be scrambled.
 pub(super) trait Scrambled: Adjacency {
     /// Numbers that differ between topologies which a program might take for each other.
     fn traits(&self) -> Vec<usize>;

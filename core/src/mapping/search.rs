@@ -18,14 +18,14 @@ use super::scramble::scramble;
 use super::unknown_weights;
 use crate::machine::Machine;
 
-/// What a grid gets to search for a better mapping, in seconds: 330 us a cell up to 250 ms; beyond some
-/// thousand cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
+/// The time to search for a better mapping of a grid, in seconds: 330 us a cell up to 250 ms; beyond some thousand
+/// cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
 fn worth(cells: usize) -> f64 {
     let cells = cells as f64;
     (3.3e-4 * cells).min(0.25).min(1.3e3 / cells).max(LEAST_WORTH * cells)
 }
 
-/// What a cell of a large grid is worth, in seconds.
+/// The time for a cell of a large grid, in seconds.
 const LEAST_WORTH: f64 = 3e-7;
 
 /// The same where levels above the nodes count as well. It is less on all but large grids: what a long search for nodes
@@ -35,7 +35,7 @@ fn worth_with_levels(cells: usize) -> f64 {
     (0.11 * worth(cells)).max(1.5 * LEAST_WORTH * cells as f64)
 }
 
-/// How long each part of a search may take, in seconds.
+/// The time for each part of a search, in seconds.
 struct SearchBudget {
     /// To find which node each vertex is on, as if all were equally far from each other.
     nodes: f64,

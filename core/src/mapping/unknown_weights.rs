@@ -14,15 +14,15 @@ use super::plan::{Options, Plan};
 use super::refine::LARGE;
 use crate::machine::{Level, Machine};
 
-/// How many times as much as another any dimension may weigh.
+/// The largest ratio of two dimensions' weights that is allowed for.
 const INEQUALITY: i64 = 4;
 
 /// Of so many dimensions all corners of what they may weigh are looked at; of more, those of one dimension
 /// against the others.
 const MOST_CORNERS: usize = 8;
 
-/// What a mapping may leave of what is cut. By replay, sweeps over grids of which more is left took 1.05 to 1.23 times as
-/// long; docs/results/quality.md has those of which less is.
+/// The part of the cut edges that a mapping may leave. By replay, sweeps over grids with more cut edges left took 1.05
+/// to 1.23 times as long; docs/results/quality.md has those with fewer.
 const KEPT: (i64, i64) = (2, 3);
 
 /// The best mapping that is no loss where dimensions are unequal, or the order of the ranks. `search` finds the best one
@@ -68,12 +68,12 @@ pub(super) fn guard(
     Plan { rejected_as_risky: Some(best.after), ..stay }
 }
 
-/// Whether a plan is no loss where dimensions are unequal.
+/// Returns whether a plan is no loss where dimensions are unequal.
 pub(super) fn is_no_loss(grid: &Grid, layout: &Machine, plan: &Plan) -> bool {
     are_safe(&cuts(grid, layout, plan), &cuts(grid, layout, &plan.clone().undone()))
 }
 
-/// What a plan cuts of a grid between nodes, and between the groups of each level above.
+/// The edges of a grid that a plan cuts between nodes, and between the groups of each level above.
 fn cuts(grid: &Grid, layout: &Machine, plan: &Plan) -> Vec<Cut> {
     let group_of = |level: &Level| -> Vec<u32> {
         plan.old_ranks().map(|old| level.group_of[old as usize]).collect()
@@ -86,14 +86,14 @@ fn are_safe(cuts: &[Cut], before: &[Cut]) -> bool {
     cuts.iter().zip(before).all(|(cut, before)| cut.is_safe(before))
 }
 
-/// Whether a mapping leaves [at most so much](KEPT) of what is cut at some level.
+/// Returns whether a mapping leaves [at most so much](KEPT) of what is cut at some level.
 fn pays(cuts: &[Cut], before: &[Cut]) -> bool {
     let all = |cut: &Cut| cut.sums.iter().sum::<i64>();
     cuts.iter().zip(before).any(|(cut, before)| KEPT.1 * all(cut) <= KEPT.0 * all(before))
 }
 
-/// Weights that make a mapping cut less of those dimensions that are cut more `after` than `before`, the
-/// mildest first; by the last, dimensions weigh the more the less of them is cut before.
+/// Weights that make a mapping cut less of those dimensions that are cut more `after` than `before`, the mildest first;
+/// in the last, weights rise for dimensions that rank order cuts least.
 fn penalised_weights(before: &[i64], after: &[i64]) -> [Vec<i64>; 3] {
     let more = |weight: i64, others: i64| {
         let pairs = before.iter().zip(after);
@@ -108,10 +108,10 @@ fn penalised_weights(before: &[i64], after: &[i64]) -> [Vec<i64>; 3] {
     [more(3, 2), more(3, 1), rising]
 }
 
-/// What of a grid lies between nodes, by dimension.
+/// The edges of a grid between nodes, by dimension.
 struct Cut {
     sums: Vec<i64>,
-    /// What leaves a node, once for all nodes of which that is the same.
+    /// The edges that leave a node, once for all nodes with equal ones.
     nodes: Vec<Vec<i64>>,
 }
 
@@ -133,8 +133,8 @@ impl Cut {
         Self { sums, nodes }
     }
 
-    /// Whether there is no more of it than before, in all and of the busiest node, whatever the dimensions weigh.
-    /// Both are the most at a corner of what they may weigh; the sum where those weigh the most of which more is cut.
+    /// Returns whether no more is cut than before, in all and of the busiest node, whatever the dimensions weigh. Both
+    /// are largest at a corner of the allowed weights; the sum where the dimensions weigh most of which more is cut.
     fn is_safe(&self, before: &Self) -> bool {
         let changes = self.sums.iter().zip(&before.sums).map(|(after, before)| after - before);
         let worst = changes.map(|change| if change > 0 { INEQUALITY * change } else { change });

@@ -1,4 +1,4 @@
-//! What edges along the dimensions of a grid weigh: what people write, and what to do where that is not known.
+//! The weights of edges along the dimensions of a grid, as people write them, and what to do where they are unknown.
 
 use super::grid::Grid;
 
@@ -74,7 +74,7 @@ impl Weights {
         found.map(|(_, weights)| &weights[..]).filter(fits)
     }
 
-    /// Whether no weights are for particular sides, so that a grid without weights was probably meant as well.
+    /// Returns whether no weights are for particular sides, so that a grid without weights was probably meant as well.
     pub fn are_general(&self) -> bool {
         self.entries.iter().all(|(sides, _)| sides.is_none())
     }

@@ -21,7 +21,7 @@ const PENDING: u64 = u64::MAX;
 pub struct Replayed {
     /// Seconds until the last call that could be replayed was over.
     pub seconds: f64,
-    /// Seconds of them after every rank had made as many calls as it was asked about.
+    /// The part of these seconds after every rank had made the calls that it was asked about.
     pub after_mark: f64,
     /// The number of calls that each rank has begun: others wait for what nobody sends.
     pub calls: Vec<u32>,

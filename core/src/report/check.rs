@@ -12,7 +12,7 @@ use crate::topology::TopologySummary;
 /// Counts up to this can be added up for any number of reports.
 const MOST_TIMES: u64 = 1 << 48;
 
-/// No communicator has more processes.
+/// The most processes that a communicator can have.
 const MOST_RANKS: usize = i32::MAX as usize;
 
 type Result = std::result::Result<(), String>;
@@ -89,7 +89,7 @@ impl NodeSizes {
 }
 
 impl Placements {
-    /// For a topology of so many vertices.
+    /// Checks the placements of a topology of `vertices`.
     fn check(&self, vertices: usize) -> Result {
         let ranks = self.node_of.len();
         ensure(vertices <= ranks, || format!("places of {ranks} ranks, but {vertices} vertices"))?;

@@ -94,7 +94,7 @@ pub struct LevelEffect {
     pub name: Cow<'static, str>,
     /// The number of groups.
     pub groups: usize,
-    /// No mapping has fewer edges between them.
+    /// A lower bound on the edges between them, for any mapping.
     pub lower_bound: i64,
     /// With every process keeping its rank.
     pub before: Crossing,
@@ -122,7 +122,7 @@ impl LevelEffect {
 pub struct WeightedEffect {
     /// The distance inside a node, between nodes of one group, and so on outward.
     pub distances: Vec<i64>,
-    /// No mapping has less.
+    /// A lower bound for any mapping.
     pub lower_bound: i64,
     /// With every process keeping its rank.
     pub before: i64,
@@ -145,7 +145,7 @@ impl From<&Weighted> for WeightedEffect {
 /// The effect of a mapping, whether it was applied or not.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Effect {
-    /// No mapping has fewer edges between nodes.
+    /// A lower bound on the edges between nodes, for any mapping.
     pub lower_bound: i64,
     /// With every process keeping its rank.
     pub before: Cost,

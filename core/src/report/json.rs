@@ -19,7 +19,7 @@ pub struct Document {
     pub job: Option<Job>,
     /// The topologies that were created, in the order in which each kind came first.
     pub topologies: Vec<Record>,
-    /// The number of further topologies, which were of too many kinds to be recorded.
+    /// The number of further topologies that were not recorded, since there are too many kinds.
     pub not_recorded: u64,
     /// The warnings.
     pub warnings: Vec<Warning>,

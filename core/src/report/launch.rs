@@ -21,8 +21,8 @@ impl Launch {
     /// A longer list is left to the user, in bytes.
     const LONGEST_LIST: usize = 400;
 
-    /// The launch of a job of so many processes on this MPI. `environment` gives the value of a variable, and `hosts` is
-    /// the list of the nodes' names.
+    /// The launch of a job of `processes` on this MPI. `environment` gives the value of a variable, and `hosts` is the
+    /// list of the nodes' names.
     pub fn new(
         mpi: &str,
         processes: i32,

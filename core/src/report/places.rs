@@ -76,8 +76,8 @@ impl Placements {
         self.vertex_places(|groups| Some(groups.get(..vertices)?.to_vec()))
     }
 
-    /// The places of the first `vertices` new ranks as they are. `None` if there are not so many ranks, or an
-    /// old rank is invalid.
+    /// The places of the first `vertices` new ranks as they are. `None` if there are fewer ranks, or an old rank is
+    /// invalid.
     pub fn after(&self, vertices: usize) -> Option<VertexPlacement> {
         let Some(old_rank) = &self.old_rank else { return self.before(vertices) };
         self.vertex_places(|groups| {

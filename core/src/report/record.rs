@@ -32,7 +32,7 @@ pub enum Reorder {
 pub struct Reason(Cow<'static, str>);
 
 impl Reason {
-    /// No mapping that was found is better than rank order.
+    /// Of the mappings that were found, none is better than rank order.
     pub const NOTHING_TO_GAIN: Self = Self(Cow::Borrowed("nothing to gain"));
     /// The program passed `reorder = 0`.
     pub const NOT_ASKED: Self = Self(Cow::Borrowed("reorder = 0"));
@@ -55,7 +55,7 @@ impl Reason {
     pub const NOT_TOLD: Self = Self(Cow::Borrowed(
         "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info",
     ));
-    /// The program said so in the info of the call.
+    /// The program forbade it in the info of the call.
     pub const REFUSED: Self = Self(Cow::Borrowed("cartograph_reorder = false in the info"));
 
     /// The program is known not to work when it is moved; `what` says why, and how to move it all the same.
@@ -213,7 +213,7 @@ impl Record {
         }
     }
 
-    /// The key by which records are alike: all but times and pictures. Records in which it is equal are told as one.
+    /// The key by which records are alike: all but times and pictures. Records with equal keys are shown as one.
     pub(super) fn dedup_key(&self) -> impl Hash + Eq + '_ {
         let same = (&self.function, &self.topology, self.comm_size, self.reorder);
         (same, &self.nodes, &self.kept, &self.effect, self.host_graph)

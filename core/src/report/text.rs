@@ -66,7 +66,7 @@ impl fmt::Display for Effect {
     }
 }
 
-/// A line for each level but the nodes, of which more is told.
+/// A line for each level but the nodes, which have lines of their own.
 impl fmt::Display for LevelEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, groups, before, after, lower_bound } = self;

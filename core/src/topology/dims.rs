@@ -8,7 +8,7 @@ mod tests;
 /// 2^30 has more prime factors than any other `i32`.
 const MAX_PRIME_FACTORS: usize = 30;
 
-/// Half of the 1600 divisors of 2095133040. No other `i32` has as many.
+/// Half of the 1600 divisors of 2095133040, the `i32` with the most divisors.
 const MAX_SMALL_DIVISORS: usize = 800;
 
 /// The square root of the largest `i32`, rounded down.

@@ -28,7 +28,7 @@ fn slots_of(words: &str) -> Option<usize> {
 /// The nodes that `--hosts` names.
 pub(crate) struct Hosts {
     pub(crate) names: Vec<String>,
-    /// Processes on each, where that is said of all of them.
+    /// The number of processes on each, where it is given for all of them.
     pub(crate) sizes: Option<Vec<usize>>,
 }
 

@@ -88,9 +88,9 @@ impl Key {
         check(unsafe { sys::PMPI_Comm_set_attr(comm, number, value) })
     }
 
-    /// Caches a value unless the communicator has one, which another thread may be using: a second would delete
-    /// the first. Returns whether it did; if not, the value is still the caller's. For what can be done without: no
-    /// handler is told that there is no room for it.
+    /// Caches a value unless the communicator has one, which another thread may be using: a second would delete the
+    /// first. Returns whether it did; if not, the value is still the caller's. For what can be done without: no handler
+    /// hears that there is no room for it.
     ///
     /// Of two threads one waits for the other, but not for ever: a host may call back a program that calls
     /// us, with a lock held for which the other waits.

@@ -103,7 +103,7 @@ unsafe extern "C" fn world_ends(
     sys::CG_SUCCESS
 }
 
-/// No communicator carries an attribute of ours any more.
+/// Gives up the keys if that is safe, when the last communicator with an attribute of ours is gone.
 fn nothing_is_live() {
     // SAFETY: asks the host for its state, which is allowed at any time.
     let [world_was_there, is_active] =

@@ -48,8 +48,8 @@ pub(crate) struct TopologyAttribute {
     /// Of a copy, the processes that the original has. Compared with the communicator's when it is
     /// first asked about.
     copied_from: Option<Group>,
-    /// A communicator of the same processes for our own messages, if it was made; `None` inside if there is none. It
-    /// is not shared: calls on a communicator and on its duplicate may come in any order.
+    /// A communicator of the same processes for our own messages, once it is made; `None` inside if the host has no
+    /// room for it. It is not shared: calls on a communicator and on its duplicate may come in any order.
     private: OnceLock<Option<Private>>,
     /// Messages may be under way on the private communicator that no call waits for.
     spoilt: AtomicBool,
@@ -63,7 +63,7 @@ const _: () = assert!(align_of::<TopologyAttribute>() > cache::KIND);
 /// A rank that was not asked for yet.
 const UNKNOWN: c_int = -1;
 
-/// No rank: the topology is another communicator's, see [`Group`].
+/// The value for no rank: the topology is another communicator's, see [`Group`].
 const ELSEWHERE: c_int = -2;
 
 /// Has the address that says that a communicator has no topology.
@@ -258,7 +258,7 @@ unsafe extern "C" fn delete(
     sys::CG_SUCCESS
 }
 
-/// Gives up the key, of which there is no attribute.
+/// Gives up the key, which no communicator has an attribute of any more.
 fn retire(way: Retirement) {
     KEY.retire(way);
 }

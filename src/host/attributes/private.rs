@@ -83,7 +83,7 @@ impl Private {
         Ok(Self::next_of(shared))
     }
 
-    /// That of the next topology that shares one, unless too many do.
+    /// The part of the next topology that shares one, unless too many do.
     fn next_of(shared: Arc<Shared>) -> Option<Self> {
         let number = shared.topologies.fetch_add(1, Ordering::Relaxed);
         let (comm, most) = (shared.comm, MOST_SHARING);
@@ -120,12 +120,12 @@ fn release(shared: Arc<Shared>) -> Result {
     Arc::into_inner(shared).map_or(Ok(()), |last| HostComm(last.comm).free())
 }
 
-/// Gives up the one that is kept with `MPI_COMM_WORLD`, before the host ends.
+/// Gives up the private communicator that is kept with `MPI_COMM_WORLD`, before the host ends.
 fn forget_of_world() {
     KEY.remove(HostComm::world().0);
 }
 
-/// Gives up the key, of which there is no attribute.
+/// Gives up the key, which no communicator has an attribute of any more.
 fn retire(way: Retirement) {
     KEY.retire(way);
 }

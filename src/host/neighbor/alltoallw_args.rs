@@ -37,7 +37,8 @@ impl BlockList<'_> {
 /// The blocks that the arguments were made for.
 #[derive(PartialEq)]
 enum MadeFor {
-    /// So many blocks on both sides, each of them regular. They are more with what the process sends to itself.
+    /// The number of blocks on both sides together, each side regular. It includes blocks of the process to itself, if
+    /// these are among them.
     Regular(usize, [Regular; 2]),
     /// The blocks that are sent, and those that are received.
     Each(Vec<Block>),
@@ -193,7 +194,7 @@ impl Table {
 #[derive(Default)]
 pub(super) struct ArgsCache(Mutex<Vec<Arc<AlltoallwArgs>>>);
 
-/// So many plans are kept for collectives that may come again,
+/// The most arguments that are kept for collectives that may come again.
 const MOST: usize = 8;
 /// but no more than have so many entries in all, of 24 or 32 bytes, if they are not the only one.
 const MOST_ENTRIES: usize = 1 << 16;

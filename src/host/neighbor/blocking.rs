@@ -15,7 +15,7 @@ use crate::host::sys::{self, MPI_Request};
 use crate::host::{Error, Result};
 use crate::topology::Direction;
 
-/// So many messages need no memory from the heap.
+/// The most messages that need no memory from the heap.
 const FEW: usize = 64;
 
 /// Carries out a blocking neighborhood collective (MPI 4.1, 8.6): receives and sends all blocks. Collective.

@@ -60,7 +60,7 @@ impl Block {
     }
 }
 
-/// Blocks of one size at equal distances: what there is to compare is not more with more neighbors.
+/// Equally sized and spaced blocks: two of these are compared in O(1), whatever the degree.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Regular {
     /// The first neighbor's.
@@ -95,7 +95,7 @@ pub(crate) fn regular(buffer: *mut c_void, regular: Regular) -> Side<impl Fn(usi
     Side { buffer, block: move |number| regular.block(number), regular: Some(regular) }
 }
 
-/// The blocks of both sides, where both are regular, so many bytes further on.
+/// The blocks of both sides, where both are regular, moved by a number of bytes each.
 fn both_regular(
     (send, send_distance): (&Side<impl Fn(usize) -> Block>, isize),
     (receive, receive_distance): (&Side<impl Fn(usize) -> Block>, isize),
@@ -109,9 +109,8 @@ impl<F: Fn(usize) -> Block> Side<F> {
         Self { buffer, block, regular: None }
     }
 
-    /// An address, and the distance from there of what is said to be at no distance from the buffer.
-    /// `MPI_BOTTOM` need not be address zero, and a null pointer is no buffer to some hosts: `mark`
-    /// stands for it.
+    /// The base address for the MPI call, and the distance of the program's buffer from it in bytes. `MPI_BOTTOM` need
+    /// not be address zero, and a null pointer is no buffer to some hosts: `mark` stands for it.
     fn base(&self, mark: usize) -> (*mut c_void, isize) {
         // SAFETY: a constant of the host.
         let bottom = unsafe { sys::cg_bottom() };
@@ -179,8 +178,8 @@ struct NeighborCache {
     ends: OnceLock<Ends>,
     /// The pairing of blocks if it is not the standard's.
     pairing: OnceLock<Option<HostPairing>>,
-    /// The communicator of this process alone, if there has been need of it; `None` inside if there is
-    /// none. It is the process', and here to be found fast.
+    /// The communicator of this process alone, once it was needed; `None` inside if it cannot be made. It belongs to
+    /// the process, and is kept here to be found fast.
     self_comm: OnceLock<Option<Arc<SelfComm>>>,
     /// True if the host knows the neighbors.
     by_host: OnceLock<bool>,

@@ -21,7 +21,8 @@ pub(super) struct HostPairing {
 pub(super) const BY_SETTING: &str = "CARTOGRAPH_PAIRING is host";
 
 impl HostPairing {
-    /// That of process `rank`, and why; `None` if the standard's is to be used, or is the host's on this topology. Local.
+    /// The pairing of process `rank`, and its reason; `None` if the standard's is to be used, or is the host's on this
+    /// topology. Local.
     pub(super) fn of(topology: &Topology, rank: i32) -> Option<(Self, &'static str)> {
         let peers = topology.peers(rank, Direction::Receive);
         if peers.iter().all(|peer| peer.blocks.len() == 1) {

@@ -8,12 +8,12 @@
 use super::via_neighbor;
 use crate::host::settings::{Neighbor, Settings};
 
-/// From so many processes on it takes fewer instructions than an all-to-all, on MPICH 4.0.2 and 5.0.2, Open MPI 4.1.4
-/// and 5.0.11: `PARTS=neighbor_count make bench`.
+/// The fewest processes for which it takes fewer instructions than an all-to-all, on MPICH 4.0.2 and 5.0.2, Open MPI
+/// 4.1.4 and 5.0.11: `PARTS=neighbor_count make bench`.
 const FEWEST: i32 = 64;
 
-/// Returns whether this process would have them be the host's own on a new communicator of so many processes, on which
-/// a process is a neighbor of a process more than once or not. Local.
+/// Returns whether this process would have them be the host's own on a new communicator of `processes`, on which a
+/// process is a neighbor of a process more than once or not. Local.
 pub(in crate::host) fn wanted(processes: i32, repeated: &dyn Fn() -> bool) -> bool {
     let wanted = match Settings::get().neighbor {
         _ if processes < 2 => false,

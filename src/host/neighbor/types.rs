@@ -17,7 +17,7 @@ pub(super) struct Described {
     pub(super) datatype: MPI_Datatype,
 }
 
-/// No buffer lies so low: memory is in use from the second page on at the earliest.
+/// The lowest address of any buffer: memory is in use from the second page on at the earliest.
 pub(super) const LOWEST: usize = 4096;
 
 impl Described {
@@ -92,11 +92,11 @@ impl Drop for Temporary {
     }
 }
 
-/// As many elements go into one part of a type for more than an int can count.
+/// The elements of one part of a type for more elements than an int can count.
 const PART: i64 = 1 << 30;
 
 impl Temporary {
-    /// Returns whether there are none.
+    /// Returns whether it is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.made.is_empty()
     }

@@ -89,7 +89,7 @@ fn all_to_all(
     if !plan.derived || host_keeps {
         return call.make(&plan, datatypes);
     }
-    // Behind those of the processes there is no derived one.
+    // Entries past the last process are never derived types.
     let last = of.attached.size() as usize - 1;
     let datatypes = datatypes.map(<[MPI_Datatype]>::to_vec);
     let kept = ArgumentGuard::new(of.comm, datatypes, last, Arc::clone(&plan) as _)?;

@@ -22,8 +22,8 @@ use crate::host::sys::{self, MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Request, cg_g
 use crate::host::{Error, Result};
 use crate::topology::{Direction, Topology};
 
-/// The number of edges to `MPI_PROC_NULL` that come before the own ones of a process, of so many. [`ArgumentGuard`]
-/// needs one edge.
+/// The number of edges to `MPI_PROC_NULL` that come before the `degree` edges of a process. [`ArgumentGuard`] needs one
+/// edge.
 fn proc_null_edges(degree: usize) -> usize {
     (sys::CG_PROC_NULL_EDGES as usize).max(usize::from(sys::CG_KEEPS_ARRAYS != 0 && degree == 0))
 }

@@ -6,7 +6,7 @@ use std::process::Command;
 use super::Outcome;
 use crate::session::{Session, word};
 
-/// The way, the processes (0 is without a launcher), and what is said.
+/// The way, the processes (0 is without a launcher), and the text.
 type Case = (&'static str, u32, &'static [&'static str]);
 
 const CASES: [Case; 6] = [

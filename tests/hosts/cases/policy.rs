@@ -1,4 +1,5 @@
-//! Who is moved, by `c_tests/reorder/policy.c`: what is said of it, and ranks whose environments do not agree.
+//! The processes that are moved, by `c_tests/reorder/policy.c`: the messages, and ranks whose environments do not
+//! agree.
 
 use super::Outcome;
 use crate::session::{Session, word};
@@ -75,7 +76,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// Weights of grids: told in the report, and said once where they are none.
+/// Weights of grids: shown in the report, and a fault in them is reported once.
 fn weights(session: &mut Session<'_>, program: &str) {
     let four = "CARTOGRAPH_LAYOUT=4x2";
     session.runs(

@@ -100,8 +100,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// A mistake is said once, and does no harm. One in a layout is said by rank 0 of a communicator on which it is needed: in
-/// this program by those of `MPI_COMM_WORLD` and of the same backwards.
+/// A mistake is reported once, and does no harm. A mistake in a layout is reported by rank 0 of a communicator on which
+/// it is needed: in this program by those of `MPI_COMM_WORLD` and of the same backwards.
 fn mistakes(session: &mut Session<'_>, program: &str) {
     let cases: [(&[u8], &str, usize); 4] = [
         (

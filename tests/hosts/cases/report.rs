@@ -93,7 +93,7 @@ fn however_it_ends(session: &mut Session<'_>, program: &str) {
     tells(session, "are counted up to a power of two at least", &more, "(512|1000)");
 }
 
-/// Of a program that makes nothing rank 0 says so, by its host's library and by the one for every MPI, which loads that
+/// Rank 0 reports of a program that makes nothing, by its host's library and by the one for every MPI, which loads that
 /// when the process ends.
 fn nothing_is_made(session: &mut Session<'_>, program: &str) {
     let head = "^(Cartograph .*: 4 processes|rank 0 has created no)";

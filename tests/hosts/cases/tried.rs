@@ -8,7 +8,7 @@ use super::Outcome;
 use crate::session::{Session, word};
 use crate::testlist::top;
 
-/// `cartograph try` with options, of a program with so many processes, in the directory `here`.
+/// `cartograph try` with options, of a program with `processes`, in the directory `here`.
 fn command(session: &Session<'_>, processes: u32, options: &str, program: &[&str]) -> Command {
     let mut command = Command::new("env");
     if let Some(library) = session.host.yielding() {
@@ -24,7 +24,7 @@ fn command(session: &Session<'_>, processes: u32, options: &str, program: &[&str
     command
 }
 
-/// Tries a program and checks the exit code and what is said.
+/// Tries a program and checks the exit code and the output.
 fn tries(session: &mut Session<'_>, code: i32, options: &str, program: &[&str], words: &[&str]) {
     tries_on(session, 6, code, options, program, words);
 }

@@ -22,7 +22,7 @@ const RUNTIME: &str = "intel";
 
 const SECONDS: u32 = 10;
 
-/// The wrong calls are on so many processes.
+/// The number of processes that make the wrong calls.
 const PROCESSES: u32 = 4;
 
 /// The exit code of a run and what it printed on stdout; the code is that of `timeout` if it had to end it.

@@ -12,7 +12,7 @@ const AIMS: [(usize, f64); 2] = [(1 << 16, 0.1), (1 << 20, 3.0)];
 /// By how much other work on the machine may lengthen a measurement.
 const NOISE: f64 = 1.8;
 
-/// No allocation may be larger than so many bytes a rank.
+/// The largest allocation that is allowed, in bytes a rank.
 const LARGEST: f64 = 16.0;
 
 /// The table, and whether all aims are met. Times are processor time, the least of three.

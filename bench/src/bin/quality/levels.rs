@@ -10,8 +10,8 @@ use crate::sharedmap::SharedMap;
 use crate::switches::{Allocation, Figures, Row, graph_of, row, width};
 use crate::{clock, memory, named};
 
-/// Every so many-th of the 720 grids is taken, if CARTOGRAPH_QUALITY_STEP says so: 11 has no divisor with what they come
-/// in, so that all kinds of them are among them.
+/// The step through the 720 grids, if CARTOGRAPH_QUALITY_STEP gives one: 11 has no divisor with what they come in, so
+/// that all kinds of them are among them.
 const STEP: usize = 1;
 
 fn mean(values: impl Iterator<Item = f64>) -> f64 {

@@ -7,7 +7,7 @@ use cartograph_core::replay::{Event, Link, Network, Op, Places, Program, replay}
 
 use crate::instances::{Instance, by_dims_create, everyday};
 
-/// How a program exchanges with its neighbors on a grid.
+/// The way in which a program exchanges with its neighbors on a grid.
 #[derive(Clone, Copy)]
 enum Pattern {
     /// With all at once.
@@ -24,7 +24,7 @@ const PATTERNS: [(&str, Pattern); 3] = [
     ("a sweep", Pattern::Sweep),
 ];
 
-/// How many blocks a process works on in a sweep from one corner.
+/// The number of blocks that a process works on in a sweep from one corner.
 const BLOCKS: usize = 8;
 
 /// Bytes of a message.
@@ -33,8 +33,8 @@ const BYTES: [u64; 2] = [2 << 10, 64 << 10];
 /// The work before a message of a sweep, in the times that the message takes between nodes.
 const WORK: [f64; 2] = [0.2, 2.0];
 
-/// What no program may take, in the times of the order of ranks, but one that exchanges by dimension: where all edges of one
-/// were inside nodes, small messages of two dimensions wait for links instead of one.
+/// The limit for a program's time relative to rank order. A program that exchanges by dimension may exceed it: where
+/// all edges of one dimension were inside nodes, small messages of two dimensions instead of one wait for links.
 const MOST_TIME: f64 = 1.05;
 
 /// Replays of more processes would take long.
@@ -49,7 +49,7 @@ fn networks() -> [Network; 2] {
     [fast, Network::new(Link { latency: 60e-6, bandwidth: 25e6 })]
 }
 
-/// Two exchanges, or a sweep from each corner with so many seconds of work before each message.
+/// Two exchanges, or a sweep from each corner with `work` seconds of work before each message.
 fn program(dims: &[usize], pattern: Pattern, bytes: u64, work: f64) -> Program {
     let strides: Vec<usize> = (0..dims.len()).map(|i| dims[i + 1..].iter().product()).collect();
     let of_rank = |rank: usize| {

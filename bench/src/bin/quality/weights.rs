@@ -64,16 +64,16 @@ struct Ratios {
     is_block_order: bool,
     /// Dimensions weighing 1, 2 or 4.
     mild: Vec<(f64, f64)>,
-    /// Those weights, and 16.
+    /// The ratios with those weights, and with 16.
     harsh: Vec<(f64, f64)>,
-    /// The most that J_sum or J_max may become where no dimension weighs more than so many times another.
+    /// The most that J_sum or J_max may become where no dimension weighs more than `times` as much as another.
     worst: [f64; 3],
 }
 
 /// The ratios of dimensions for [`Ratios::worst`].
 const INEQUALITIES: [i64; 3] = [2, 3, 4];
 
-/// All weights of so many dimensions.
+/// All weights of `ndims` dimensions.
 fn all(from: &[i64], ndims: usize) -> Vec<Vec<i64>> {
     (0..ndims).fold(vec![Vec::new()], |found, _| {
         let longer = |weights: &Vec<i64>| {

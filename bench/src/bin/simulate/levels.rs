@@ -87,7 +87,7 @@ fn half(nodes: u32, order: Order) -> Vec<u32> {
 enum Placement {
     Cyclic,
     Block,
-    /// Block ranks, and then Cartograph, which is told the nodes alone.
+    /// Block ranks, and then Cartograph, which knows the nodes alone.
     Nodes,
     /// The same with all levels.
     Levels,

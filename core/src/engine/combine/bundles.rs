@@ -29,8 +29,8 @@ impl Bundle {
         }
     }
 
-    /// Returns whether processes have so much fewer messages that the way over two more of them pays: [`PAYING`] edges
-    /// a process and more.
+    /// Returns whether it saves enough messages to pay for the way over two more processes: [`PAYING`] edges a process
+    /// or more.
     fn pays(&self) -> bool {
         let different = |end: fn(&Edge) -> i32| {
             let mut ranks: Vec<i32> = self.edges.iter().map(end).collect();

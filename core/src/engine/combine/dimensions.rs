@@ -2,8 +2,8 @@
 //! and Hunold, "Cartesian Collective Communication", ICPP 2019).
 //!
 //! A block first goes along one dimension as far as the offset of its receiver says, then along the next. In each
-//! dimension blocks that go equally far travel in one message, whichever process they are from: so a process sends
-//! as many messages as there are different distances other than 0.
+//! dimension, blocks that go equally far travel in one message, whichever process they are from: a process sends one
+//! message for each different distance other than 0.
 //!
 //! The ranks of a torus are numbered as those of a grid, the last dimension fastest. An offset is numbered like the
 //! process that has it from process 0, and so are the edges of all processes: as if they left process 0.
@@ -16,15 +16,15 @@ use super::{Edge, Payload, Schedule};
 /// The most dimensions of a torus.
 const MOST_DIMENSIONS: usize = 4;
 
-/// With more neighbors nothing is looked for, so that process 0 takes little time. In four dimensions, 624 are at
-/// most two away in each.
+/// The most neighbors for which tori are looked for, so that process 0 takes little time. In four dimensions, 624 are
+/// at most two away in each.
 const MOST_NEIGHBORS: usize = 1024;
 
-/// So many tori are asked all processes about. In dimensions of a few processes one that is none for others may
-/// take fewer messages as process 0 sees it.
+/// The most tori that all processes check. Several are needed: where dimensions have few processes, a torus that other
+/// processes do not fit may look best to process 0.
 const MOST_TORI: usize = 32;
 
-/// The extents of a torus, 1 for a dimension that there is not.
+/// The extents of a torus, 1 for each unused dimension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Torus([i32; MOST_DIMENSIONS]);
 
@@ -74,7 +74,7 @@ pub(super) struct TorusCandidates {
 }
 
 impl TorusCandidates {
-    /// That of process 0 of `size`, by its own edges.
+    /// The candidates of process 0 of `size`, by its own edges.
     pub(super) fn new(size: i32, ends: [&[Edge]; 2]) -> Self {
         let mut offsets = ends[0].to_vec();
         offsets.sort_unstable();
@@ -134,7 +134,7 @@ impl TorusCandidates {
 pub(super) struct Dimensions {
     rank: i32,
     torus: Torus,
-    /// In which order they go along the dimensions: that in which `allgather` sends the fewest blocks.
+    /// The order in which they go along the dimensions: the one in which `allgather` sends the fewest blocks.
     order: Vec<usize>,
     offsets: Vec<Edge>,
 }
@@ -234,7 +234,7 @@ fn orders(dimensions: &[usize]) -> Vec<Vec<usize>> {
     dimensions.iter().flat_map(beginning_with).collect()
 }
 
-/// Counts how often a block that goes to all is sent, if it goes along the dimensions in this order.
+/// The number of times that a block for all neighbors is sent, if it goes along the dimensions in this order.
 fn count_forwards(torus: Torus, order: &[usize], offsets: &[Edge]) -> usize {
     let mut reached = BTreeSet::new();
     for edge in offsets {

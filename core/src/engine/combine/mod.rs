@@ -25,7 +25,7 @@ pub enum Combine {
     /// Never.
     #[default]
     Off,
-    /// Combine where so many messages are saved that it pays.
+    /// Where it saves enough messages to pay.
     On,
     /// Wherever it makes messages fewer, for tests.
     #[cfg(test)]
@@ -57,7 +57,7 @@ impl Combine {
 /// The extent of combining in one of the two ways. The least of all processes counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
-    /// Nothing.
+    /// No combining.
     None,
     /// Bundles that pay.
     Paying,
@@ -97,8 +97,8 @@ pub struct Schedules {
     pub same: Schedule,
 }
 
-/// So many messages fewer for each dimension are messages along dimensions that pay: waiting for one more stage takes
-/// as long as four of them on simulated nodes, and blocks are sent more often (docs/design/combining.md).
+/// The messages that each dimension must save for sending along dimensions to pay: waiting for one more stage takes as
+/// long as four messages on simulated nodes, and blocks are sent more often (docs/design/combining.md).
 const PAYING: i64 = 6;
 
 /// Determines how the blocks of all processes travel. `node` is a number that the processes of one node share and
@@ -188,7 +188,7 @@ pub fn agree<C: Comm>(
     Ok(by_dimension.filter(|_| nodes_take_more).or(by_node))
 }
 
-/// No process, beside ranks.
+/// The value that stands for no process.
 const NOBODY: i32 = -1;
 
 fn edge(from: i32, end: &Endpoint, copy: i32) -> Edge {

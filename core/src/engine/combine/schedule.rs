@@ -46,7 +46,7 @@ pub struct Stage {
 pub struct OwnPart {
     /// The slot of the part.
     pub slot: usize,
-    /// The blocks, as places in the list of the ends.
+    /// The blocks, as indices into the list of ends.
     pub ends: Vec<usize>,
 }
 
@@ -62,9 +62,9 @@ pub struct Schedule {
     pub stages: Vec<Stage>,
     /// The blocks of this process that slots are written to at the end.
     pub emptied: Vec<OwnPart>,
-    /// Blocks that are sent as always, as places in the list of the ends.
+    /// Blocks that are sent as messages of their own, as indices into the list of ends.
     pub direct_sends: Vec<usize>,
-    /// Blocks that are received as always.
+    /// Blocks that are received as messages of their own.
     pub direct_receives: Vec<usize>,
 }
 
@@ -82,7 +82,7 @@ pub(super) struct ScheduleBuilder {
 type EdgesByRank = BTreeMap<i32, BTreeSet<Edge>>;
 
 impl ScheduleBuilder {
-    /// That of process `rank`, without any messages.
+    /// An empty schedule of process `rank`.
     pub(super) fn new(rank: i32, payload: Payload, stages: usize) -> Self {
         let stages = vec![Default::default(); stages];
         Self { rank, payload, stages, combined: Default::default() }
@@ -144,7 +144,7 @@ impl ScheduleBuilder {
 }
 
 impl Schedule {
-    /// That in which all blocks go as always.
+    /// The schedule in which every block is a message of its own.
     pub(super) fn direct([leaving, arriving]: [&[Edge]; 2]) -> Self {
         let (direct_sends, direct_receives) =
             ((0..leaving.len()).collect(), (0..arriving.len()).collect());

@@ -21,7 +21,7 @@ struct Group {
     line: usize,
     kind: Kind,
     name: String,
-    /// The groups in it, and the lines that say so.
+    /// The groups in it, and the lines that name them.
     children: Vec<(usize, String)>,
     nodes: Vec<(usize, String)>,
 }

@@ -1,6 +1,6 @@
 //! Lists of names as Slurm writes them: "tux[0-3,12],dev7".
 
-/// No list has more names.
+/// The most names in a list.
 pub(in crate::machine) const MOST_NAMES: usize = 1 << 20;
 
 /// The names of a list, in its order, no more than `room`.

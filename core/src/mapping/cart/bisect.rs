@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use crate::mapping::cost::Adjacency;
 use crate::mapping::lattice::{Axis, Lattice};
 
-/// Which of the nodes in `sequence`, of the sizes given, each cell is on.
+/// The node of each cell, one of those in `sequence`, which have the given sizes.
 pub(super) fn bisect(lattice: &Lattice, sizes: &[u32], sequence: &[u32]) -> Vec<u32> {
     let cells: u32 = sizes.iter().sum();
     bisect_some(lattice, (0..cells).collect(), sizes, sequence)

@@ -1,11 +1,10 @@
-//! How few edges between nodes any mapping of a grid can have.
+//! A lower bound on the edges between nodes of any mapping of a grid.
 //!
-//! A node's cells may be pushed together along one dimension after the other (compression): the
-//! edges along the dimensions that leave them only become fewer, in a row as well as in a ring. So
-//! the least is reached by a pile of layers, each no larger than the one below it, and can be found
-//! layer by layer and dimension by dimension. Vectors along no dimension are left out, which makes
-//! the bound weaker, not wrong. Edges that would lead through a wall are none; what all nodes
-//! together would have there is known and taken off.
+//! A node's cells may be pushed together along one dimension after the other (compression): the edges along the
+//! dimensions that leave them only become fewer, in a row as well as in a ring. So the least is reached by a pile of
+//! layers, each no larger than the one below it, and can be found layer by layer and dimension by dimension. Vectors
+//! along no dimension are left out, which makes the bound weaker, not wrong. No edges lead through a wall; the number
+//! that all nodes together would have there is known, and is subtracted.
 
 use crate::mapping::lattice::{Axis, Lattice};
 
@@ -14,8 +13,8 @@ const LARGEST_EXACT: usize = 1024;
 
 const NEVER: i64 = i64::MAX / 4;
 
-/// No mapping of the cells to nodes of at most these sizes, which have at least as many places as
-/// there are cells, has a smaller sum. The lattice is the directed one. 0 where weights are negative.
+/// A lower bound on the sum of any mapping of the cells to nodes of at most these sizes, which have room for all cells.
+/// The lattice is the directed one. 0 where weights are negative.
 pub(crate) fn lower_bound(lattice: &Lattice, sizes: &[usize]) -> i64 {
     let axes = lattice.axes();
     let cells: usize = axes.iter().map(|axis| axis.size as usize).product();
@@ -143,10 +142,10 @@ fn pile(below: &[i64], axis: Axis, hops: &[i64], most: usize) -> Vec<i64> {
     best
 }
 
-/// How many cells the lowest layer has at most where a pile of at most `most` cells has the least surface, and
-/// how many layers there are then. So the search needs a fraction of its time and memory.
+/// The most cells of the lowest layer where a pile of at most `most` cells has the least surface, and the number of
+/// layers then. So the search needs a fraction of its time and memory.
 fn limits(below: &[i64], axis: Axis, hops: &[i64], most: usize) -> (usize, usize) {
-    /// So many sizes of piles have one limit.
+    /// The number of sizes of piles that share a limit.
     const TOGETHER: usize = 16;
     let largest = below.len() - 1;
     let layers = axis.size as usize;

@@ -6,7 +6,7 @@ use crate::mapping::lattice::Lattice;
 /// More bricks than these are not looked at: grids of very many dimensions have too many.
 const MOST: usize = 20_000;
 
-/// How many bricks are returned.
+/// The number of bricks that are returned.
 const BEST: usize = 3;
 
 /// The sides of the bricks of `size` cells that tile the grid at least cost, best first.
@@ -45,7 +45,7 @@ fn extend(lattice: &Lattice, rest: u32, sides: &mut Vec<u32>, found: &mut Vec<(i
     }
 }
 
-/// Which of the nodes in `sequence` each cell is on, if they are bricks of these sides.
+/// The node of each cell, one of those in `sequence`, if they are bricks of these sides.
 pub(super) fn fill(lattice: &Lattice, sides: &[u32], sequence: &[u32]) -> Vec<u32> {
     let (Some((inner, outer)), Some(side)) = (lattice.axes().split_last(), sides.last()) else {
         return vec![sequence[0]];

@@ -13,7 +13,7 @@ type State = (u64, u64);
 const MOST_NODES: usize = 8;
 const MOST_LAST: usize = 16;
 
-/// How many states are followed at a time.
+/// The most states that are followed at a time.
 const MOST_STATES: usize = 20_000;
 
 /// The least weight of edges between nodes of `size` cells, each edge counted once, if it is below `limit`. No

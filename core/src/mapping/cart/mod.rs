@@ -42,7 +42,7 @@ impl Shape {
         }
     }
 
-    /// Which of the nodes in `sequence` each cell is on.
+    /// The node of each cell, one of those in `sequence`.
     fn build(&self, lattice: &Lattice, sizes: &[u32], sequence: &[u32]) -> Vec<u32> {
         let mut fill = Fill { sizes, sequence, left: 0, node_of: vec![0; lattice.vertices()] };
         match self {
@@ -83,7 +83,7 @@ pub(super) struct FoundMapping {
     /// By what it compares, smaller is better; edges of both directions count.
     pub(super) key: (i64, (i64, i64)),
     cost: Cost,
-    /// What constructed it.
+    /// The construction that made it.
     pub(super) algorithm: &'static str,
 }
 
@@ -108,36 +108,36 @@ impl FoundMapping {
     }
 }
 
-/// What of the budget constructions may take at most.
+/// The part of the budget that constructions may take: one in this number.
 const CONSTRUCTIONS: i64 = 3;
 
-/// Steps a cell, in whose want not one construction is made, or one only.
+/// Steps a cell below which no construction is made, or one only.
 const ONE_CONSTRUCTION: i64 = 4;
 const FIRST_CONSTRUCTIONS: i64 = 15;
 
-/// How many cuts along strips are built: their costs are nearly known before.
+/// The number of cuts along strips that are built: their costs are nearly known before.
 const STRIPS: usize = 6;
 
-/// Where dimensions weigh unequally the grid is divided as a graph as well, with no more than so many steps a cell:
-/// what is as long along a heavy dimension as pays is often no box and no strip. Over 220 grids with weights of 1 to 100
-/// half of the steps gain 0.0007 of J over the bound less.
+/// The most steps a cell for dividing the grid as a graph as well, where dimensions weigh unequally: a part that is
+/// long enough along a heavy dimension is often neither a box nor a strip. Over 220 grids with weights of 1 to 100 half
+/// of the steps gain 0.0007 of J over the bound less.
 const MULTILEVEL: i64 = 5000;
 /// But not where the best construction is above the bound by less than one part in so many: of 213 such grids 3
 /// became better, by 1 %.
 const GAP: i64 = 20;
 const MULTILEVEL_NAME: &str = "multilevel";
 
-/// What a search is for.
+/// The aims of a search.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Search {
     /// Counts every edge from both of its ends, as keys do.
     pub(super) goal: Goal,
-    /// Where the objective is the sum, a mapping that comes down to this, which counts as keys do, ends the search;
+    /// The bound at which a search for the least sum ends, counted as keys are;
     pub(super) bound: i64,
     /// but if this is set, on grids that are not large only if no node has more than its share, for an exchange takes
     /// as long as on the worst.
     pub(super) even: bool,
-    /// Whether a grid whose dimensions weigh unequally is divided as a graph as well.
+    /// True if a grid whose dimensions weigh unequally is divided as a graph as well.
     pub(super) as_graph: bool,
 }
 

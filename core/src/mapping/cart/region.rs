@@ -19,7 +19,7 @@ pub(in crate::mapping) struct GridDivider<'a> {
 /// The sides of a box, which of them are rings, and its parts with their sizes.
 type BoxShape = (Vec<(u32, bool)>, Parts, Vec<usize>);
 
-/// So many answers are kept.
+/// The most answers that are kept.
 const MOST_KNOWN: usize = 64;
 
 impl<'a> GridDivider<'a> {
@@ -90,7 +90,7 @@ fn divide_irregular(
     sizes: &[u32],
     budget: &mut Budget,
 ) -> Vec<u32> {
-    /// How many cuts along strips are tried.
+    /// The number of cuts along strips that are tried.
     const STRIPS: usize = 6;
     let graph = Csr::of_most(lattice, cells);
     let sequence: Vec<u32> = (0..sizes.len() as u32).collect();

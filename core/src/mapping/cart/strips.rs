@@ -15,7 +15,7 @@ const MOST: usize = 5_000;
 pub(super) struct Strips {
     /// The dimension along which strips run.
     along: usize,
-    /// Where the strips end in every dimension; in that one, there is one strip.
+    /// The ends of the strips in every dimension; along the strips there is only one.
     ends: Vec<Vec<u32>>,
 }
 
@@ -36,9 +36,9 @@ pub(super) fn strips(lattice: &Lattice, sizes: &[u32]) -> Vec<(i64, Strips)> {
     found
 }
 
-/// How high strips may be in each dimension: from half of the side of the box of `size` cells whose surface
-/// weighs least to twice that. The surface across a dimension is the volume by the side, so sides are as
-/// the weights: where these are all the same it is a cube, else no longer than the grid.
+/// The range of heights of strips in each dimension: from half of the side of the box of `size` cells whose surface
+/// weighs least to twice that. The surface across a dimension is the volume by the side, so sides are as the weights:
+/// where these are all the same it is a cube, else no longer than the grid.
 fn heights(lattice: &Lattice, size: u32) -> Vec<(u32, u32)> {
     let axes = lattice.axes();
     let alike = axes.iter().all(|axis| axis.weight == axes[0].weight);
@@ -171,7 +171,7 @@ impl Strips {
         }
     }
 
-    /// Where the strip that is walked begins and ends in a dimension.
+    /// The range of the strip that is walked, in a dimension.
     fn range(&self, axis: usize, course: &Course) -> (u32, u32) {
         let (ends, at) = (&self.ends[axis], course.strip[axis]);
         (if at == 0 { 0 } else { ends[at - 1] }, ends[at])
@@ -229,7 +229,7 @@ impl Course {
 /// A strip, for counting what is cut in it: its cells have numbers in the order of the walk.
 #[derive(Default)]
 struct Section {
-    /// How wide it is in each dimension; 1 in that along which it runs.
+    /// The width in each dimension; 1 in the dimension along which it runs.
     sides: Vec<i64>,
     /// The cells of a plane across it.
     plane: i64,

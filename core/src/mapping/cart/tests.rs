@@ -39,7 +39,7 @@ fn count(grid: &Grid, group_of: &[u32]) -> Cost {
     }
 }
 
-/// What must hold for a plan of any grid, layout and objective.
+/// Checks a plan of any grid, layout and objective.
 fn check(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     let plan = plan_cart(grid, layout, options);
     let what = || {

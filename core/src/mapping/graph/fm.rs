@@ -4,20 +4,20 @@ use super::net::Net;
 use super::queue::Queue;
 use crate::mapping::refine::Budget;
 
-/// How far refinement may go.
+/// The limits of refinement.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
-    /// How far the size of part 0 may be from what is asked.
+    /// The most that the size of part 0 may differ from the size asked for.
     pub(super) tolerance: i64,
-    /// How far it may be on the way there.
+    /// The most that it may differ on the way there.
     pub(super) slack: i64,
-    /// How many moves without success end a pass.
+    /// The number of moves without success that ends a pass.
     pub(super) patience: usize,
-    /// How many passes there are at most.
+    /// The most passes.
     pub(super) passes: usize,
 }
 
-/// How good two parts are; smaller is better.
+/// The quality of two parts; smaller is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Quality {
     /// By how much the size is off beyond the tolerance.
@@ -28,8 +28,8 @@ pub(super) struct Quality {
     pub(super) off: i64,
 }
 
-/// Moves vertices between part 0 and part 1 so that part 0 has the size `target` and the cut is small.
-/// What comes out is never worse than what was. With vertices of size 1 the tolerance is always kept.
+/// Moves vertices between part 0 and part 1 so that part 0 has the size `target` and the cut is small. The result is
+/// never worse than the input. With vertices of size 1 the tolerance is always kept.
 pub(super) fn refine(
     net: &Net,
     side: &mut [u8],
@@ -89,7 +89,7 @@ impl<'a> Search<'a> {
         Quality { excess: (off - self.limits.tolerance).max(0), cut: self.cut, off }
     }
 
-    /// Whether a vertex may be worth a move: it has neighbors on the other side, or none at all.
+    /// Returns whether a vertex may be worth a move: it has neighbors on the other side, or none at all.
     fn at_border(&self, vertex: usize) -> bool {
         self.outer[vertex] != 0 || self.inner[vertex] == 0
     }
@@ -196,7 +196,7 @@ impl<'a> Search<'a> {
         });
     }
 
-    /// Puts a vertex on the other side; `changed` is told of each neighbor.
+    /// Puts a vertex on the other side; `changed` is called for each neighbor.
     fn flip(&mut self, vertex: usize, changed: impl Fn(&mut Self, usize)) {
         let net = self.net;
         self.cut -= self.gain(vertex);

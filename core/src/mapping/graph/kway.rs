@@ -17,19 +17,19 @@ const PER_PART: usize = 40;
 /// With less than so many steps for each vertex and each end of an edge there are only bisections, if any.
 const LEAST: usize = 24;
 
-/// What dividing the smallest graph may take of the budget is one part in so many.
+/// The part of the budget that dividing the smallest graph may take: one in this number.
 const DIVIDING: usize = 3;
 
 /// By how much parts may differ in size from what they are to have, until the end: one part in so many.
 const SLACK: i64 = 20;
 
-/// So many moves in a row that do not gain end a search around one vertex.
+/// The number of moves in a row without a gain that ends a search around one vertex.
 const PATIENCE: usize = 12;
 
-/// How often the searches around all vertices at a border are repeated at most.
+/// The most repetitions of the searches around all vertices at a border.
 const ROUNDS: usize = 3;
 
-/// What is moved at once of that which a part has too much at the end: one part in so many.
+/// The part of a surplus at the end that is moved at once: one in this number.
 const AT_ONCE: usize = 4;
 
 /// The part of each vertex; part `i` has `sizes[i]` vertices, which are all of size 1. `starts`: see
@@ -286,7 +286,7 @@ impl<'a> Moves<'a> {
         room.map(|part| part as u32).into_iter().collect()
     }
 
-    /// What the cheapest move of one of these vertices, all those of a part, costs, by where it leads.
+    /// The cost of the cheapest move of one of these vertices, all those of a part, by the part where it leads.
     fn costs(&mut self, members: &[u32], budget: &mut Budget) -> Costs {
         let mut costs = Costs::new();
         for vertex in members {
@@ -330,5 +330,5 @@ impl<'a> Moves<'a> {
     }
 }
 
-/// What the cheapest move to each other part costs.
+/// The cost of the cheapest move to each other part.
 type Costs = BTreeMap<u32, i64>;

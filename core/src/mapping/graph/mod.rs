@@ -31,7 +31,7 @@ use super::levels::{self, Divide, match_parts_to_nodes};
 use super::refine::{Budget, Partition, swap_pairs};
 use super::rng::Rng;
 
-/// What a step of this search, with its queues, takes less of the budget than it takes time.
+/// The steps of the budget that a step of this search counts as; its queues take more time than that.
 pub(super) const STEP: f64 = 0.3;
 
 /// A graph that is divided again and again.
@@ -47,7 +47,7 @@ impl<'a> GraphDivider<'a> {
     }
 }
 
-/// Which node each part of a mapping goes to, by what the parts send each other: see [`match_parts_to_nodes`].
+/// The node of each part of a mapping, by the edges between parts: see [`match_parts_to_nodes`].
 pub(super) fn place_parts(
     between: &Csr,
     model: &DistanceModel,
@@ -87,8 +87,8 @@ pub(super) fn worth(graph: &Csr) -> f64 {
     size.sqrt().max(size / 2.0)
 }
 
-/// What cannot be less: of the edges that leave a vertex, at most `largest - 1`, one a neighbor, lead
-/// to its own node, at best the heaviest. Valid for negative weights as well. O(edges log degree).
+/// A lower bound: of the edges that leave a vertex, at most `largest - 1`, one a neighbor, lead to its own node, at
+/// best the heaviest. Valid for negative weights as well. O(edges log degree).
 pub(super) fn lower_bound(graph: &Csr, largest: usize) -> i64 {
     let outside = |vertex| {
         let mut weights: Vec<i64> = graph.edges(vertex).map(|(_, weight)| weight).collect();

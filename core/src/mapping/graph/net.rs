@@ -18,8 +18,7 @@ pub(in crate::mapping) struct Net {
     sizes: Vec<u32>,
 }
 
-/// How much longer looking at an edge takes in a graph that fits no cache, since vertices come in
-/// random order.
+/// The factor by which reading an edge takes longer in a graph that fits no cache, since vertices come in random order.
 fn misses(vertices: usize) -> usize {
     1 + (vertices >> 19).min(6)
 }
@@ -83,7 +82,7 @@ impl Net {
         net
     }
 
-    /// What [`Net::new`] takes, in steps.
+    /// The steps that [`Net::new`] takes.
     pub(in crate::mapping) fn steps(graph: &Csr) -> usize {
         2 * (graph.vertices() + graph.len()) * misses(graph.vertices())
     }
@@ -104,12 +103,12 @@ impl Net {
         self.sizes.len()
     }
 
-    /// What one sweep over the graph costs, in steps: arcs and vertices.
+    /// The steps of one sweep over the graph: arcs and vertices.
     pub(super) fn sweep(&self) -> usize {
         self.extent() * misses(self.len())
     }
 
-    /// How many vertices and ends of edges there are.
+    /// The number of vertices and ends of edges.
     pub(super) fn extent(&self) -> usize {
         self.arcs.len() + self.sizes.len()
     }

@@ -8,10 +8,10 @@ use crate::mapping::order::breadth_first;
 use crate::mapping::refine::Budget;
 use crate::mapping::rng::Rng;
 
-/// What a multilevel bisection takes, in sweeps over its graph.
+/// The sweeps over its graph that a multilevel bisection takes.
 const MULTILEVEL: usize = 10;
 
-/// What dividing a graph into so many parts takes, in steps.
+/// The steps that dividing a graph into `parts` takes.
 pub(super) fn steps(net: &Net, parts: usize) -> usize {
     MULTILEVEL * parts.next_power_of_two().ilog2() as usize * net.sweep()
 }
@@ -107,8 +107,8 @@ impl Division<'_> {
     }
 }
 
-/// How many of the sizes, from the first on, come closest to half of all, and how much they are. At
-/// least one size is on either side.
+/// The number of the sizes, from the first on, whose sum is closest to half of all, and that sum. At least one size is
+/// on either side.
 fn half(sizes: &[usize]) -> (usize, usize) {
     let all: usize = sizes.iter().sum();
     let mut sum = 0;

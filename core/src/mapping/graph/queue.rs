@@ -7,7 +7,7 @@ const OUT: u32 = u32::MAX;
 #[derive(Debug, Default)]
 pub(super) struct Queue {
     heap: Vec<(i64, u32, u32)>,
-    /// Where a vertex is in the heap.
+    /// The position of each vertex in the heap.
     place: Vec<u32>,
     clock: u32,
 }

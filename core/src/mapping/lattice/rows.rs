@@ -3,7 +3,7 @@
 
 use super::{Lattice, MAX_NDIMS, Vector};
 
-/// So many cells are compared at once with those that they send to: mostly both are on the same nodes.
+/// The number of cells that are compared at once with those that they send to: mostly both are on the same nodes.
 const TOGETHER: usize = 16;
 
 /// As [`Adjacency::for_each_cut_edge`](crate::mapping::Adjacency::for_each_cut_edge).
@@ -47,8 +47,8 @@ pub(super) fn for_each_cut_edge(
     }
 }
 
-/// How much farther the row begins that a row with these coordinates sends to, and the step along it; `None` if it leads
-/// out of the grid.
+/// The distance to the row that a row with these coordinates sends to, and the step along it; `None` if it leads out of
+/// the grid.
 fn leads(lattice: &Lattice, vector: &Vector, coordinates: &[i32]) -> Option<(i64, i32)> {
     let inner = lattice.axes.len() - 1;
     let (mut to, mut along) = (0, 0);
@@ -73,6 +73,6 @@ fn leads(lattice: &Lattice, vector: &Vector, coordinates: &[i32]) -> Option<(i64
 
 #[cfg(test)]
 thread_local! {
-    /// How many edges this thread has looked at, so that tests count what a search reads.
+    /// The number of edges that this thread has read, for tests that count what a search reads.
     pub(in crate::mapping) static READ: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
 }

@@ -1,10 +1,10 @@
 //! The levels above the nodes: switches and other groups of nodes, between which an edge costs more than
 //! between two nodes of one group.
 //!
-//! What is minimised is the sum over all edges of the distance of their ends. A mapping comes
-//! from the top down (`multisect`: vertices are divided among the switches, then those of each switch among
-//! its nodes), or from the nodes upward (`match_parts_to_nodes`: what a mapping to nodes alone puts together goes to the
-//! node where it is nearest to what it sends to).
+//! The sum over all edges of the distance of their ends is minimized. A mapping comes from the top down (`multisect`:
+//! vertices are divided among the switches, then those of each switch among its nodes), or from the nodes upward
+//! (`match_parts_to_nodes`: what a mapping to nodes alone puts together goes to the node where it is nearest to what it
+//! sends to).
 
 mod multisection;
 mod placing;

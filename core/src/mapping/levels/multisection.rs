@@ -3,7 +3,7 @@
 use crate::mapping::distance_model::DistanceModel;
 use crate::mapping::refine::Budget;
 
-/// What vertices are divided among.
+/// The targets that vertices are divided among.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(in crate::mapping) enum Parts {
     /// Groups of nodes: it does not matter how many edges leave the worst of them.
@@ -12,7 +12,7 @@ pub(in crate::mapping) enum Parts {
     Nodes,
 }
 
-/// What can be divided.
+/// A graph or grid that can be divided.
 pub(in crate::mapping) trait Divide {
     /// The part of each of some vertices, which are given in ascending order; part `i` gets `sizes[i]` of
     /// them, none of the sizes is 0, and there are at least two.
@@ -24,8 +24,8 @@ pub(in crate::mapping) trait Divide {
     ) -> Vec<u32>;
 }
 
-/// Which of the nodes each of `0..vertices` is on. `takes[i]` of them are on node `i` of the model, all of
-/// them together; none of these is 0.
+/// The node of each of `0..vertices`. `takes[i]` of them are on node `i` of the model, all of them together; none of
+/// these is 0.
 pub(in crate::mapping) fn multisect(
     vertices: usize,
     model: &DistanceModel,

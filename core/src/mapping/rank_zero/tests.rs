@@ -96,7 +96,7 @@ impl Compared {
     }
 }
 
-/// What must hold of costs: as they are told, and no worse than with every process keeping its rank.
+/// Checks costs: they are as reported, and no worse than with every process keeping its rank.
 fn check_costs(graph: &impl Adjacency, layout: &Machine, options: &Options, plan: &Plan) {
     let costs: Vec<_> = layout
         .levels()

@@ -24,15 +24,15 @@ const COLD: f64 = 0.12;
 /// 1.027 with 10,000, where longer ones have no time left.
 const PROBE: i64 = 6_000;
 
-/// What a vertex too many or too few costs at the start and at the end, in edges of average weight; for
-/// more it grows as the square.
+/// The cost of a vertex too many or too few at the start and at the end, in edges of average weight; for more it grows
+/// as the square.
 const LENIENT: f64 = 0.3;
 const STRICT: f64 = 1.4;
 
 /// A state with no more than so many vertices too many or too few is repaired, to see how good it is.
 const REPAIRED: u32 = 16;
 
-/// How often the temperature changes: a power of two.
+/// The number of temperatures: a power of two.
 const LEVELS: i64 = 64;
 
 /// Steps for a vertex that is looked at, beside its edges.
@@ -61,13 +61,13 @@ pub(super) fn anneal_through<A: Adjacency>(
     anneal_by(partition, model, goal, budget);
 }
 
-/// What is between nodes, beside that they are two.
+/// The additional costs of edges between nodes.
 trait Metric {
-    /// What an edge between two nodes costs more than one inside a node.
+    /// The additional cost of an edge between any two nodes over one inside a node.
     fn node_step(&self) -> i64;
-    /// What an edge between two nodes costs beyond that, both ways the same.
+    /// The further cost of an edge between these two nodes, equal both ways.
     fn extra_cost(&self, a: u32, b: u32) -> i64;
-    /// Whether there is any of it.
+    /// Returns whether no two nodes have a further cost.
     fn is_flat(&self) -> bool;
 }
 
@@ -147,18 +147,18 @@ struct State<'a, M> {
     metric: &'a M,
     node_of: Vec<u32>,
     leaving: Vec<i64>,
-    /// How many vertices each node has too many.
+    /// The number of vertices that each node has too many.
     excess: Vec<i32>,
-    /// What a vertex too many or too few costs.
+    /// The cost of a vertex too many or too few.
     size: f64,
-    /// How many are too many or too few, all together.
+    /// The number of vertices too many or too few, all together.
     wrong: u32,
     sum: i64,
-    /// What edges cost beyond that they join two nodes.
+    /// The further cost of all edges between nodes.
     beyond: i128,
-    /// What an edge of average weight counts, at both its ends.
+    /// The weight of an average edge, at both its ends.
     edge: f64,
-    /// What it costs that a node has many edges and not few.
+    /// The cost of uneven numbers of edges of nodes.
     uneven: f64,
     goal: Goal,
     best: (i64, (i128, i128)),
@@ -233,12 +233,12 @@ impl<'a, M: Metric> State<'a, M> {
         (self.goal.excess(most), key)
     }
 
-    /// What all edges cost.
+    /// The cost of all edges.
     fn weighted(&self) -> i128 {
         i128::from(self.metric.node_step()) * i128::from(self.sum) + self.beyond
     }
 
-    /// What moving a vertex to a node adds to what edges cost beyond that they join two nodes.
+    /// The change in the further cost of edges when a vertex moves to a node.
     #[inline]
     fn change_beyond(&self, graph: &Csr, vertex: usize, to: u32) -> i128 {
         if self.metric.is_flat() {
@@ -326,7 +326,7 @@ impl<'a, M: Metric> State<'a, M> {
         }
     }
 
-    /// What moving a vertex to a node adds to the edges that leave its own and that node.
+    /// The changes in the edges that leave its own node and the other, when a vertex moves there.
     fn changes(&self, graph: &Csr, vertex: usize, to: u32) -> (i64, i64) {
         let (targets, weights) = graph.row(vertex);
         let from = self.node_of[vertex];

@@ -1,11 +1,11 @@
-//! How long a search may take, in steps that are counted, so that no clock decides an answer.
+//! The budget of a search, in steps that are counted, so that no clock decides an answer.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Steps that a machine of today makes in a second: a step is a look at one edge.
 const STEPS_PER_SECOND: f64 = 3e8;
 
-/// Whether everything is to end with what it has.
+/// True if every search is to end with its best answer so far.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// Ends all searches of this process, also future ones: each returns the best mapping that it has found.
@@ -13,14 +13,14 @@ pub fn stop_searches() {
     STOPPED.store(true, Ordering::Relaxed);
 }
 
-/// What is left of the steps that a search may take.
+/// The steps that a search may still take.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::mapping) struct Budget {
     left: i64,
 }
 
 impl Budget {
-    /// As many steps as take about so many seconds.
+    /// The steps that take about `seconds`.
     pub(in crate::mapping) fn seconds(seconds: f64) -> Self {
         Self { left: (seconds.max(0.0) * STEPS_PER_SECOND) as i64 }
     }
@@ -32,12 +32,12 @@ impl Budget {
         self.left = self.left.saturating_sub(steps as i64);
     }
 
-    /// How many steps are left.
+    /// The number of steps that are left.
     pub(in crate::mapping) fn left(self) -> i64 {
         if STOPPED.load(Ordering::Relaxed) { 0 } else { self.left.max(0) }
     }
 
-    /// Whether all steps are taken.
+    /// Returns whether all steps are taken.
     pub(in crate::mapping) fn is_spent(self) -> bool {
         self.left() == 0
     }

@@ -4,7 +4,7 @@ use super::budget::Budget;
 use super::partition::{Partition, Ties, changes};
 use crate::mapping::cost::{Adjacency, Goal, Objective};
 
-/// How many of the vertices with most to gain are paired with each other.
+/// The number of vertices with the largest gains that are paired with each other.
 const TOP: usize = 6;
 
 /// After so many exchanges that brought nothing, those with the next node are tried.
@@ -12,21 +12,21 @@ const PATIENCE: usize = 8;
 
 /// An exchange that may be made.
 struct Swap {
-    /// What is compared afterwards.
+    /// The key that is compared afterwards.
     key: Key,
     slots: (u32, u32),
     changes: (i64, i64),
 }
 
-/// What two nodes have more than they may, and what is compared then.
+/// The excess of two nodes over their limits, and what is compared then.
 type Key = (i64, (i64, i64));
 
-/// What two nodes have and may give, while exchanges are tried.
+/// The vertices that two nodes have and may give, while exchanges are tried.
 #[derive(Default)]
 struct Pair {
     vertices: Vec<u32>,
     ties: Vec<Ties>,
-    /// Whether a vertex is on the second node now.
+    /// For each vertex, true if it is on the second node now.
     second: Vec<bool>,
     locked: Vec<bool>,
     swaps: Vec<(u32, u32, (i64, i64))>,
@@ -42,7 +42,7 @@ pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
     swap_pairs_where(partition, goal, |_, _| true, budget);
 }
 
-/// The same between such pairs of nodes alone of which `may` says so.
+/// Refines between those pairs of nodes alone that `may` allows.
 pub(super) fn swap_pairs_where<A: Adjacency>(
     partition: &mut Partition<'_, A>,
     goal: Goal,

@@ -2,7 +2,7 @@
 
 use crate::mapping::cost::{Adjacency, Cost};
 
-/// Which node each vertex is on, and the other way round. Memory: 12 bytes a vertex.
+/// The node of each vertex, and the vertices of each node. Memory: 12 bytes a vertex.
 #[derive(Debug, Clone)]
 pub(in crate::mapping) struct Partition<'a, A> {
     pub(super) graph: &'a A,
@@ -12,7 +12,7 @@ pub(in crate::mapping) struct Partition<'a, A> {
     members: Vec<u32>,
     /// The vertices of node `k` are `members[starts[k]..starts[k + 1]]`.
     starts: Vec<u32>,
-    /// Where each vertex is in `members`.
+    /// The position of each vertex in `members`.
     places: Vec<u32>,
     /// The edges that leave each node.
     leaving: Vec<i64>,
@@ -42,12 +42,12 @@ impl<'a, A: Adjacency> Partition<'a, A> {
         Self { graph, node_of, members, starts, places, leaving }
     }
 
-    /// How many vertices there are.
+    /// The number of vertices.
     pub(super) fn vertices(&self) -> usize {
         self.node_of.len()
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub(in crate::mapping) fn nodes(&self) -> usize {
         self.leaving.len()
     }
@@ -62,7 +62,7 @@ impl<'a, A: Adjacency> Partition<'a, A> {
         self.node_of
     }
 
-    /// What the mapping costs.
+    /// The cost of the mapping.
     pub(in crate::mapping) fn cost(&self) -> Cost {
         Cost {
             inter_node_edges: self.leaving.iter().sum(),
@@ -75,7 +75,7 @@ impl<'a, A: Adjacency> Partition<'a, A> {
         &self.members[first as usize..last as usize]
     }
 
-    /// Where a vertex is among those of its node.
+    /// The position of a vertex among those of its node.
     pub(super) fn place(&self, vertex: usize) -> usize {
         (self.places[vertex] - self.starts[self.node_of[vertex] as usize]) as usize
     }
@@ -100,7 +100,7 @@ impl<'a, A: Adjacency> Partition<'a, A> {
     }
 }
 
-/// How one vertex is tied to the two nodes of an exchange.
+/// The ties of one vertex to the two nodes of an exchange.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Ties {
     /// The weight of edges to vertices of its own node.
@@ -112,14 +112,14 @@ pub(super) struct Ties {
 }
 
 impl Ties {
-    /// What moving the vertex alone takes off the sum over both nodes, halved.
+    /// The decrease of the sum over both nodes when the vertex moves alone, halved.
     pub(super) fn gain(self) -> i64 {
         self.other - self.own
     }
 }
 
-/// What exchanging two vertices, with an edge of weight `between` to each other, adds to the edges
-/// that leave the node of the first and that of the second.
+/// The changes in the edges that leave the node of the first vertex and that of the second, when two vertices with an
+/// edge of weight `between` are exchanged.
 pub(super) fn changes(u: Ties, v: Ties, between: i64) -> (i64, i64) {
     let degrees = v.all - u.all;
     (2 * (u.own - v.other + between) + degrees, 2 * (v.own - u.other + between) - degrees)

@@ -14,7 +14,7 @@ enum Pattern {
     Halo,
     /// The faces along each dimension when those along the one before are there.
     OneAfterTheOther,
-    /// From each corner in turn, with work of so many seconds.
+    /// From each corner in turn, with work of these seconds.
     Sweep(f64),
 }
 

@@ -26,7 +26,7 @@ const PALETTE: [Rgb; 14] = [
     Rgb(0x93, 0xA8, 0xDC),
 ];
 
-/// As many of them as are taken as long as they are enough.
+/// The number of colors that are used while they suffice.
 const BOLD: usize = 7;
 
 impl Rgb {

@@ -21,7 +21,7 @@ const LEGEND: f64 = 30.0;
 /// Titles need room, however small the pictures are.
 const LEAST_WIDTH: f64 = 860.0;
 
-/// Pictures that are as many times as wide as high stand below each other.
+/// The ratio of width to height from which pictures stand below each other.
 const WIDE: f64 = 2.0;
 
 /// Styles of what lies on paper, with a dark variant. Nodes keep their colors, and borders between these their black.

@@ -23,7 +23,7 @@ const BELOW: f64 = 32.0;
 /// The least side of a cell at which borders are still told apart, in pixels: of larger grids only a corner is drawn.
 const LEAST: f64 = 5.0;
 
-/// So many slices are drawn at most.
+/// The most slices that are drawn.
 const MOST_SLICES: usize = 1 << 10;
 
 /// Smaller numbers are left out.

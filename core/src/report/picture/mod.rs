@@ -31,7 +31,7 @@ pub struct Caption {
     pub before: Cost,
     /// The cost of the right one.
     pub after: Cost,
-    /// No mapping has fewer edges between nodes.
+    /// A lower bound on the edges between nodes, for any mapping.
     pub lower_bound: i64,
     /// The effect at the levels above and below the nodes.
     pub levels: Vec<LevelEffect>,

@@ -20,7 +20,7 @@ pub(super) struct Slice {
 /// A line of cells is cut to pieces of this many.
 const LINE: usize = 64;
 
-/// A flat piece is cut if one side of it is as many times as long as the other.
+/// The ratio of sides from which a flat piece is cut.
 const THIN: usize = 8;
 
 /// The slices of a grid.

@@ -49,7 +49,7 @@ fn digits(number: usize) -> usize {
     number.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
-/// Draws placements of a grid on so many columns, side by side or below each other, whichever takes fewer lines.
+/// Draws placements of a grid on a number of columns, side by side or below each other, whichever takes fewer lines.
 /// Escape sequences are for the writer to strip where colors are not wanted. `None` if it is too large for a terminal.
 pub fn draw(dims: &[usize], views: &[View], width: usize) -> Option<String> {
     let places: Vec<&[u32]> = views.iter().map(|view| view.node_of).collect();
@@ -166,7 +166,7 @@ impl Panel {
     }
 }
 
-/// The coordinates along the columns of a slice, as many as there is room for.
+/// The coordinates along the columns of a slice, if there is room for them.
 fn numbers(slice: &Slice, wide: usize) -> String {
     let last = slice.column + slice.columns - 1;
     let steps = [1, 5, 10, 20, 50, 100].into_iter().skip(usize::from(slice.columns > 10));

@@ -37,7 +37,7 @@ impl LibraryDirectory {
         })
     }
 
-    /// `owned` is a file of the user whose files are taken; that of the library, if there is none.
+    /// `owned` is a file of the user whose files are taken; without one it is the library.
     fn of(directory: Option<PathBuf>, owned: Option<&Path>) -> Option<Self> {
         let directory = directory?;
         let library = directory.join(LIBRARY);

@@ -214,7 +214,7 @@ fn checked_weights(text: &str) -> core::result::Result<String, String> {
     Weights::parse(text).map(|_| text.to_owned())
 }
 
-/// A layout that the library will understand, wherever the program goes. What it is told of a file is said by the library,
+/// A layout that the library will understand, wherever the program goes. Faults of a file are reported by the library,
 /// on which all processes agree.
 fn checked_layout(text: &str) -> Result<String> {
     if let Some(sizes) = parse_sizes(text, MOST_NODES) {

@@ -204,7 +204,7 @@ fn grids(recording: &Recording) -> Vec<Vec<usize>> {
     found
 }
 
-/// All grids of so many cells, with sides of 2 and more.
+/// All grids of `cells` cells, with sides of 2 and more.
 fn factors(cells: usize, most: usize, sides: &mut Vec<usize>, found: &mut Vec<Vec<usize>>) {
     if cells == 1 {
         found.push(sides.clone());

@@ -1,5 +1,5 @@
-//! `--layout` with a file that tells where nodes are in the network: which nodes there are, and how many processes
-//! each of them has, is told by others.
+//! `--layout` with a file that gives the addresses of nodes in the network. Other arguments give the nodes and the
+//! number of processes on each.
 
 use cartograph::machine::Machine;
 use cartograph::machine::address::{ReportedAddress, host_number};

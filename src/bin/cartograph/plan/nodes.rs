@@ -11,7 +11,7 @@ use crate::hosts::check_name;
 use crate::output::{Failure, Result};
 use crate::traffic;
 
-/// The nodes, as many places as the problem needs or more, with their names where these are known.
+/// The nodes, for at least the processes that the problem needs, with their names if they are known.
 pub(super) fn layout(
     arguments: &Arguments,
     problem: &Problem,

@@ -158,8 +158,8 @@ fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
     Ok(if assumed { grid.assumed() } else { grid })
 }
 
-/// The number of processes of each node, if it is given in numbers. Where only how many each of them has is said there
-/// are `known` nodes.
+/// The number of processes of each node, if it is given in numbers. Where only the processes of each node are given,
+/// there are `known` nodes.
 pub(super) fn sizes(
     arguments: &Arguments,
     known: Option<usize>,
@@ -184,7 +184,7 @@ pub(super) fn sizes(
     }
 }
 
-/// Checks that the number of places is right.
+/// Checks that there are enough processes.
 pub(super) fn enough(ranks: usize, problem: &Problem) -> Result<()> {
     let vertices = problem.vertices();
     if ranks > MOST_RANKS {

@@ -17,7 +17,7 @@ use nix::unistd::Pid;
 
 use crate::output::{Failure, Result};
 
-/// The time of a launcher that is told to end for ending its processes.
+/// The time that a launcher has to end its processes after it got a signal.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The exit code of shells for a command that Ctrl-C has ended.

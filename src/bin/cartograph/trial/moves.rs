@@ -7,7 +7,7 @@ use cartograph::engine::policy::CONSTRUCTORS;
 
 #[derive(Debug, Default)]
 pub(super) struct Moves {
-    /// There is a report.
+    /// True if there is a report.
     pub(super) are_told: bool,
     /// The constructors that were called, and whether they moved processes.
     by: BTreeMap<Function, bool>,

@@ -17,7 +17,7 @@ use super::MOST_WAYS;
 
 /// The setting that makes a way.
 pub(crate) enum Setting {
-    /// Nothing.
+    /// None: the program alone.
     Alone,
     /// The library, and what grids weigh, unless that is left to it.
     Weights(Option<String>),
