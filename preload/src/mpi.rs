@@ -25,7 +25,7 @@ pub(crate) enum LoadedMpi {
     InProgram,
     /// Nowhere.
     Nowhere,
-    /// In one of these; nothing says in which.
+    /// In one of these; it is unknown in which.
     Either(Vec<usize>),
 }
 

@@ -72,7 +72,7 @@ pub(crate) extern "C" fn resolve(index: usize, caller: usize) -> *const () {
     find(index, caller, unloaded)
 }
 
-/// The same, asked of the loader.
+/// The binding for an address, by the loader.
 #[cold]
 #[inline(never)]
 fn find(index: usize, caller: usize, unloaded: Option<u64>) -> *const () {

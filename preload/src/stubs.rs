@@ -1,7 +1,7 @@
 //! The exported names, each a jump to where it leads.
 //!
-//! Nothing is known here of what a function takes: handles are numbers on one MPI and pointers on
-//! another. So all registers and the stack go on as they came.
+//! The arguments of functions are unknown here: handles are numbers on one MPI and pointers on another. So all
+//! registers and the stack are passed on unchanged.
 
 use core::arch::naked_asm;
 use core::ffi::CStr;

@@ -73,7 +73,7 @@ impl Block {
     }
 }
 
-/// The size of `count` items, in bytes. Where there are none the datatype may be none.
+/// The size of `count` items, in bytes. With no items the datatype may be invalid.
 fn bytes(count: impl Into<i64>, datatype: MPI_Datatype) -> u64 {
     let count: i64 = count.into();
     if count <= 0 {
@@ -130,7 +130,7 @@ pub(crate) fn exchange(
     Sent::Many(Peers::Win(win), vec![taken, taken.fetched()])
 }
 
-/// The same block to each neighbor.
+/// One block for all neighbors.
 pub(crate) fn neighbors(comm: MPI_Comm, count: impl Into<i64>, datatype: MPI_Datatype) -> Sent {
     let ranks = peers::neighbors(comm);
     let bytes = if ranks.is_empty() { 0 } else { bytes(count, datatype) };
@@ -199,7 +199,7 @@ fn in_place(buffer: *const c_void) -> bool {
     unsafe { sys::cr_is_in_place(buffer) != 0 }
 }
 
-/// The same block to each other process.
+/// One block for all other processes.
 pub(crate) fn all_to_all<C: Into<i64>>(
     function: &'static str,
     comm: MPI_Comm,

@@ -640,7 +640,7 @@ pub(crate) fn forget(request: MPI_Request) {
     }
 }
 
-/// A grid was made in which the process has a place.
+/// Counts a grid that the process is in.
 pub(crate) fn grid(grid: Grid) {
     let mut tally = tally();
     if tally.grids.len() < MOST_GRIDS && !tally.grids.contains(&grid) {

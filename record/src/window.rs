@@ -10,8 +10,8 @@ use crate::{outermost, ticks};
 /// True if calls are still taken. A hint: the window itself is asked under the lock of the counts.
 static OPEN: AtomicBool = AtomicBool::new(false);
 
-/// Questions whether something is done that come in so many ticks, about a microsecond, after one another are waiting; what
-/// takes longer between two of them is work.
+/// The most ticks, about a microsecond, between two tests for completion that count as waiting; a longer time between
+/// two tests is work.
 const POLLING: u64 = 3000;
 
 /// The window of the process.

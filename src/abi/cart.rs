@@ -60,7 +60,7 @@ query! {
     fn MPI_Cart_rank(comm: MPI_Comm, coords: *const c_int, rank: *mut c_int)
         = cart_rank, ByTopology;
 
-    /// The coordinates of `rank`, as many as `maxdims` has room for. MPI 4.1, 8.5.5. Local.
+    /// The coordinates of `rank`, up to `maxdims` of them. MPI 4.1, 8.5.5. Local.
     fn MPI_Cart_coords(comm: MPI_Comm, rank: c_int, maxdims: c_int, coords: *mut c_int)
         = cart_coords, ByTopology;
 
@@ -115,8 +115,7 @@ pub(crate) unsafe fn cart_create(
 ///
 /// # Safety
 ///
-/// The standard's: an array of as many ints as the grid has dimensions, and a handle that can be
-/// written.
+/// The standard's: an int for each dimension of the grid, and a handle that can be written.
 pub(crate) unsafe fn cart_sub(
     comm: MPI_Comm,
     remain_dims: *const c_int,
@@ -188,7 +187,7 @@ pub(crate) unsafe fn cart_get(
 ///
 /// # Safety
 ///
-/// The standard's: as many coordinates as the grid has dimensions, and `rank` can be written.
+/// The standard's: a coordinate for each dimension of the grid, and `rank` can be written.
 #[inline(always)]
 pub(crate) unsafe fn cart_rank(
     found: CachedTopology,

@@ -47,7 +47,7 @@ export! {
 }
 
 query! {
-    /// The numbers of edges that lead here and away, and a flag for weights. MPI 4.1, 8.5.5. Local.
+    /// The numbers of edges into and out of this process, and a flag for weights. MPI 4.1, 8.5.5. Local.
     fn MPI_Dist_graph_neighbors_count(
         comm: MPI_Comm,
         indegree: *mut c_int,
@@ -55,8 +55,8 @@ query! {
         weighted: *mut c_int,
     ) = dist_graph_neighbors_count, ByTopology;
 
-    /// The other ends of the edges that lead here and away, as many as there is room for, and
-    /// their weights if they have any. MPI 4.1, 8.5.5. Local.
+    /// The other ends of the edges into and out of this process, as far as there is room, and their weights if they
+    /// have any. MPI 4.1, 8.5.5. Local.
     fn MPI_Dist_graph_neighbors(
         comm: MPI_Comm,
         maxindegree: c_int,
@@ -115,8 +115,8 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
 ///
 /// # Safety
 ///
-/// The standard's: arrays of `n` ints, of as many as `degrees` add up to, or a sentinel for the
-/// weights, and a handle that can be written.
+/// The standard's: arrays of `n` ints, arrays of the sum of `degrees`, or a sentinel for the weights, and a handle that
+/// can be written.
 pub(crate) unsafe fn dist_graph_create(
     comm_old: MPI_Comm,
     n: c_int,

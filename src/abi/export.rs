@@ -6,9 +6,9 @@
 /// fn MPI_Cart_sub(comm: MPI_Comm, ...) = cart_sub, raising on Some(comm);
 /// ```
 ///
-/// `cart_sub` is the body, an `unsafe fn` with the same arguments; what it returns goes to
-/// [`conclude`](crate::host::errors::conclude) with the communicator whose error handler is meant.
-/// Of functions that not all hosts have, `declared if` says when the host's header declares them.
+/// `cart_sub` is the body, an `unsafe fn` with the same arguments; its result goes to
+/// [`conclude`](crate::host::errors::conclude) with the communicator whose error handler is called. Of functions that
+/// not all hosts have, `declared if` says when the host's header declares them.
 macro_rules! export {
     ($(
         $(#[$doc:meta])*

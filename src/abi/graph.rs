@@ -54,8 +54,7 @@ query! {
     fn MPI_Graph_neighbors_count(comm: MPI_Comm, rank: c_int, nneighbors: *mut c_int)
         = graph_neighbors_count, ByTopology;
 
-    /// The neighbors of `rank` in the order given, as many as there is room for.
-    /// MPI 4.1, 8.5.5. Local.
+    /// The neighbors of `rank` in the order given, as far as there is room. MPI 4.1, 8.5.5. Local.
     fn MPI_Graph_neighbors(comm: MPI_Comm, rank: c_int, maxneighbors: c_int, neighbors: *mut c_int)
         = graph_neighbors, ByTopology;
 }
@@ -64,7 +63,7 @@ query! {
 ///
 /// # Safety
 ///
-/// `index` has `nnodes` ints, and `edges` as many as its last one says.
+/// `index` has `nnodes` ints, and `edges` the number that the last of these says.
 unsafe fn arrays<'a>(
     size: c_int,
     nnodes: c_int,
@@ -86,8 +85,8 @@ unsafe fn arrays<'a>(
 ///
 /// # Safety
 ///
-/// The standard's: `index` has `nnodes` ints, `edges` as many as its last one says, and the handle
-/// can be written.
+/// The standard's: `index` has `nnodes` ints, `edges` the number that the last of these says, and the handle can be
+/// written.
 pub(crate) unsafe fn graph_create(
     comm_old: MPI_Comm,
     nnodes: c_int,

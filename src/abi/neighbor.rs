@@ -128,7 +128,8 @@ neighbor! {
         recvbuf: *mut c_void, recvcount: C, recvtype: MPI_Datatype,
     );
 
-    /// The same, with blocks of different sizes. MPI 4.1, 8.6.1. Collective.
+    /// Every process sends one block to all its neighbors; received blocks have different sizes. MPI 4.1, 8.6.1.
+    /// Collective.
     MPI_Neighbor_allgatherv, MPI_Ineighbor_allgatherv, MPI_Neighbor_allgatherv_init,
     MPI_Neighbor_allgatherv_c, MPI_Ineighbor_allgatherv_c, MPI_Neighbor_allgatherv_init_c,
     MPIX_Neighbor_allgatherv_init
@@ -146,7 +147,7 @@ neighbor! {
         recvbuf: *mut c_void, recvcount: C, recvtype: MPI_Datatype,
     );
 
-    /// The same, with blocks of different sizes. MPI 4.1, 8.6.2. Collective.
+    /// Every process sends each neighbor its own block; blocks have different sizes. MPI 4.1, 8.6.2. Collective.
     MPI_Neighbor_alltoallv, MPI_Ineighbor_alltoallv, MPI_Neighbor_alltoallv_init,
     MPI_Neighbor_alltoallv_c, MPI_Ineighbor_alltoallv_c, MPI_Neighbor_alltoallv_init_c,
     MPIX_Neighbor_alltoallv_init
@@ -155,8 +156,8 @@ neighbor! {
         recvbuf: *mut c_void, recvcounts: *const C, rdispls: *const D, recvtype: MPI_Datatype,
     );
 
-    /// The same, with blocks of different types, at displacements in bytes. MPI 4.1, 8.6.2.
-    /// Collective.
+    /// Every process sends each neighbor its own block; blocks have different types, at displacements in bytes. MPI
+    /// 4.1, 8.6.2. Collective.
     MPI_Neighbor_alltoallw, MPI_Ineighbor_alltoallw, MPI_Neighbor_alltoallw_init,
     MPI_Neighbor_alltoallw_c, MPI_Ineighbor_alltoallw_c, MPI_Neighbor_alltoallw_init_c,
     MPIX_Neighbor_alltoallw_init

@@ -78,7 +78,7 @@ pub(super) unsafe fn output<'a>(
 /// Copies numbers to an array of the same length.
 #[inline(always)]
 pub(super) fn copy(to: &mut [c_int], from: &[c_int]) {
-    /// The first and the last `N`, which overlap where there are fewer than twice as many.
+    /// The first and the last `N`, which overlap where there are fewer than `2 * N`.
     #[inline(always)]
     fn ends<const N: usize>(to: &mut [c_int], from: &[c_int]) {
         let last = from.len() - N;

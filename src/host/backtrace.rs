@@ -1,4 +1,4 @@
-//! Finds the calling program: known by the names of the functions that are being called.
+//! Finds the calling program by the names of the functions on the stack.
 
 use std::ffi::{CStr, c_int, c_void};
 use std::fs::File;
@@ -35,7 +35,7 @@ pub(super) fn pairs_itself() -> Option<&'static str> {
     })
 }
 
-/// The first function on the stack that is wanted among those that are known.
+/// The first function on the stack that is known and wanted.
 fn find<T>(wanted: impl Fn(Known) -> Option<T>) -> Option<T> {
     let mut addresses = [std::ptr::null_mut(); MOST];
     // SAFETY: room for so many addresses.

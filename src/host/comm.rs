@@ -22,8 +22,8 @@ impl HostComm {
         Self(unsafe { sys::cg_comm_self() })
     }
 
-    /// A new communicator of the same processes for our own messages; `None` if the host has no room for it, of which
-    /// no error handler is told. Its errors come back as codes; the program's handler is called by
+    /// A new communicator of the same processes for our own messages; `None` if the host has no room for it, which
+    /// calls no error handler. Its errors come back as codes; the program's handler is called by
     /// [`conclude`](super::errors::conclude). Collective.
     pub(super) fn private(&self) -> Option<Self> {
         // SAFETY: a constant of the host.

@@ -1,4 +1,4 @@
-//! The place of a process inside its node: by the cores that it is bound to, as Linux tells of them.
+//! The location of a process inside its node, by the cores that Linux binds it to.
 
 use std::ffi::c_int;
 use std::fs;

@@ -1,9 +1,9 @@
-//! The places of processes: asked of the host by the first constructor that needs it, and kept.
+//! The nodes of processes: asked of the host by the first constructor that needs them, and kept.
 //!
-//! A constructor that may move processes, or that is reported on, asks all processes of its communicator;
-//! nothing is ever sent for it elsewhere. Each of them keeps the answer with the communicator, because
-//! `MPI_Cart_map` is local, and with `MPI_COMM_WORLD` where that has the same processes. What is known of
-//! `MPI_COMM_WORLD` is known of every part of it. What `CARTOGRAPH_LAYOUT` says is known at once.
+//! A constructor that may move processes, or that is reported on, asks all processes of its communicator; nothing is
+//! ever sent for it elsewhere. Each of them keeps the answer with the communicator, because `MPI_Cart_map` is local,
+//! and with `MPI_COMM_WORLD` where that has the same processes. The layout of `MPI_COMM_WORLD` gives that of every part
+//! of it. `CARTOGRAPH_LAYOUT` gives a layout without any communication.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::c_int;
@@ -115,7 +115,7 @@ pub(super) fn take_notes() -> Vec<String> {
     mem::take(&mut NOTES.lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// The facts that one process tells of itself.
+/// The facts that a process reports about itself.
 struct ProcessLocation {
     /// The number of its node; `None` if the host failed to tell.
     node: Option<u64>,
@@ -169,7 +169,7 @@ impl ProcessLocation {
     }
 }
 
-/// The layout that rank 0 makes of the places of all.
+/// The layout that rank 0 makes of the locations of all processes.
 struct GatheredLayout {
     layout: Machine,
     /// The same in the order of `MPI_COMM_WORLD`, if that has the same processes.
@@ -251,7 +251,7 @@ fn share(comm: &HostComm, found: Option<&GatheredLayout>) -> Result<[Option<Runs
     Ok([of_comm, of_world])
 }
 
-/// Gives every process the words of rank 0; their number is known everywhere. Collective.
+/// Gives every process the words of rank 0; every process knows their number. Collective.
 fn broadcast(comm: &HostComm, words: Vec<u32>) -> Result<Vec<u32>> {
     if words.is_empty() {
         return Ok(words);

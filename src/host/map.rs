@@ -113,12 +113,13 @@ pub(super) fn say_if_forced(function: &str, outcome: ReorderOutcome) {
 
 /// The weights of edges along the dimensions of a grid on `comm`: by `CARTOGRAPH_WEIGHTS`; where that has none for it,
 /// by what a recorded run sent; and else by `cartograph_weights` among the communicator's hints, as far as the host
-/// keeps it. That none of the former is for so many dimensions, and faults of the latter, are reported once, by rank 0.
+/// keeps it. If none of the former is for this number of dimensions, or the latter has a fault, rank 0 reports it once.
 pub(crate) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
     weights_or(comm, dims, || traffic::weights(comm, dims))
 }
 
-/// As [`weights`], where each process of a communicator may ask: not by what was recorded, which so many would read at once.
+/// As [`weights`], where each process of a communicator may ask. Recordings are left out: too many processes would read
+/// them at once.
 pub(crate) fn unrecorded_weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
     weights_or(comm, dims, || None)
 }

@@ -32,7 +32,7 @@ static HAS_CREATED: AtomicBool = AtomicBool::new(false);
 struct Collector {
     report: Report,
     output: Output,
-    /// The job is known as well as it can be.
+    /// True if the job is known as well as it can be.
     knows_job: AtomicBool,
 }
 

@@ -50,7 +50,7 @@ pub(crate) enum Neighbor {
     /// By the host's own on large communicators and where a process is a neighbor more than once, where they are right.
     #[default]
     ByNeighbors,
-    /// By these wherever they are right.
+    /// The host's own wherever they are right.
     Graph,
     /// By an all-to-all of the host.
     AllToAll,
@@ -59,7 +59,7 @@ pub(crate) enum Neighbor {
 /// `CARTOGRAPH_PAIRING`: which blocks belong together where a process is a neighbor more than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Pairing {
-    /// The pairing that the standard says.
+    /// The pairing of the standard.
     Standard,
     /// The pairing that the host delivers.
     Host,

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::run::{Directory, cartograph};
 
-/// Files that are none of those that the command reads, or hardly.
+/// Files that the command does not read, or that look almost like those that it reads.
 fn files() -> Vec<(&'static str, Vec<u8>)> {
     let mut state = 1u64;
     let mut noise = std::iter::repeat_with(|| {

@@ -16,7 +16,7 @@ pub(crate) fn cartograph(arguments: &str) -> Run {
 /// The path at which cargo has put the command.
 pub(crate) const COMMAND: &str = env!("CARGO_BIN_EXE_cartograph");
 
-/// The same, of a copy that lies elsewhere.
+/// Runs a copy of the command that lies elsewhere.
 pub(crate) fn at(command: &Path, arguments: &str) -> Run {
     let mut command = Command::new(command);
     command.args(arguments.split_whitespace());
@@ -69,7 +69,7 @@ impl Run {
         String::from_utf8(done.stdout).unwrap()
     }
 
-    /// The output, whatever the loader says of libraries that are none.
+    /// The output, without the loader's complaints about invalid libraries.
     pub(crate) fn stdout_only(self) -> String {
         String::from_utf8(self.output().stdout).unwrap()
     }

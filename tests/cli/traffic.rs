@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use crate::run::{Directory, at, cartograph};
 
-/// A job of 8 processes, dealt out to two nodes, in which each process sends to the one four above or below
-/// it, 1000 bytes in 10 messages, and 1 byte to itself.
+/// A job of 8 processes, dealt out to two nodes. Each process sends to the one four above or below it 1000 bytes in 10
+/// messages, and 1 byte to itself.
 fn record(directory: &Path) -> PathBuf {
     let hosts = ["alpha", "alpha", "alpha", "alpha", "beta", "beta", "beta", "beta"];
     let traffic = record_on(directory, &hosts, |rank| {

@@ -1,7 +1,7 @@
 //! `c_tests/differences.txt`: every way in which Cartograph deliberately differs from a host.
 //!
-//! A line that differs must be listed, with what the host says and what Cartograph says; a listed
-//! difference that is no longer seen is a failure too.
+//! A line that differs must be listed, with the text of the host and that of Cartograph; a listed difference that is no
+//! longer seen is a failure too.
 
 use crate::host::Host;
 use crate::pattern::fits;
@@ -17,7 +17,7 @@ struct Known {
     seen: bool,
 }
 
-/// The differences that are known of one program on one host.
+/// The listed differences of one program on one host.
 #[derive(Clone)]
 pub(crate) struct Differences {
     known: Vec<Known>,

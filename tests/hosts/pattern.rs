@@ -39,7 +39,7 @@ fn word_fits(word: &str, found: &str, rank: i64, processes: i64) -> bool {
     }
 }
 
-/// The value of `R` or `P`, with a number added or taken away, and modulo `P` if it says so.
+/// The value of `R` or `P`, with a number added or taken away, and modulo `P` if that is given.
 fn sum(word: &str, rank: i64, processes: i64) -> Option<i64> {
     let (terms, modulo) = match word.strip_suffix("%P") {
         Some(terms) => (terms, true),

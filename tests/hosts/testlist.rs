@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 /// The way in which a program uses Cartograph, and what is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Way {
-    /// Alone and with the library preloaded: what it prints must be the same.
+    /// Alone and with the library preloaded: both outputs must be equal.
     Same,
     /// With the library preloaded only: the program checks itself.
     Preloaded,

@@ -32,7 +32,7 @@ pub enum Line {
         #[serde(flatten)]
         count: Count,
     },
-    /// A grid in which the process has a place.
+    /// A grid that the process is in.
     Grid(Grid),
     /// Calls of a collective whose messages are not counted.
     Collective {

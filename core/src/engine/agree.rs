@@ -1,15 +1,14 @@
 //! Agreement on the arguments of a constructor. A fault on one rank becomes the same error on all,
 //! and no rank waits in a collective call that others never enter.
 //!
-//! A constructor needs a split of its communicator in any case, and the split itself can tell
-//! whether all agree: the color is a digest of what must be the same everywhere. Where all have one
-//! color all find themselves on one new communicator, and nothing more need be said. Where they do
-//! not, every new communicator lacks a process, so every rank knows; only then is it found out, in a
-//! reduction of a few words, what is wrong, or that there is nothing wrong after all.
+//! A constructor needs a split of its communicator in any case, and the split itself can tell whether all agree: the
+//! color is a digest of what must be the same everywhere. If all have one color, all are on one new communicator, and
+//! no further message is needed. If not, every new communicator lacks a process, so every rank notices; only then does
+//! a reduction of a few words find out what is wrong, if anything is.
 //!
-//! Digests may collide. Which calls of the communicator come next must not depend on that, so the
-//! part of the color that decides it is exact: `Contribution::call_sequence`. What comes after the split rests
-//! on that, on what rank 0 says, and on the sizes of communicators.
+//! Digests may collide. The following calls of the communicator must not depend on that, so the part of the color that
+//! decides them is exact: `Contribution::call_sequence`. They depend on that part alone, on what rank 0 says, and on
+//! the sizes of communicators.
 //!
 //! Every constructor begins with a split, `MPI_Cart_sub` as well, so that ranks in different constructors meet.
 
@@ -94,9 +93,9 @@ const _: () = assert!(DIGESTS as i64 + ((CALL_SEQUENCES as i64) << DIGEST_BITS) 
 /// without a fault notice.
 pub const AT_FAULT: i32 = DIGESTS - 1;
 
-/// Returns, on all processes alike, what was agreed on, or the fault of the lowest rank that has one. With it
-/// comes a new communicator of all processes in the order of their ranks. Arguments that differ pass unnoticed
-/// in one of 2^24 cases; which processes take part in which function is always agreed on. Collective.
+/// Returns, on all processes alike, the agreement, or the fault of the lowest rank that has one, with a new
+/// communicator of all processes in the order of their ranks. Arguments that differ pass unnoticed in one of 2^24
+/// cases; that all processes call one function is always checked. Collective.
 ///
 /// # Errors
 ///
@@ -290,9 +289,8 @@ impl Contribution<'_> {
                 | (digest as i32 & ((1 << DIGEST_BITS) - 1)))
     }
 
-    /// Encodes the calls of the communicator that come after the split: ranks in which this differs
-    /// never have one color, and with `host_graph` and in the last bit what decides that of neighborhood
-    /// collectives. A number below [`CALL_SEQUENCES`].
+    /// Encodes the calls of the communicator that come after the split, with `host_graph` and the last bit for those of
+    /// neighborhood collectives: ranks whose sequences differ never have one color. A number below [`CALL_SEQUENCES`].
     fn call_sequence(&self, size: i32, host_graph: bool) -> i32 {
         let request = self.request.unwrap_or_default();
         let parts = match (self.shared.function, self.vertices) {

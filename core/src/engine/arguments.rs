@@ -69,8 +69,7 @@ pub struct Shared<'a> {
 }
 
 impl Shared<'_> {
-    /// A number for the function and those of its arguments that must be the same everywhere, and
-    /// one for all of them.
+    /// A digest of the function and the arguments that must be equal everywhere, and a digest of all arguments.
     pub(super) fn digests(&self) -> [u64; 2] {
         let start = Digest::default().number(self.function as u64);
         let of = |arguments: &mut dyn Iterator<Item = &Argument<'_>>| {
@@ -140,7 +139,7 @@ pub struct CartArguments<'a> {
     pub reorder: bool,
 }
 
-/// The arguments of one process in `MPI_Graph_create`. `edges` has as many entries as the last of `index` says.
+/// The arguments of one process in `MPI_Graph_create`. The last entry of `index` is the length of `edges`.
 pub struct GraphArguments<'a> {
     /// For each node the number of edges that leave it or a node before it.
     pub index: &'a [i32],

@@ -1,5 +1,5 @@
-//! Decides whether a constructor moves processes: by what the user says, what the call says, and what is
-//! known of programs.
+//! Decides whether a constructor moves processes: by the user's settings, the call's arguments, and the table of
+//! programs that cannot be moved.
 
 use super::check::Check;
 use super::combine::Combine;
@@ -12,7 +12,7 @@ use crate::mapping::Options;
 /// [`Reorder`] counts, and otherwise those of rank 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct CallSettings {
-    /// In which constructors processes may be moved.
+    /// The constructors that may move processes.
     pub reorder: Reorder,
     /// `cartograph_reorder` in the info of the call, if it is there.
     pub info: Option<bool>,
@@ -46,7 +46,7 @@ enum Permission {
     NotAsked,
     NotConfirmed,
     Granted,
-    /// Also to move processes of programs that are known not to stand it.
+    /// Also to move processes of programs that cannot be moved.
     Forced,
 }
 
@@ -108,8 +108,8 @@ impl ReorderRequest {
             | incompatible_program << INCOMPATIBLE_PROGRAM
     }
 
-    /// Decides for all ranks where all ranks of `comm` ask for the same. Rank 0 decides, and all [ask](Self::asks) or
-    /// none.
+    /// Decides for all ranks, if all ranks of `comm` have equal requests: rank 0 decides, and all ranks
+    /// [broadcast](Self::needs_broadcast) or none.
     pub(super) fn decide<C: Comm>(&self, comm: &C) -> Result<ReorderDecision, C::Error> {
         let root = if comm.rank()? == 0 { self.encode_root(comm) } else { 0 };
         let mut words = [self.permission_rank(), root];
@@ -172,7 +172,7 @@ pub struct ReorderDecision {
 }
 
 impl ReorderDecision {
-    /// The same where ranks passed arguments that differ: no process is moved.
+    /// The decision where ranks passed arguments that differ: no process is moved.
     pub(super) fn of_differing_arguments(self) -> Self {
         let outcome = if self.moving { ReorderOutcome::Differing } else { self.outcome };
         Self { moving: false, planning: self.reporting, scramble: false, outcome, ..self }
@@ -193,7 +193,7 @@ pub enum ReorderOutcome {
     NotTold,
     /// The info of the call says no.
     Refused,
-    /// The program is known not to stand it.
+    /// The program cannot be moved.
     Incompatible(&'static IncompatibleProgram),
     /// [`Reorder::Off`] on some rank, or another constructor is on trial.
     Off,
@@ -203,7 +203,7 @@ pub enum ReorderOutcome {
     Differing,
     /// No mapping that was found is better than rank order.
     NothingGained,
-    /// The mapping found gains only if all dimensions weigh the same, which is not known.
+    /// The mapping found helps only if all dimensions have equal weights, and the weights are unknown.
     Withheld,
     /// The graph is too large to be looked at as a whole.
     TooLarge,

@@ -1,8 +1,8 @@
-//! A number that stands for many: what ranks compare instead of their arguments.
+//! Digests: numbers that ranks compare instead of their arguments.
 //!
-//! The function is written out here, because the ranks of one job may run different builds of the
-//! library, and is part of what they agree on: it must not change. Its step is a bijection of the
-//! number so far, so arguments of one length that differ in a single place never come to the same.
+//! The function is written out here, because the ranks of one job may run different builds of the library, and is part
+//! of what they agree on: it must not change. Its step is a bijection of the number so far, so arguments of one length
+//! that differ in a single element never have equal digests.
 
 /// The mixing step of the splitmix64 generator (Steele, Lea and Flood, 2014).
 pub(super) const fn mix(x: u64) -> u64 {
@@ -48,7 +48,7 @@ impl Digest {
 
 #[cfg(test)]
 thread_local! {
-    /// On this thread everything comes to the same: every digest collides with every other.
+    /// True on a thread where every digest collides with every other.
     pub(super) static COLLIDING: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
@@ -56,7 +56,7 @@ thread_local! {
 mod tests {
     use super::*;
 
-    /// Other builds of the library must come to the same.
+    /// Checks the values that all builds of the library must compute.
     #[test]
     fn the_function_is_pinned() {
         // The first two numbers of splitmix64 from seed 0, as published.

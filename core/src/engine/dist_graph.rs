@@ -271,7 +271,7 @@ impl EdgeArguments<'_> {
         })
     }
 
-    /// The same, one after the other.
+    /// The edges as numbers, one after the other.
     fn given(&self, weighted: bool) -> Vec<i32> {
         self.edges(weighted).flatten().collect()
     }

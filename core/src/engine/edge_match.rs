@@ -47,8 +47,8 @@ pub(super) fn check_edges<C: Comm>(
     }
 }
 
-/// Finds an edge that is not given alike at both ends. Only used once it is known that there is one,
-/// and on a communicator of our own. O(degree log degree) beside the messages.
+/// Finds an edge that is not given alike at both ends. Only called if there is one, and on a communicator of our own.
+/// O(degree log degree) beside the messages.
 fn name_mismatch<C: Comm>(comm: &C, arguments: &AdjacentArguments<'_>) -> Result<Error, C::Error> {
     let rank = comm.rank()?;
     let listed = |ranks: &[i32], weights: EdgeWeights<'_>| -> Vec<(i32, i32)> {

@@ -1,8 +1,9 @@
-//! Programs that are known to need something else than the standard says. A new one is a new line in a table, with where
-//! its fault was seen.
+//! Programs that do not work with behavior that the standard allows. A new one is a new line in a table, with the
+//! source of its fault.
 //!
-//! - [`IncompatibleProgram`]: they pass `reorder = 1` and do not stand it. They are not moved, unless the user insists.
-//! - `PAIRS_ITSELF`: they mend the MPI's wrong pairing of blocks themselves. They get the MPI's, unless the user insists.
+//! - [`IncompatibleProgram`]: they pass `reorder = 1` but fail when they are moved. They are not moved, unless the user
+//! insists. - `PAIRS_ITSELF`: they correct the MPI's wrong pairing of blocks themselves. They get the MPI's pairing,
+//! unless the user insists.
 
 use std::fmt;
 
@@ -26,9 +27,9 @@ static TABLE: [IncompatibleProgram; 1] = [
 ];
 
 /// The beginnings of the symbols of functions that swap the blocks of dimensions of one or two processes themselves
-/// before a neighborhood collective, and of what they are said to do.
+/// before a neighborhood collective, and a description.
 ///
-/// SPARC 1.0.0 and 2.0.0: `src/lapVecRoutines.c`, `src/gradVecRoutines.c` and others. Its forces are wrong else.
+/// SPARC 1.0.0 and 2.0.0: `src/lapVecRoutines.c`, `src/gradVecRoutines.c` and others. Otherwise its forces are wrong.
 const PAIRS_ITSELF: [&str; 3] = ["Lap_plus_diag_vec_mult_", "Lap_vec_mult_", "Gradient_vec_dir"];
 
 /// A function that a table knows.

@@ -61,7 +61,7 @@ pub trait Comm: Sized {
     fn min(&self, words: &mut [i64]) -> Result<(), Self::Error>;
     /// Replaces each word by its sum over all processes, which must fit.
     fn sum(&self, words: &mut [i64]) -> Result<(), Self::Error>;
-    /// Gives every process the bytes of `root`; the length is known everywhere.
+    /// Gives every process the bytes of `root`; every process knows the length.
     fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<(), Self::Error>;
     /// Gives every process what rank 0 has for it, and rank 0 alone passes.
     fn scatter(&self, pairs: &[[i32; 2]]) -> Result<[i32; 2], Self::Error>;
@@ -70,8 +70,8 @@ pub trait Comm: Sized {
     fn gather(&self, words: &[i32]) -> Result<Vec<i32>, Self::Error>;
     /// The knowledge of this process about where the processes run. Only asked for on rank 0.
     fn knowledge(&self) -> MachineKnowledge;
-    /// The program that calls the constructor, if it is known not to stand that its processes are moved.
-    /// Only asked for on rank 0, where they are about to be.
+    /// The program that calls the constructor, if it cannot be moved. Only asked for on rank 0, when processes are
+    /// about to be moved.
     fn incompatible_program(&self) -> Option<&'static IncompatibleProgram>;
     /// The weights of edges along each dimension of a grid of these sides, if they are known. Only asked for on
     /// rank 0.

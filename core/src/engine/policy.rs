@@ -1,32 +1,31 @@
-//! In which constructors the user lets processes be moved: `CARTOGRAPH_REORDER`.
+//! The constructors that the user lets move processes: `CARTOGRAPH_REORDER`.
 
 use std::str::FromStr;
 
 use super::arguments::Function;
 use crate::mapping::Scramble;
 
-/// In which constructors processes may be moved, the most cautious first.
+/// The constructors that may move processes, the most cautious setting first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Reorder {
     /// In none.
     Off,
-    /// In those of grids and graphs where the program passes `reorder = 1`; in those of distributed graphs
-    /// only where the info says so as well: programs keep data by the old rank there.
+    /// Grids and graphs where the program passes `reorder = 1`; distributed graphs only if the info allows it as well:
+    /// programs keep data by the old rank there.
     #[default]
     On,
     /// In all where the program passes `reorder = 1`.
     All,
-    /// In all, also where the program passes 0 or is known not to stand it.
+    /// All, also where the program passes 0 or is in the table of programs that cannot be moved.
     Always,
 }
 
 /// The value of `CARTOGRAPH_REORDER`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Policy {
-    /// In which constructors processes may be moved.
+    /// The constructors that may move processes.
     pub reorder: Reorder,
-    /// The random order by which processes are moved, if they are, to test the program: then also in programs that are
-    /// known not to work so.
+    /// A random order by which processes are moved to test the program, also programs that cannot be moved.
     pub scramble: Option<Scramble>,
     /// The constructors that move processes.
     pub by: Constructors,

@@ -85,7 +85,7 @@ pub(crate) fn run<T: Send>(size: i32, program: impl Fn(&Sim) -> T + Sync) -> Vec
     run_on(None, size, program)
 }
 
-/// The same, on processes that run somewhere.
+/// Runs them on processes with a layout.
 pub(crate) fn run_on<T: Send>(
     layout: Option<Machine>,
     size: i32,

@@ -23,7 +23,7 @@ use crate::topology::{self, Cart, Class, DistGraph, Graph, Topology};
 type Member = Option<(Sim, Topology)>;
 type Result<T, E = Error> = core::result::Result<T, E>;
 
-/// The fault that all ranks agree on; they all must have the same.
+/// The fault that all ranks agree on; it must be equal on all.
 fn fault(results: Vec<Result<Member>>) -> (i32, Class, String) {
     let faults: Vec<Error> = results.into_iter().map(|result| result.err().unwrap()).collect();
     assert!(faults.iter().all(|fault| *fault == faults[0]), "{faults:?}");

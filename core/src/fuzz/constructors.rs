@@ -13,7 +13,7 @@ use crate::machine::Machine;
 use crate::mapping::Options;
 use crate::topology::Cart;
 
-/// All ranks come to the same: a communicator that fits, or one error.
+/// Checks that all ranks get one result: a communicator that fits, or one error.
 pub fn constructors(data: &[u8]) {
     let _ = any_calls(&mut Unstructured::new(data));
 }

@@ -1,4 +1,4 @@
-//! The same bodies without a fuzzer: on the committed seeds, on changed seeds, and on any bytes.
+//! The bodies of the fuzz targets without a fuzzer: on the committed seeds, on changed seeds, and on any bytes.
 
 use std::fs;
 use std::path::Path;

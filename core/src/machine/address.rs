@@ -199,7 +199,7 @@ pub enum Contradiction {
 }
 
 impl Contradiction {
-    /// The same with other numbers for the ranks.
+    /// The layout with other numbers for the ranks.
     #[must_use]
     pub fn renumbered(self, number: impl Fn(usize) -> usize) -> Self {
         match self {
@@ -267,7 +267,7 @@ impl Machine {
         Ok(self.grouped(&addresses))
     }
 
-    /// The layout with what the addresses of the nodes say, which have the same levels.
+    /// The layout with the levels of the nodes' addresses, which all have equal levels.
     fn grouped(&self, addresses: &[Address]) -> Self {
         // From the outermost inward: a name means something only within the group that it is in.
         let mut outer = vec![0; addresses.len()];

@@ -177,9 +177,9 @@ impl Machine {
         Some(self)
     }
 
-    /// The same layout without levels that divide nothing: above the nodes those of one group, and those whose
-    /// groups are the same as of the level below; below the nodes those whose groups are the same as of the
-    /// level above, or one rank each.
+    /// The layout without levels that divide nothing: above the nodes those of one group, and those whose groups are
+    /// the same as of the level below; below the nodes those whose groups are the same as of the level above, or one
+    /// rank each.
     #[must_use]
     pub fn without_idle_levels(mut self) -> Self {
         let ranks = self.ranks();

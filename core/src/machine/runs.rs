@@ -6,7 +6,7 @@
 
 use super::{Kind, Level, MOST_LEVELS, Machine};
 
-/// A [`Machine`] in compressed form: runs of consecutive ranks that are at the same place.
+/// A [`Machine`] in compressed form: runs of consecutive ranks in one location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runs {
     /// The number of ranks, the number of levels, the kind of each, and the runs: how many ranks, and their
@@ -120,7 +120,7 @@ mod tests {
 
     use super::*;
 
-    /// Counts the words that a layout takes; it is the same again afterwards.
+    /// Counts the words that a layout takes, and checks that it survives.
     fn words(layout: &Machine) -> usize {
         let runs = Runs::from(layout);
         assert_eq!(runs.machine(), *layout);

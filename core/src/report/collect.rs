@@ -84,7 +84,7 @@ impl Report {
         collected.is_due(is_new)
     }
 
-    /// Adds something that the user should know. The same text is kept once. As [`add`](Self::add).
+    /// Adds a warning to the user; equal texts are kept once. As [`add`](Self::add).
     pub fn warn(&self, text: impl Into<String>) -> bool {
         let mut collected = self.collected();
         let is_new = collected.warn(Warning { text: text.into(), count: 1 });
@@ -96,7 +96,7 @@ impl Report {
         self.collected().news(false)
     }
 
-    /// The same at the end of the job: also how many topologies there were of each kind that was reported.
+    /// The news at the end of the job, with the number of topologies of each kind that was reported.
     pub fn last_news(&self) -> String {
         self.collected().news(true)
     }

@@ -157,7 +157,7 @@ pub struct Effect {
     /// ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub withheld: Option<Cost>,
-    /// The same at each level of the machine, the outermost first; the nodes are one of them.
+    /// The effect at each level of the machine, the outermost first; the nodes are one of them.
     #[serde(default)]
     pub levels: Vec<LevelEffect>,
     /// All levels together, where there are some above the nodes.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Launch {
     /// The name of the job's launcher for `cartograph plan --rankfile`.
     pub launcher: Cow<'static, str>,
-    /// The list of the nodes' names in the order of their lowest ranks in the old communicator, if they are known.
+    /// The list of the nodes' names in the order of their lowest ranks in the old communicator, if the names are known.
     pub hosts: Option<String>,
 }
 

@@ -70,13 +70,12 @@ impl Placements {
         (groups(&written) == counts.collect::<Vec<_>>()).then_some(text)
     }
 
-    /// The places of the first `vertices` new ranks if every process kept its rank. `None` if there are not so
-    /// many ranks.
+    /// The placement of the first `vertices` new ranks if every process kept its rank. `None` if there are fewer ranks.
     pub fn before(&self, vertices: usize) -> Option<VertexPlacement> {
         self.vertex_places(|groups| Some(groups.get(..vertices)?.to_vec()))
     }
 
-    /// The places of the first `vertices` new ranks as they are. `None` if there are fewer ranks, or an old rank is
+    /// The placement of the first `vertices` new ranks as it is. `None` if there are fewer ranks, or an old rank is
     /// invalid.
     pub fn after(&self, vertices: usize) -> Option<VertexPlacement> {
         let Some(old_rank) = &self.old_rank else { return self.before(vertices) };

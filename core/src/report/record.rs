@@ -48,17 +48,17 @@ impl Reason {
     /// The function has no such argument: `MPI_Cart_sub`.
     pub const NO_ARGUMENT: Self = Self(Cow::Borrowed("the function keeps the order"));
 
-    /// A mapping gains where all dimensions weigh the same, which is not known, and could be a loss where not.
+    /// A mapping helps if all dimensions have equal weights, but the weights are unknown, and it may hurt if not.
     pub const WITHHELD: Self =
         Self(Cow::Borrowed("moving helps if all faces are alike but may hurt if not"));
-    /// Processes of distributed graphs are moved only if the info or the user says so.
+    /// Processes of distributed graphs are moved only if the info or the user allows it.
     pub const NOT_TOLD: Self = Self(Cow::Borrowed(
         "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info",
     ));
     /// The program forbade it in the info of the call.
     pub const REFUSED: Self = Self(Cow::Borrowed("cartograph_reorder = false in the info"));
 
-    /// The program is known not to work when it is moved; `what` says why, and how to move it all the same.
+    /// The program fails when it is moved; `what` says why, and how to move it anyway.
     pub fn misused(what: impl fmt::Display) -> Self {
         Self(Cow::Owned(what.to_string()))
     }
@@ -168,21 +168,21 @@ impl Record {
         }
     }
 
-    /// The same, but every process kept its rank for this reason. The effect remains what the plan would gain.
+    /// The record with the reason why every process kept its rank. The effect remains that of the plan.
     #[must_use]
     pub fn kept(mut self, why: Reason) -> Self {
         self.kept = Some(why);
         self
     }
 
-    /// The same with the traffic between nodes; for graphs, which cannot be drawn otherwise.
+    /// The record with the traffic between nodes, for graphs, which have no other picture.
     #[must_use]
     pub fn traffic(mut self, traffic: NodeTraffic) -> Self {
         self.traffic = Some(traffic);
         self
     }
 
-    /// The same with how the job was started.
+    /// The record with the launch of the job.
     #[must_use]
     pub fn launch(mut self, launch: Launch) -> Self {
         self.launch = Some(launch);
@@ -197,7 +197,7 @@ impl Record {
         self
     }
 
-    /// The same with the seconds that mapping took, and that the whole constructor took.
+    /// The record with the seconds that mapping and the whole constructor took.
     #[must_use]
     pub fn took(mut self, mapping_seconds: f64, seconds: f64) -> Self {
         (self.mapping_seconds, self.seconds) = (mapping_seconds, seconds);

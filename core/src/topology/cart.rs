@@ -95,7 +95,7 @@ impl Cart {
         Ok(Self::from_sides(sides.collect()))
     }
 
-    /// The product of the sides is known to fit an `i32`.
+    /// A grid of sides whose product fits an `i32`.
     fn from_sides(sides: Vec<(i32, bool)>) -> Self {
         let mut stride = 1;
         let mut dimensions: Box<[Dimension]> = sides
@@ -116,8 +116,8 @@ impl Cart {
         self.dimensions.iter().any(|side| side.periodic && side.size <= 2)
     }
 
-    /// The same grid as process `rank` of it has it, whose coordinates are then at hand: a process mostly asks
-    /// about itself.
+    /// The grid as process `rank` of it keeps it, with that process' coordinates at hand: a process mostly asks about
+    /// itself.
     ///
     /// # Errors
     ///

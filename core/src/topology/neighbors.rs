@@ -9,8 +9,8 @@ pub struct Neighbor {
     /// Its rank; `None` beyond the end of a dimension that is not periodic. The block of such a
     /// neighbor has its place in the buffer and is not touched.
     pub rank: Option<i32>,
-    /// Tells apart the blocks between the same two processes: a block arrives in one with the same sender and
-    /// pairing, and several of these arrive in order.
+    /// The number that distinguishes blocks between one pair of processes: a block arrives as the one with the same
+    /// sender and pairing, and several of these arrive in order.
     pub pairing: i32,
 }
 
@@ -40,10 +40,9 @@ impl Topology {
     /// The neighbor that block `block` of process `rank` goes to or comes from; blocks are numbered from 0 up
     /// to its [`Topology::degree`].
     ///
-    /// On a grid, blocks go dimension by dimension, in each first the negative and then the
-    /// positive direction. What is sent in one direction is received from the other, also where
-    /// both neighbors are the same process, or this one. In graphs the k-th of several edges between
-    /// two processes is the same edge at both ends.
+    /// On a grid, blocks go dimension by dimension, in each first the negative and then the positive direction. A block
+    /// sent in one direction is received from the other, also where both neighbors are one process, or this one. In
+    /// graphs the k-th of several edges between two processes is one edge at both ends.
     pub fn neighbor(&self, rank: i32, direction: Direction, block: usize) -> Neighbor {
         match self {
             Self::Cart(grid) => grid_neighbor(grid, rank, direction, block),

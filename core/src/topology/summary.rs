@@ -37,7 +37,7 @@ pub enum TopologySummary {
 }
 
 impl TopologySummary {
-    /// A grid with what edges along its dimensions weigh, if that is known.
+    /// A grid with the weights of edges along its dimensions, if they are known.
     pub fn of_cart(grid: &Cart, weights: Option<Vec<i64>>) -> Self {
         let sides = grid.dimensions();
         Self::Cart {

@@ -33,9 +33,9 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Reads a list, or a file with a list on each line. A list is as Slurm's `n[0-3],m7`; behind a name
-    /// may be how many processes there are, in the ways of machine files: "host:48" and "host slots=48". A name that
-    /// comes again on another line has as many more, or one more, as in the file that `PBS_NODEFILE` names.
+    /// Reads a list, or a file with a list on each line. A list is as Slurm's `n[0-3],m7`; a name may be followed by
+    /// its number of processes, as in machine files: "host:48" and "host slots=48". A name on several lines has the sum
+    /// of these, or one process a line, as in the file that `PBS_NODEFILE` names.
     pub(crate) fn read(hosts: &str) -> Result<Self> {
         let file = Path::new(hosts);
         let text = if file.is_file() { output::read(file)? } else { hosts.to_owned() };

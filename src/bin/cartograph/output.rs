@@ -31,12 +31,12 @@ impl Failure {
         Self { code: 1, text: text.into() }
     }
 
-    /// The same with what may have been meant.
+    /// The failure with a hint.
     pub(crate) fn with_hint(self, hint: &str) -> Self {
         Self { text: format!("{}; {hint}", self.text), ..self }
     }
 
-    /// The same with another exit code.
+    /// The failure with another exit code.
     pub(crate) fn with_code(self, code: u8) -> Self {
         Self { code, ..self }
     }
@@ -77,7 +77,7 @@ impl Failure {
         }
     }
 
-    /// The same, at the end of the command.
+    /// Prints it at the end of the command.
     pub(crate) fn tell(self) -> ExitCode {
         self.warn();
         ExitCode::from(self.code)

@@ -35,7 +35,7 @@ pub(in crate::host) enum Retirement {
 /// A key of communicator attributes, created when it is first needed.
 pub(in crate::host) struct Key {
     number: AtomicI32,
-    /// A thread is at [`put_if_absent`](Self::put_if_absent).
+    /// True while a thread is in [`put_if_absent`](Self::put_if_absent).
     taken: AtomicBool,
     copy: Copy,
     delete: Delete,

@@ -1,4 +1,4 @@
-//! When our keys go.
+//! The lifetime of our keys.
 //!
 //! A host may end with its world or its last session and start again with another session, and then give the
 //! number of a key of ours to someone else. So without a world a key goes with the last of its attributes,

@@ -51,7 +51,7 @@ pub(crate) struct TopologyAttribute {
     /// A communicator of the same processes for our own messages, once it is made; `None` inside if the host has no
     /// room for it. It is not shared: calls on a communicator and on its duplicate may come in any order.
     private: OnceLock<Option<Private>>,
-    /// Messages may be under way on the private communicator that no call waits for.
+    /// True if messages may be under way on the private communicator that no call waits for.
     spoilt: AtomicBool,
     /// The data that neighborhood collectives [keep](Self::kept) here, if there were any.
     kept: OnceLock<Box<dyn Any>>,

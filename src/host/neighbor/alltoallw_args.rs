@@ -17,7 +17,7 @@ use crate::topology::{Direction, neighbors::Peer};
 pub(super) struct BlockList<'a> {
     pub(super) send: &'a dyn Fn(usize) -> Block,
     pub(super) receive: &'a dyn Fn(usize) -> Block,
-    /// The same, where both sides are regular.
+    /// The blocks of both sides, where both are regular.
     pub(super) regular: Option<[Regular; 2]>,
     /// True if what the process sends to itself is among them.
     pub(super) with_own: bool,
@@ -196,12 +196,12 @@ pub(super) struct ArgsCache(Mutex<Vec<Arc<AlltoallwArgs>>>);
 
 /// The most arguments that are kept for collectives that may come again.
 const MOST: usize = 8;
-/// but no more than have so many entries in all, of 24 or 32 bytes, if they are not the only one.
+/// The most entries of all that are kept, of 24 or 32 bytes; one set of arguments may have more.
 const MOST_ENTRIES: usize = 1 << 16;
 
 impl ArgsCache {
-    /// The plan for a collective with regular blocks on both sides, with or without what the process sends to itself,
-    /// if it is known. With `hold`, its datatypes stay as long as it does.
+    /// The kept arguments of a collective with regular blocks on both sides, with or without blocks of the process to
+    /// itself. With `hold`, their datatypes live as long as they do.
     pub(super) fn known(
         &self,
         of: &Neighborhood<'_>,
@@ -213,7 +213,8 @@ impl ArgsCache {
         self.find(hold, |known| *known == sought)
     }
 
-    /// The plan for a collective that is not [known](Self::known). With `hold`, its datatypes stay as long as it does.
+    /// New arguments for a collective that has [none](Self::known) kept. With `hold`, their datatypes live as long as
+    /// they do.
     pub(super) fn get(
         &self,
         of: &Neighborhood<'_>,

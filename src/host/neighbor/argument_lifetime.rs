@@ -1,10 +1,9 @@
 //! Arguments that live as long as a request.
 //!
-//! The standard lets a host look at the arrays of a nonblocking collective until it is complete, and
-//! the host does not tell when that is. What is seen of hosts is that they copy everything but the array of
-//! datatypes, in which Open MPI looks again when the request is complete, or freed if it is
-//! persistent, to release those that are not predefined, in the order of the array and those of the
-//! receives last. So the arrays hang on the last of these datatypes, a duplicate that only the
+//! The standard lets a host look at the arrays of a nonblocking collective until it is complete, and the host does not
+//! say when that is. All tested hosts copy everything but the array of datatypes. Open MPI reads that again when the
+//! request is complete, or freed if it is persistent, to release the types that are not predefined: in the order of the
+//! array, those of the receives last. So the arrays hang on the last of these datatypes, a duplicate that only the
 //! request holds: its end is the end of the arrays.
 //!
 //! Open MPI also asks the communicator then how long the arrays are, without having held it. So a

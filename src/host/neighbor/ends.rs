@@ -9,7 +9,7 @@ pub(super) struct End {
     pub(super) number: usize,
     /// Its rank.
     pub(super) rank: i32,
-    /// The number that tells blocks between the same two processes apart.
+    /// The number that distinguishes blocks between one pair of processes.
     pub(super) pairing: i32,
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// The same, so many bytes further on.
+    /// A copy that lies `distance` bytes further on.
     fn moved(self, distance: isize) -> Self {
         Self { offset: self.offset + distance, ..self }
     }
@@ -74,7 +74,7 @@ impl Regular {
         self.first.moved(number as isize * self.stride)
     }
 
-    /// The same, so many bytes further on.
+    /// A copy that lies `distance` bytes further on.
     fn moved(self, distance: isize) -> Self {
         Self { first: self.first.moved(distance), ..self }
     }
@@ -172,7 +172,7 @@ pub(crate) enum Run {
     Request(Start, *mut MPI_Request),
 }
 
-/// The facts about a communicator once there were collectives on it: kept with its topology.
+/// The data of collectives on a communicator, kept with its topology.
 #[derive(Default)]
 struct NeighborCache {
     ends: OnceLock<Ends>,
@@ -183,7 +183,7 @@ struct NeighborCache {
     self_comm: OnceLock<Option<Arc<SelfComm>>>,
     /// True if the host knows the neighbors.
     by_host: OnceLock<bool>,
-    /// Memory for the arguments of the host's own.
+    /// Memory for the arguments of the host's neighborhood collectives.
     pool: via_neighbor::ArgumentPool,
     args: ArgsCache,
     /// The small blocks that travel together; `None` inside if nothing is combined.
@@ -198,7 +198,7 @@ pub(crate) struct Neighborhood<'a> {
     ends: &'a Ends,
 }
 
-/// Makes what collectives on a new topology need further communicators for. Collective.
+/// Makes the further communicators that collectives on a new topology need. Collective.
 pub(super) fn prepare(comm: &HostComm, attached: &TopologyAttribute) -> Result {
     let ends = Ends::new(&attached.topology, attached.rank());
     if attached.combine != Combine::Off
@@ -250,7 +250,7 @@ impl Neighborhood<'_> {
     }
 
     /// The communicator that moves the blocks that the process sends to itself; `None` if there are no such blocks, or
-    /// if they must go as all others do.
+    /// if these go the way of all others.
     #[inline]
     fn self_comm(&self) -> Result<Option<HostComm>> {
         if self.ends.own().is_empty() { Ok(None) } else { self.self_comm_with_blocks() }

@@ -1,10 +1,10 @@
 //! The needs of persistent requests, on hosts whose requests hold no datatypes: Open MPI 5.
 //!
-//! Nothing there says that such a request is freed: it holds neither datatypes nor arrays nor its
-//! communicator, calls nothing back, and goes back to a list from which the next one is taken. But
-//! its handle tells: while the request lives, the host gives it to no other. So what a request needs
-//! is kept under its handle until a new request has the same. That is as much as the most requests
-//! that there were at once needed, as the host itself keeps their memory.
+//! Nothing there says that such a request is freed: it holds neither datatypes nor arrays nor its communicator, calls
+//! nothing back, and goes back to a list from which the next one is taken. But its handle tells: while the request
+//! lives, the host gives it to no other. So what a request needs is kept under its handle until a new request has the
+//! same. The memory is bounded by the largest number of requests at one time; the host keeps their memory in the same
+//! way.
 
 use std::any::Any;
 use std::collections::BTreeMap;

@@ -15,8 +15,8 @@ use crate::host::{HostComm, Result};
 /// The [`SelfComm`] of a process.
 static KEY: Key = Key::new(no_copy, end);
 
-/// A communicator of this process self_comm. It stays in memory when the communicator has ended: topologies
-/// of sessions may outlive it.
+/// A communicator of this process alone. It stays in memory when the communicator has ended: topologies of sessions may
+/// outlive it.
 pub(crate) struct SelfComm {
     comm: MPI_Comm,
     ended: AtomicBool,

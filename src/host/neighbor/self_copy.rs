@@ -8,14 +8,14 @@ use crate::host::errors::quiet;
 use crate::host::sys;
 use crate::host::{HostComm, Result};
 
-/// Returns whether a gather takes less than a message: a fifth of the instructions on Open MPI. On MPICH it
-/// takes as many, and passes over some wrong arguments.
+/// Returns whether a gather takes less than a message: a fifth of the instructions on Open MPI. On MPICH it takes
+/// equally many, and accepts some wrong arguments.
 fn gathers() -> bool {
     // SAFETY: a constant of the C part.
     unsafe { sys::cg_family_built == sys::CG_FAMILY_OPEN_MPI }
 }
 
-/// Copies the blocks that a process sends to itself, by a communicator of this process self_comm. Local.
+/// Copies the blocks that a process sends to itself, by a communicator of this process alone. Local.
 pub(super) fn copy(
     of: &Neighborhood<'_>,
     self_comm: &HostComm,

@@ -11,7 +11,7 @@ use crate::host::{Error, Result, errors::check};
 pub(super) struct Described {
     /// Bytes from the start of the buffer.
     pub(super) offset: isize,
-    /// Elements.
+    /// The number of elements.
     pub(super) count: c_int,
     /// The type of an element.
     pub(super) datatype: MPI_Datatype,
@@ -22,7 +22,7 @@ pub(super) const LOWEST: usize = 4096;
 
 impl Described {
     /// Returns whether a block is at no address: near null, and its type does not say where else. Hosts refuse null
-    /// self_comm.
+    /// alone.
     #[inline]
     pub(super) fn is_nowhere(&self, address: *mut c_void) -> bool {
         // SAFETY: asks the host about a datatype of the program, or of ours.
@@ -106,8 +106,8 @@ impl Temporary {
         self.joined
     }
 
-    /// The same datatype, which stays if the program frees its own. A host without duplicates has to do
-    /// with that.
+    /// A duplicate of the datatype, which stays if the program frees its own; the datatype itself on a host without
+    /// duplicates.
     pub(super) fn duplicate(&mut self, mut datatype: MPI_Datatype) -> Result<MPI_Datatype> {
         // SAFETY: a datatype of the program, and its place.
         let code = unsafe { sys::cg_type_dup(&raw mut datatype) };

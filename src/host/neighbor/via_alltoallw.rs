@@ -98,9 +98,8 @@ fn all_to_all(
     made
 }
 
-/// A request with nothing left to be done: an empty message, by a communicator of the process self_comm.
-/// An all-to-all would take longer, and of one that is complete when it returns Open MPI 5 never
-/// lets go of the datatypes.
+/// A request with nothing left to be done: an empty message, by a communicator of the process alone. An all-to-all
+/// would take longer, and of one that is complete when it returns Open MPI 5 never lets go of the datatypes.
 fn complete(self_comm: &HostComm) -> Result<MPI_Request> {
     let nothing = ptr::null_mut();
     // SAFETY: constants of the host.

@@ -70,7 +70,7 @@ pub(super) fn is_right() -> bool {
     HostFunctions::get().is_some_and(|host| may_try() && host.is_right())
 }
 
-/// Tells the host the neighbors on a new communicator, which becomes another one; all processes
+/// Declares the neighbors on a new communicator to the host, which replaces it; all processes
 /// [want](super::route::wanted) it. Collective. Returns the one that it was, if the host knows them now: it may have no
 /// room for another communicator, on any process or on none.
 pub(in crate::host) fn declare(
@@ -102,7 +102,7 @@ pub(in crate::host) fn declare(
     (code == sys::CG_SUCCESS).then(|| mem::replace(comm, HostComm(made)))
 }
 
-/// Returns whether the host knows a graph to a communicator. Local.
+/// Returns whether a communicator has a graph of the host. Local.
 pub(super) fn is_known(comm: MPI_Comm) -> bool {
     // SAFETY: a communicator that is in use.
     HostFunctions::get()

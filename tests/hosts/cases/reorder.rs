@@ -1,5 +1,5 @@
 //! With `reorder = 1` the order of every new communicator is exactly what `cartograph plan` says for the same grid and
-//! nodes, whether the nodes come from `CARTOGRAPH_LAYOUT` or from the host; and the report tells the same figures.
+//! nodes, whether the nodes come from `CARTOGRAPH_LAYOUT` or from the host; and the report shows these figures.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -11,7 +11,7 @@ use super::Outcome;
 use crate::session::{Session, word};
 use crate::testlist::top;
 
-/// Grids of one to three dimensions weigh the same along each.
+/// Equal weights for grids of one to three dimensions.
 const ALIKE: &str = "CARTOGRAPH_WEIGHTS=1;1,1;1,1,1";
 
 /// The command.
@@ -142,7 +142,7 @@ fn agrees(session: &mut Session<'_>, sizes: &str) {
     check_orders(session, sizes, false);
 }
 
-/// The same where all dimensions are [`ALIKE`]; the number of grids that were moved.
+/// Compares where all dimensions are [`ALIKE`]; returns the number of grids that were moved.
 fn agrees_weighed(session: &mut Session<'_>, sizes: &str) -> usize {
     check_orders(session, sizes, true)
 }

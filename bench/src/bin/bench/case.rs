@@ -46,7 +46,7 @@ impl Case {
         }
     }
 
-    /// Returns whether it is the same with another host.
+    /// Returns whether the other is this case on another host.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
         let key = |case: &Self| (case.degree, case.processes);
         key(self) == key(other) && self.part == other.part && self.name == other.name

@@ -5,8 +5,8 @@ use cartograph_core::mapping::{Grid, Options, Plan, plan_cart};
 
 use crate::instances::{Instance, everyday};
 
-/// Grids by the number of nodes: how many are moved where nobody says what the dimensions weigh and where it is known that
-/// they weigh the same, and what share of its links to others the busiest node keeps, the geometric mean over all.
+/// Everyday grids by the number of nodes: the grids that are moved, with unknown weights and with equal ones, and the
+/// share of its links to others that the busiest node keeps, as a geometric mean.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let mut table = Table::new(
         "Everyday grids",

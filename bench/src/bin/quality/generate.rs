@@ -2,7 +2,7 @@
 
 use cartograph_core::mapping::Csr;
 
-/// Pseudo-random numbers that are the same everywhere (xorshift64*).
+/// Pseudo-random numbers, equal on all machines (xorshift64*).
 pub struct Random(u64);
 
 impl Random {
@@ -164,7 +164,7 @@ pub fn communities(vertices: usize, size: usize, groups: usize, seed: u64) -> Cs
     undirected(vertices, &edges)
 }
 
-/// The same graph with weights from 1 to `most`, the same in both directions.
+/// The graph with weights from 1 to `most`, equal in both directions.
 pub fn weighted(graph: &Csr, most: usize, seed: u64) -> Csr {
     let mut random = Random::new(seed);
     let mut edges = Vec::new();

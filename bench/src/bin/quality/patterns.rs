@@ -118,7 +118,8 @@ fn ratios(dims: &[usize], machine: &Machine, placed: &[u32], pattern: Pattern) -
     ratios
 }
 
-/// For each order in which ranks are started and each pattern: how many grids are moved, and how long programs take then.
+/// For each order of starting ranks and each pattern, the number of grids that are moved, and the time of programs
+/// then.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let mut table = Table::new(
         "Patterns",

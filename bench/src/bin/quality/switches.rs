@@ -16,7 +16,7 @@ pub(crate) const MODES: [&str; 2] = ["fast", "eco"];
 pub(crate) enum Allocation {
     /// Node after node, switch after switch.
     Contiguous,
-    /// The same switches; which node is on which was drawn.
+    /// Switches of equal sizes; the switch of each node is random.
     Dealt,
     /// Switches of different sizes, and that too.
     Fragments,
@@ -163,8 +163,8 @@ pub(crate) fn row(
     }
 }
 
-/// METIS' parts for the nodes, and METIS' parts of these for the switches, both repaired to exact sizes. Nodes have
-/// the same size.
+/// METIS' parts for the nodes, and METIS' parts of these for the switches, both repaired to exact sizes. All nodes have
+/// one size.
 pub(crate) fn two_step(graph: &Csr, sizes: &[usize], switches: &[u32]) -> Figures {
     let begin = clock::now();
     let part = metis(graph, sizes).1;

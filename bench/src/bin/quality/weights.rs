@@ -15,7 +15,7 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
     (vec![known, assumed], better && safe)
 }
 
-/// Weights that are the same each time.
+/// Random weights, equal in each run.
 fn draw(instance: &Instance, from: &[i64], random: &mut Random) -> Vec<i64> {
     instance.dims.iter().map(|_| from[random.below(from.len())]).collect()
 }

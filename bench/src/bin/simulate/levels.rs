@@ -43,7 +43,7 @@ const DRAGONFLY: Network = Network {
     widths: &[16, 2],
 };
 
-/// In which order a job has its nodes.
+/// The order of a job's nodes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Order {
     /// As they were drawn.
@@ -89,7 +89,7 @@ enum Placement {
     Block,
     /// Block ranks, and then Cartograph, which knows the nodes alone.
     Nodes,
-    /// The same with all levels.
+    /// Block ranks, and Cartograph with all levels.
     Levels,
 }
 

@@ -74,7 +74,7 @@ impl Extent {
 pub struct Endpoint {
     /// The process.
     pub rank: i32,
-    /// The number that tells blocks between the same two processes apart.
+    /// The number that distinguishes blocks between one pair of processes.
     pub pairing: i32,
 }
 

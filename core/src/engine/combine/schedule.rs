@@ -9,12 +9,12 @@ use super::{Edge, NOBODY};
 pub enum Payload {
     /// Each is another.
     Each,
-    /// All are the same, and travel once.
+    /// All are one block, which travels once.
     Same,
 }
 
 impl Payload {
-    /// The representative of an edge's data: the same for edges with the same data.
+    /// The representative of all edges that carry one block.
     fn of(self, edge: &Edge) -> Edge {
         match self {
             Self::Each => *edge,
@@ -78,7 +78,7 @@ pub(super) struct ScheduleBuilder {
     combined: [BTreeSet<Edge>; 2],
 }
 
-/// Edges by the other process; both ends have the same, in the same order.
+/// Edges by the other process, equal and in one order at both ends.
 type EdgesByRank = BTreeMap<i32, BTreeSet<Edge>>;
 
 impl ScheduleBuilder {

@@ -7,7 +7,7 @@ use crate::engine::digest::COLLIDING;
 use crate::engine::policy::Reorder;
 use crate::machine::Machine;
 
-/// Every rank makes its own call, with digests that are all the same.
+/// Lets every rank make its own call, with equal digests.
 fn collide(
     layout: Option<Machine>,
     settings: impl Fn(i32) -> CallSettings + Sync,

@@ -26,7 +26,7 @@ struct Group {
     nodes: Vec<(usize, String)>,
 }
 
-/// The groups in which groups are.
+/// The parents of groups.
 struct Tree {
     /// The group of each group, where there is one.
     parents: Vec<Option<usize>>,
@@ -70,7 +70,7 @@ impl Network {
         }
     }
 
-    /// Finds which group is in which. Where one is in two, none above its level holds.
+    /// Finds the parent of each group. If a group is in two, no level above its own is used.
     fn tree(&mut self) -> Result<Tree, LayoutError> {
         let mut number: HashMap<String, usize> = HashMap::new();
         let mut faults = Vec::new();

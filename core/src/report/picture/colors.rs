@@ -46,9 +46,8 @@ impl Rgb {
 
 /// A color for every node.
 ///
-/// `views` are ways to place the cells of a grid on nodes; a node has the same color in all of them.
-/// Nodes that touch in a slice of one of them differ, unless each color is taken by such a node.
-/// O(cells + nodes).
+/// `views` are mappings of the cells of a grid to nodes; a node has one color in all of them. Nodes that touch in a
+/// slice of one of them differ, unless each color is taken by such a node. O(cells + nodes).
 pub fn of_nodes(dims: &[usize], views: &[&[u32]]) -> Vec<Rgb> {
     let nodes =
         views.iter().flat_map(|view| view.iter()).max().map_or(0, |most| *most as usize + 1);

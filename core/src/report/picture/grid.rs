@@ -213,7 +213,7 @@ fn rows_numbered(
     })
 }
 
-/// The same of columns, below it.
+/// The numbers of columns, below the picture.
 fn columns_numbered(
     labels: Group,
     slice: &Slice,

@@ -28,7 +28,7 @@ pub(super) fn slices(dims: &[usize]) -> Vec<Slice> {
     slices_of(dims, LINE)
 }
 
-/// The same with other pieces of what is long and thin.
+/// Slices with other pieces of long and thin grids.
 pub(super) fn slices_of(dims: &[usize], line: usize) -> Vec<Slice> {
     let (outer, rows, columns): (&[usize], usize, usize) = match *dims {
         [] => (&[], 1, 1),

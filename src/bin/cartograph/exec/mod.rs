@@ -1,5 +1,5 @@
-//! `cartograph exec`: becomes a program under the library to preload. What may fail on one rank alone does not end it,
-//! as the others would wait for it: it is said, and the program runs.
+//! `cartograph exec`: becomes a program under the library to preload. A failure that may concern one rank alone is
+//! reported, and the program runs: the other ranks would wait for it.
 
 pub(crate) mod libraries;
 pub(crate) mod program;

@@ -1,4 +1,4 @@
-//! Orders of ranks that may be faster than that in which they were started.
+//! Orders of ranks that may be faster than the order in which they were started.
 
 use std::collections::HashSet;
 

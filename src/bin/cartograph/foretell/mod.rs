@@ -38,7 +38,7 @@ const NETWORKS: [Link; 7] = [
 /// A slower network has to explain the recorded time better by this.
 const BETTER_FIT: f64 = 1.1;
 
-/// A candidate with what is foretold of it.
+/// A candidate with its forecast.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Foretold {
     pub(crate) order: String,
@@ -77,7 +77,7 @@ impl Forecast {
         Self::of(recording, machine, candidates, unit, told)
     }
 
-    /// The same of the ways in which the library moves a grid of all processes by weights.
+    /// The forecast of the ways in which the library moves a grid of all processes by weights.
     pub(crate) fn of_grid(
         recording: &Recording,
         grid: &Topology,

@@ -54,9 +54,9 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "A:B:C", conflicts_with = "layout")]
     levels: Option<String>,
     /// The machine as in CARTOGRAPH_LAYOUT: 4x16 (nodes x processes), 2x4x16 (switches x nodes x processes),
-    /// 40*48,16,8, or a file with the node of each rank, by its name or by a path such as s1/n5; if nothing
-    /// is said, the nodes on which --traffic was recorded. Or a file that tells where hosts are in the network, such as
-    /// Slurm's topology.conf: which ones are the nodes is then said by --hosts with --ppn or --node-sizes, or by --traffic
+    /// 40*48,16,8, or a file with the node of each rank, by its name or by a path such as s1/n5; by default the nodes
+    /// on which --traffic was recorded. Or a file with the addresses of hosts in the network, such as Slurm's
+    /// topology.conf: then give the nodes by --hosts with --ppn or --node-sizes, or by --traffic
     #[arg(long)]
     layout: Option<String>,
     /// The cost, where there are switches, of an edge inside a node, between nodes of one switch, between

@@ -24,8 +24,8 @@ pub(super) enum Problem {
     Traffic(Box<Recorded>),
 }
 
-/// A recorded run. Its graph takes memory for the ranks that the job is said to have, so it is made when these are known
-/// to have places.
+/// A recorded run. Its graph takes memory for the ranks that the job states, so it is made once there are nodes for all
+/// of them.
 pub(super) struct Recorded {
     pub(super) recording: Recording,
     graph: OnceCell<(Csr, &'static str)>,
@@ -46,7 +46,7 @@ impl Recorded {
 pub(super) enum Stencil {
     /// Cells next to each other along a dimension: the neighbors in MPI
     Nn,
-    /// The same, and those two and three steps apart along the first dimension
+    /// Those of nn, and cells two and three steps apart along the first dimension
     Hops,
     /// Cells next to each other along the first dimension only
     Component,

@@ -54,7 +54,7 @@ impl Launch {
         Ok(Self { launcher, program })
     }
 
-    /// Why no word of a command is known to be its program: perhaps it is not there.
+    /// The failure for a command in which no word is a program that can be found.
     fn without_program(command: &[OsString]) -> Failure {
         let is_option = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-");
         let words: Vec<&OsString> =
@@ -91,7 +91,7 @@ impl Launch {
         [&self.launcher[..], &self.program].concat()
     }
 
-    /// The same with `cartograph exec` and its options before the program; `setting` is for its environment.
+    /// The launch with `cartograph exec` and its options before the program; `setting` is for its environment.
     pub(crate) fn under_exec(
         &self,
         setting: Option<&str>,
@@ -114,7 +114,7 @@ impl Launch {
         })
     }
 
-    /// The same with a rank file, of which the text is known too.
+    /// The launch with a rank file, whose text is given as well.
     pub(crate) fn with_ranks(
         &self,
         launcher: Launcher,

@@ -1,10 +1,10 @@
-//! Comparison of what runs leave behind: numbers within a tolerance, lines in any order, and without what differs
-//! between runs of the same kind.
+//! Comparison of the results of runs: numbers within a tolerance, lines in any order, and without lines that differ
+//! between equal runs.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The numbers of lines with the same text.
+/// The numbers of lines with one text.
 type Rows = Vec<Vec<f64>>;
 
 /// Lines by the file that they are in and their text without numbers.
@@ -167,7 +167,7 @@ fn alike(a: &[f64], b: &[f64], tolerance: f64) -> bool {
     a.iter().zip(b).all(|(a, b)| a == b || near(*a, *b))
 }
 
-/// A line about as it was printed, of which these numbers are known.
+/// A line about as it was printed, with these numbers.
 fn written(text: &str, numbers: &[f64], columns: &[bool]) -> String {
     let (mut numbers, mut columns) = (numbers.iter(), columns.iter());
     let word = |c: char| match (c == NUMBER).then(|| columns.next()) {

@@ -52,8 +52,8 @@ impl fmt::Display for Ended {
 }
 
 impl Run {
-    /// The end of the run in words, and the first line on stderr that says something, of the program or its MPI if they
-    /// do.
+    /// The end of the run in words, and the first meaningful line on stderr, of the program or its MPI if they printed
+    /// one.
     pub(crate) fn end(&self) -> String {
         let says = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() > 8;
         let lines = || self.stderr.lines().filter(says);

@@ -29,8 +29,8 @@ pub(crate) struct Arguments {
     /// Tolerance of numbers, relative to their size or, if they are smaller, to 0.001
     #[arg(long, default_value = "1e-6")]
     tolerance: f64,
-    /// Ignores lines that contain this text, such as those in which a process says where it is, and files whose names
-    /// do; may be repeated
+    /// Ignores lines that contain this text, such as those with a process' position, and files whose names do; may be
+    /// repeated
     #[arg(long, value_name = "TEXT")]
     ignore: Vec<String>,
     /// Also moves processes where the program passes reorder = 0

@@ -1,10 +1,10 @@
-//! Blocking neighborhood collectives whose small blocks travel together: what
-//! [`engine::combine`](crate::engine::combine) has worked out, carried out on the private communicator.
+//! Blocking neighborhood collectives whose small blocks travel together: carries out the schedules of
+//! [`engine::combine`](crate::engine::combine) on the private communicator.
 //!
-//! Which collectives are carried out in this way must be the same on all processes, and nobody asks the others. So
-//! these are the ones in which the standard has all processes send as much as they receive (MPI 4.1, 8.6), where each
-//! knows by its own arguments. A message of parts begins with the length of each: programs that receive less than they
-//! have room for run on every MPI.
+//! All processes must carry out the same collectives in this way, and no process asks the others. So these are the
+//! collectives in which the standard has all processes send as much as they receive (MPI 4.1, 8.6), where each knows by
+//! its own arguments. A message of parts begins with the length of each: programs that receive less than they have room
+//! for run on every MPI.
 
 mod call;
 
@@ -26,7 +26,7 @@ use crate::topology::Direction;
 /// links are slow (docs/design/combining.md).
 const MOST_BYTES: usize = 1024;
 
-/// Blocks of one side. One type for all operations, since what is done here is long.
+/// Blocks of one side. One type for all operations, so that the code here is compiled once.
 type Blocks<'a> = Side<&'a dyn Fn(usize) -> Block>;
 
 /// The data of a communicator whose blocks are combined.
@@ -66,7 +66,7 @@ struct Part {
 const LENGTH: usize = size_of::<u32>();
 
 impl Combined {
-    /// Works out which blocks travel together, if anything is combined on a communicator. Collective when it is
+    /// Agrees on the blocks that travel together, if anything is combined on a communicator. Collective when it is
     /// first asked for.
     pub(super) fn of<'a>(of: &Neighborhood<'a>, private: &HostComm) -> Result<Option<&'a Self>> {
         if let Some(known) = of.cache.combined.get() {
