@@ -1,4 +1,4 @@
-/* What the test programs share: results are collected from all ranks and printed by rank 0 in the
+/* Shared by the test programs: results are collected from all ranks and printed by rank 0 in the
  * order of ranks, so that the output of two runs can be compared; checks are counted. */
 #ifndef CARTOGRAPH_CHECK_H
 #define CARTOGRAPH_CHECK_H
@@ -24,7 +24,7 @@ static inline void begin(int *argc, char ***argv)
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
 }
 
-/* Whether a constructor may give a process another rank although reorder is 0. */
+/* Returns whether a constructor may give a process another rank although reorder is 0. */
 static inline int ranks_may_move(void)
 {
     const char *reorder = getenv("CARTOGRAPH_REORDER");

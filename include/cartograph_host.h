@@ -1,4 +1,4 @@
-/* What Cartograph needs of a host's mpi.h beyond prototypes, under one name and one type on every
+/* The parts of a host's mpi.h that Cartograph needs beyond prototypes, under one name and one type on every
  * host. Private: the C files of src/host define it, build.rs binds it, only src/host uses it. */
 #ifndef CARTOGRAPH_HOST_H
 #define CARTOGRAPH_HOST_H
@@ -25,27 +25,27 @@ enum {
     CG_UNDEFINED = MPI_UNDEFINED,
     CG_PROC_NULL = MPI_PROC_NULL,
     CG_KEYVAL_INVALID = MPI_KEYVAL_INVALID,
-    /* Where an error is raised that belongs to no communicator: MPI_COMM_SELF since MPI-4. */
+    /* The communicator for errors that belong to none: MPI_COMM_SELF since MPI-4. */
     CG_ERRORS_ON_SELF = MPI_VERSION >= 4,
-    /* Whether PMPI_ functions call error handlers for what goes wrong in them; SMPI's MPI_ names do. */
+    /* Returns whether PMPI_ functions call error handlers for what goes wrong in them; SMPI's MPI_ names do. */
 #if defined(SMPI_H)
     CG_PMPI_CALLS_HANDLERS = 0,
 #else
     CG_PMPI_CALLS_HANDLERS = 1,
 #endif
-    /* Whether a communicator has the same number in C and in Fortran. */
+    /* Returns whether a communicator has the same number in C and in Fortran. */
 #if !defined(MPI_ABI) && (defined(MPICH_VERSION) || defined(I_MPI_VERSION) || defined(MVAPICH2_VERSION))
     CG_COMM_IS_FORTRAN = 1,
 #else
     CG_COMM_IS_FORTRAN = 0,
 #endif
-    /* Whether Fortran's .TRUE. is 1 for certain; the standard ABI is used with more than one compiler. */
+    /* Returns whether Fortran's .TRUE. is 1 for certain; the standard ABI is used with more than one compiler. */
 #if defined(MPI_ABI)
     CG_FORTRAN_TRUE_IS_1 = 0,
 #else
     CG_FORTRAN_TRUE_IS_1 = 1,
 #endif
-    /* How many edges from and to MPI_PROC_NULL stand before a process' own in the distributed graphs that the host is
+    /* The number of edges from and to MPI_PROC_NULL before a process' own in the distributed graphs that the host is
      * told. Open MPI 5 never lets go of the datatypes of a collective that has derived ones for its first
      * edges only. */
 #if defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
@@ -53,7 +53,7 @@ enum {
 #else
     CG_PROC_NULL_EDGES = 0,
 #endif
-    /* Whether the host looks at the datatypes of a collective until its request is done. */
+    /* Returns whether the host looks at the datatypes of a collective until its request is done. */
 #if defined(OMPI_MAJOR_VERSION)
     CG_KEEPS_ARRAYS = 1,
 #else
@@ -118,12 +118,12 @@ int cg_fortran_true(void);
 
 /* Calls the handler of a communicator. */
 void cg_call_errhandler(MPI_Comm comm, int code);
-/* Whether errors on a communicator are fatal and its host cannot end the program for them: we do. */
+/* Returns whether errors on a communicator are fatal and its host cannot end the program for them: we do. */
 int cg_errors_end_program(MPI_Comm comm);
 /* As MPI_Comm_split; what it makes has the error handler of the old one. */
 int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made);
 
-/* Whether a process that makes a communicator waits for no others than those of it: not where all that a process makes
+/* Returns whether a process that makes a communicator waits for no others than those of it: not where all that a process makes
  * are made in turn, as on Open MPI. */
 int cg_makes_communicators_at_once(void);
 /* A communicator of the same processes in the same order, whose errors come back as codes; where that fails no error
@@ -132,18 +132,18 @@ int cg_comm_split_quietly(MPI_Comm comm, MPI_Comm *made);
 
 /* Optional functions of the host: what to do without them is said at each. */
 
-/* Whether MPI is between its initialization and its finalization; without the host's help: yes. */
+/* Returns whether MPI is between its initialization and its finalization; without the host's help: yes. */
 int cg_is_active(void);
-/* Whether MPI_Init was called; without the host's help: yes. A program of sessions alone never does. */
+/* Returns whether MPI_Init was called; without the host's help: yes. A program of sessions alone never does. */
 int cg_world_is_initialized(void);
-/* Whether two threads may be in MPI at a time; without the host's help: yes. */
+/* Returns whether two threads may be in MPI at a time; without the host's help: yes. */
 int cg_threads_may_meet(void);
-/* Whether this is an inter-communicator; a host that cannot tell has none. */
+/* Returns whether this is an inter-communicator; a host that cannot tell has none. */
 int cg_is_inter(MPI_Comm comm);
 /* The processes of a communicator, on a host that copies attributes to communicators of other groups;
  * null elsewhere. Given back with cg_group_free. */
 void *cg_group_of(MPI_Comm comm);
-/* Whether a communicator has the processes of a group of the same size in the same order; so on a host
+/* Returns whether a communicator has the processes of a group of the same size in the same order; so on a host
  * that copies attributes to duplicates only. Local. */
 int cg_is_group_of(void *group, MPI_Comm comm, int size);
 void cg_group_free(void *group);
@@ -160,7 +160,7 @@ int cg_comm_set_attr_quietly(MPI_Comm comm, int keyval, void *value);
 int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[],
                           const MPI_Datatype types[], MPI_Datatype *made);
 int cg_type_free(MPI_Datatype *datatype);
-/* Whether a type may be other than a named one. */
+/* Returns whether a type may be other than a named one. */
 int cg_type_is_derived(MPI_Datatype datatype);
 /* A key for values cached on datatypes; deleted is called when one is gone. CG_ABSENT as a code. */
 int cg_type_create_keyval(int (*deleted)(MPI_Datatype, int, void *, void *), int *keyval);
@@ -168,7 +168,7 @@ void cg_type_free_keyval(int *keyval);
 /* Replaces a type by a duplicate of its own. */
 int cg_type_dup(MPI_Datatype *datatype);
 int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value);
-/* Whether the host can pack blocks, and packs what a type's size says and nothing else. */
+/* Returns whether the host can pack blocks, and packs what a type's size says and nothing else. */
 int cg_can_pack(void);
 /* As the host's functions of the same names, where it can pack; of buffers the bytes from the first on. */
 int cg_type_size(MPI_Datatype datatype, long long *size);
@@ -179,7 +179,7 @@ int cg_unpack(const void *packed, int size, void *block, int count, MPI_Datatype
 void cg_give_up_receive(MPI_Request *request);
 /* Leaves a send to the host; without its help the request is left alone. */
 void cg_give_up_send(MPI_Request *request);
-/* Whether requests of the host's collectives hold the datatypes that they need, and look at no array
+/* Returns whether requests of the host's collectives hold the datatypes that they need, and look at no array
  * once they are made. This is what MPICH and its kin do. */
 int cg_requests_keep_datatypes(void);
 /* A request on a communicator, never started, that does nothing but keep it in memory; CG_ABSENT as a code. */
@@ -201,7 +201,7 @@ void *cg_host_function(const char *name);
  * Local. Not on SMPI. */
 int cg_make_alone(int tag, MPI_Comm *made);
 
-/* Which block from a process is received in the k-th place of those from it, where there are several. */
+/* The block from a process that is received as the k-th of several. */
 enum cg_pairing {
     /* That which was sent in the opposite direction, as the standard has it on grids. */
     CG_PAIRS_BY_DIRECTION,
@@ -212,7 +212,7 @@ enum cg_pairing {
 };
 /* Alltoall, and then alltoallv: blocking, nonblocking, persistent. */
 enum { CG_PAIRED = 6 };
-/* How the host itself pairs blocks in each, tried on the calling process alone; by direction where that cannot be tried.
+/* The host's own pairing of blocks in each, tried on the calling process alone; by direction where that cannot be tried.
  * No two threads may do that at once. Local. */
 void cg_find_pairing(enum cg_pairing found[CG_PAIRED]);
 
@@ -221,7 +221,7 @@ void cg_find_pairing(enum cg_pairing found[CG_PAIRED]);
  * the program's. The second returns whether a handler would have been called. */
 void cg_begin_waits(MPI_Comm ours);
 int cg_end_waits(void);
-/* Whether receives must be calls of cg_recv, since a wait could call another communicator's error handler. */
+/* Returns whether receives must be calls of cg_recv, since a wait could call another communicator's error handler. */
 int cg_receives_are_calls(void);
 /* As MPI_Recv, but for the status; says whether a message was received, also where it was too long. */
 int cg_recv(void *buffer, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm, int *was_received);
@@ -241,7 +241,7 @@ struct cg_graph_functions {
     void *create, *topo_test, *start, *init, *start_persistent;
 };
 
-/* What counts the elements of a block there. MPICH's functions with large counts are right where those with int counts
+/* The type of counts of elements there. MPICH's functions with large counts are right where those with int counts
  * take the degrees for each other (4.0; issue 6233); Open MPI has only the latter. */
 #if defined(OMPI_MAJOR_VERSION)
 typedef int cg_graph_count;
@@ -251,14 +251,14 @@ typedef MPI_Count cg_graph_count;
 
 /* Finds them; 0 where some are missing, or the host is one of which they are not used. Local. */
 int cg_find_graph_functions(struct cg_graph_functions *host);
-/* Whether they do what the standard says where one process is a neighbor twice: tried on the calling process alone.
+/* Returns whether they do what the standard says where one process is a neighbor twice: tried on the calling process alone.
  * No two threads may do that at once. Local. */
 int cg_graph_functions_are_right(const struct cg_graph_functions *host);
 /* Makes a communicator of the same processes, with the same error handler, to which the host knows these neighbors; the
  * old one's errors come back as codes then. Where that fails no error handler is called. Collective. */
 int cg_create_graph(const struct cg_graph_functions *host, MPI_Comm comm, int indegree, const int sources[],
                     int outdegree, const int destinations[], MPI_Comm *made);
-/* Whether the host knows a distributed graph to a communicator. Local. */
+/* Returns whether the host knows a distributed graph to a communicator. Local. */
 int cg_has_graph(const struct cg_graph_functions *host, MPI_Comm comm);
 /* As the host's functions of these names. */
 int cg_ineighbor_alltoallw(const struct cg_graph_functions *host, const void *sendbuf,
@@ -281,7 +281,7 @@ int cg_rank_in_shared_world(MPI_Comm comm);
 /* The ranks in MPI_COMM_WORLD of all processes of comm, or MPI_UNDEFINED, in the first half of an array
  * with room for twice as many. Local. */
 int cg_ranks_in_world(MPI_Comm comm, int size, int ranks[]);
-/* Whether info has the key; then its value is written, cut to what there is room for. */
+/* True if info has the key; then its value is written, cut to what there is room for. */
 enum { CG_INFO_ROOM = 256 };
 int cg_info_get(MPI_Info info, const char *key, char value[CG_INFO_ROOM]);
 /* The same of the hints of a communicator, as far as the host keeps what it does not know. Sends nothing. */

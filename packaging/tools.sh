@@ -49,7 +49,7 @@ debian_root() {
     mkdir -p "$1"
     tar -xf "$kept" -C "$1"
     cp /etc/resolv.conf "$1/etc/resolv.conf"
-    # How this machine gets its packages.
+    # This machine's sources of packages.
     apt-config dump | grep -E '^Acquire::(Check|http|https)' >"$1/etc/apt/apt.conf.d/99here" || true
 }
 # within ROOT COMMAND...: runs it there, with what it mounts gone afterwards.

@@ -67,7 +67,7 @@ measure() {
     fi
 }
 
-# Of a report with one topology: the case, the edges between nodes and those of the worst node, before and
+# Of a report with one topology: the case, the edges between nodes and those of the busiest node, before and
 # after.
 edges() {
     local pair='{"inter_node_edges":\([0-9.]*\),"max_node_edges":\([0-9.]*\)}'

@@ -73,7 +73,7 @@ else
     printf '\n%s has no Fortran compiler wrapper.\n' "$host"
 fi
 
-# What reorder = 1 brings: the same program, its processes dealt to three nodes in turn as a round-robin
+# The effect of reorder = 1: the program, its processes dealt to three nodes in turn as a round-robin
 # launch does, and what Cartograph reports of it.
 nodes=$top/c_tests/reorder/dealt.layout
 printf '\nc_tests/poisson.c with reorder = 1, ranks dealt to three nodes in turn: %s\n\n' "$(cat "$nodes")"

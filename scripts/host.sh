@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What is known of a host: host.sh HOST (cc|cxx|fc|exec|env|tests|path|missing), one line on stdout.
+# Properties of a host: host.sh HOST (cc|cxx|fc|exec|env|tests|path|missing), one line on stdout.
 #
 #   cc cxx fc  its compiler wrappers; empty where it has none
 #   exec       how its programs are started; the number of processes and the program follow
@@ -19,7 +19,7 @@ as_mpich5='MPIR_CVAR_POLLS_BEFORE_YIELD=100 MPIR_CVAR_ENABLE_HEAVY_YIELD=1'
 for collective in BARRIER BCAST REDUCE ALLREDUCE; do
     as_mpich5+=" MPIR_CVAR_${collective}_POSIX_INTRA_ALGORITHM=mpir"
 done
-# What is between processes of one machine: UCX looks for networks at each start else, and fails now and then at what
+# Settings for processes of one machine: otherwise UCX looks for networks at each start, and fails now and then at what
 # it finds ("invalid bandwidth 0.00").
 ucx='UCX_TLS=self,sm'
 debian= pypi= cc= cxx= fc= exec= env= tests= path=

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# libclang.sh: a libclang that bindgen finds when it runs; nothing if there is none.
+# libclang.sh: prints a libclang that bindgen finds when it runs; nothing if it finds none.
 set -euo pipefail
 config=${LLVM_CONFIG_PATH:-llvm-config}
 if [ -n "${LIBCLANG_PATH:-}" ]; then

@@ -214,7 +214,7 @@ inside() {
     echo "it took $((SECONDS - began)) seconds" >&2
 }
 
-# What is asked of `cartograph try`: a title, and a program with its arguments for eight processes.
+# The runs of `cartograph try`: a title, and a program with its arguments for eight processes.
 tried() {
     local halo="-ghost 1_1_1 -vars 2 -cycles 4 -comm disable mock -comm enable mpi -exec disable mpi_type"
     echo "Comb|comb 32_32_32 -divide 4_2_1 $halo"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# seed.sh DIR: fills DIR/release, if there is none, with what cargo has compiled for another host and what
+# seed.sh DIR: fills DIR/release, if it does not exist, with what cargo has compiled for another host and what
 # does not depend on the host: the pure layers, and what comes from crates.io but for mpi-sys. Each host has
 # its own directory because cargo does not see that mpi-sys binds another MPI.
 set -euo pipefail

@@ -1,4 +1,4 @@
-/* What the benchmarks share: the host's functions and Cartograph's beside each other in one process,
+/* Shared by the benchmarks: the host's functions and Cartograph's beside each other in one process,
  * and times that are taken in turn.
  *
  * Cartograph is preloaded or linked, so its functions are those that a program gets; the host's are

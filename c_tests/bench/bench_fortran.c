@@ -1,4 +1,4 @@
-/* What fortran/bench/bench.f90 needs of C: the addresses of both sides' Fortran procedures, and communicators
+/* The C side of fortran/bench/bench.f90: the addresses of both sides' Fortran procedures, and communicators
  * that both sides' constructors made.
  *
  * Cartograph is not preloaded here: the host's Fortran procedures call its C functions by name, and would

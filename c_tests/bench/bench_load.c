@@ -1,4 +1,4 @@
-/* What preloading adds to a program: bench_load RUNS PROCESSES LIBRARY [REPORT]
+/* The time that preloading adds to a program: bench_load RUNS PROCESSES LIBRARY [REPORT]
  *
  * Prints a line as those of bench.h: median milliseconds from the start of a small program to the end of
  * its MPI_Finalize on rank 0, bare and with LIBRARY preloaded; with REPORT, preloaded without and with

@@ -17,7 +17,7 @@ static const char *const calls[] = { "MPI_Ineighbor_alltoall", "MPI_Ineighbor_al
 
 static int sent[MOST_NEIGHBORS], got[MOST_NEIGHBORS];
 
-/* How many calls were started by all processes, in memory that they share. */
+/* The number of calls that were started by all processes, in memory that they share. */
 static atomic_long *started;
 
 static void share(MPI_Win *window)

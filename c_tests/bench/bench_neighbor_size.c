@@ -1,4 +1,4 @@
-/* What a nonblocking neighborhood collective costs in Cartograph alone, on communicators of any size:
+/* The cost of a nonblocking neighborhood collective in Cartograph alone, on communicators of any size:
  * one process, which sees communicators as large as it likes and collectives of the host that return at once
  * (bench_neighbor_stub.c). Run it with Cartograph preloaded, and CARTOGRAPH_NEIGHBOR for either way.
  *

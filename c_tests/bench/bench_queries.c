@@ -9,7 +9,7 @@
 
 enum { BATCHES = 41, CALLS = 20000, COUNTED = 1000, DEGREE = 6 };
 
-/* What each side's functions are asked about: communicators that its own constructors made. */
+/* The communicators that each side's functions are asked about: those that its own constructors made. */
 static MPI_Comm grid[SIDES], graph[SIDES], weighted[SIDES], unweighted[SIDES];
 
 typedef void body(const struct chapter *side, int of, int calls);

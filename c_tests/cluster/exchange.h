@@ -1,4 +1,4 @@
-/* What halo.c and sparse.c share: exchanges are timed one by one and their data checked.
+/* Shared by halo.c and sparse.c: exchanges are timed one by one and their data checked.
  *
  * A program of this directory has no line that is there for Cartograph, and makes no difference
  * between its runs. */
@@ -17,7 +17,7 @@ struct Exchange {
     MPI_Comm comm;
     int blocks, words;
     uint64_t *send, *receive;
-    /* What the words of each block start counting from. */
+    /* The first word of each block. */
     const uint64_t *sent, *expected;
     void (*run)(const struct Exchange *);
     const void *pattern;

@@ -28,7 +28,7 @@ enum where {
 
 enum { ROOM = 16, FILL = 0x5a5a5a, SECONDS = 60 };
 
-/* What a case works with. */
+/* The data of a case. */
 static MPI_Comm comm, made;
 static int code, result[ROOM], is_last;
 static const int no[ROOM], one[1] = { 1 };
@@ -63,7 +63,7 @@ static const char *on_last(void)
     return words;
 }
 
-/* Whether CARTOGRAPH_CHECK has a word. */
+/* Returns whether CARTOGRAPH_CHECK has a word. */
 static int is_checked(const char *rule)
 {
     const char *words = getenv("CARTOGRAPH_CHECK");
@@ -150,7 +150,7 @@ enum { HAS_TEXTS = 0, HAS_INTER = 0 };
 enum { HAS_TEXTS = 1, HAS_INTER = 1 };
 #endif
 
-/* What a call must say of a rank that did it wrong: the case's words, and the function. */
+/* The text that a call must have about a rank that did it wrong: the case's words, and the function. */
 static int says_it(const char *message)
 {
     if (!HAS_TEXTS)
@@ -201,7 +201,7 @@ static int check_is_due(void)
     return is_collective && (collective_calls++ % 8 == 0 || world_size <= 2);
 }
 
-/* Whether the case is to be run; if so everything is prepared. The arguments end with the words
+/* Returns whether the case is to be run; if so everything is prepared. The arguments end with the words
  * that the error string must have, and a null pointer. */
 static int case_begins(enum where where, int class, const char *call, ...)
 {

@@ -1,4 +1,4 @@
-/* What a constructor that fails leaves in the handle of the new communicator: where hosts agree that a call is an error,
+/* The value that a failing constructor leaves in the handle of the new communicator: where hosts agree that a call is an error,
  * the same as the host. */
 #include "../check.h"
 

@@ -150,7 +150,7 @@ static void handler(MPI_Comm *comm, int *code, ...)
         told++;
 }
 
-/* Whether a process is a neighbor twice, of two. */
+/* True if a process is a neighbor twice, of two. */
 static int is_ring;
 
 static int make_grid(MPI_Comm *made)
@@ -267,7 +267,7 @@ static void arm(int call)
     alarm(20);
 }
 
-/* Whether any process has had a call fail. */
+/* Returns whether any process has had a call fail. */
 static int disarm(int code)
 {
     int any = has_failed;

@@ -7,7 +7,7 @@
 
 enum { RANKS = 32, EDGES = 4 * RANKS, NDIMS = 4 };
 enum kind { CART, GRAPH, SUB, BY_EDGES, ADJACENT, KINDS };
-/* How a rank passes weights; null pointers only where there are no edges. */
+/* The ways in which a rank passes weights; null pointers only where there are no edges. */
 enum weighting { UNWEIGHTED, WEIGHTED, NULL_OR_UNWEIGHTED };
 
 /* Some edges of a list: their other ends, or both, and weights. */
@@ -15,7 +15,7 @@ struct list {
     int count, from[EDGES], to[EDGES], weights[EDGES];
 };
 
-/* What one rank passes to one constructor. */
+/* The arguments of one rank to one constructor. */
 struct call {
     enum kind kind;
     int reorder;
@@ -166,7 +166,7 @@ static int is_bad_list(const struct list *list, int weighted)
     return 0;
 }
 
-/* Whether a rank's own arguments are wrong. */
+/* Returns whether a rank's own arguments are wrong. */
 static int is_wrong(const struct call *call)
 {
     long long cells = 1;
@@ -203,7 +203,7 @@ static int edges_of(const struct call *call)
     return call->nnodes ? call->index[call->nnodes - 1] : 0;
 }
 
-/* Whether two ranks differ in what must be the same on all. */
+/* Returns whether two ranks differ in what must be the same on all. */
 static int differ(const struct call *a, const struct call *b)
 {
     if (a->kind != b->kind)
@@ -223,7 +223,7 @@ static int differ(const struct call *a, const struct call *b)
     }
 }
 
-/* Whether they differ in what hosts let differ. */
+/* Returns whether they differ in what hosts let differ. */
 static int differ_a_little(const struct call *a, const struct call *b)
 {
     switch (a->kind) {
@@ -239,7 +239,7 @@ static int differ_a_little(const struct call *a, const struct call *b)
     }
 }
 
-/* How often a list has an edge, with a weight unless it is -1. */
+/* The number of times that a list has an edge, with a weight unless it is -1. */
 static int times(const struct list *list, int from, int to, int weight)
 {
     int count = 0;
@@ -249,7 +249,7 @@ static int times(const struct list *list, int from, int to, int weight)
     return count;
 }
 
-/* Whether each edge is given alike at both ends. */
+/* Returns whether each edge is given alike at both ends. */
 static int edges_match(void)
 {
     for (int from = 0; from < world_size; from++)
@@ -267,7 +267,7 @@ static int edges_match(void)
     return 1;
 }
 
-/* Whether all the calls together make communicators; everything is checked or nothing. */
+/* Returns whether all the calls together make communicators; everything is checked or nothing. */
 static int succeeds(int checked)
 {
     int ways[3] = { 0 }, differing = 0;
@@ -286,7 +286,7 @@ static int succeeds(int checked)
     return !checked || calls[0].kind != ADJACENT || edges_match();
 }
 
-/* Whether a rank's edges are told to have weights. */
+/* Returns whether a rank's edges are told to have weights. */
 static int is_weighted(int rank)
 {
     int ways[3] = { 0 };

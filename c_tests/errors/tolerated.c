@@ -1,4 +1,4 @@
-/* What the standard forbids and every host runs all the same, because nobody communicates along what
+/* Calls that the standard forbids and every host runs all the same, because nobody communicates along what
  * is odd: each process has what it passed, and programs that do so go on. */
 #include "../topology/differential.h"
 

@@ -17,7 +17,7 @@ struct self {
     int kind, rank, size; /* of the part */
 };
 
-/* What the topology of a part is, worked out here. */
+/* The expected topology of a part. */
 struct shape {
     int topology, ndims, dims[MOST_NDIMS], periods[MOST_NDIMS];
     int indegree, outdegree, from[MOST_DEGREE], to[MOST_DEGREE];

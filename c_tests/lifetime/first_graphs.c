@@ -9,7 +9,7 @@ enum { THREADS = 8 };
 #include <dlfcn.h>
 #include <unistd.h>
 
-/* How often the host has begun to load its part for topologies: twice is a race, which crashes now and then. */
+/* The number of times that the host has begun to load its part for topologies: twice is a race, which crashes now and then. */
 static int loading;
 
 /* Stands in front of the host's, which loads the parts of a framework, called by its second field. The first to come

@@ -6,7 +6,7 @@
 
 enum { THREADS = 6, ROUNDS = 300, LIVE = 40, KINDS = 5 };
 
-/* How often each thread got the handle of a communicator that it had just freed. */
+/* The number of times that each thread got the handle of a communicator that it had just freed. */
 static int reused[THREADS];
 
 /* A communicator that can be told from others by its kind and its number. */

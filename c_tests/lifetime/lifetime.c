@@ -15,7 +15,7 @@ static void holds_at(int holds, const char *condition, int line)
         checks_failed++;
 }
 
-/* What this process has in memory, in bytes. */
+/* The memory of this process, in bytes. */
 static long resident(void)
 {
     long pages = 0;
@@ -121,7 +121,7 @@ static void edges_that_do_not_match(int round)
     HOLDS(class_of(code) == MPI_ERR_ARG && comm == MPI_COMM_NULL);
 }
 
-/* What the host does for a topology communicator, without one. */
+/* The host's own calls for a topology communicator, without a topology. */
 static void host_alone(int round)
 {
     MPI_Comm comm, dup;
@@ -132,7 +132,7 @@ static void host_alone(int round)
     MPI_Comm_free(&dup);
 }
 
-/* How much memory is taken from a tenth of the rounds to their end; what happens once is over then. */
+/* The memory taken from a tenth of the rounds to their end; what happens once is over then. */
 static long growth(const char *name, int rounds, int number, void (*const kinds[])(int))
 {
     double start = MPI_Wtime();

@@ -1,4 +1,4 @@
-/* What is cached on communicators. */
+/* Attributes of communicators. */
 #ifndef MINI_ATTR_H
 #define MINI_ATTR_H
 

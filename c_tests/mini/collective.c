@@ -34,7 +34,7 @@ static int spread(struct mini_comm *comm, void *bytes, size_t count, int root)
     return error;
 }
 
-/* What is wrong with arguments that every collective has. */
+/* The fault in arguments that every collective has. */
 static int check(const struct mini_comm *comm, int count, MPI_Datatype datatype, int root)
 {
     if (!comm)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What a program added: classes and codes, numbered from MPI_ERR_LASTCODE + 1 on. A class has itself
+/* The errors that a program added: classes and codes, numbered from MPI_ERR_LASTCODE + 1 on. A class has itself
  * as its class. */
 static struct added {
     int class;

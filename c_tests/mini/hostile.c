@@ -31,10 +31,10 @@ struct call {
 static long count, fail_at = -1;
 static int rank_fails = -1, was_local, of_no_communicator, failed_here, failed_before;
 static const char *failed_in;
-/* How many calls that communicate there were in this one, and a number for where it failed: if that is in another place
+/* The number of communicating calls in this one, and a number for where it failed: if that is in another place
  * than on other processes, messages are left. */
 static int met, failed_place;
-/* What is under way between the program and the library. */
+/* The calls under way between the program and the library. */
 static const char *function;
 static struct mini_comm *watched;
 /* What communicators have that are made meanwhile. */

@@ -1,11 +1,11 @@
-/* What is alive of mini's objects, and how much of it there is room for: MINI_CONTEXTS, MINI_KEYVALS and MINI_MEMORY
+/* Mini's live objects, and the limits of their number: MINI_CONTEXTS, MINI_KEYVALS and MINI_MEMORY
  * (bytes) say so, each of a process. */
 #ifndef MINI_LIVE_H
 #define MINI_LIVE_H
 
 enum mini_kind { CONTEXTS, KEYVALS, MEMORY, MINI_KINDS };
 
-/* Whether there is room for so much more. */
+/* Returns whether there is room for so much more. */
 int mini_has_room(enum mini_kind kind, long amount);
 /* So much more is alive, or less. */
 void mini_count(enum mini_kind kind, long amount);

@@ -16,11 +16,11 @@ struct message {
     unsigned char bytes[];
 };
 
-/* What waits for room on its way to a process, what waits for messages, and messages that nobody has
+/* Messages that wait for room on their way to a process, requests that wait for messages, and messages that nobody has
  * asked for yet: lists in the order of time. */
 static struct MPI_ABI_Request *sending[MINI_MOST], *receiving;
 static struct message *arrived;
-/* What is coming from a process. */
+/* The message that is arriving from a process. */
 static struct {
     struct mini_envelope envelope;
     size_t have;

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What goes before the bytes of a message. */
+/* The header before the bytes of a message. */
 struct mini_envelope {
     int64_t context;
     uint64_t bytes;

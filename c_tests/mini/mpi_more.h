@@ -1,4 +1,4 @@
-/* What mini declares and does not define; a part of mpi.h. */
+/* Functions that mini declares and does not define; a part of mpi.h. */
 #ifndef MINI_MPI_MORE_H
 #define MINI_MPI_MORE_H
 

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-/* What is wrong with the arguments of a message. */
+/* The fault in the arguments of a message. */
 static int check(const struct mini_comm *comm, int count, MPI_Datatype datatype, int peer, int tag,
                  enum kind kind)
 {

@@ -85,7 +85,7 @@ void mini_sleep(uint32_t news)
     atomic_store(&place->sleeps, 0);
 }
 
-/* How many of the bytes from a place on lie before the ring's end. */
+/* The number of bytes from a position to the ring's end. */
 static size_t to_end(uint32_t place, size_t count)
 {
     size_t room = MINI_RING - place % MINI_RING;

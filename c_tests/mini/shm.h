@@ -18,7 +18,7 @@ struct mini_ring {
     unsigned char bytes[MINI_RING];
 };
 
-/* Where a process waits: others count up `news` when they have done something that concerns it. */
+/* The doorbell of a process: others count up `news` when they have done something that concerns it. */
 struct mini_place {
     _Alignas(64) _Atomic uint32_t news;
     _Atomic uint32_t sleeps;
@@ -37,7 +37,7 @@ struct mini_shared {
 };
 
 size_t mini_shared_bytes(int size);
-/* How a launcher tells a process: the shared memory's descriptor, and its number. */
+/* Variables for a process from its launcher: the shared memory's descriptor, and its number. */
 #define MINI_FD "MINI_FD"
 #define MINI_RANK "MINI_RANK"
 

@@ -1,4 +1,4 @@
-/* Where the bytes of an element are. */
+/* The positions of the bytes of an element. */
 #ifndef MINI_TYPE_H
 #define MINI_TYPE_H
 
@@ -22,7 +22,7 @@ struct mini_type {
 /* Null if it is none. */
 struct mini_type *mini_type(MPI_Datatype datatype);
 void mini_type_release(struct mini_type *type);
-/* Whether this many elements lie together from the start of a buffer. */
+/* Returns whether this many elements lie together from the start of a buffer. */
 int mini_type_is_dense(const struct mini_type *type, int count);
 void mini_pack(const void *buffer, int count, const struct mini_type *type, void *packed);
 /* Fills elements with what there is, which may be less. */

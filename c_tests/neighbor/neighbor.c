@@ -68,7 +68,7 @@ struct trial {
     enum operation operation;
     enum mode mode;
     int large, empty, bottom, round;
-    /* Which layouts: those of sends, and those of receives. */
+    /* The layouts of sends, and of receives. */
     int sending, receiving;
 };
 
@@ -189,7 +189,7 @@ static void run(struct trial t)
     CHECK(request == MPI_REQUEST_NULL);
 }
 
-/* How much is tried on one communicator. */
+/* The number of trials on one communicator. */
 enum extent { A_MODE_EACH, ALL_MODES, ALL_LAYOUTS };
 
 /* Where the turns of what is not tried on each communicator stand. All processes must be at the same

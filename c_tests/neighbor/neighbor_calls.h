@@ -6,7 +6,7 @@
 #include "../check.h"
 #include "neighbor_declared.h"
 
-/* Whether there are persistent requests: SMPI has none that Cartograph could use. */
+/* Returns whether there are persistent requests: SMPI has none that Cartograph could use. */
 #if defined(SMPI_H)
 #define HAS_INIT 0
 #else

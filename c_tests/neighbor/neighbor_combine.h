@@ -66,7 +66,7 @@ static inline MPI_Comm create(const struct ends *ends, const char *setting)
     return comm;
 }
 
-/* How many ints the block of a process has: with some larger than is combined, none, or all as large as is combined. */
+/* The number of ints in the block of a process: with some larger than is combined, none, or all as large as is combined. */
 static inline int ints_of(enum operation operation, int large, int sender, int number)
 {
     if (operation == ALLGATHER || operation == ALLTOALL)

@@ -1,4 +1,4 @@
-/* How many communicators topologies take of the host's: MPICH has room for 2,046 more at once. The
+/* The number of the host's communicators that topologies take: MPICH has room for 2,046 more at once. The
  * argument is the number of topologies, each with a collective in which every process is its own
  * neighbor. With "session" after it, one topology is a session's and outlives MPI_Finalize, which ends
  * MPI_COMM_SELF. */

@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-/* Which of them the host has itself. Open MPI 5 says that it is MPI 3.1, but has persistent ones. */
+/* The functions of these that the host has itself. Open MPI 5 says that it is MPI 3.1, but has persistent ones. */
 #if MPI_VERSION >= 4
 #define HOST_HAS_LARGE 1
 #else

@@ -30,7 +30,7 @@ static void moore(struct graph *graph)
         }
 }
 
-/* How many messages each process sends to others. */
+/* The number of messages that each process sends to others. */
 static int all_send(int expected)
 {
     int sent = 0, least, most;

@@ -12,7 +12,7 @@ enum { MOST_COMMUNICATORS = 4096, MOST_PROCESSES = 128 };
 
 static const char *way = "alltoall";
 
-/* Whether a communicator of several processes is as the argument says. */
+/* Returns whether a communicator of several processes is as the argument says. */
 static int as_told(MPI_Comm comm, int repeated)
 {
     int size, known = host_knows(comm);

@@ -106,7 +106,7 @@ static void three_types(MPI_Comm comm)
 }
 
 #if HAS_INIT
-/* What Open MPI 4 calls it. */
+/* The name in Open MPI 4. */
 #if !HOST_HAS_INIT && defined(OMPI_MAJOR_VERSION)
 int MPIX_Alltoallw_init(const void *, const int[], const int[], const MPI_Datatype[], void *,
                         const int[], const int[], const MPI_Datatype[], MPI_Comm, MPI_Info,
@@ -133,7 +133,7 @@ static void *host_function(const char *name)
     return library ? dlsym(library, name) : NULL;
 }
 
-/* Whether the torus goes by the host's own, which loses memory of another amount. */
+/* True if the torus goes by the host's own, which loses memory of another amount. */
 static int all_by_host;
 
 /* The same neighbors by the host alone, on a communicator of its own. */

@@ -1,4 +1,4 @@
-/* What every neighborhood collective delivers, printed: alone and under Cartograph it must be the same
+/* Prints what every neighborhood collective delivers: alone and under Cartograph it must be the same
  * wherever the host is right. A block is a number that tells its sender and its place there; a place
  * that nothing was delivered to says -1. A line begins with what hosts are wrong at. */
 #include "neighbor_calls.h"

@@ -20,7 +20,7 @@ struct transfer {
     int large, number;
     struct side send, receive;
     struct layout send_layouts[MAX_DEGREE], receive_layouts[MAX_DEGREE];
-    /* Where blocks begin, in ints from the margin on. */
+    /* The start of each block, in ints from the margin on. */
     int send_at[MAX_DEGREE], receive_at[MAX_DEGREE];
     int send_room[ROOM], receive_room[ROOM], sent[ROOM], expected[ROOM];
     MPI_Request request;
@@ -172,7 +172,7 @@ static void free_layouts(const struct round *round, struct transfer *t)
         free_layout(&t->receive_layouts[b]);
 }
 
-/* What is sent, and what must be there in the end. */
+/* The data sent, and the data expected in the end. */
 static void fill(const struct round *round, struct transfer *t, int turn)
 {
     const struct lists *mine = &round->topology.of[round->rank];

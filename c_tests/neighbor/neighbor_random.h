@@ -56,7 +56,7 @@ struct topology {
     struct lists of[MOST_PROCESSES];
 };
 
-/* Which of the sender's blocks a process receives as its own `block`. */
+/* The sender's block that a process receives as its own `block`. */
 static inline int sender_block(const struct topology *topology, int receiver, int block)
 {
     const struct lists *mine = &topology->of[receiver];

@@ -1,4 +1,4 @@
-/* What neighborhood collectives promise beyond their data: nonblocking ones wait for nobody, any
+/* The promises of neighborhood collectives beyond their data: nonblocking ones wait for nobody, any
  * number may be under way, errors go to the communicator's handler once. */
 #include "neighbor_calls.h"
 

@@ -1,4 +1,4 @@
-/* What the host itself knows of a communicator: Cartograph answers under the same names. */
+/* The host's own answers about a communicator: Cartograph answers under the same names. */
 #ifndef CARTOGRAPH_NEIGHBOR_TOLD_H
 #define CARTOGRAPH_NEIGHBOR_TOLD_H
 
@@ -10,7 +10,7 @@
 
 #include <dlfcn.h>
 
-/* Whether the host was told the neighbors; -1 if it cannot be asked. */
+/* Returns whether the host was told the neighbors; -1 if it cannot be asked. */
 static int host_knows(MPI_Comm comm)
 {
     static int (*topo_test)(MPI_Comm, int *);

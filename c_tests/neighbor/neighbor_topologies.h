@@ -1,11 +1,11 @@
-/* Where every block must come from, said by the definitions of MPI 4.1, 8.6, from what the test
+/* The origin of every block, by the definitions of MPI 4.1, 8.6, from what the test
  * itself passed to the constructors. */
 #ifndef CARTOGRAPH_NEIGHBOR_TOPOLOGIES_H
 #define CARTOGRAPH_NEIGHBOR_TOPOLOGIES_H
 
 #include "neighbor_calls.h"
 
-/* What one process must see. A sender of -1 is beyond an end: the block is not touched. */
+/* The blocks that one process must see. A sender of -1 is beyond an end: the block is not touched. */
 struct oracle {
     int rank, sends, receives;
     int sender[MAX_DEGREE], sender_block[MAX_DEGREE];

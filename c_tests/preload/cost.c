@@ -1,4 +1,4 @@
-/* What preloading a library costs a program: cost LIBRARY PROGRAM [ARGUMENT] starts it many times with and
+/* The cost of preloading a library to a program: cost LIBRARY PROGRAM [ARGUMENT] starts it many times with and
  * without, in turn, and says the least microseconds of each. */
 #include <spawn.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* What a module of a program does that brings MPI along: it starts MPI if nobody has and asks for a grid.
+/* A module of a program that brings MPI along: it starts MPI if nobody has and asks for a grid.
  * Says whose the answers are, which the words of an error tell. */
 #include <mpi.h>
 #include <stdio.h>

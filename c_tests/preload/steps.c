@@ -48,7 +48,7 @@ static void *function(const char *file, const char *name)
     return found;
 }
 
-/* How many files are mapped whose names hold the word. */
+/* The number of mapped files whose names hold the word. */
 static int mapped(const char *word)
 {
     char line[4096], last[4096] = "";

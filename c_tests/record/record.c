@@ -293,7 +293,7 @@ static void one_sided(void)
     MPI_Comm_free(&turned);
 }
 
-/* What MPI-4 brought, where the host has it. */
+/* Functions of MPI-4, where the host has them. */
 static void newest(int to, int from)
 {
     (void)to, (void)from;

@@ -1,4 +1,4 @@
-/* What record.c does not show, by the argument: "threads", that send side by side on communicators that they
+/* Cases beyond those of record.c, by the argument: "threads", that send side by side on communicators that they
  * make and free; "parts", a run of more than a minute; "killed" and "exit", processes that end without MPI_Finalize;
  * "planted DIRECTORY FILE", of which rank 0 puts a link to the file where the node's would be. Prints what must be in the parts,
  * as record.c does. */

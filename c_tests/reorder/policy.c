@@ -1,4 +1,4 @@
-/* Whether processes are moved, and what programs do that keep to their old ranks. Each way below is how
+/* True if processes are moved, and what programs do that keep to their old ranks. Each way below is how
  * a real program uses the chapter.
  *
  * policy.c WAY stays|moves|wrong: "wrong" where processes are moved and the program goes wrong by it, as
@@ -70,7 +70,7 @@ static void grid_ranks_on_world(int reorder)
     MPI_Cart_get(made, 2, found, periods, coords);
     for (int i = 0; i < 2; i++) {
         MPI_Cart_shift(made, i, 1, &source, &dest);
-        /* What the process that is `dest` on the old communicator believes to be its source. */
+        /* The source that the process `dest` of the old communicator believes to have. */
         at[0] = coords[0], at[1] = coords[1];
         at[i] = (at[i] + 1) % dims[i];
         MPI_Cart_rank(made, at, &other);

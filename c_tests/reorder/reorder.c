@@ -8,7 +8,7 @@
 
 #define MOST 64
 
-/* What comes before the name of a communicator that is not made from the world. */
+/* The prefix of the name of a communicator that is not made from the world. */
 static const char *whose = "";
 
 /* The old ranks of a communicator's processes in the order of its ranks; all of them once. */

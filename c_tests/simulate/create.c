@@ -1,4 +1,4 @@
-/* What it costs to make a communicator with a topology: MPI_Comm_split, on which all are built, a
+/* The cost of making a communicator with a topology: MPI_Comm_split, on which all are built, a
  * periodic grid, a ring as a graph, and a ring as a distributed graph.
  *
  * Prints, for each, the seconds that it takes, of the rank for which it is longest, and the bytes that

@@ -25,7 +25,7 @@ static int at(const int sides[3], const int place[3])
     return rank;
 }
 
-/* How far away neighbors of the sparse graph are, as parts of all ranks. */
+/* The distances of neighbors in the sparse graph, as parts of all ranks. */
 static const int far[FEW] = { 137, 211, 389, 503, 701, 887 };
 
 static int find(const char *pattern, const int sides[3], int rank, int size, int *sources, int *destinations)

@@ -51,7 +51,7 @@ static void check(const char *what, MPI_Comm comm, int may_have)
     MPI_Comm_free(&both[1]);
 }
 
-/* What comes of a group of some of the processes of `from`, if this one is among them. */
+/* The communicator of some of the processes of `from`, if this one is among them. */
 static void create(const char *what, MPI_Comm from, MPI_Group group, int may_have)
 {
     MPI_Comm made = MPI_COMM_NULL;

@@ -15,7 +15,7 @@ struct edges {
     struct edge *list;
 };
 
-/* How weights are passed; the last passes MPI_WEIGHTS_EMPTY where there are none. */
+/* The ways of passing weights; the last passes MPI_WEIGHTS_EMPTY for no edges. */
 enum weighting { UNWEIGHTED, WEIGHTED, WEIGHTED_OR_EMPTY };
 
 static inline void add_edge(struct edges *edges, int source, int destination, int weight,

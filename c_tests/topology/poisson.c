@@ -20,7 +20,7 @@ static MPI_Comm grid;
 static int first[2], count[2];
 static MPI_Datatype column;
 
-/* Where a process' part of the points begins; the last one ends where the next would begin. */
+/* The first point of a process' part; the last part ends where the next would begin. */
 static int begin_of(int place, int places)
 {
     return place * POINTS / places;
@@ -80,7 +80,7 @@ static double relax(double *next, const double *u, const double *f)
     return largest;
 }
 
-/* What f is at a point. */
+/* The value of f at a point. */
 static double source(int i, int j)
 {
     double x = i * tau / POINTS, y = j * tau / POINTS;

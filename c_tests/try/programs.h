@@ -1,4 +1,4 @@
-/* What the programs of this folder share: they stand or do not stand being moved, each in the way of a real
+/* Shared by the programs of this folder: they work or fail when they are moved, each in the way of a real
  * program; the case try has cartograph try find out. Each prints a sum and what each rank has. */
 #include <mpi.h>
 #include <stdio.h>

@@ -27,7 +27,7 @@ image() {
 places=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 debian_root "$work/root"
 image docker.io/library/debian:bookworm-slim "$work/root" "PATH=$places"
-# What the image of Rust has beside it.
+# The packages in the image beside Rust.
 within "$work/root" apt-get update -q >/dev/null
 within "$work/root" apt-get install -y -q --no-install-recommends gcc libc6-dev >/dev/null
 # Where that image has Rust.

@@ -1,4 +1,4 @@
-/* What the recorder asks of the host. */
+/* The host's functions for the recorder. */
 #include "../../include/built_for.h"
 #include "shim.h"
 
@@ -190,7 +190,7 @@ static int kind_of(MPI_Comm comm)
     return kind;
 }
 
-/* How many neighbors there are to send to, or to receive from. */
+/* The number of neighbors to send to, or to receive from. */
 static int degree(MPI_Comm comm, int in)
 {
     int count = 0, sources = 0, weighted = 0, rank = 0, code;

@@ -1,4 +1,4 @@
-/* What the recorder asks of the host, under one name and type on every host. None of it sends anything. */
+/* The host's functions for the recorder, under one name and type on every host. None of it sends anything. */
 #ifndef CARTOGRAPH_RECORD_SHIM_H
 #define CARTOGRAPH_RECORD_SHIM_H
 
@@ -15,9 +15,9 @@ enum {
     CR_ANY_TAG = MPI_ANY_TAG
 };
 
-/* Whether MPI_Init or MPI_Init_thread has been called and MPI_Finalize has not. */
+/* Returns whether MPI_Init or MPI_Init_thread has been called and MPI_Finalize has not. */
 int cr_is_active(void);
-/* What the MPI that answers calls itself. Returns whether it is of the family built for. */
+/* Writes the name of the MPI that answers. Returns whether it is of the family built for. */
 int cr_version(char version[CR_VERSION_ROOM]);
 /* The rank of this process in MPI_COMM_WORLD, its size, and the processor's name. Returns whether there are
  * such, and the process was not spawned by another job. */
@@ -36,7 +36,7 @@ long long cr_type_size(MPI_Datatype datatype);
 /* The number that a communicator or a window carries, or 0. */
 unsigned long cr_comm_number(MPI_Comm comm);
 unsigned long cr_win_number(MPI_Win win);
-/* Whether it carries this number from now on. */
+/* Returns whether it carries this number from now on. */
 int cr_comm_set_number(MPI_Comm comm, unsigned long number);
 int cr_win_set_number(MPI_Win win, unsigned long number);
 
@@ -44,15 +44,15 @@ int cr_win_set_number(MPI_Win win, unsigned long number);
  * that have none. Returns whether it succeeded. */
 int cr_comm_in_world(MPI_Comm comm, int count, const int ranks[], int world[]);
 int cr_win_in_world(MPI_Win win, int count, const int ranks[], int world[]);
-/* How many processes an all-to-all on comm sends to, and the caller's own rank among them or a negative number. */
+/* The number of processes that an all-to-all on comm sends to, and the caller's own rank among them or a negative number. */
 int cr_all(MPI_Comm comm, int *own);
-/* How many destinations a neighborhood collective on comm has, and which; 0 where there is no topology. */
+/* The number of destinations of a neighborhood collective on comm, and their ranks; 0 where there is no topology. */
 int cr_outdegree(MPI_Comm comm);
 int cr_destinations(MPI_Comm comm, int count, int ranks[]);
 /* The same of sources. Where they are not those of a distributed graph they are the destinations. */
 int cr_indegree(MPI_Comm comm);
 int cr_sources(MPI_Comm comm, int count, int ranks[]);
-/* How many dimensions a grid has, or a negative number where comm is no grid; the grid; the own rank. */
+/* The number of dimensions of a grid, or a negative number where comm is no grid; the grid; the own rank. */
 int cr_dimensions(MPI_Comm comm);
 int cr_grid(MPI_Comm comm, int dimensions, int dims[], int periodic[], int *rank);
 

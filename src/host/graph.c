@@ -46,7 +46,7 @@ void *cg_host_function(const char *name)
     return is_theirs ? found : NULL;
 }
 
-/* Whether it is known what the host's requests keep. */
+/* Returns whether it is known what the host's requests keep. */
 static int is_known(void)
 {
 #if defined(OMPI_MAJOR_VERSION)
@@ -67,7 +67,7 @@ int cg_find_graph_functions(struct cg_graph_functions *host)
 #if defined(OMPI_MAJOR_VERSION)
     host->start = cg_host_function("PMPI_Ineighbor_alltoallw");
     host->init = cg_host_function("PMPI_Neighbor_alltoallw_init");
-    /* What Open MPI 4 calls it, of before there was MPI 4. */
+    /* The name in Open MPI 4, from before MPI 4. */
     if (!host->init)
         host->init = cg_host_function("PMPIX_Neighbor_alltoallw_init");
 #else

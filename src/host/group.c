@@ -21,7 +21,7 @@ void *cg_group_of(MPI_Comm comm)
     return PMPI_Comm_group(comm, &group) == MPI_SUCCESS ? group : NULL;
 }
 
-/* Whether processes first to last of two groups are the same in the same order. */
+/* Returns whether processes first to last of two groups are the same in the same order. */
 static int alike(MPI_Group one, MPI_Group other, int first, int last)
 {
     MPI_Group some = MPI_GROUP_NULL, others = MPI_GROUP_NULL;

@@ -1,4 +1,4 @@
-/* What neighborhood collectives take from the host, as weak references: a missing one must not stop the
+/* The host's functions for neighborhood collectives, as weak references: a missing one must not stop the
  * library from loading. */
 #include "cartograph_host.h"
 
@@ -223,7 +223,7 @@ int cg_alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdi
         return PMPI_Alltoallw_init(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
                                    rdispls, recvtypes, comm, info, request);
 #if defined(OMPI_MAJOR_VERSION)
-    /* What Open MPI 4 calls it, of before there was MPI 4. */
+    /* The name in Open MPI 4, from before MPI 4. */
     extern int PMPIX_Alltoallw_init(const void *, const int[], const int[], const MPI_Datatype[],
                                     void *, const int[], const int[], const MPI_Datatype[], MPI_Comm,
                                     MPI_Info, MPI_Request *) __attribute__((weak));

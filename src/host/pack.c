@@ -1,4 +1,4 @@
-/* How blocks get into messages of several and out of them again: weak references, as in shim.c. */
+/* Packs blocks into messages of several and unpacks them: weak references, as in shim.c. */
 #include "cartograph_host.h"
 
 #pragma weak PMPI_Pack

@@ -1,4 +1,4 @@
-/* How the host itself pairs blocks where a process is a neighbor more than once: tried on a torus of one process, whose
+/* The host's own pairing of blocks where a process is a neighbor more than once: tried on a torus of one process, whose
  * four blocks all come back to it. */
 #include "cartograph_host.h"
 
@@ -35,7 +35,7 @@ static const int ones[BLOCKS] = { 1, 1, 1, 1 }, displs[BLOCKS] = { 0, 1, 2, 3 };
 #define SENT sent, 1, MPI_INT, got, 1, MPI_INT, torus
 #define SENT_V sent, ones, displs, MPI_INT, got, ones, displs, MPI_INT, torus
 
-/* What came of a collective that delivered. */
+/* The result of a collective that delivered. */
 static enum cg_pairing judged(const int got[BLOCKS])
 {
     static const int list[BLOCKS] = { 0, 1, 2, 3 }, reversed[BLOCKS] = { 3, 2, 1, 0 };

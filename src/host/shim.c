@@ -183,7 +183,7 @@ int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
 #pragma weak PMPI_Comm_get_errhandler
 #pragma weak PMPI_Errhandler_free
 
-/* Whether errors on a communicator only return. */
+/* Returns whether errors on a communicator only return. */
 static int errors_return(MPI_Comm comm)
 {
     MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
@@ -271,7 +271,7 @@ int cg_new_code(int error_class)
     return error_class;
 }
 
-/* Whether the host finds this class and these words under this code. */
+/* Returns whether the host finds this class and these words under this code. */
 static int says(int code, int error_class, const char *text)
 {
     char found[MPI_MAX_ERROR_STRING + 1] = "";

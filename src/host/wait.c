@@ -12,11 +12,11 @@
 
 enum { WORLD = 1, SELF = 2, BOTH = WORLD | SELF, TAG = 32765 };
 
-/* Where waits tell of errors; BOTH before that was found out. */
+/* The place where waits report errors; BOTH until that is found out. */
 static int told_on = BOTH;
 static int is_known;
 
-/* Where an error was told. */
+/* The place where an error was reported. */
 static int was_told;
 
 static int is_replaced, is_made;

@@ -46,7 +46,7 @@ check "Python with this MPI" prints Cartograph python3 "$work/late.py"
 for other in mpich openmpi mpich5 openmpi5; do
     [ $other != "$host" ] && [ -e "$top/build/$other/lib/libcartograph.so" ] || continue
     steps "$(scripts/host.sh $other cc)" "$work/linked-$other"
-    # What it does alone is asked without the launcher, whose settings are for another MPI.
+    # The run alone is without the launcher, whose settings are for another MPI.
     alone=$(env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 60 "$work/linked-$other" self 2>/dev/null) || true
     if [ "$alone" = 'self: the host' ]; then
         both() {

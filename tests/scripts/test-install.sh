@@ -42,7 +42,7 @@ share/zsh/site-functions/_cartograph
 END
 installs() { make -C "$top" --no-print-directory install HOST="$host" COMMAND=unwind "$@"; }
 files() { diff "$work/files" <(cd "$1" && find . ! -type d | sed 's|^\./||' | sort); }
-# What is installed works wherever the tree was staged from.
+# The installed tree works wherever it was staged from.
 unmarked() { ! grep -rlF "${@:2}" "$1"; }
 version() {
     test "$(pkg-config --modversion "cartograph-$host")" = "$version"
@@ -79,7 +79,7 @@ for module in "$own/share/modulefiles/cartograph/$version"{,.lua}; do
 done
 check "it runs" runs "$work/linked"
 alone=$(pkg-config --variable=archive "cartograph-$host")
-# What is behind -l of the archive's own.
+# The archive's own -l options.
 private=$(pkg-config --static --libs "cartograph-$host" | grep -oE -- '-l(m|dl|pthread)\b')
 check "a program is linked with the archive" builds "$work/static" "$alone" $private
 check "it runs as well" runs "$work/static"
@@ -87,7 +87,7 @@ check "a program is linked with the MPI alone" builds "$work/bare" -lm
 check "it runs with the library for every MPI preloaded" runs env "LD_PRELOAD=$own/lib/libcartograph.so" "$work/bare"
 check "the command finds the library" runs "$own/bin/cartograph" exec "$work/bare"
 
-# What the command's own definition says.
+# The help and completions from the command's own definition.
 manual() { grep -q '^\.TH' "$1" && grep -qF "$2" "$1"; }
 # The answer of bash to a tab.
 completes() {

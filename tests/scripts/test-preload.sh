@@ -10,7 +10,7 @@ own=$host
 [ "$host" != intel ] || own=mpich5
 built=$top/build/$own
 unset CARTOGRAPH_REPORT LD_LIBRARY_PATH
-# What UCX warns of where two MPIs bring it is no concern of ours.
+# UCX warns where two MPIs bring it, which is no concern of ours.
 export UCX_LOG_LEVEL=error
 sources=$top/c_tests/preload
 
