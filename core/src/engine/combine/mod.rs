@@ -25,7 +25,7 @@ pub enum Combine {
     /// Never.
     #[default]
     Off,
-    /// Where it saves enough messages to pay.
+    /// If it saves enough messages to pay.
     On,
     /// Wherever it makes messages fewer, for tests.
     #[cfg(test)]

@@ -46,7 +46,7 @@ impl Recorded {
 pub(super) enum Stencil {
     /// Cells next to each other along a dimension: the neighbors in MPI
     Nn,
-    /// Those of nn, and cells two and three steps apart along the first dimension
+    /// The cells of nn, and cells two and three steps apart along the first dimension
     Hops,
     /// Cells next to each other along the first dimension only
     Component,
