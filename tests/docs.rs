@@ -225,7 +225,6 @@ fn doc_comments_begin_with_a_noun_or_a_verb() {
         })
         .collect();
     assert!(faults.is_empty(), "{}", faults.join("\n"));
-    let text =
-        "/// The sum.\n/// What is more.\nfn a() {}\n    /// How many.\nfn b() {}\n//! Where.\n";
-    assert_eq!(badly_begun(text), ["    /// How many.", "//! Where."]);
+    let text = "/// The sum.\n/// What is more.\nfn a() {}\n    /// How many.\nfn b() {}\n//! Where it is.\n";
+    assert_eq!(badly_begun(text), ["    /// How many.", "//! Where it is."]);
 }

@@ -5,12 +5,12 @@
 //! And networks of several levels. Writes `bench/results/simulate.json` and `docs/simulate.svg`; `simulate levels` the
 //! networks of several levels alone.
 
-mod document;
 mod levels;
 mod machine;
 mod picture;
 #[cfg(test)]
 mod replay;
+mod tables;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         for periodic in [true, false] {
             for placement in Placement::ALL {
                 let exchange = exchange(&launch, &halo, dims, periodic, machine, placement)?;
-                document::progress(&exchange);
+                tables::progress(&exchange);
                 exchanges.push(exchange);
             }
             // The user may interrupt.
@@ -100,8 +100,8 @@ fn levels_alone(launch: &Launch) -> Result<(), Box<dyn Error>> {
 }
 
 fn write(exchanges: &[Exchange], creations: &[Creation]) -> Result<(), Box<dyn Error>> {
-    let [bytes, times] = document::creations(creations);
-    put(vec![document::exchanges(exchanges), bytes, times])?;
+    let [bytes, times] = tables::creations(creations);
+    put(vec![tables::exchanges(exchanges), bytes, times])?;
     Ok(std::fs::write(top().join("docs/simulate.svg"), picture::bars(exchanges))?)
 }
 

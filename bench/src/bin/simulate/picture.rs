@@ -4,8 +4,8 @@ use svg::Document;
 use svg::node::Text as Words;
 use svg::node::element::{Description, Rectangle, Style, Text, Title};
 
-use crate::document::{by_grid, bytes, name};
 use crate::machine::Placement;
+use crate::tables::{by_grid, bytes, name};
 use crate::{Exchange, SIZES};
 
 // All in pixels.
