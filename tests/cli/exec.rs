@@ -1,4 +1,4 @@
-//! `cartograph exec`, with libraries that only have the names of MPIs; `tests/scripts/test-exec.sh` has real ones.
+//! `cartograph exec`, with libraries that only have the names of MPIs; `tests/hosts/cases/exec.rs` has real ones.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -85,6 +85,11 @@ impl Host {
         self.environment.iter().filter_map(|word| word.split_once('='))
     }
 
+    /// The setting by which programs without the launcher find the host's libraries, if they need one.
+    pub(crate) fn search_path(&self) -> Option<(&'static str, String)> {
+        Some(("LD_LIBRARY_PATH", ask(&self.name, "path"))).filter(|(_, path)| !path.is_empty())
+    }
+
     /// The library that is preloaded.
     fn preloaded(&self, library: Library) -> Option<PathBuf> {
         let folder = match library {

@@ -3,11 +3,11 @@
 //! A collective is, on each side, a list of blocks of the program's buffer, one a neighbor. Blocks
 //! are only described here, never read or written: buffers may lie where only the host can reach.
 //!
-//! - [`self_copy`]: what a process sends to itself, except in persistent collectives.
+//! - [`self_copy`]: blocks of a process to itself, except in persistent collectives.
 //! - [`blocking`]: messages on a private communicator.
 //! - [`combine`]: blocking ones whose small blocks travel together.
 //! - [`via_alltoallw`]: nonblocking and persistent, by one request of the host on the communicator itself: an all-to-all.
-//! - [`via_neighbor`]: these by the host's neighborhood collectives, where [`route`] says so.
+//! - [`via_neighbor`]: these by the host's neighborhood collectives, where [`route`] chooses them.
 
 mod alltoallw_args;
 mod argument_lifetime;

@@ -1,10 +1,12 @@
 //! Tests of several runs each, in Rust: the lines `NAME case` of the list.
 
 mod coupled;
+mod exec;
 mod family;
 mod fatal;
 mod levels;
 mod policy;
+mod preload;
 mod reorder;
 mod report;
 mod small;
@@ -27,11 +29,13 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
     match name.to_str() {
         Some("coupled") => coupled::run(session),
         Some("domains") => levels::domains(session),
+        Some("exec") => exec::run(session),
         Some("examples") => small::examples(session),
         Some("family") => family::run(session),
         Some("fatal") => fatal::run(session),
         Some("levels") => levels::run(session),
         Some("policy") => policy::run(session),
+        Some("preload") => preload::run(session),
         Some("reorder") => reorder::run(session),
         Some("report") => report::run(session),
         Some("spawn") => small::spawn(session),
