@@ -122,6 +122,11 @@ miri:
 	CARGO_TARGET_DIR=$(TOP)/build/miri MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 \
 	    cargo +nightly miri test -p cartograph-core --features cli --lib -- $(TESTS)
 
+## make orders                      all orders of messages on four processes, many on five: minutes
+.PHONY: orders
+orders:
+	$(PURE) cargo test $(CHECKED) -p cartograph-core --lib -- --ignored --nocapture orders
+
 ## make hosts                       gets every host that is missing here
 hosts:
 	scripts/setup.sh $(HOSTS) $(RUNTIMES)

@@ -7,7 +7,6 @@ use super::combine::Combine;
 use super::create::{cart_create, cart_sub, graph_create};
 use super::decision::CallSettings;
 use super::dist_graph::{dist_graph_create, dist_graph_create_adjacent};
-use super::sim::Sim;
 use super::{Comm, Error};
 use crate::topology::{self, Cart, Edges, Graph, Topology};
 
@@ -22,12 +21,12 @@ pub(crate) enum Call {
 }
 
 /// Makes a call; `grid` is what `comm` carries.
-pub(crate) fn make(
-    comm: &Sim,
+pub(crate) fn make<C: Comm<Error = Error>>(
+    comm: &C,
     settings: CallSettings,
     grid: &Cart,
     call: &Call,
-) -> Result<Option<(Sim, Topology)>, Error> {
+) -> Result<Option<(C, Topology)>, Error> {
     fn column<const N: usize>(rows: &[[i32; N]], i: usize) -> Vec<i32> {
         rows.iter().map(|row| row[i]).collect()
     }
@@ -84,7 +83,7 @@ pub(crate) fn make(
 }
 
 /// Returns whether a communicator is what its topology says.
-pub(crate) fn fits(comm: &Sim, topology: &Topology, old_size: i32) -> bool {
+pub(crate) fn fits<C: Comm<Error = Error>>(comm: &C, topology: &Topology, old_size: i32) -> bool {
     let (rank, size) = (comm.rank().unwrap(), comm.size().unwrap());
     let inside = |edges: &Edges| edges.ranks.iter().all(|rank| (0..size).contains(rank));
     match topology {

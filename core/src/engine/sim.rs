@@ -114,6 +114,18 @@ impl Sim {
         calls
     }
 
+    /// Another handle of the same process.
+    #[cfg(test)]
+    pub(crate) fn share(&self) -> Self {
+        Self { rank: self.rank, group: Arc::clone(&self.group) }
+    }
+
+    /// What each process passes, by rank. Not noted as a call.
+    #[cfg(test)]
+    pub(crate) fn everyones<T: Clone + Send + 'static>(&self, own: T) -> Vec<T> {
+        self.all("everyones", own)
+    }
+
     fn note(&self, call: &'static str) {
         if self.rank == 0 {
             self.group.calls.lock().unwrap().push(call);

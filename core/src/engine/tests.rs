@@ -4,7 +4,9 @@ mod agree;
 mod collide;
 mod differ;
 mod host_graph;
+mod orders;
 mod random;
+mod steps;
 
 use std::collections::BTreeMap;
 

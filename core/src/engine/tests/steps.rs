@@ -1,0 +1,239 @@
+//! The steps of simulated processes, and all orders in which they can be taken.
+//!
+//! Each receive names its sender and each wait its requests (tests/deadlock.rs), so a process does the same in every order of
+//! messages: one run shows its steps, and where each process stands is the whole state of a job. A search through all states
+//! that can be reached goes through all interleavings.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
+
+use super::*;
+use crate::engine::MachineKnowledge;
+use crate::engine::incompatible_program::IncompatibleProgram;
+use crate::machine::Machine;
+
+/// A step of a process: it ends when each of these processes has begun a step, of which the number is there.
+pub(super) type Step = Vec<(usize, usize)>;
+
+/// The length of time for which messages wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Waiting {
+    /// Sends end when their receives have begun, and nobody leaves a collective before all are in it.
+    Longest,
+    /// Sends end at once, and a process leaves a collective when what it needs has been sent.
+    Shortest,
+}
+
+/// Goes through all states of processes with these steps; returns their number.
+///
+/// # Panics
+///
+/// In a state in which nobody can go on, and not all are at their ends.
+pub(super) fn explore(steps: &[Vec<Step>]) -> usize {
+    let start = vec![0u16; steps.len()];
+    let (mut seen, mut left) = (HashSet::from([start.clone()]), vec![start]);
+    while let Some(state) = left.pop() {
+        let (mut is_stuck, mut is_over) = (true, true);
+        for (rank, own) in steps.iter().enumerate() {
+            let Some(step) = own.get(usize::from(state[rank])) else { continue };
+            is_over = false;
+            if step.iter().all(|(process, begun)| usize::from(state[*process]) >= *begun) {
+                is_stuck = false;
+                let mut next = state.clone();
+                next[rank] += 1;
+                if seen.insert(next.clone()) {
+                    left.push(next);
+                }
+            }
+        }
+        assert!(is_over || !is_stuck, "a deadlock at {state:?} of {steps:?}");
+    }
+    seen.len()
+}
+
+/// A collective, or a message each way, as one process has it.
+#[derive(Debug, Clone)]
+enum Kind {
+    /// All need what all have.
+    All,
+    /// All need what one process has.
+    Of(usize),
+    /// Rank 0 needs what all have, and this is it or not.
+    To {
+        is_root: bool,
+    },
+    /// Nobody needs anything.
+    Free,
+    SendReceive {
+        to: usize,
+        from: usize,
+    },
+}
+
+/// A call on a communicator, which is known by the splits that it comes from, and the number of calls on it before.
+#[derive(Debug, Clone)]
+struct Taken {
+    comm: Arc<Vec<(usize, Option<i32>)>>,
+    number: usize,
+    members: Arc<Vec<usize>>,
+    kind: Kind,
+}
+
+/// A simulated process whose calls are written down.
+pub(super) struct Recorded {
+    sim: Sim,
+    comm: Arc<Vec<(usize, Option<i32>)>>,
+    members: Arc<Vec<usize>>,
+    calls: std::cell::Cell<usize>,
+    log: Arc<Mutex<Vec<Taken>>>,
+}
+
+impl Recorded {
+    fn note(&self, kind: Kind) -> usize {
+        let (comm, members) = (Arc::clone(&self.comm), Arc::clone(&self.members));
+        let number = self.calls.replace(self.calls.get() + 1);
+        self.log.lock().unwrap().push(Taken { comm, number, members, kind });
+        number
+    }
+}
+
+impl Comm for Recorded {
+    type Error = Error;
+
+    fn rank(&self) -> Result<i32> {
+        self.sim.rank()
+    }
+
+    fn size(&self) -> Result<i32> {
+        self.sim.size()
+    }
+
+    fn split(&self, color: Option<i32>, key: i32) -> Result<Option<Self>> {
+        let number = self.note(Kind::All);
+        let own = self.members[self.sim.rank()? as usize];
+        let made = self.sim.split(color, key)?;
+        Ok(made.map(|sim| {
+            let comm = [&self.comm[..], &[(number, color)]].concat();
+            let members = sim.everyones(own);
+            let (comm, members, log) = (Arc::new(comm), Arc::new(members), Arc::clone(&self.log));
+            Self { sim, comm, members, calls: Default::default(), log }
+        }))
+    }
+
+    fn free(self) -> Result<()> {
+        self.note(Kind::Free);
+        self.sim.free()
+    }
+
+    fn min(&self, words: &mut [i64]) -> Result<()> {
+        self.note(Kind::All);
+        self.sim.min(words)
+    }
+
+    fn sum(&self, words: &mut [i64]) -> Result<()> {
+        self.note(Kind::All);
+        self.sim.sum(words)
+    }
+
+    fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<()> {
+        self.note(Kind::Of(self.members[root as usize]));
+        self.sim.broadcast(root, bytes)
+    }
+
+    fn scatter(&self, pairs: &[[i32; 2]]) -> Result<[i32; 2]> {
+        self.note(Kind::Of(self.members[0]));
+        self.sim.scatter(pairs)
+    }
+
+    fn gather(&self, words: &[i32]) -> Result<Vec<i32>> {
+        self.note(Kind::To { is_root: self.sim.rank()? == 0 });
+        self.sim.gather(words)
+    }
+
+    fn knowledge(&self) -> MachineKnowledge {
+        self.sim.knowledge()
+    }
+
+    fn incompatible_program(&self) -> Option<&'static IncompatibleProgram> {
+        self.sim.incompatible_program()
+    }
+
+    fn weights(&self, dims: &[i32]) -> Option<Vec<i64>> {
+        self.sim.weights(dims)
+    }
+
+    fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> bool {
+        self.sim.host_graph(processes, repeated)
+    }
+
+    fn machine(&self, known: bool) -> Result<Option<Arc<Machine>>> {
+        if !known {
+            self.note(Kind::All);
+        }
+        self.sim.machine(known)
+    }
+
+    fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>> {
+        let [to_process, from_process] = [to, from].map(|rank| self.members[rank as usize]);
+        self.note(Kind::SendReceive { to: to_process, from: from_process });
+        self.sim.send_receive(to, words, from)
+    }
+}
+
+/// The calls of all processes in one run.
+pub(super) struct Calls(Vec<Vec<Taken>>);
+
+/// Runs `program` and writes its calls down.
+pub(super) fn record<T: Send>(
+    layout: Option<Machine>,
+    size: usize,
+    program: impl Fn(&Recorded) -> T + Sync,
+) -> (Vec<T>, Calls) {
+    let made = sim::run_on(layout, size as i32, |sim| {
+        let log = Arc::default();
+        let members = Arc::new((0..size).collect());
+        let recorded = Recorded {
+            sim: sim.share(),
+            comm: Arc::default(),
+            members,
+            calls: Default::default(),
+            log: Arc::clone(&log),
+        };
+        let result = program(&recorded);
+        drop(recorded);
+        let calls: Vec<Taken> = log.lock().unwrap().clone();
+        (result, calls)
+    });
+    let (results, calls) = made.into_iter().unzip();
+    (results, Calls(calls))
+}
+
+impl Calls {
+    /// The steps of all processes.
+    pub(super) fn steps(&self, waiting: Waiting) -> Vec<Vec<Step>> {
+        // The place of a call among all of a process.
+        let places: Vec<std::collections::HashMap<_, usize>> = self
+            .0
+            .iter()
+            .map(|calls| {
+                (0..).zip(calls).map(|(at, call)| ((&call.comm, call.number), at)).collect()
+            })
+            .collect();
+        let step = |call: &Taken| -> Step {
+            let of = |process: usize| {
+                let place = places[process].get(&(&call.comm, call.number));
+                // Who never comes to it is waited for without end.
+                (process, place.copied().unwrap_or(usize::MAX))
+            };
+            let everybody = || call.members.iter().map(|process| of(*process)).collect();
+            match (waiting, &call.kind) {
+                (Waiting::Longest, Kind::SendReceive { to, from }) => vec![of(*to), of(*from)],
+                (Waiting::Shortest, Kind::SendReceive { from, .. }) => vec![of(*from)],
+                (Waiting::Longest, _) | (_, Kind::All | Kind::To { is_root: true }) => everybody(),
+                (_, Kind::Of(root)) => vec![of(*root)],
+                (_, Kind::To { is_root: false } | Kind::Free) => Vec::new(),
+            }
+        };
+        self.0.iter().map(|calls| calls.iter().map(step).collect()).collect()
+    }
+}
