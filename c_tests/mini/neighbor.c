@@ -1,7 +1,10 @@
 /* Neighborhood collectives on a host without MPI_Ialltoallw and MPI_Alltoallw_init: those that block
  * work, and nonblocking ones of a process alone; the others say what the host lacks, to the error
- * handler, once, and leave the request alone. */
+ * handler, once, and leave the request alone.
+ *
+ * What is passed is memory that mini alone can open, as that of an accelerator, also at absolute addresses. */
 #include "../neighbor/neighbor_topologies.h"
+#include "device.h"
 
 enum { ROOM = 16, GAP = -7777 };
 
@@ -32,7 +35,9 @@ static int length(enum operation operation, int sender, int block)
     }
 }
 
-static int sent[MAX_DEGREE * ROOM], got[MAX_DEGREE * ROOM], expected[MAX_DEGREE * ROOM];
+static int *sent, *got, expected[MAX_DEGREE * ROOM];
+/* The same memory for MPI. */
+static void *closed_sent, *closed_got;
 
 static void add_block(struct side *side, int block, int count, int place)
 {
@@ -40,6 +45,13 @@ static void add_block(struct side *side, int block, int count, int place)
     side->displs[block] = place;
     side->distances[block] = place * (MPI_Aint)sizeof(int);
     side->types[block] = MPI_INT;
+}
+
+static void from_bottom(struct side *side, int blocks, void *buffer)
+{
+    side->buffer = MPI_BOTTOM;
+    for (int block = 0; block < blocks; block++)
+        side->distances[block] = (MPI_Aint)buffer + side->distances[block];
 }
 
 static void fill(enum operation operation, const struct oracle *o, struct side *s, struct side *r)
@@ -66,7 +78,7 @@ static void fill(enum operation operation, const struct oracle *o, struct side *
             expected[place + i] = value(from, theirs, i);
     }
     s->type = r->type = MPI_INT;
-    s->buffer = sent, r->buffer = got;
+    s->buffer = closed_sent, r->buffer = closed_got;
 }
 
 /* "MPI_Ineighbor_alltoall_c" and the like. */
@@ -102,18 +114,23 @@ static void try(const char *topology, MPI_Comm comm, const struct oracle *oracle
     MPI_Errhandler_free(&handler);
     for (int operation = 0; operation < OPERATIONS; operation++)
         for (int mode = 0; mode < MODES; mode++)
-            for (int large = 0; large < 2; large++) {
+            for (int way = 0; way < (operation == ALLTOALLW ? 4 : 2); way++) {
                 struct side s, r;
+                int large = way % 2;
                 MPI_Request request = MPI_REQUEST_NULL;
                 int before = raised, code;
                 fill(operation, oracle, &s, &r);
+                if (way > 1) {
+                    from_bottom(&s, oracle->sends, closed_sent);
+                    from_bottom(&r, oracle->receives, closed_got);
+                }
                 code = (large ? call_large : call)(operation, mode, &s, &r, comm, &request);
                 int works = mode == BLOCKING || (mode == NONBLOCKING && size == 1);
                 if (works && mode == NONBLOCKING && code == MPI_SUCCESS)
                     code = MPI_Wait(&request, MPI_STATUS_IGNORE);
                 if (!works)
                     unsupported(operation, mode, large, code, request, before);
-                else if (!CHECK(code == MPI_SUCCESS && !memcmp(got, expected, sizeof got)))
+                else if (!CHECK(code == MPI_SUCCESS && !memcmp(got, expected, sizeof expected)))
                     fprintf(stderr, "%s: %s\n", topology, operation_names[operation]);
             }
     MPI_Comm_free(&comm);
@@ -140,6 +157,8 @@ static void grid(int ndims, const int *dims, const int *periods)
 int main(int argc, char **argv)
 {
     begin(&argc, &argv);
+    closed_sent = mini_device_memory(sizeof expected, (void **)&sent);
+    closed_got = mini_device_memory(sizeof expected, (void **)&got);
     static const int dims[][3] = { { 1, 1, 1 }, { 2, 1, 1 }, { 3, 1, 1 }, { 2, 2, 1 }, { 2, 2, 2 } };
     static const int periods[][3] = { { 1, 1, 1 }, { 0, 1, 0 }, { 1, 0, 0 } };
     for (int i = 0; i < 5; i++)

@@ -1,5 +1,6 @@
 /* Point-to-point functions: what is wrong with their arguments, and what becomes of their requests. */
 #include "alias.h"
+#include "device.h"
 #include "error.h"
 #include "live.h"
 #include "message.h"
@@ -43,7 +44,7 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
         packed = malloc(bytes);
         mini_pack(buf, count, type, packed);
     }
-    *request = mini_start_send(c, c->context, packed ? packed : buf, bytes, packed, dest, tag);
+    *request = mini_start_send(c, c->context, packed ? packed : mini_opened(buf), bytes, packed, dest, tag);
     return MPI_SUCCESS;
 }
 

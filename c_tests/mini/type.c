@@ -2,6 +2,7 @@
 #include "type.h"
 
 #include "alias.h"
+#include "device.h"
 #include "error.h"
 #include "live.h"
 
@@ -81,7 +82,7 @@ int mini_type_is_dense(const struct mini_type *type, int count)
 /* MPI_BOTTOM is a null pointer, to which C allows no distance to be added. */
 static void *at(uintptr_t start, MPI_Aint distance)
 {
-    return (void *)(start + (uintptr_t)distance);
+    return mini_opened((void *)(start + (uintptr_t)distance));
 }
 
 void mini_pack(const void *buffer, int count, const struct mini_type *type, void *packed)
