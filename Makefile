@@ -127,6 +127,13 @@ miri:
 orders:
 	$(PURE) cargo test $(CHECKED) -p cartograph-core --lib -- --ignored --nocapture orders
 
+## make soak [SECONDS=3600]         random calls, collectives and topologies on four hosts at once, counted
+.PHONY: soak
+soak: SECONDS = 3600
+soak:
+	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib HOST=$$host; done
+	scripts/soak.sh $(SECONDS)
+
 ## make hosts                       gets every host that is missing here
 hosts:
 	scripts/setup.sh $(HOSTS) $(RUNTIMES)
@@ -190,10 +197,10 @@ kit:
 	cd $(BUILD)/mpi-topology-kit && sed -i -e '/^#include "tap.h"/{r tap.h' -e 'd}' *.c && rm tap.h
 	tar -C $(BUILD) --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf - mpi-topology-kit | gzip -n >$(BUILD)/mpi-topology-kit.tar.gz
 
-## make faults [SECTION=programs|arguments]  what each host does wrong, alone and with Cartograph; half an hour
+## make faults [SECTION=programs|versions|arguments]  what each MPI does wrong, alone and with Cartograph; an hour
 faults:
-	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib HOST=$$host; done
-	set -e; for section in $(or $(SECTION),programs arguments); do \
+	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib preload HOST=$$host; done
+	set -e; for section in $(or $(SECTION),programs versions arguments); do \
 	    $(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin faults -- $$section; \
 	done
 

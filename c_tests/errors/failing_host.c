@@ -16,7 +16,7 @@
 /* ---- Calls of Cartograph ---- */
 
 static uintptr_t first, last;
-static int all_fail, armed, calls, has_failed, of_no_communicator;
+static int all_fail, armed, calls, has_failed, of_no_communicator, kills;
 static const char *failed_in = "nothing", *last_call = "nothing";
 
 static int find_library(struct dl_phdr_info *info, size_t size, void *inside)
@@ -42,8 +42,10 @@ static int is_next(const char *name, int is_local, void *caller)
     last_call = name;
     if (++calls != armed)
         return 0;
+    if (kills)
+        kill(getpid(), SIGKILL);
     has_failed = 1;
-    failed_in = name; 
+    failed_in = name;
     return 1;
 }
 
@@ -287,7 +289,8 @@ int main(int argc, char **argv)
     int any;
     MPI_Errhandler counting;
     begin(&argc, &argv);
-    all_fail = argc < 2 || strcmp(argv[1], "all") == 0;
+    kills = argc > 3 && strcmp(argv[1], "killed") == 0;
+    all_fail = argc < 2 || strcmp(argv[1], "all") == 0 || kills;
     dl_iterate_phdr(find_library, dlsym(RTLD_DEFAULT, "MPI_Cart_create"));
     signal(SIGALRM, stuck);
     MPI_Comm_dup(MPI_COMM_WORLD, &base);
@@ -297,6 +300,16 @@ int main(int argc, char **argv)
     MPI_Type_contiguous(2, MPI_INT, &pair), MPI_Type_commit(&pair);
     CHECK(make_grid(&grid) == MPI_SUCCESS);
     all_is_well();
+    if (kills) {
+        MPI_Comm made;
+        if (world_rank == world_size - 1)
+            armed = atoi(argv[3]);
+        makers[atoi(argv[2])].make(&made);
+        armed = 0;
+        if (world_rank == world_size - 1)
+            printf("there were %d calls\n", calls);
+        return finish();
+    }
     for (size_t i = 0; i < sizeof makers / sizeof makers[0]; i++) {
         any = 1;
         for (int k = 1; any && !checks_failed; k++) {

@@ -1,9 +1,12 @@
 //! Faults of MPIs, alone and with Cartograph: `faults programs` runs each program of c_tests/kit on each,
 //! `faults arguments [COLUMN...]` makes every wrong call of c_tests/errors/errors.c on four processes, each in a run of its
-//! own. They write `bench/results/host-faults.json` and `wrong-arguments.json`.
+//! own; `faults versions` runs the kit on more versions of MPIs. They write `bench/results/host-faults.json` and
+//! `wrong-arguments.json`.
 //!
 //! The calls take about half an hour, because each launch of some hosts takes seconds and many hang on some host. With
 //! columns (cartograph, mpich, openmpi, mpich5, openmpi5) only these are made anew, of others the cases that are missing.
+
+mod versions;
 
 use std::collections::HashMap;
 use std::fs;
@@ -248,9 +251,10 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let done = match words.split_first() {
         Some((part, [])) if part == "programs" => programs(),
+        Some((part, [])) if part == "versions" => versions::versions(),
         Some((part, columns)) if part == "arguments" => arguments(columns),
         _ => {
-            eprintln!("usage: faults programs | faults arguments [COLUMN...]");
+            eprintln!("usage: faults programs | faults versions | faults arguments [COLUMN...]");
             return ExitCode::from(2);
         }
     };

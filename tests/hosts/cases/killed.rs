@@ -1,0 +1,45 @@
+//! Processes that are killed in constructors: the others do not wait for them. Jobs end, as those of the bare host do; where an
+//! MPI goes on without its dead (ULFM), an error says so, and those that are left make topologies of their own.
+
+use super::Outcome;
+use crate::session::{Session, word};
+
+/// The constructors in c_tests/errors/failing_host.c: of a grid, a graph, both kinds of distributed graphs, and a part.
+const CONSTRUCTORS: usize = 5;
+
+pub(super) fn run(mut session: Session<'_>) -> Outcome {
+    let source = "c_tests/errors/failing_host.c";
+    let program = session.compile("failing_host", source, &["-pthread", "-ldl", "-rdynamic"]);
+    session.seconds = 30;
+    for constructor in 0..CONSTRUCTORS {
+        for call in 1.. {
+            let [constructor, number] = [constructor, call].map(|number| number.to_string());
+            let arguments = [word(&program), "killed", &constructor, &number];
+            let ended = session.run(3, &["CARTOGRAPH_LAYOUT=1,2"], &arguments);
+            if session.out.contains("there were ") {
+                session.check(&format!("{constructor} has calls"), ended && call > 1);
+                break;
+            }
+            // 124 is of `timeout`.
+            let all_ended = !ended && ![124, 137].contains(&session.code);
+            session.check(&format!("killed in call {number} of constructor {constructor}"), all_ended);
+        }
+    }
+    if session.host.name == "openmpi5" {
+        without_the_dead(&mut session);
+    }
+    session.verdict()
+}
+
+fn without_the_dead(session: &mut Session<'_>) {
+    let program = session.compile("process_failed", "c_tests/errors/process_failed.c", &[]);
+    for constructor in ["0", "1", "2", "3"] {
+        let preload = session.preload();
+        let mut command = session.launcher(4);
+        command.args(["--with-ft", "ulfm", "env", &preload]).arg(&program).arg(constructor);
+        // The launcher's exit code tells of the dead.
+        session.finish(&mut command);
+        let right = session.out.lines().any(|line| line == "9 passed, 0 failed");
+        session.check(&format!("a process is dead in constructor {constructor}"), right);
+    }
+}
