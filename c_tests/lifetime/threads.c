@@ -57,7 +57,8 @@ static void *create(void *argument)
     for (int round = 0; round < 30; round++) {
         int dims[3] = { 1, world_size, 1 }, periods[3] = { 0, 1, 0 }, remain[3] = { 1, 0, 1 };
         int in, out, weighted, ndims, rank, weight = 10 * round + me->index, found = -1, neighbor;
-        MPI_Comm cart, sub, dup, ring;
+        int one = 1;
+        MPI_Comm cart, sub, dup, ring, given;
         HOLDS(MPI_Cart_create(me->comm, 3, dims, periods, 0, &cart) == MPI_SUCCESS);
         HOLDS(MPI_Cart_sub(cart, remain, &sub) == MPI_SUCCESS);
         HOLDS(MPI_Comm_free(&cart) == MPI_SUCCESS);
@@ -67,6 +68,11 @@ static void *create(void *argument)
         HOLDS(MPI_Dist_graph_create_adjacent(me->comm, 1, &from, &weight, 1, &to, &weight,
                                              MPI_INFO_NULL, 0, &ring)
               == MPI_SUCCESS);
+        HOLDS(MPI_Dist_graph_create(me->comm, 1, &world_rank, &one, &to, &weight, MPI_INFO_NULL, 0, &given)
+              == MPI_SUCCESS);
+        HOLDS(MPI_Dist_graph_neighbors(given, 1, &neighbor, &found, 0, NULL, MPI_UNWEIGHTED) == MPI_SUCCESS);
+        HOLDS(neighbor == from && found == 10 * round + me->index);
+        HOLDS(MPI_Comm_free(&given) == MPI_SUCCESS);
         HOLDS(MPI_Comm_dup(ring, &dup) == MPI_SUCCESS);
         HOLDS(MPI_Comm_free(&ring) == MPI_SUCCESS);
         HOLDS(MPI_Dist_graph_neighbors_count(dup, &in, &out, &weighted) == MPI_SUCCESS);

@@ -66,12 +66,12 @@ static inline int call(enum operation operation, enum mode mode, const struct si
     return MPI_ERR_OTHER;
 }
 
-/* The same by the functions with large counts. The arrays stay until the request is complete. */
+/* The same by the functions with large counts. The arrays stay until the request is complete, and each thread has its own. */
 static inline int call_large(enum operation operation, enum mode mode, const struct side *s,
                              const struct side *r, MPI_Comm comm, MPI_Request *request)
 {
-    static MPI_Count scounts[MAX_DEGREE], rcounts[MAX_DEGREE];
-    static MPI_Aint sdispls[MAX_DEGREE], rdispls[MAX_DEGREE];
+    static _Thread_local MPI_Count scounts[MAX_DEGREE], rcounts[MAX_DEGREE];
+    static _Thread_local MPI_Aint sdispls[MAX_DEGREE], rdispls[MAX_DEGREE];
     for (int i = 0; i < MAX_DEGREE; i++) {
         scounts[i] = s->counts[i], sdispls[i] = s->displs[i];
         rcounts[i] = r->counts[i], rdispls[i] = r->displs[i];

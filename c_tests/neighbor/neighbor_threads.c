@@ -55,6 +55,40 @@ static int every_way(MPI_Comm comm, int number)
            wrong(got[2], comm, number + 2);
 }
 
+/* All thirty functions; each thread begins with another, and all threads go through them at once. */
+static int every_function(MPI_Comm comm, int number)
+{
+    static const int place[4] = { 1, 0, 3, 2 };
+    int rank, found = 0, sent[4], got[4];
+    struct side s = { .buffer = sent, .count = 1, .type = MPI_INT }, r = { .buffer = got, .count = 1, .type = MPI_INT };
+    MPI_Comm_rank(comm, &rank);
+    for (int i = 0; i < 4; i++) {
+        s.counts[i] = r.counts[i] = 1;
+        s.displs[i] = r.displs[i] = i;
+        s.distances[i] = r.distances[i] = i * (MPI_Aint)sizeof(int);
+        s.types[i] = r.types[i] = MPI_INT;
+    }
+    for (int i = 0; i < OPERATIONS * MODES * 2; i++) {
+        enum operation operation = (enum operation)((i + number) % OPERATIONS);
+        enum mode mode = (enum mode)(i / OPERATIONS % MODES);
+        int gathers = operation == ALLGATHER || operation == ALLGATHERV, large = i / (OPERATIONS * MODES);
+        MPI_Request request = MPI_REQUEST_NULL;
+        set(sent, rank, number), memset(got, -1, sizeof got);
+        int code = (large ? call_large : call)(operation, mode, &s, &r, comm, &request);
+        if (mode == PERSISTENT && code == MPI_SUCCESS)
+            code = MPI_Start(&request);
+        if (mode != BLOCKING && code == MPI_SUCCESS)
+            code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (mode == PERSISTENT && request != MPI_REQUEST_NULL)
+            MPI_Request_free(&request);
+        /* Of gathered blocks each is the first of its sender. */
+        for (int j = 0; gathers && j < 4; j++)
+            got[j] += place[j];
+        found += code != MPI_SUCCESS || wrong(got, comm, number);
+    }
+    return found;
+}
+
 /* Often enough that threads are in it at once. */
 static int along_a_line(MPI_Comm comm, int number)
 {
@@ -80,6 +114,7 @@ static void *run(void *argument)
         work->wrong += every_way(work->shared, 10 * round + work->number);
         if (round % 10)
             continue;
+        work->wrong += every_function(work->shared, 10 * round + work->number);
         if (MPI_Cart_create(work->base, 2, dims, ones, 0, &fresh) != MPI_SUCCESS)
             work->wrong++;
         else {

@@ -44,6 +44,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("symbols") => symbols::run(session),
         Some("tool") => tool::run(session),
         Some("try") => tried::run(session),
+        Some("ulfm") => killed::without_the_dead(session),
         Some("unfreed") => small::unfreed(session),
         Some("valgrind") => small::valgrind(session),
         _ => Err(format!("{}: there is no such test", name.display())),
