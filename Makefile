@@ -134,6 +134,12 @@ soak:
 	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib HOST=$$host; done
 	scripts/soak.sh $(SECONDS)
 
+## make old-glibc [HOST=mpich]      what a host's library needs of glibc: nothing newer than 2.17
+.PHONY: old-glibc
+old-glibc:
+	@$(MAKE) -s --no-print-directory lib HOST=$(or $(HOST),mpich)
+	@scripts/old-glibc.sh $(or $(HOST),mpich)
+
 ## make hosts                       gets every host that is missing here
 hosts:
 	scripts/setup.sh $(HOSTS) $(RUNTIMES)

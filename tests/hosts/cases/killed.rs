@@ -26,7 +26,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             // Launchers and `timeout` have some exit codes in common.
             let limit = Duration::from_secs(session.seconds.into());
             let all_ended = !ended && start.elapsed() < limit;
-            session.check(&format!("killed in call {number} of constructor {constructor}"), all_ended);
+            session
+                .check(&format!("killed in call {number} of constructor {constructor}"), all_ended);
         }
     }
     session.verdict()

@@ -4,6 +4,7 @@ mod coupled;
 mod exec;
 mod family;
 mod fatal;
+mod interleaved;
 mod killed;
 mod levels;
 mod policy;
@@ -34,6 +35,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("examples") => small::examples(session),
         Some("family") => family::run(session),
         Some("fatal") => fatal::run(session),
+        Some("interleaved") => interleaved::run(session),
         Some("killed") => killed::run(session),
         Some("levels") => levels::run(session),
         Some("policy") => policy::run(session),

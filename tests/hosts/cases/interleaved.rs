@@ -1,0 +1,25 @@
+//! Programs of several threads, whose calls of the host are held up at random (c_tests/lifetime/interleave.c), so that the
+//! threads meet in other places in each run.
+
+use super::Outcome;
+use crate::session::{Session, word};
+
+const SEEDS: [&str; 3] = ["INTERLEAVE=1", "INTERLEAVE=2", "INTERLEAVE=3"];
+
+pub(super) fn run(mut session: Session<'_>) -> Outcome {
+    let shared = ["-shared", "-fPIC", "-ldl"];
+    let library = session.compile("interleave.so", "c_tests/lifetime/interleave.c", &shared);
+    session.preloaded.insert(0, library);
+    for source in ["lifetime/first_graphs", "neighbor/neighbor_threads"] {
+        let program =
+            session.compile("program", &format!("c_tests/{source}.c"), &["-pthread", "-ldl"]);
+        for seed in SEEDS {
+            let settings = [seed, "INTERLEAVE_TELL=1"];
+            session.runs(&format!("{source}, {seed}"), 2, &settings, &[word(&program)]);
+            // Else it was not between the library and the host.
+            let held = session.said("^interleave: [0-9]{2,} calls$");
+            session.check(&format!("{source}, {seed}: calls are held up"), held == 2);
+        }
+    }
+    session.verdict()
+}
