@@ -6,7 +6,6 @@ mod differ;
 mod host_graph;
 mod orders;
 mod random;
-mod steps;
 
 use std::collections::BTreeMap;
 

@@ -82,12 +82,14 @@ pub(crate) fn versions() -> io::Result<()> {
             };
             let title = if name == "mpich" { "MPICH" } else { "Open MPI" };
             let version = version.trim_end_matches(".post1");
-            table.rows.push(vec![
-                format!("{title} {version}"),
-                programs.to_string(),
-                told(alone),
-                told(ours),
-            ]);
+            let outcome = [programs.to_string(), told(alone), told(ours)];
+            // Versions that do the same share a row.
+            match table.rows.last_mut() {
+                Some(row) if row[0].starts_with(title) && row[1..] == outcome => {
+                    row[0] += &format!(", {version}");
+                }
+                _ => table.rows.push([&[format!("{title} {version}")], &outcome[..]].concat()),
+            }
         }
     }
     File::put("host-faults", "make faults SECTION=versions", vec![table]).map(|_| ())

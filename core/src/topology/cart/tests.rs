@@ -203,3 +203,14 @@ fn grids_that_do_not_fit_are_named_with_their_size() {
     assert_eq!(Cart::new(&[], &[], 1).unwrap().size(), 1);
     assert_eq!(Cart::new(&[], &[], 1).unwrap().rank(&[]), Ok(0));
 }
+
+#[test]
+fn a_neighbor_is_repeated_in_short_periodic_dimensions() {
+    for (size, periodic, repeats) in
+        [(1, true, true), (2, true, true), (3, true, false), (1, false, false), (2, false, false)]
+    {
+        let grid = Cart::new(&[3, size], &[true, periodic], 3 * size).unwrap();
+        assert_eq!(grid.repeats_neighbors(), repeats, "{size}, {periodic}");
+    }
+    assert!(!Cart::new(&[], &[], 1).unwrap().repeats_neighbors());
+}

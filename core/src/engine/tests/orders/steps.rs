@@ -7,10 +7,12 @@
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
-use super::*;
-use crate::engine::MachineKnowledge;
 use crate::engine::incompatible_program::IncompatibleProgram;
+use crate::engine::sim::{self, Sim};
+use crate::engine::{Comm, Error, MachineKnowledge};
 use crate::machine::Machine;
+
+type Result<T> = std::result::Result<T, Error>;
 
 /// A step of a process: it ends when each of these processes has begun a step, of which the number is there.
 pub(super) type Step = Vec<(usize, usize)>;
