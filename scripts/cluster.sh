@@ -12,6 +12,7 @@ library=$top/build/openmpi/lib/libcartograph.so
 programs=$top/build/openmpi/cluster
 degree=3
 rate=${RATE:-200mbit} thin=${THIN:-50mbit} bytes=${BYTES:-65536} exchanges=${EXCHANGES:-40} repetitions=${REPETITIONS:-3}
+results=$top/build/pure/tool/results
 . "$top/scripts/nodes.sh"
 
 # A case a line: its name, options of mpiexec, program and arguments.
@@ -74,29 +75,6 @@ edges() {
     sed -n "s/.*\"before\":$pair,\"after\":$pair.*/$1|\1|\2|\3|\4/p"
 }
 
-tables() {
-    awk -F '|' -v table=/dev/shm/table -v bytes=/dev/shm/bytes "$medians"'
-    FILENAME ~ /edges$/ { edges[$1] = $2 " -> " $4; worst[$1] = $3 " -> " $5; next }
-    '"$results"'
-    END {
-        print "exchange | Open MPI alone, ms | Cartograph, reorder off, ms | Cartograph, ms | alone / Cartograph | off / Cartograph" >table
-        for (i = 1; i <= cases; i++) {
-            c = order[i]; alone = median(time[c, "alone"]); off = median(time[c, "off"]); ours = median(time[c, "cartograph"])
-            printf "%s | %.1f | %.1f | %.1f | %.2f | %.2f\n", c, alone, off, ours, alone / ours, off / ours >table
-        }
-        print "exchange | edges between nodes | of the busiest node | alone, MB on the wires | Cartograph, MB on the wires | alone, MB of the busiest node | Cartograph, MB of the busiest node" >bytes
-        for (i = 1; i <= cases; i++) {
-            c = order[i]
-            printf "%s | %s | %s | %.2f | %.2f | %.2f | %.2f\n", c, edges[c], worst[c], \
-                median(all[c, "alone"]) / 1e6, median(all[c, "cartograph"]) / 1e6, \
-                median(most[c, "alone"]) / 1e6, median(most[c, "cartograph"]) / 1e6 >bytes
-        }
-    }' /dev/shm/edges /dev/shm/results
-}
-
-# put FILE TABLE: a table on stdin, as results.
-put() { build/pure/tool/results put "$1" "$2" "make cluster${SECTION:+ SECTION=$SECTION}"; }
-
 # Two switches: what crosses the thin link between them. Each process is told by Slurm's variables where its node is.
 switches() {
     local way before said
@@ -121,7 +99,7 @@ END
         time_of[$way]=$(sed -n 's/^median \([0-9.]*\) ms, .*, 0 words wrong$/\1/p' <<<"$said")
         echo "two switches, $way: ${bytes_of[$way]} bytes, ${time_of[$way]} ms" >&2
     done
-    put cluster "Two switches" <<END
+    $results put cluster "Two switches" "make cluster${SECTION:+ SECTION=$SECTION}" <<END
 of an exchange | alone | nodes | levels
 MB on the thin link, an exchange | $(awk "BEGIN { printf \"%.2f | %.2f | %.2f\", ${bytes_of[alone]} / 1e6, ${bytes_of[nodes]} / 1e6, ${bytes_of[levels]} / 1e6 }")
 ms | ${time_of[alone]} | ${time_of[nodes]} | ${time_of[levels]}
@@ -150,26 +128,6 @@ exchange_small() {
     done
 }
 
-# The rows of what exchange_small wrote.
-small_table() {
-    awk -F '|' "$medians"'
-        {
-            row = $1 "|" $2 "|" $3
-            if (!(row in seen)) { seen[row] = 1; order[++rows] = row }
-            times[row, $4] = times[row, $4] " " $5
-        }
-        END {
-            name["box"] = "26"; name["faces"] = "6"; name["sparse"] = "6, sparse"
-            for (i = 1; i <= rows; i++) {
-                split(order[i], key, "|")
-                off = median(times[order[i], "off"])
-                alone = median(times[order[i], "alone"]); on = median(times[order[i], "on"])
-                printf "| %s | %s | %s | %.0f | %.0f | %.0f | %.2f | %.2f |\n", key[1], name[key[2]], key[3], \
-                    alone, off, on, alone / on, off / on
-            }
-        }' /dev/shm/combined
-}
-
 # Small blocks: alone, and without and with combining.
 combining() {
     local i small_exchanges=${EXCHANGES:-60} small_bytes="8 64 256 512 1024" small_ways="alone off on"
@@ -177,10 +135,7 @@ combining() {
     exchange_small "${rate/mbit/ Mbit\/s}" box faces sparse
     for ((i = 0; i < nodes; i++)); do tc -n n$i qdisc del dev eth0 root; done
     exchange_small "no limit" box faces sparse
-    {
-        echo "links | neighbors | bytes | alone | off | on | alone / on | off / on"
-        small_table
-    } | put combining "On four nodes, us"
+    $results make combining "make cluster SECTION=combining" /dev/shm/combined
 }
 
 inside() {
@@ -196,9 +151,7 @@ inside() {
             done
         done < <(cases)
     done
-    tables
-    put cluster "Exchanges between neighbors" </dev/shm/table
-    put cluster "Bytes of these exchanges" </dev/shm/bytes
+    $results make cluster "make cluster" /dev/shm/results /dev/shm/edges
     switches
     echo "it took $((SECONDS - began)) seconds" >&2
 }

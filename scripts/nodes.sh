@@ -106,29 +106,3 @@ result() {
         { bytes = ($2 - $1) / runs; all += bytes; if (bytes > most) most = bytes }
         END { print case, way, time, all, most }'
 }
-
-# For awk: gathers lines of results by case and way, the cases in their order.
-results='
-    !($1 in seen) { seen[$1] = 1; order[++cases] = $1 }
-    NF == 5 {
-        time[$1, $2] = time[$1, $2] " " $3
-        all[$1, $2] = all[$1, $2] " " $4
-        most[$1, $2] = most[$1, $2] " " $5
-    }
-'
-
-# For awk: the numbers of a list in their order, and the one in the middle.
-medians='
-    function ascending(list, values,   n, i, j, t) {
-        n = split(list, values, " ")
-        for (i = 2; i <= n; i++)
-            for (j = i; j > 1 && values[j] + 0 < values[j - 1] + 0; j--) {
-                t = values[j]; values[j] = values[j - 1]; values[j - 1] = t
-            }
-        return n
-    }
-    function median(list,   values, n) {
-        n = ascending(list, values)
-        return n % 2 ? values[(n + 1) / 2] : (values[n / 2] + values[n / 2 + 1]) / 2
-    }
-'

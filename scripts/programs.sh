@@ -10,7 +10,7 @@
 # library built for openmpi; make programs builds both.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
-cartograph=$top/build/bin/cartograph
+cartograph=$top/build/bin/cartograph results=$top/build/pure/tool/results
 rate=${RATE:-20mbit} repetitions=${REPETITIONS:-5} only=${ONLY:-.}
 . "$top/scripts/nodes.sh"
 patience=${PATIENCE:-120}
@@ -154,43 +154,6 @@ learn() {
     sed -i "s/slot=.*/slot=0-$(($(nproc) - 1))/" "$at.ranks"
 }
 
-# The tables, of the results: medians, and what part of the median the runs differ by.
-table() {
-    awk -F '|' -v times=/dev/shm/times -v sent=/dev/shm/sent "$medians"'
-    function seconds(key,   values, n) {
-        if (key in bad) return "**" bad[key] "**"
-        if (!(key in time)) return "-"
-        n = ascending(time[key], values)
-        return sprintf("%.2f (%.2f to %.2f)", median(time[key]), values[1], values[n])
-    }
-    function bytes(key) { return key in most ? sprintf("%.1f", median(most[key]) / 1e6) : "-" }
-    function all_bytes(key) { return key in all ? sprintf("%.1f", median(all[key]) / 1e6) : "-" }
-    NF == 3 { bad[$1, $2] = $3 }
-    '"$results"'
-    END {
-        print "program | alone, s | by default, s | with learned weights, s | by the rank file, s" >times
-        for (i = 1; i <= cases; i++) {
-            t = order[i]
-            print "| " t " | " seconds(t SUBSEP "alone") " | " seconds(t SUBSEP "default") " | " \
-                seconds(t SUBSEP "learned") " | " seconds(t SUBSEP "ranks") " |" >times
-        }
-        line = "program"
-        for (what = 1; what <= 2; what++)
-            for (way = 1; way <= split("alone,by default,learned weights,rank file", ways, ","); way++)
-                line = line " | " ways[way] ", MB " (what == 1 ? "of the busiest node" : "on all wires")
-        print line >sent
-        for (i = 1; i <= cases; i++) {
-            t = order[i]
-            print "| " t " | " bytes(t SUBSEP "alone") " | " bytes(t SUBSEP "default") " | " bytes(t SUBSEP "learned") \
-                " | " bytes(t SUBSEP "ranks") " | " all_bytes(t SUBSEP "alone") " | " all_bytes(t SUBSEP "default") \
-                " | " all_bytes(t SUBSEP "learned") " | " all_bytes(t SUBSEP "ranks") " |" >sent
-        }
-    }' "$1"
-}
-
-# put TABLE: a table on stdin, as results.
-put() { "$top/build/pure/tool/results" put programs "$1" "make programs"; }
-
 inside() {
     local repetition number title moves program arguments way began=$SECONDS
     make_nodes
@@ -208,9 +171,7 @@ inside() {
         done < <(cases)
     done
     [ -s /dev/shm/results ] || refuse "none of the programs is in $programs; docs/gains.md says which they are"
-    table /dev/shm/results
-    put Times </dev/shm/times
-    put Bytes </dev/shm/sent
+    "$results" make programs "make programs" /dev/shm/results
     echo "it took $((SECONDS - began)) seconds" >&2
 }
 
@@ -245,7 +206,7 @@ try_all() {
         echo "| $title | $code | $(tail -n 1 said | sed 's/^cartograph: //; s/|/\\|/g') |" >>table
     done < <(tried)
     cat table
-    put "What cartograph try said" <table
+    "$results" put programs "What cartograph try said" "make programs" <table
 }
 
 programs=$(cd "${1:?a directory}" && pwd)

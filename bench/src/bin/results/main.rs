@@ -1,8 +1,10 @@
 //! Results as data, and on pages.
 //!
 //! `results put FILE TABLE COMMAND` reads a table from stdin, lines of cells with bars between them and the names of the
-//! columns first, into `bench/results/FILE.json`; COMMAND is what measures it. `results pages` puts the tables into the pages
-//! that show them.
+//! columns first, into `bench/results/FILE.json`; COMMAND is what measures it. `results make KIND COMMAND FILE...` makes the
+//! tables of a kind of the lines that a script has measured. `results pages` puts the tables into the pages that show them.
+
+mod measured;
 
 use std::process::ExitCode;
 use std::{env, fs, io};
@@ -22,6 +24,22 @@ fn put(file: &str, name: &str, command: &str) -> io::Result<()> {
     Ok(())
 }
 
+/// Makes the tables of a kind of files with measured lines.
+fn make(kind: &str, command: &str, files: &[&str]) -> io::Result<()> {
+    let texts: Vec<String> = files.iter().map(fs::read_to_string).collect::<io::Result<_>>()?;
+    let (file, tables) = match (kind, &texts[..]) {
+        ("cluster", [runs, edges]) => ("cluster", measured::cluster(runs, edges)),
+        ("programs", [runs]) => ("programs", measured::programs(runs)),
+        ("combining", [runs]) => ("combining", measured::combining(runs)),
+        ("simulated", [runs]) => ("combining", measured::simulated(runs)),
+        ("dimensions", [runs]) => ("combining", measured::dimensions(runs)),
+        _ => return Err(io::Error::other(format!("no tables are made of '{kind}'"))),
+    };
+    let path = File::put(file, command, tables?)?;
+    eprintln!("the tables are in {}", path.display());
+    Ok(())
+}
+
 /// The cells of a line; `None` if it is empty, or the rule below the names of columns in Markdown.
 fn cells(line: &str) -> Option<Vec<String>> {
     let line = line.trim();
@@ -35,10 +53,13 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = match arguments[..] {
         ["put", file, table, command] => put(file, table, command),
+        ["make", kind, command, ref files @ ..] => make(kind, command, files),
         ["pages"] => pages::all()
             .and_then(|all| all.iter().try_for_each(|page| fs::write(page, pages::filled(page)?))),
         _ => {
-            eprintln!("usage: results put FILE TABLE COMMAND | results pages");
+            eprintln!(
+                "usage: results put FILE TABLE COMMAND | results make KIND COMMAND FILE... | results pages"
+            );
             return ExitCode::from(2);
         }
     };
