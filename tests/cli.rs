@@ -18,6 +18,8 @@ mod traffic;
 mod trial;
 #[path = "cli/tune.rs"]
 mod tune;
+#[path = "cli/untrusted.rs"]
+mod untrusted;
 
 use run::cartograph;
 
@@ -48,6 +50,22 @@ fn help_is_given_where_it_is_asked_for() {
     assert!(cartograph("--version").stdout().contains(env!("CARGO_PKG_VERSION")));
     cartograph("").fails(2, "");
     cartograph("nonsense").fails(2, "cartograph --help");
+}
+
+#[test]
+fn every_manual_has_examples_exit_codes_and_other_pages() {
+    let directory = run::Directory::new("manuals");
+    cartograph(&format!("pages {}", directory.path().display())).stdout();
+    let mut count = 0;
+    for page in std::fs::read_dir(directory.path().join("share/man/man1")).unwrap() {
+        let page = page.unwrap().path();
+        let text = std::fs::read_to_string(&page).unwrap();
+        for section in [".SH EXAMPLES", ".SH EXIT STATUS", ".SH \"SEE ALSO\""] {
+            assert!(text.contains(section), "{}: {section}", page.display());
+        }
+        count += 1;
+    }
+    assert_eq!(count, 8);
 }
 
 #[test]

@@ -2,15 +2,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::run::{Directory, at, cartograph};
+use crate::run::{Directory, cartograph};
 
 /// A job of 8 processes, dealt out to two nodes. Each process sends to the one four above or below it 1000 bytes in 10
 /// messages, and 1 byte to itself.
-fn record(directory: &Path) -> PathBuf {
+pub(crate) fn record(directory: &Path) -> PathBuf {
     let hosts = ["alpha", "alpha", "alpha", "alpha", "beta", "beta", "beta", "beta"];
     let traffic = record_on(directory, &hosts, |rank| {
         vec![
@@ -237,174 +236,6 @@ fn ranks_are_placed_by_what_they_sent() {
     run.arg("--layout").arg(&layout).stdout();
     let text = fs::read_to_string(&file).unwrap();
     assert_eq!(text.lines().filter(|host| *host == "x").count(), 4, "{text}");
-}
-
-#[test]
-fn what_is_no_recording_is_told_in_one_line() {
-    let directory = Directory::new("traffic-wrong");
-    let traffic = record(directory.path());
-    let plan = |arguments: &str| cartograph(&format!("plan {arguments} --traffic")).arg(&traffic);
-    plan("--nodes 1 --ppn 4").fails(2, "needs 8 processes, but the nodes have 4");
-    plan("--layout 3x4").fails(2, "12 places, but there are 8 processes");
-    plan("--layout 2x4 --nodes 2 --ppn 4").fails(2, "cannot be used with");
-    plan("--dims 2x4").fails(2, "cannot be used with");
-    plan("--rankfile pbs").fails(2, "cray");
-    cartograph("plan --nodes 2 --ppn 4 --traffic /nowhere").fails(1, "/nowhere cannot be read");
-    cartograph("show --topology 1").arg(&traffic).fails(2, "--topology");
-
-    let part = traffic.join("2.jsonl");
-    let text = fs::read_to_string(&part).unwrap();
-    for (wrong, words) in [
-        (&text[..text.len() / 2], "is not a recording"),
-        (text.lines().next().unwrap(), "the part of rank 2 is cut off: 0 lines of 5"),
-        ("hello", "line 13"),
-        (&text.replace("\"rank\":2", "\"rank\":3"), "two parts of rank 3"),
-        (&text.replace("\"size\":8", "\"size\":9"), "of a job of 8 and of a job of 9"),
-        (&text.replace("\"schema\":1", "\"schema\":7"), "version 7"),
-        (&text.replace("\"to\":6", "\"to\":66"), "rank 66, but the job has 8"),
-    ] {
-        fs::write(&part, wrong).unwrap();
-        cartograph("show").arg(&traffic).fails(1, words);
-        plan("--nodes 2 --ppn 4").fails(1, words);
-    }
-    let empty = directory.join("empty");
-    fs::create_dir(&empty).unwrap();
-    cartograph("show").arg(&empty).fails(1, "no process has written anything");
-    // A recording without all parts does not say where everybody runs.
-    fs::remove_file(&part).unwrap();
-    plan("").fails(1, "say them by --nodes");
-    plan("--nodes 2 --ppn 4").stdout();
-}
-
-/// A recording of a single process, on host n0.
-fn alone(directory: &Directory, program: &str) -> PathBuf {
-    let file = directory.join("alone");
-    let text = format!(
-        "{{\"process\":{{\"program\":{},\"schema\":1,\"rank\":0,\"size\":1,\"host\":\"n0\",\"mpi\":\"M\",\
-         \"complete\":true,\"lines\":0}}}}",
-        json!(program)
-    );
-    fs::write(&file, text).unwrap();
-    file
-}
-
-#[test]
-fn a_recording_is_known_by_its_beginning_whatever_letters_it_has() {
-    let directory = Directory::new("traffic-letters");
-    for padding in ["", "x"] {
-        // Among the first bytes is half a letter, wherever these end.
-        let program = format!("{padding}{}", "\u{e4}".repeat(60));
-        let text = cartograph("show").arg(alone(&directory, &program)).stdout();
-        assert!(text.starts_with(&format!("{program}: 1 process")), "{text}");
-    }
-}
-
-#[test]
-fn a_stranger_s_recording_runs_nothing() {
-    let directory = Directory::new("traffic-stranger");
-    let ranks = directory.join("ranks");
-    let evil = "127.0.0.2 -launcher ssh -launcher-exec /tmp/evil";
-    let traffic = record_on(directory.path(), &["a", "b"], |_| Vec::new());
-    let part = traffic.join("1.jsonl");
-    let good = fs::read_to_string(&part).unwrap();
-    for host in [evil, "-launcher", "a,b", "$(id)", "", "\\u001b[2J"] {
-        fs::write(&part, good.replace("\"b\"", &format!("\"{host}\""))).unwrap();
-        for launcher in ["mpich", "openmpi", "slurm"] {
-            let run = cartograph(&format!("plan --rankfile {launcher}")).arg(&ranks);
-            run.arg("--traffic")
-                .arg(&traffic)
-                .fails(1, "the name of the host has other characters");
-        }
-        cartograph("show").arg(&traffic).fails(1, "the name of the host");
-    }
-    fs::write(&part, good).unwrap();
-
-    let layout = directory.join("layout");
-    let plan = || cartograph("plan --rankfile mpich").arg(&ranks).arg("--traffic").arg(&traffic);
-    for name in ["-launcher", "a,b", "$(id)", "\u{1b}[2J"] {
-        fs::write(&layout, format!("a {name}")).unwrap();
-        plan().arg("--layout").arg(&layout).fails(2, "is not a host name");
-    }
-    for names in ["a,-launcher", "a,$(id)"] {
-        plan().arg("--hosts").arg(names).fails(2, "is not a host name");
-        fs::write(&layout, names.replace(',', "\n")).unwrap();
-        plan().arg("--hosts").arg(&layout).fails(2, "is not a host name");
-    }
-    assert!(!ranks.exists());
-}
-
-#[test]
-fn no_terminal_sees_control_characters_of_others() {
-    let directory = Directory::new("traffic-terminal");
-    let file = alone(&directory, "\u{1b}[2Japp\r\u{9b}1m\u{202e}");
-    for arguments in ["show", "plan --traffic"] {
-        let text = cartograph(arguments).arg(&file).stdout();
-        let moves = |c: char| (c.is_control() && c != '\n') || c == '\u{202e}';
-        assert!(text.contains("[2Japp") && !text.contains(moves), "{text:?}");
-    }
-    let wrong = directory.join("wrong");
-    let text = fs::read_to_string(&file).unwrap() + "\n{\"\\u001b[2J\":1}\n";
-    fs::write(&wrong, text.replace("\"lines\":0", "\"lines\":1")).unwrap();
-    cartograph("show").arg(&wrong).fails(1, "\u{fffd}[2J");
-    // A report's name of a program comes from elsewhere as well.
-    let report = directory.join("report.json");
-    fs::write(&report, "{\"\\u001b[2J\": ").unwrap();
-    cartograph("show").arg(&report).fails(1, "cannot show");
-}
-
-#[test]
-fn what_a_recording_claims_takes_no_memory() {
-    let directory = Directory::new("traffic-claims");
-    let file = alone(&directory, "./app");
-    let text = fs::read_to_string(&file).unwrap().replace("\"size\":1", "\"size\":33554432");
-    fs::write(&file, text).unwrap();
-    // In 200 MB of address space, of which the command takes some tens for itself.
-    let limited = |arguments: &str| {
-        let command = format!("ulimit -v 200000; exec \"$0\" {arguments} \"$1\"");
-        let run = at(Path::new("/bin/sh"), "-c").arg(command);
-        run.arg(env!("CARGO_BIN_EXE_cartograph")).arg(&file)
-    };
-    let text = limited("show").stdout();
-    assert!(text.contains("33554431 of the 33554432 parts are missing, the first that of rank 1"));
-    limited("plan --traffic").fails(1, "parts of the recording are missing");
-    limited("plan --nodes 2 --ppn 4 --traffic").fails(2, "but the nodes have 8");
-    limited("show --svg - ").fails(1, "too many to be drawn");
-}
-
-#[test]
-fn sums_beyond_64_bits_end_nothing() {
-    let directory = Directory::new("traffic-sums");
-    let hosts: Vec<String> = (0..40).map(|rank| format!("n{}", rank / 2)).collect();
-    let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
-    let traffic = record_on(directory.path(), &hosts, |rank| {
-        let sent =
-            |to: usize| json!({"sent": {"to": to % 40, "messages": u64::MAX, "bytes": u64::MAX}});
-        (1..40).map(|by| sent(rank + by)).chain([sent(rank + 1)]).collect()
-    });
-    let text = cartograph("show").arg(&traffic).stdout();
-    assert!(text.contains("18.4 EB"), "{text}");
-    for arguments in ["", "--levels 5:4:2", "--objective max", "--nodes 2 --ppn 20"] {
-        let text = cartograph(&format!("plan {arguments} --traffic")).arg(&traffic).stdout();
-        assert!(text.contains("GiB between nodes"), "{text}");
-    }
-    let answer = cartograph("plan --json --traffic").arg(&traffic).stdout();
-    let answer: Value = serde_json::from_str(&answer).unwrap();
-    assert_eq!(answer["unit"], "GiB");
-    assert!(answer["before"]["inter_node_edges"].as_i64().unwrap() > 0, "{answer}");
-}
-
-#[test]
-fn links_in_a_recording_are_not_followed() {
-    let directory = Directory::new("traffic-links");
-    let traffic = record(directory.path());
-    let part = traffic.join("2.jsonl");
-    let elsewhere = directory.join("elsewhere");
-    fs::rename(&part, &elsewhere).unwrap();
-    std::os::unix::fs::symlink(&elsewhere, &part).unwrap();
-    cartograph("show").arg(&traffic).fails(1, "2.jsonl in it");
-    fs::remove_file(&part).unwrap();
-    assert!(Command::new("mkfifo").arg(&part).status().unwrap().success());
-    cartograph("show").arg(&traffic).fails(1, "not a regular file");
 }
 
 #[test]

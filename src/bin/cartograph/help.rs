@@ -5,6 +5,16 @@ use std::ffi::OsStr;
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command, Error};
 
+pub(crate) const COMMAND: &str = "\
+Examples:
+  cartograph plan --dims 50x48 --nodes 50 --ppn 48
+  cartograph try mpiexec -n 8 ./app
+  mpiexec -n 64 cartograph exec --report ./app
+  cartograph tune -- mpiexec -n 64 ./app
+
+Exit status:
+  0; 1 if something cannot be done, 2 for wrong arguments; exec passes on that of the program";
+
 pub(crate) const EXEC: &str = "\
 Examples:
   mpiexec -n 64 cartograph exec --report ./app
@@ -66,6 +76,9 @@ Exit status:
   0, also if nothing is faster; 1 if something cannot be done, 2 for wrong arguments, 130 if it is interrupted";
 
 pub(crate) const INFO: &str = "\
+Examples:
+  cartograph info
+
 Exit status:
   0; 1 if something cannot be done";
 

@@ -27,7 +27,7 @@ use output::Failure;
 
 /// The process-topology chapter of MPI as a library of its own.
 #[derive(Parser)]
-#[command(name = "cartograph", version, max_term_width = 100)]
+#[command(name = "cartograph", version, max_term_width = 100, after_help = help::COMMAND)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,
@@ -41,10 +41,10 @@ enum Command {
     /// Finds the fastest placement of a program, by runs: cartograph tune -- mpiexec -n 64 ./app
     #[command(after_help = help::TUNE)]
     Tune(tune::Arguments),
-    /// Finds which process should take which place in a grid or graph, and what that gains
+    /// Plans the placement of a grid, a graph or a recorded program, and shows what it gains
     #[command(after_help = help::PLAN)]
     Plan(plan::Arguments),
-    /// Prints what MPI_Dims_create answers
+    /// Prints the answer of MPI_Dims_create
     #[command(after_help = help::DIMS)]
     Dims(dims::Arguments),
     /// Prints or draws a report in JSON, as exec --report=FILE.json writes it, or a recorded run

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Command;
 use clap_complete::Shell;
 
+use crate::help;
 use crate::info::VARIABLES;
 use crate::output::{Failure, Result};
 
@@ -30,7 +31,7 @@ pub(crate) fn run(arguments: &Arguments, command: Command) -> Result<()> {
         shown = shown.about(about.clone());
     }
     shown = shown.subcommands(command.get_subcommands().filter(|one| !one.is_hide_set()).cloned());
-    shown = shown.subcommand_required(true);
+    shown = shown.subcommand_required(true).after_help(help::COMMAND);
 
     for (shell, file) in COMPLETIONS {
         let mut text = Vec::new();
@@ -49,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments, command: Command) -> Result<()> {
     let names = shown.get_subcommands().map(|one| format!("cartograph-{}", one.get_name()));
     let names: Vec<String> = names.collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let more = environment() + &see_also(&names);
+    let more = sections(&shown) + &environment() + &see_also(&names);
     manual(shown, &more, &manuals.join("cartograph.1"))
 }
 
