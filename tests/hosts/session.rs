@@ -113,6 +113,11 @@ impl<'a> Session<'a> {
         count(&self.err, pattern)
     }
 
+    /// Returns whether Cartograph is not named on stderr.
+    pub(crate) fn is_quiet(&self) -> bool {
+        !self.err.to_lowercase().contains("cartograph")
+    }
+
     /// Returns whether stderr has these words.
     pub(crate) fn says(&self, words: &str) -> bool {
         self.err.contains(words)

@@ -80,7 +80,7 @@ impl Exec<'_, '_> {
     /// Checks that one process prints this, and that Cartograph prints nothing.
     fn prints(&mut self, what: &str, expected: &str, words: &[&str]) {
         let ran = self.runs(1, words);
-        let quiet = self.session.said("(?i)cartograph") == 0;
+        let quiet = self.session.is_quiet();
         let right = self.session.out == expected;
         self.session.check(what, ran && quiet && right);
     }
@@ -285,7 +285,7 @@ fn right_library(session: &mut Session<'_>, programs: &Programs) -> Result<(), S
     Ok(())
 }
 
-/// What others may have written is not loaded.
+/// Files that others may have written are not loaded.
 fn trusted_files(session: &mut Session<'_>, programs: &Programs) -> Result<(), String> {
     let host = session.host.name.clone();
     let (own, record) = (word(&programs.linked), word(&programs.record));
