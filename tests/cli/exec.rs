@@ -187,7 +187,7 @@ fn what_is_wrong_with_the_arguments_is_told_once_a_job() {
     cartograph("exec").fails(2, "PROGRAM");
     machine.exec("", Path::new("./nothing-like-it")).fails(127, "no program");
     machine.exec("", Path::new("nothing-like-it")).fails(127, "in PATH");
-    machine.exec("", &at.join("source.c")).fails(126, "nobody may execute it");
+    machine.exec("", &at.join("source.c")).fails(126, "it is not executable");
     machine.exec("--report rep.txt", &program).fails(127, "written --report=rep.txt");
 }
 

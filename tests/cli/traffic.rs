@@ -168,7 +168,7 @@ fn what_is_foretold_to_be_slower_is_not_proposed() {
     assert_eq!(found["old_rank"], json!((0..16).collect::<Vec<i32>>()));
     let told = cartograph("plan --network 60us,200Mbit --traffic").arg(&sweep).stdout();
     assert!(
-        told.contains("no order of ranks is foretold to be faster by 3 %: nobody is moved"),
+        told.contains("no order of ranks is foretold to be faster by 3 %: no process is moved"),
         "{told}"
     );
     // On which network it ran is found by the time that it took.

@@ -100,7 +100,7 @@ impl PartialRecording {
                 let is_right = window.events().is_some();
                 let before = self.recording.windows.insert(rank, window);
                 if !is_right || before.is_some() {
-                    return Err(self.malformed("it is no window of a process"));
+                    return Err(self.malformed("it is not a window of a process"));
                 }
             }
         }

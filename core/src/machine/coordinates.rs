@@ -34,7 +34,10 @@ pub(super) fn read(text: &str) -> Result<NetworkMapFile, LayoutError> {
     let lines = text.lines().enumerate().filter(|(_, text)| !text.trim().is_empty()).skip(1);
     for (at, text) in lines {
         let Some((rank, [group, switch, _])) = line(text.trim()) else {
-            fault(at + 1, format!("'{}' is no rank with its group, switch and port", text.trim()));
+            fault(
+                at + 1,
+                format!("'{}' is not a rank with its group, switch and port", text.trim()),
+            );
             continue;
         };
         let name = |number: i64| if number < 0 { String::new() } else { number.to_string() };

@@ -40,7 +40,7 @@ impl Distances {
             })?;
             if number < before {
                 return Err(format!(
-                    "'{text}' has {number} after {before}; what is farther costs no less"
+                    "'{text}' has {number} after {before}; farther levels must not cost less"
                 ));
             }
             before = number;

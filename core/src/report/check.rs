@@ -119,7 +119,7 @@ impl NodeTraffic {
         let nodes = self.before.len();
         let rows = self.before.iter().chain(&self.after);
         ensure(self.after.len() == nodes && { rows }.all(|row| row.len() == nodes), || {
-            "traffic is to have as many rows and columns as there are nodes".to_owned()
+            "traffic needs a row and a column for each node".to_owned()
         })
     }
 }

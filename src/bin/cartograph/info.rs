@@ -84,7 +84,7 @@ fn fault(name: &str, text: &str) -> Option<String> {
         "CARTOGRAPH_WEIGHTS" => Weights::parse(text).err(),
         "CARTOGRAPH_LEVEL_WEIGHTS" => Distances::parse(text).err().map(|error| error.to_string()),
         "CARTOGRAPH_CHECK" => {
-            Check::parse(text).err().map(|word| format!("has '{word}', which is no rule"))
+            Check::parse(text).err().map(|word| format!("has '{word}', which is not a rule"))
         }
         "CARTOGRAPH_NEIGHBOR" => one_of(&["graph", "alltoall"]),
         "CARTOGRAPH_PAIRING" => one_of(&["standard", "host"]),

@@ -52,7 +52,7 @@ impl Profile {
         let text =
             std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"))?;
         let profile: Self =
-            serde_json::from_str(&text).map_err(|error| format!("is no profile: {error}"))?;
+            serde_json::from_str(&text).map_err(|error| format!("is not a profile: {error}"))?;
         if profile.schema != SCHEMA {
             return Err(format!("has version {} of the form", profile.schema));
         }

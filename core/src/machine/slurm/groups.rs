@@ -235,7 +235,7 @@ SwitchName=s4 Switches=s[2-3]
         assert_eq!(
             faults,
             [
-                "line 3 of the file: '1: 0 8' is no rank with its group, switch and port",
+                "line 3 of the file: '1: 0 8' is not a rank with its group, switch and port",
                 "line 6 of the file: rank 2 was in another place before",
             ]
         );

@@ -77,10 +77,10 @@ impl Figure {
         let mut square =
             "A square is a process. Color, number and thick borders: its node.".to_owned();
         if !before.above.is_empty() {
-            square.push_str(" Thicker borders: what is above nodes.");
+            square.push_str(" Thicker borders: groups of nodes.");
         }
         if !before.below.is_empty() {
-            square.push_str(" Thin borders: what is inside nodes.");
+            square.push_str(" Thin borders: parts of nodes.");
         }
         let mut legend = vec![square, axes(&shown)];
         if shown != dims {

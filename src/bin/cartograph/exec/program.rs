@@ -30,7 +30,7 @@ pub(crate) fn find_program(name: &OsStr) -> Result<PathBuf> {
                     .with_code(NOT_RUN))
             }
             Ok(_) => Err(Failure::new(format!(
-                "cannot run {shown}: nobody may execute it; if it is a program, chmod +x {shown}"
+                "cannot run {shown}: it is not executable; if it is a program, chmod +x {shown}"
             ))
             .with_code(NOT_RUN)),
             Err(error) => {

@@ -121,11 +121,11 @@ impl Solved {
             (Some(_), _) => format!("found by {}", plan.algorithm),
             (None, Some(cost)) => format!(
                 "moving helps if all faces are alike ({} of the busiest node, {} between nodes) but may hurt if \
-                 not (--weights says what they weigh): nobody is moved",
+                 not (--weights says what they weigh): no process is moved",
                 cost.max_node_edges, cost.inter_node_edges
             ),
             (None, None) if self.forecast.is_some() => format!(
-                "no order of ranks is foretold to be faster by {:.0} %: nobody is moved",
+                "no order of ranks is foretold to be faster by {:.0} %: no process is moved",
                 100.0 * (LEAST_GAIN - 1.0)
             ),
             (None, None) => "nothing better than the order of ranks was found".to_owned(),

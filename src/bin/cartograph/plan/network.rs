@@ -89,7 +89,7 @@ fn nodes(
         (None, None, Problem::Traffic(recorded)) => {
             let (layout, names) = traffic::layout(&recorded.recording).ok_or_else(|| {
                 Failure::new(
-                    "parts of the recording are missing, so nobody knows the nodes of all ranks",
+                    "parts of the recording are missing, so the nodes of some ranks are unknown",
                 )
             })?;
             Ok((layout, Some(names)))

@@ -66,7 +66,7 @@ fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Machine, Optio
         };
         let (layout, names) = traffic::layout(&recorded.recording).ok_or_else(|| {
             Failure::new(
-                "parts of the recording are missing, so nobody knows the nodes of all ranks: say \
+                "parts of the recording are missing, so the nodes of some ranks are unknown: say \
                  them by --nodes with --ppn, --node-sizes or --layout",
             )
         })?;

@@ -222,7 +222,7 @@ fn draw(recording: &Recording) -> Result<String> {
     } else {
         let (layout, names) = super::layout(recording).ok_or_else(|| {
             Failure::new(format!(
-                "{size} ranks are too many to be drawn, and parts are missing, so nobody knows their nodes"
+                "{size} ranks are too many to be drawn, and parts are missing, so their nodes are unknown"
             ))
         })?;
         (names.len(), layout.nodes().to_vec(), "node")

@@ -170,7 +170,7 @@ fn blame(runs: &mut Runs, reach: &str, word: &str, by: &[Function], why: &str) -
             && moves_less
             && let Outcome::Same(moves) = runs.examine(&word, "less moved at random")?
         {
-            let rest = if moves.by().is_empty() { "; nobody is moved then" } else { "" };
+            let rest = if moves.by().is_empty() { "; no process is moved then" } else { "" };
             text +=
                 &format!(". With CARTOGRAPH_REORDER={narrower}, which {what}, it is right{rest}");
             return Ok(text);

@@ -112,7 +112,7 @@ impl<'a> Runs<'a> {
             Outcome::Same(moves) => match moves.by() {
                 by if !by.is_empty() => format!("the same; moved by {}", names(&by)),
                 _ if is_off => "the same".into(),
-                _ => "nobody is moved".into(),
+                _ => "no process is moved".into(),
             },
             Outcome::Differs(_, why) => format!("{why}, twice"),
             Outcome::Unclear(why) => why.clone(),
