@@ -120,7 +120,7 @@ impl Sim {
         Self { rank: self.rank, group: Arc::clone(&self.group) }
     }
 
-    /// What each process passes, by rank. Not noted as a call.
+    /// The values that all processes pass, by rank. Not noted as a call.
     #[cfg(test)]
     pub(crate) fn everyones<T: Clone + Send + 'static>(&self, own: T) -> Vec<T> {
         self.all("everyones", own)
