@@ -83,6 +83,11 @@ for setting in MINI_EAGER=0 MINI_ORDER=1 MINI_ORDER=2 'MINI_EAGER=0 MINI_ORDER=3
     check "$setting: combined" run 4 "$setting $combined" required
     check "$setting: moved" run 4 "$setting $moved" required
     check "$setting: poisson" run 6 "$setting" poisson
+    check "$setting: lifetime" run 3 "$setting" lifetime 3
+    check "$setting: tool_calls" run 3 "$setting" tool_calls
+    check "$setting: errors_repeated" run 2 "$setting" errors_repeated
+    check "$setting: grids_differ" run 4 "$setting" grids_differ
+    check "$setting: failed_handle" run 2 "$setting" failed_handle
 done
 
 # What runs out comes back as an error of class MPI_ERR_NO_MEM, which ends this program, or is not needed.
