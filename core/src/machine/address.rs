@@ -3,13 +3,14 @@
 
 use std::collections::HashMap;
 
+use super::torus::{self, At};
 use super::{Kind, Machine};
 
 /// The largest number of levels above the nodes; if there are more, the outermost count as one.
 pub const MOST_ABOVE: usize = 5;
 
 /// The length in words of a [`ReportedAddress`] as it is sent.
-pub const WORDS: usize = 3 + MOST_ABOVE;
+pub const WORDS: usize = 4 + MOST_ABOVE;
 
 /// The longest address that is looked at, in bytes.
 const MOST_BYTES: usize = 1 << 14;
@@ -25,6 +26,8 @@ pub struct Address {
     whole: u64,
     /// A number for the name at each level.
     names: [u32; MOST_ABOVE],
+    /// The coordinates of the node in the innermost group that has some.
+    at: Option<At>,
 }
 
 /// The knowledge of a process about its node's address in the network.
@@ -62,7 +65,7 @@ impl Address {
             }
         }
         whole.add(node.as_bytes());
-        Self { levels: levels as u8, kinds, whole: whole.0, names }
+        Self { levels: levels as u8, kinds, whole: whole.0, names, at: None }
     }
 
     /// The kinds of the levels, the outermost first.
@@ -94,7 +97,8 @@ impl ReportedAddress {
             Self::At(at) => {
                 words[0] = (u32::from(at.levels) + 1) | (at.kinds << 8);
                 words[1..3].copy_from_slice(&[at.whole as u32, (at.whole >> 32) as u32]);
-                words[3..].copy_from_slice(&at.names);
+                words[3] = at.at.map_or(u32::MAX, torus::packed);
+                words[4..].copy_from_slice(&at.names);
             }
         }
         words
@@ -102,7 +106,7 @@ impl ReportedAddress {
 
     /// The address that another process sent as [`words`](Self::words).
     pub fn from_words(words: &[u32; WORDS]) -> Self {
-        let [head, low, high, names @ ..] = words;
+        let [head, low, high, place, names @ ..] = words;
         let levels = (head & 255).wrapping_sub(1);
         match *head {
             0 => Self::Nothing,
@@ -115,6 +119,7 @@ impl ReportedAddress {
                 kinds: head >> 8,
                 whole: u64::from(*low) | u64::from(*high) << 32,
                 names: *names,
+                at: torus::unpacked(*place),
             }),
         }
     }
@@ -146,9 +151,10 @@ fn slurm(address: &str, pattern: &str) -> Option<Address> {
         alike.then_some(kind)
     };
     let kinds: Option<Vec<Kind>> = words.iter().zip(names).map(group).collect();
+    let place = names.iter().rev().find_map(|name| torus::numbers(name.split_once(':')?.1, ':'));
     let names = names.iter().map(|name| name.split(':').next().unwrap_or_default());
     let groups: Vec<(Kind, &str)> = kinds?.into_iter().zip(names).collect();
-    Some(Address::new(&groups, node))
+    Some(Address { at: place, ..Address::new(&groups, node) })
 }
 
 /// FNV-1a in 64 bits, of texts that end somewhere.
@@ -281,10 +287,12 @@ impl Machine {
             outer.clone()
         });
         let levels: Vec<(Kind, Vec<u64>)> = addresses[0].kinds().zip(groups).collect();
-        levels.iter().rev().fold(self.clone(), |layout, (kind, group_of)| {
+        let layout = levels.iter().rev().fold(self.clone(), |layout, (kind, group_of)| {
             let ids: Vec<u64> = self.nodes().iter().map(|node| group_of[*node as usize]).collect();
             layout.under(*kind, &ids).expect("nodes and groups are whole")
-        })
+        });
+        let at: Vec<Option<At>> = addresses.iter().map(|address| address.at).collect();
+        layout.with_torus(At::default(), &at)
     }
 }
 

@@ -12,6 +12,7 @@ mod notation;
 mod paths;
 mod runs;
 mod slurm;
+pub mod torus;
 
 use std::io;
 
@@ -20,6 +21,7 @@ pub use self::level::{Kind, Level};
 pub use self::notation::{names_a_file, parse_sizes, places};
 pub use self::paths::node_of_path;
 pub use self::runs::Runs;
+use self::torus::Torus;
 
 /// The names of a list as Slurm writes it: "tux[0-3,12],dev7".
 ///
@@ -50,13 +52,15 @@ pub struct Machine {
     levels: Vec<Level>,
     /// The index of the level of nodes.
     nodes: usize,
+    /// The coordinates of nodes, if they are known.
+    torus: Option<Torus>,
 }
 
 impl Machine {
     /// A layout by a number for the node of each rank: ranks with the same number share a node.
     pub fn from_ids(ids: &[u64]) -> Self {
         let group_of = numbered(ids.iter().map(|id| (0, *id)));
-        Self { levels: vec![Level { kind: Kind::Node, group_of }], nodes: 0 }
+        Self { levels: vec![Level { kind: Kind::Node, group_of }], nodes: 0, torus: None }
     }
 
     /// A layout by its levels, which nest and are numbered as [`Machine`] says. `None` if not one of them are
@@ -67,7 +71,7 @@ impl Machine {
         let (above, below) = (&levels[..nodes], &levels[nodes + 1..]);
         let in_order = above.iter().all(|level| level.kind < Kind::Node)
             && below.iter().all(|level| level.kind > Kind::Node);
-        in_order.then_some(Self { levels, nodes })
+        in_order.then_some(Self { levels, nodes, torus: None })
     }
 
     /// Nodes with `sizes[i]` ranks each, filled one after the other.
@@ -86,7 +90,7 @@ impl Machine {
             .iter()
             .map(|(kind, group_of)| Level { kind: *kind, group_of: spread(&|i| group_of[i]) });
         let nodes = Level { kind: Kind::Node, group_of: spread(&|node| node as u32) };
-        Self { levels: outer.chain([nodes]).collect(), nodes: above.len() }
+        Self { levels: outer.chain([nodes]).collect(), nodes: above.len(), torus: None }
     }
 
     /// All ranks on one node.
@@ -211,6 +215,28 @@ impl Machine {
         &self.levels
     }
 
+    /// The coordinates of nodes, if they are known.
+    pub fn torus(&self) -> Option<&Torus> {
+        self.torus.as_ref()
+    }
+
+    /// The same layout with coordinates of its nodes. They mean something only within a torus or ring, if there are levels
+    /// of these.
+    #[must_use]
+    pub fn with_torus(mut self, rings: torus::At, at: &[Option<torus::At>]) -> Self {
+        let within =
+            self.above().iter().rfind(|level| [Kind::Torus, Kind::Ring].contains(&level.kind));
+        let mut group_of = vec![0; at.len()];
+        if let Some(level) = within {
+            self.nodes()
+                .iter()
+                .zip(&level.group_of)
+                .for_each(|(node, group)| group_of[*node as usize] = *group);
+        }
+        self.torus = Torus::of_nodes(rings, group_of.into_iter().zip(at.iter().copied()));
+        self
+    }
+
     /// The levels above the nodes, the outermost first.
     pub fn above(&self) -> &[Level] {
         &self.levels[..self.nodes]
@@ -251,7 +277,12 @@ impl Machine {
             group_of: numbered(ranks.clone().map(|rank| (0, u64::from(level.group_of[rank])))),
         };
         let levels = self.levels.iter().map(select).collect();
-        Self { levels, nodes: self.nodes }.without_idle_levels()
+        let torus = self.torus.as_ref().map(|torus| {
+            let mut seen = std::collections::HashSet::new();
+            let nodes = ranks.clone().map(|rank| self.nodes()[rank]);
+            torus.select(nodes.filter(|node| seen.insert(*node)))
+        });
+        Self { levels, nodes: self.nodes, torus }.without_idle_levels()
     }
 
     /// Returns whether every level has one group, so that no mapping can gain anything.

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::torus::{self, At};
 use super::{Kind, LayoutError, Level, MOST_LEVELS, Machine, numbered};
 
 /// The parts of a path that are below the node: the word before the number.
@@ -17,14 +18,25 @@ fn below(part: &str) -> Option<Kind> {
     BELOW.iter().find_map(of)
 }
 
+/// The sides of a torus in its name, such as "torus8x8x4" or "torus8x8x4:a".
+fn rings(part: &str) -> Option<At> {
+    let sides = part.strip_prefix("torus")?.split(':').next()?;
+    torus::numbers(sides, 'x').filter(|sides| sides[0] > 0)
+}
+
+/// The name of a node and its coordinates, as in "n5@3,0,1".
+fn place(node: &str) -> (&str, Option<At>) {
+    node.split_once('@').map_or((node, None), |(name, at)| (name, torus::numbers(at, ',')))
+}
+
 /// The name of the node in a path of [`Machine::from_names`].
 pub fn node_of_path(path: &str) -> &str {
     let mut rest = path;
     loop {
         match rest.rsplit_once('/') {
             Some((outer, last)) if below(last).is_some() => rest = outer,
-            Some((_, node)) => return node,
-            None => return rest,
+            Some((_, node)) => return place(node).0,
+            None => return place(rest).0,
         }
     }
 }
@@ -42,7 +54,13 @@ fn kinds(path: &str) -> Result<Vec<Kind>, String> {
         ));
     }
     let inside: Vec<Kind> = parts[1..].iter().rev().map_while(|part| below(part)).collect();
-    let mut kinds = vec![Kind::Switch; parts.len() - inside.len() - 1];
+    let above = &parts[..parts.len() - inside.len() - 1];
+    let kind = |part: &&str| if rings(part).is_some() { Kind::Torus } else { Kind::Switch };
+    let mut kinds: Vec<Kind> = above.iter().map(kind).collect();
+    let (node, at) = place(parts[above.len()]);
+    if node.len() < parts[above.len()].len() && at.is_none() {
+        return Err(format!("'{path}' has no coordinates after @"));
+    }
     kinds.push(Kind::Node);
     kinds.extend(inside.into_iter().rev());
     match kinds.windows(2).find(|pair| pair[1] > Kind::Node && pair[0] >= pair[1]) {
@@ -109,7 +127,16 @@ pub(super) fn read(text: &str) -> Result<Machine, LayoutError> {
         Level { kind: *kind, group_of: numbered(ids) }
     };
     let levels = kinds.iter().enumerate().map(level).collect();
-    Ok(Machine::of_levels(levels).expect("kinds in order").without_idle_levels())
+    let machine = Machine::of_levels(levels).expect("kinds in order");
+    // Of each node the first word tells.
+    let mut coordinates = vec![None; machine.levels()[at].groups()];
+    let mut sides = At::default();
+    for ((_, path), node) in paths.iter().zip(machine.nodes()) {
+        let parts: Vec<&str> = path.split('/').take(at + 1).collect();
+        coordinates[*node as usize] = place(parts[at]).1;
+        sides = parts[..at].iter().rev().find_map(|part| rings(part)).unwrap_or_default();
+    }
+    Ok(machine.with_torus(sides, &coordinates).without_idle_levels())
 }
 
 #[cfg(test)]
@@ -140,10 +167,30 @@ mod tests {
     }
 
     #[test]
+    fn nodes_may_have_coordinates() {
+        let torus = |text: &str| read(text, 3).unwrap().torus().cloned();
+        let text = "torus4x4/n1@0,3 torus4x4/n2@1,3 torus4x4/n1@0,3";
+        let found = torus(text).unwrap();
+        assert_eq!((found.rings, &found.at[..]), ([4, 4, 0], &[[0, 3, 0], [1, 3, 0]][..]));
+        assert_eq!(read(text, 3).unwrap().names(), ["nodes"]);
+        // Without its size it has ends, and in two tori the same coordinates may be.
+        assert_eq!(torus("n1@0,3 n2@1,3 n3@2,2").unwrap().rings, [0; 3]);
+        let two = read("torus4:a/n1@1 torus4:a/n2@2 torus4:b/n3@1", 3).unwrap();
+        assert!(two.names() == ["tori", "nodes"] && two.torus().is_some());
+        assert_eq!(torus("torus4/n1@1 torus4/n2@2 torus4/n3@1"), None);
+        assert_eq!(torus("n1@1 n2@2 n3"), None);
+        assert_eq!(two.select([2, 1].into_iter()).torus().unwrap().at[..], [[1, 0, 0], [2, 0, 0]]);
+    }
+
+    #[test]
     fn nodes_have_names() {
-        for (path, node) in
-            [("n1", "n1"), ("a/s1/n1", "n1"), ("s1/n1/package0/numa1", "n1"), ("n1/l30", "n1")]
-        {
+        for (path, node) in [
+            ("n1", "n1"),
+            ("a/s1/n1", "n1"),
+            ("s1/n1/package0/numa1", "n1"),
+            ("n1/l30", "n1"),
+            ("t/n1@3,4", "n1"),
+        ] {
             assert_eq!(node_of_path(path), node);
         }
     }
@@ -159,6 +206,7 @@ mod tests {
             ("s1/n1 s1/n2/numa0", 1, "a path of switches/nodes/NUMA domains"),
             ("s1/n1\n\ns2/n2\ns2/n1", 4, "node n1 is in s1 and in s2"),
             ("s1//n1", 1, "no name at place 2"),
+            ("s1/n1@1,x", 1, "no coordinates after @"),
             ("/n1", 1, "no name at place 1"),
             ("s/n/", 1, "no name at place 3"),
             ("n1/numa0/package0", 1, "packages within NUMA domains"),

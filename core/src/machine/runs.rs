@@ -4,18 +4,19 @@
 //! that are dealt to nodes in turn make runs that repeat, of which the first round is kept. So blocks and
 //! rounds take O(nodes) words, whatever the number of ranks; an order without any order takes O(ranks).
 
+use super::torus::Torus;
 use super::{Kind, Level, MOST_LEVELS, Machine};
 
 /// A [`Machine`] in compressed form: runs of consecutive ranks in one location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runs {
-    /// The number of ranks, the number of levels, the kind of each, and the runs: how many ranks, and their
-    /// group at each level. After the last run comes the first again, until all ranks have their place.
+    /// The number of ranks, the number of levels, how many words tell the coordinates of nodes, the kind of each level,
+    /// these words, and the runs: how many ranks, and their group at each level. After the last run comes the first again, until all ranks have their place.
     words: Box<[u32]>,
 }
 
-/// The words before the kinds of levels.
-const HEAD: usize = 2;
+/// The number of words before the kinds of levels.
+const HEAD: usize = 3;
 
 impl From<&Machine> for Runs {
     fn from(layout: &Machine) -> Self {
@@ -32,9 +33,11 @@ impl From<&Machine> for Runs {
         }
         let run = 1 + levels.len();
         let round = round(&runs.chunks_exact(run).collect::<Vec<_>>());
-        let head = [layout.ranks() as u32, levels.len() as u32].into_iter();
+        let torus: Vec<u32> = layout.torus().into_iter().flat_map(Torus::words).collect();
+        let head = [layout.ranks() as u32, levels.len() as u32, torus.len() as u32].into_iter();
         let kinds = levels.iter().map(|level| level.kind as u32);
-        Self { words: head.chain(kinds).chain(runs[..run * round].iter().copied()).collect() }
+        let runs = runs[..run * round].iter().copied();
+        Self { words: head.chain(kinds).chain(torus).chain(runs).collect() }
     }
 }
 
@@ -52,7 +55,12 @@ impl Runs {
         let (above, below) = kinds.split_at(kinds.iter().position(|kind| *kind == node)?);
         let nest = above.iter().all(|kind| *kind < node)
             && below[1..].iter().all(|kind| (node + 1..last).contains(kind));
-        let runs = words[HEAD + levels..].chunks_exact(1 + levels);
+        let torus = words.get(HEAD + levels..)?.get(..*words.get(2)? as usize)?;
+        let runs = words[HEAD + levels + torus.len()..].chunks_exact(1 + levels);
+        if !torus.is_empty() {
+            let nodes = runs.clone().map(|run| run[1 + above.len()] as usize + 1).max()?;
+            Torus::from_words(torus).filter(|torus| torus.at.len() == nodes)?;
+        }
         let whole = nest && levels <= MOST_LEVELS && runs.remainder().is_empty();
         let full = runs.clone().all(|run| run[0] > 0) && (runs.len() > 0 || ranks == 0);
         (whole && full).then_some(Self { words })
@@ -69,7 +77,7 @@ impl Runs {
 
     /// The runs of one round.
     fn runs(&self) -> impl Iterator<Item = &[u32]> + Clone {
-        self.words[HEAD + self.levels()..].chunks_exact(1 + self.levels())
+        self.words[HEAD + self.levels() + self.words[2] as usize..].chunks_exact(1 + self.levels())
     }
 
     /// As [`Machine::is_flat`].
@@ -90,7 +98,9 @@ impl Runs {
             }
         };
         let levels = (0..self.levels()).map(level).collect();
-        Machine::of_levels(levels).expect("levels of a layout")
+        let torus =
+            Torus::from_words(&self.words[HEAD + self.levels()..][..self.words[2] as usize]);
+        Machine { torus, ..Machine::of_levels(levels).expect("levels of a layout") }
     }
 }
 
@@ -147,6 +157,10 @@ mod tests {
         };
         assert_eq!(words(&packages(Machine::blocks(&[8; 100]))), HEAD + 2 + 3 * 200);
         assert_eq!(words(&Machine::parse("10x20x48", 9600).unwrap()), HEAD + 2 + 3 * 200);
+        let at = [Some([0, 0, 1]), Some([3, 2, 1])];
+        let torus = Machine::blocks(&[8; 2]).with_torus([4, 4, 0], &at);
+        assert!(torus.torus().is_some());
+        assert_eq!(words(&torus), HEAD + 1 + 3 + 2 * 2);
         // Where nothing repeats all is kept.
         assert_eq!(words(&Machine::from_ids(&[1, 2, 1, 1, 2, 3])), HEAD + 1 + 2 * 5);
     }
@@ -157,15 +171,18 @@ mod tests {
         for words in [
             &[][..],
             &[1],
-            &[1, 0],
-            &[1, 1],
-            &[1, 1, node],
-            &[1, 1, node, 1],
-            &[1, 1, node, 0, 0],
-            &[1, 1, 0, 1, 0],
-            &[1, 1, 99, 1, 0],
-            &[1, 2, node, node, 1, 0, 0],
-            &[9, u32::MAX, 1],
+            &[1, 0, 0],
+            &[1, 1, 0],
+            &[1, 1, 0, node],
+            &[1, 1, 0, node, 1],
+            &[1, 1, 0, node, 0, 0],
+            &[1, 1, 0, 0, 1, 0],
+            &[1, 1, 0, 99, 1, 0],
+            &[1, 2, 0, node, node, 1, 0, 0],
+            &[9, u32::MAX, 0, 1],
+            &[1, 1, 9, node, 0, 0, 1, 0],
+            &[1, 1, 1, node, 0, 1, 0],
+            &[1, 1, 2, node, 0, u32::MAX, 1, 0],
         ] {
             assert_eq!(Runs::from_words(words.into()), None, "{words:?}");
         }

@@ -126,7 +126,7 @@ fn malformed_addresses_are_no_addresses() {
     );
     assert_eq!(ReportedAddress::slurm(Some("s1.tux1"), None), ReportedAddress::Malformed);
     assert_eq!(ReportedAddress::slurm(None, Some("switch.node")), ReportedAddress::Nothing);
-    let odd = |head: u32| ReportedAddress::from_words(&[head, 1, 2, 3, 4, 5, 6, 7]);
+    let odd = |head: u32| ReportedAddress::from_words(&[head, 1, 2, 3, 4, 5, 6, 7, 8]);
     assert_eq!(odd(7), ReportedAddress::Malformed);
     assert_eq!(odd(2 | (Kind::Node as u32) << 8), ReportedAddress::Malformed);
     assert!(matches!(odd(2 | (Kind::Switch as u32) << 8), ReportedAddress::At(_)));
