@@ -210,7 +210,7 @@ faults:
 	    $(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin faults -- $$section; \
 	done
 
-## make quality [SECTION=everyday|grids|weights|levels|costs|graphs]  how good mappings are: measures them, for bench/results
+## make quality [SECTION=everyday|grids|weights|levels|tori|costs|graphs|patterns]  how good mappings are: measures them, for bench/results
 # The rival SharedMap is for this alone, in an environment of its own.
 quality:
 	mkdir -p $(BUILD)

@@ -22,7 +22,7 @@ pub(crate) fn call_settings(function: Function) -> CallSettings {
 }
 
 /// The settings for a constructor with an info object, of which five keys are ours: `cartograph_reorder` is `true` or
-/// `false`, `cartograph_objective` `sum` or `max`, `cartograph_reorder_seconds` a number,
+/// `false`, `cartograph_objective` `time`, `sum` or `max`, `cartograph_reorder_seconds` a number,
 /// `cartograph_level_weights` as `CARTOGRAPH_LEVEL_WEIGHTS`, `cartograph_combine` as `CARTOGRAPH_COMBINE`. Other keys, and other values, are ignored, as the
 /// standard has it.
 pub(crate) fn call_settings_with_info(function: Function, info: MPI_Info) -> CallSettings {
@@ -34,6 +34,7 @@ pub(crate) fn call_settings_with_info(function: Function, info: MPI_Info) -> Cal
     };
     let options = &mut settings.options;
     match info_value(info, c"cartograph_objective").as_deref() {
+        Some("time") => options.objective = Objective::Time,
         Some("sum") => options.objective = Objective::Sum,
         Some("max") => options.objective = Objective::Max,
         _ => {}

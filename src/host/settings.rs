@@ -161,7 +161,7 @@ impl Settings {
         let distances = word("CARTOGRAPH_LEVEL_WEIGHTS").map(|text| Distances::parse(&text));
         let distances = distances.unwrap_or(Ok(Distances::default())).unwrap_or_else(|error| {
             complaints
-                .push(format!("cartograph: CARTOGRAPH_LEVEL_WEIGHTS {error}; taken as 1,10,100"));
+                .push(format!("cartograph: CARTOGRAPH_LEVEL_WEIGHTS {error}; taken as 1,10,30"));
             Distances::default()
         });
         let report = match set("CARTOGRAPH_REPORT") {

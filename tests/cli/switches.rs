@@ -31,13 +31,13 @@ fn switches_are_planned_for_and_told_of() {
     assert_eq!(level(&answer, 0), ("switches".into(), 4, [(192, 64), (128, 32)], 128));
     assert_eq!(level(&answer, 1).2[1].0, 640);
     let weighted = &answer["weighted"];
-    assert_eq!(numbers(&weighted["distances"]), [1, 10, 100]);
+    assert_eq!(numbers(&weighted["distances"]), [1, 10, 30]);
     let sums = ["lower_bound", "before", "after"].map(|name| weighted[name].as_i64().unwrap());
-    assert_eq!(sums, [21248, 39104, 21248]);
+    assert_eq!(sums, [12288, 25664, 12288]);
     // The same machine by other words, and other distances.
     let by_layout = plan("--dims 32x32 --weights 1,1 --layout 4x8x32 --level-weights 1,2");
     assert_eq!(by_layout["levels"], answer["levels"]);
-    assert_eq!(numbers(&by_layout["weighted"]["distances"]), [1, 2, 20]);
+    assert_eq!(numbers(&by_layout["weighted"]["distances"]), [1, 2, 6]);
     let deep = plan("--dims 8x8 --levels 2:2:4:4");
     let names: Vec<String> = (0..3).map(|at| level(&deep, at).0).collect();
     assert_eq!(names, ["switches 2", "switches 1", "nodes"]);

@@ -11,21 +11,32 @@ pub struct Cost {
     pub max_node_edges: i64,
 }
 
-/// The figure that comes first; the other one decides between equals.
+/// The figure that comes first; the others decide between equals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Objective {
-    /// The sum: what the network as a whole must carry.
+    /// The time of an exchange, by what the busiest link carries, where levels above the nodes or coordinates tell of
+    /// links. Else the sum.
     #[default]
+    Time,
+    /// The sum: what the network as a whole must carry.
     Sum,
     /// The maximum: what the busiest node must send, which bounds an exchange where links are full.
     Max,
 }
 
 impl Cost {
+    /// The cost of these edges that leave each node.
+    pub(super) fn of_loads(leaving: &[i64]) -> Self {
+        Self {
+            inter_node_edges: leaving.iter().sum(),
+            max_node_edges: leaving.iter().copied().max().unwrap_or(0),
+        }
+    }
+
     /// The figures in the order in which they are compared; smaller is better.
     pub fn key(self, objective: Objective) -> (i64, i64) {
         match objective {
-            Objective::Sum => (self.inter_node_edges, self.max_node_edges),
+            Objective::Time | Objective::Sum => (self.inter_node_edges, self.max_node_edges),
             Objective::Max => (self.max_node_edges, self.inter_node_edges),
         }
     }
@@ -36,8 +47,8 @@ impl Cost {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Goal {
     pub(super) objective: Objective,
-    /// The most that a node may have where the objective is the sum: any mapping without more on a node is better than
-    /// one with more.
+    /// The most that a node may have, unless the objective is the maximum: any mapping without more on a node is better
+    /// than one with more.
     pub(super) most: i64,
 }
 
@@ -52,8 +63,8 @@ impl Goal {
     #[inline]
     pub(super) fn excess(self, leaving: i64) -> i64 {
         match self.objective {
-            Objective::Sum => leaving.saturating_sub(self.most).max(0),
             Objective::Max => 0,
+            _ => leaving.saturating_sub(self.most).max(0),
         }
     }
 }
@@ -90,19 +101,15 @@ pub trait Adjacency {
         let nodes = node_of.iter().max().map_or(0, |most| *most as usize + 1);
         let mut leaving = vec![0i64; nodes];
         self.for_each_cut_edge(node_of, |from, _, weight| leaving[from as usize] += weight);
-        Cost {
-            inter_node_edges: leaving.iter().sum(),
-            max_node_edges: leaving.iter().copied().max().unwrap_or(0),
-        }
+        Cost::of_loads(&leaving)
     }
 
-    /// The same at several levels at once: between the groups that `groups` has of each node, level by level, and
-    /// between nodes at last. Hardly dearer than that of the nodes alone, since most edges lead from none to
-    /// another.
-    fn costs(&self, node_of: &[u32], groups: &[Vec<u32>]) -> Vec<Cost> {
+    /// The edges that leave each group at several levels at once: the groups that `groups` has of each node, level by level, and
+    /// the nodes at last. Hardly dearer than for the nodes alone, since most edges lead from none to another.
+    fn loads(&self, node_of: &[u32], groups: &[Vec<u32>]) -> Vec<Vec<i64>> {
         let nodes = node_of.iter().max().map_or(0, |most| *most as usize + 1);
         let levels = groups.len() + 1;
-        // What leaves each node, level by level.
+        // Level by level for each node.
         let mut leaving = vec![0i64; nodes * levels];
         self.for_each_cut_edge(node_of, |from, to, weight| {
             let (from, to) = (from as usize, to as usize);
@@ -112,20 +119,16 @@ pub trait Adjacency {
                 *sum += if groups[to] == groups[from] { 0 } else { weight };
             }
         });
-        let cost = |level: usize| {
-            let of_node = |node: usize| leaving[node * levels + level];
+        let of_level = |level: usize| {
             let mut of_group: Vec<i64> = Vec::new();
             for node in 0..nodes {
                 let group = groups.get(level).map_or(node, |groups| groups[node] as usize);
                 of_group.resize(of_group.len().max(group + 1), 0);
-                of_group[group] += of_node(node);
+                of_group[group] += leaving[node * levels + level];
             }
-            Cost {
-                inter_node_edges: of_group.iter().sum(),
-                max_node_edges: of_group.iter().copied().max().unwrap_or(0),
-            }
+            of_group
         };
-        (0..levels).map(cost).collect()
+        (0..levels).map(of_level).collect()
     }
 
     /// The weight of all edges between two vertices. O(vertices + edges).

@@ -1,7 +1,14 @@
-//! Distances on a machine with levels above the nodes: what edges cost between any two nodes.
+//! Distances on a machine with levels above the nodes: what edges cost between any two nodes, and how long an exchange
+//! takes.
+//!
+//! An exchange takes as long as its busiest link. What a node's link carries counts with the step of distance from inside
+//! a node to another node, and what a group's links carry, for each of its nodes, with the step at its level: a job has
+//! a share of a switch's links with its nodes there. So distances say how the network tapers: with 1:10:19 there is as much
+//! capacity above the switches as below, with 1:10:28 half of it.
 
 use super::cost::{Adjacency, Cost, Objective};
 use super::distances::Distances;
+use super::torus::Places;
 use crate::machine::Machine;
 
 /// The nodes of a layout and what is above them, for mapping.
@@ -13,11 +20,34 @@ pub(super) struct DistanceModel {
     level_costs: Vec<i64>,
     /// The cost of every edge.
     least: i64,
+    /// For each level above, the outermost first, the number of nodes of each group.
+    members: Vec<Vec<u32>>,
+    /// The coordinates of nodes, if they are known.
+    places: Option<Places>,
 }
+
+/// The cost of a mapping.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct TreeCost {
+    /// The edges at each level, the outermost first and the nodes last.
+    pub(super) levels: Vec<Cost>,
+    /// The links of a torus: the edges, each as often as it has hops, and those over the busiest link.
+    pub(super) links: Cost,
+    /// The time of an exchange, in [`UNIT`]s; 0 where there are neither levels above the nodes nor coordinates.
+    pub(super) time: i128,
+}
+
+/// An edge that weighs 1, on a link of which it takes the time 1.
+const UNIT: i128 = 1 << 16;
 
 impl DistanceModel {
     /// Of a layout with these distances.
     pub(super) fn new(layout: &Machine, distances: &Distances) -> Self {
+        Self::by(layout, &distances.of(layout.above().len()))
+    }
+
+    /// The same with the distances for just as many levels as it has.
+    pub(super) fn by(layout: &Machine, distances: &[i64]) -> Self {
         let nodes = layout.node_sizes().len();
         let of_level = |level: &crate::machine::Level| {
             let mut groups = vec![0; nodes];
@@ -28,14 +58,25 @@ impl DistanceModel {
             }
             groups
         };
-        let distances = distances.of(layout.above().len());
         let groups: Vec<_> = layout.above().iter().map(of_level).collect();
         let level_costs = match groups.is_empty() {
             // There is nothing to weigh against: two distances that are alike must not hide what crosses nodes.
             true => vec![1],
             false => distances.windows(2).rev().map(|pair| pair[1] - pair[0]).collect(),
         };
-        Self { groups, level_costs, least: distances[0] }
+        let members = groups.iter().map(|groups: &Vec<u32>| {
+            let mut members = vec![0; groups.iter().max().map_or(0, |most| *most as usize + 1)];
+            groups.iter().for_each(|group| members[*group as usize] += 1);
+            members
+        });
+        let members = members.collect();
+        let places = Places::new(layout);
+        Self { groups, level_costs, least: distances[0], members, places }
+    }
+
+    /// The coordinates of nodes, if they are known.
+    pub(super) fn places(&self) -> Option<&Places> {
+        self.places.as_ref()
     }
 
     /// Returns whether nothing is above the nodes.
@@ -53,20 +94,17 @@ impl DistanceModel {
         self.groups[level][node as usize]
     }
 
-    /// The same for some of the nodes: node `i` of it is `nodes[i]` here.
+    /// The groups and distances of some of the nodes: node `i` of it is `nodes[i]` here.
     pub(super) fn select(&self, nodes: &[u32]) -> Self {
         let select = |groups: &Vec<u32>| nodes.iter().map(|node| groups[*node as usize]).collect();
         let groups = self.groups.iter().map(select).collect();
-        Self { groups, level_costs: self.level_costs.clone(), least: self.least }
-    }
-
-    /// The cost of an edge between two nodes in addition to the cost between any two nodes.
-    #[inline]
-    pub(super) fn extra_cost(&self, a: u32, b: u32) -> i64 {
-        let levels = self.groups.iter().zip(&self.level_costs);
-        levels
-            .map(|(groups, step)| if groups[a as usize] == groups[b as usize] { 0 } else { *step })
-            .sum()
+        Self {
+            groups,
+            level_costs: self.level_costs.clone(),
+            least: self.least,
+            members: Vec::new(),
+            places: None,
+        }
     }
 
     /// The additional cost of an edge that joins two nodes.
@@ -88,36 +126,61 @@ impl DistanceModel {
         i128::from(self.least) * edges + crossing.sum::<i128>()
     }
 
-    /// By what mappings are compared, smaller is better: the distances of all edges and what crosses nodes.
-    /// Without levels above as [`Cost::key`] compares.
+    /// The [key](Self::key_of) of a mapping.
     pub(super) fn key(&self, graph: &impl Adjacency, node_of: &[u32], objective: Objective) -> Key {
-        self.key_of(&self.costs(graph, node_of), objective)
+        self.key_of(&self.cost(graph, node_of), objective)
     }
 
-    /// The same of what a mapping costs at each level, the outermost first and the nodes last.
-    pub(super) fn key_of(&self, costs: &[Cost], objective: Objective) -> Key {
-        let sum = self.weighted(0, costs.iter().map(|cost| cost.inter_node_edges));
-        Key::new(sum, costs[self.depth()], objective)
+    /// The key by which mappings are compared, smaller is better: first the time, the distances of all edges, or the busiest
+    /// node, as the objective says. Without levels above and coordinates as [`Cost::key`] compares.
+    pub(super) fn key_of(&self, cost: &TreeCost, objective: Objective) -> Key {
+        let most = cost.levels[self.depth()].max_node_edges.into();
+        let sum = self.sum(cost);
+        match objective {
+            Objective::Time => [cost.time, cost.links.inter_node_edges.into(), sum, most],
+            Objective::Sum => [sum, most, cost.time, 0],
+            Objective::Max => [most, sum, cost.time, 0],
+        }
     }
 
-    /// The costs of a mapping at each level, the outermost first and the nodes last.
-    pub(super) fn costs(&self, graph: &impl Adjacency, node_of: &[u32]) -> Vec<Cost> {
-        match self.is_trivial() {
-            true => vec![graph.cost(node_of)],
-            false => graph.costs(node_of, &self.groups),
+    /// The distances of all edges, without the cost of each inside a node.
+    pub(super) fn sum(&self, cost: &TreeCost) -> i128 {
+        self.weighted(0, cost.levels.iter().map(|cost| cost.inter_node_edges))
+    }
+
+    /// Returns whether a mapping does not buy time by a larger sum than that of another.
+    pub(super) fn spares(&self, cost: &TreeCost, than: &TreeCost, objective: Objective) -> bool {
+        objective != Objective::Time || self.sum(cost) <= self.sum(than)
+    }
+
+    /// The edges that may leave a node in an exchange that takes no longer.
+    pub(super) fn most_of_node(&self, time: i128) -> i64 {
+        (time / UNIT).checked_div(self.node_step().into()).map_or(i64::MAX, |most| most as i64)
+    }
+
+    /// The cost of a mapping.
+    pub(super) fn cost(&self, graph: &impl Adjacency, node_of: &[u32]) -> TreeCost {
+        let links =
+            self.places.as_ref().map_or(Cost::default(), |places| places.cost(graph, node_of));
+        let of_links = i128::from(links.max_node_edges) * i128::from(self.node_step()) * UNIT;
+        if self.is_trivial() {
+            return TreeCost { levels: vec![graph.cost(node_of)], links, time: of_links };
+        }
+        let loads = graph.loads(node_of, &self.groups);
+        let time = |(level, loads): (usize, &Vec<i64>)| {
+            let of_group = |(group, load): (usize, &i64)| {
+                let members = self.members.get(level).map_or(1, |members| members[group]);
+                i128::from(*load) * i128::from(self.level_costs[level]) * UNIT / i128::from(members)
+            };
+            loads.iter().enumerate().map(of_group).max().unwrap_or(0)
+        };
+        TreeCost {
+            time: loads.iter().enumerate().map(time).max().unwrap_or(0).max(of_links),
+            links,
+            levels: loads.iter().map(|loads| Cost::of_loads(loads)).collect(),
         }
     }
 }
 
 /// The key by which two mappings are compared; smaller is better.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Key(pub(super) i128, pub(super) i128);
-
-impl Key {
-    fn new(sum: i128, nodes: Cost, objective: Objective) -> Self {
-        match objective {
-            Objective::Sum => Self(sum, nodes.max_node_edges.into()),
-            Objective::Max => Self(nodes.max_node_edges.into(), sum),
-        }
-    }
-}
+pub(super) type Key = [i128; 4];

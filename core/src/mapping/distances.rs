@@ -13,16 +13,17 @@ pub struct Distances {
 /// The largest distance that may be given.
 pub const MOST_DISTANCE: i64 = 1_000_000;
 
-/// The growth of distances from one level to the next, if they are not given: the literature on mapping to such
-/// machines measures with it.
-const GROWTH: i64 = 10;
+/// The growth of distances that are not given: from inside a node to another node, and from each further level to the next.
+/// By SMPI, seven exchanges on fat trees and dragonflies take 0.96 of their time at 1:10:100 by the sum, and at 1:10:20
+/// 0.98, one of them 1.14.
+const GROWTH: [i64; 2] = [10, 3];
 
 impl Distances {
     /// No distances are given.
     pub const AS_ASSUMED: Self = Self { given: [0; MOST_LEVELS + 1] };
 
-    /// Reads distances from inside a node outward, such as "1,10,100". Those that are not given are 10 times
-    /// the one before, and the first is 1.
+    /// Reads distances from inside a node outward, such as "1,10,100". Of those that are not given the first is
+    /// 1, the second 10 times that, and each further one three times the one before.
     ///
     /// # Errors
     ///
@@ -55,12 +56,14 @@ impl Distances {
 
     /// The distances from inside a node outward, for so many levels above the nodes.
     pub fn of(&self, above: usize) -> Vec<i64> {
-        let mut last = 0;
-        let given = self.given.iter().take(above + 2);
-        let distance = |given: &i64| {
-            last = match (*given, last) {
+        let mut last = 1;
+        let given = self.given.iter().take(above + 2).enumerate();
+        let distance = |(level, given): (usize, &i64)| {
+            last = match (*given, level) {
                 (0, 0) => 1,
-                (0, last) => (last * GROWTH).min(MOST_DISTANCE * MOST_DISTANCE),
+                (0, level) => {
+                    (last * GROWTH[(level - 1).min(1)]).min(MOST_DISTANCE * MOST_DISTANCE)
+                }
                 (given, _) => given,
             };
             last

@@ -1,20 +1,20 @@
 //! The search for a mapping where the distance of nodes counts.
 
-use super::cost::{Adjacency, Cost, Objective};
+use super::cost::{Adjacency, Goal, Objective};
 use super::csr::Csr;
-use super::distance_model::{DistanceModel, Key};
+use super::distance_model::{DistanceModel, TreeCost};
 use super::graph;
 use super::levels::{Divide, multisect};
-use super::refine::{Budget, LARGE, Partition, improve};
+use super::refine::{Budget, LARGE, Partition, swap_pairs_where};
 use crate::machine::Machine;
 
 /// A mapping that was found.
 pub(super) struct Mapping {
     /// The node of each vertex.
     pub(super) node_of: Vec<u32>,
-    /// Its cost at each level, the outermost first and the nodes last.
-    pub(super) costs: Vec<Cost>,
-    /// The algorithm that found it.
+    /// The cost.
+    pub(super) cost: TreeCost,
+    /// The name of the algorithm that found it.
     pub(super) algorithm: &'static str,
 }
 
@@ -26,7 +26,7 @@ impl Mapping {
         node_of: Vec<u32>,
         algorithm: &'static str,
     ) -> Self {
-        Self { costs: model.costs(graph, &node_of), node_of, algorithm }
+        Self { cost: model.cost(graph, &node_of), node_of, algorithm }
     }
 }
 
@@ -60,13 +60,12 @@ pub(super) fn map_hierarchical<G: Adjacency, S: Adjacency>(
     let nodes = layout.node_sizes().len();
     // A sum at the bound ends the search, on small machines only if no node has more than its share.
     let done = |best: &Mapping| {
-        let (Key(sum, _), of_nodes) =
-            (model.key_of(&best.costs, Objective::Sum), best.costs[model.depth()]);
+        let (sum, of_nodes) = (model.sum(&best.cost), best.cost.levels[model.depth()]);
         let most = i128::from(of_nodes.max_node_edges) * nodes as i128;
         let is_even = most <= of_nodes.inter_node_edges.into();
-        objective == Objective::Sum && sum <= bound && (graph.vertices() > LARGE || is_even)
+        objective != Objective::Max && sum <= bound && (graph.vertices() > LARGE || is_even)
     };
-    let key = |found: &Mapping| model.key_of(&found.costs, objective);
+    let key = |found: &Mapping| model.key_of(&found.cost, objective);
     let offer = |best: &mut Mapping, other: Mapping| {
         if key(&other) < key(best) {
             *best = other;
@@ -100,7 +99,13 @@ pub(super) fn map_hierarchical<G: Adjacency, S: Adjacency>(
         return Some(best);
     }
     let mut partition = Partition::new(symmetric, best.node_of.clone(), nodes);
-    improve(&mut partition, objective.into(), Some(model), budget);
+    // Exchanges count edges from both of their ends, and may fill the node's links as long as others take longer.
+    let most = match objective {
+        Objective::Time => model.most_of_node(best.cost.time).saturating_mul(2),
+        _ => i64::MAX,
+    };
+    let siblings = |a, b| model.siblings(a, b);
+    swap_pairs_where(&mut partition, Goal { objective, most }, siblings, &mut budget.split(2));
     let better = partition.into_node_of();
     let algorithm = best.algorithm;
     offer(&mut best, Mapping::new(model, graph, better, algorithm));

@@ -23,6 +23,8 @@ mod refine;
 mod rng;
 mod scramble;
 mod search;
+mod torus;
+mod torus_placement;
 mod unknown_weights;
 pub mod weights;
 
@@ -31,7 +33,7 @@ pub use csr::Csr;
 pub use distances::{Distances, MOST_DISTANCE};
 pub use grid::{Grid, Offset};
 pub use memo::{recall_cart, recall_graph};
-pub use plan::{Options, Plan, Scramble};
+pub use plan::{LevelCost, Options, Plan, Scramble};
 pub use refine::stop_searches;
 pub use search::{plan_cart, plan_graph};
 pub use weights::Weights;

@@ -1,7 +1,7 @@
 //! Plans: which process of a communicator takes which vertex, and what that brings.
 
 use super::cost::{Adjacency, Cost, Objective};
-use super::distance_model::DistanceModel;
+use super::distance_model::{DistanceModel, TreeCost};
 use super::distances::Distances;
 use crate::machine::{Level, Machine};
 
@@ -35,7 +35,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
-            objective: Objective::Sum,
+            objective: Objective::default(),
             seconds: None,
             scramble: None,
             distances: Distances::default(),
@@ -86,6 +86,11 @@ pub struct Plan {
     pub levels: Vec<LevelCost>,
     /// All levels together, where there are some above the nodes.
     pub weighted: Option<Weighted>,
+    /// The links of a torus, where nodes have coordinates: all edges, each as often as it has hops, and those over the
+    /// busiest link. Else nothing.
+    pub links: LevelCost,
+    /// The time of an exchange by what the busiest link carries, before and after, in a unit of its own.
+    pub times: [i128; 2],
     /// The name of the algorithm that found it, for reports.
     pub algorithm: &'static str,
     /// The cost of a mapping that gains if all dimensions weigh the same, and was not taken because that is not
@@ -107,7 +112,8 @@ impl Plan {
     ) -> Self {
         let vertices = graph.vertices();
         let model = DistanceModel::new(layout, distances);
-        let outer = model.costs(graph, &layout.nodes()[..vertices]);
+        let TreeCost { levels: outer, links, time } =
+            model.cost(graph, &layout.nodes()[..vertices]);
         let below = layout.below().iter().map(|level| graph.cost(&level.group_of[..vertices]));
         let level = |(level, cost): (&Level, Cost)| LevelCost {
             lower_bound: bound(&level.sizes()),
@@ -136,6 +142,8 @@ impl Plan {
             after: nodes.before,
             levels,
             weighted,
+            links: LevelCost { lower_bound: 0, before: links, after: links },
+            times: [time; 2],
             algorithm: "none",
             rejected_as_risky: None,
         }
@@ -152,6 +160,8 @@ impl Plan {
         if let Some(weighted) = &mut self.weighted {
             weighted.after = weighted.before;
         }
+        self.links.after = self.links.before;
+        self.times[1] = self.times[0];
         let after = self.before;
         Self { old_rank: None, after, algorithm: "none", rejected_as_risky: None, ..self }
     }
@@ -165,16 +175,20 @@ impl Plan {
         algorithm: &'static str,
     ) -> Self {
         let nodes: Vec<u32> = old_rank.iter().map(|rank| layout.nodes()[*rank as usize]).collect();
-        let outer = DistanceModel::new(layout, &Distances::default()).costs(graph, &nodes);
-        self.with_costs(graph, layout, outer, old_rank, algorithm)
+        let model = match &self.weighted {
+            Some(weighted) => DistanceModel::by(layout, &weighted.distances),
+            None => DistanceModel::new(layout, &Distances::default()),
+        };
+        let cost = model.cost(graph, &nodes);
+        self.with_cost(graph, layout, cost, old_rank, algorithm)
     }
 
     /// The same, of which it is known what it costs at the level of the nodes and those above.
-    pub(super) fn with_costs(
+    pub(super) fn with_cost(
         self,
         graph: &impl Adjacency,
         layout: &Machine,
-        outer: Vec<Cost>,
+        outer: TreeCost,
         old_rank: Box<[i32]>,
         algorithm: &'static str,
     ) -> Self {
@@ -183,24 +197,36 @@ impl Plan {
             graph.cost(&old_rank.iter().map(group).collect::<Vec<u32>>())
         };
         let mut levels = self.levels;
-        let costs = outer.into_iter().chain(layout.below().iter().map(cost));
+        let costs = outer.levels.into_iter().chain(layout.below().iter().map(cost));
         for (known, cost) in levels.iter_mut().zip(costs) {
             known.after = cost;
         }
-        let outer = &levels[..=layout.above().len()];
+        let above = &levels[..=layout.above().len()];
         let gained = |distances: &[i64]| -> i128 {
             let steps = distances.windows(2).rev().map(|pair| i128::from(pair[1] - pair[0]));
             let change = |level: &LevelCost| {
                 i128::from(level.after.inter_node_edges) - i128::from(level.before.inter_node_edges)
             };
-            outer.iter().map(change).zip(steps).map(|(change, step)| change * step).sum()
+            above.iter().map(change).zip(steps).map(|(change, step)| change * step).sum()
         };
         let weighted = self.weighted.map(|weighted| Weighted {
             after: weighted.before + gained(&weighted.distances),
             ..weighted
         });
         let after = levels[layout.above().len()].after;
-        Self { old_rank: Some(old_rank), after, levels, weighted, algorithm, ..self }
+        let links = LevelCost { after: outer.links, ..self.links };
+        let times = [self.times[0], outer.time];
+        Self { old_rank: Some(old_rank), after, levels, weighted, links, times, algorithm, ..self }
+    }
+
+    /// The costs at the level of the nodes and those above, before and after.
+    pub(super) fn tree_costs(&self, layout: &Machine) -> [TreeCost; 2] {
+        let outer = &self.levels[..=layout.above().len()];
+        let (before, after) = outer.iter().map(|level| (level.before, level.after)).unzip();
+        [
+            TreeCost { levels: before, links: self.links.before, time: self.times[0] },
+            TreeCost { levels: after, links: self.links.after, time: self.times[1] },
+        ]
     }
 
     /// Returns whether processes move between nodes, and neither all edges nor those of the busiest group of any level
@@ -211,7 +237,7 @@ impl Plan {
         let outer = &self.levels[..=layout.above().len()];
         self.old_rank.is_some()
             && self.algorithm != Self::INSIDE_NODES
-            && outer.iter().all(|LevelCost { before, after, .. }| {
+            && outer.iter().chain([&self.links]).all(|LevelCost { before, after, .. }| {
                 little(before.max_node_edges, after.max_node_edges)
                     && little(before.inter_node_edges, after.inter_node_edges)
             })

@@ -96,17 +96,20 @@ pub(super) fn keep(graph: &impl Subject, layout: &Machine, options: &Options, pl
     let model = DistanceModel::new(layout, &options.distances);
     let stay = plan.clone().undone();
     let key = |plan: &Plan| {
-        let outer: Vec<_> =
-            plan.levels.iter().map(|level| level.after).take(model.depth() + 1).collect();
+        let [_, outer] = plan.tree_costs(layout);
         let inner = plan.levels.iter().skip(model.depth() + 1);
         let inner: Vec<_> = inner.map(|level| level.after.key(options.objective)).collect();
         (model.key_of(&outer, options.objective), inner)
+    };
+    let gains = |found: &Plan| {
+        let ([_, cost], [_, than]) = (found.tree_costs(layout), stay.tree_costs(layout));
+        key(found) < key(&stay) && model.spares(&cost, &than, options.objective)
     };
     let with =
         |order: Vec<i32>| stay.clone().with_order(graph, layout, order.into(), plan.algorithm);
     if let Some(order) = by_symmetry(graph, layout, old_rank) {
         let found = with(order);
-        if key(&found) < key(&stay) {
+        if gains(&found) {
             return found;
         }
     }
@@ -118,7 +121,8 @@ pub(super) fn keep(graph: &impl Subject, layout: &Machine, options: &Options, pl
         .flatten()
         .map(|changed| with(in_order(layout, &node_of, changed, old_rank)));
     let best = tried.min_by_key(&key);
-    best.filter(|found| key(found) < key(&stay) && graph.is_no_loss(layout, found)).unwrap_or(stay)
+    let best = best.filter(|found| gains(found) && graph.is_no_loss(layout, found));
+    best.unwrap_or(stay)
 }
 
 /// The order by which the graph is renumbered so that 0 comes to a node, or a part of a node, that can change places

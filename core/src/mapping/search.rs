@@ -3,18 +3,19 @@
 use super::cart;
 use super::cost::{Adjacency, Cost, Goal, Objective};
 use super::csr::Csr;
-use super::distance_model::DistanceModel;
+use super::distance_model::{DistanceModel, TreeCost};
 use super::graph;
 use super::grid::Grid;
 use super::hierarchical::{Mapping, Question, map_hierarchical};
 use super::lattice::Lattice;
 use super::levels::Divide;
 use super::participants::participants;
-use super::plan::{Options, Plan};
+use super::plan::{LevelCost, Options, Plan};
 use super::rank_assignment::assign_ranks;
 use super::rank_zero;
 use super::refine::{Budget, LARGE};
 use super::scramble::scramble;
+use super::torus_placement::place;
 use super::unknown_weights;
 use crate::machine::Machine;
 
@@ -34,6 +35,9 @@ const LEAST_WORTH: f64 = 3e-7;
 fn worth_with_levels(cells: usize) -> f64 {
     (0.11 * worth(cells)).max(1.5 * LEAST_WORTH * cells as f64)
 }
+
+/// The time in which parts change their places in a torus, in seconds.
+const PLACING: f64 = 0.2;
 
 /// The time for each part of a search, in seconds.
 struct SearchBudget {
@@ -151,10 +155,10 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
     let mut divider = cart::GridDivider::new(&lattice);
     let budgets = (above, Budget::seconds(seconds.below));
     // For the busiest node all wait.
-    let is_no_worse = |costs: &[Cost]| {
+    let is_no_worse = |cost: &TreeCost| {
         !model.is_trivial()
             || options.objective == Objective::Max
-            || costs[0].max_node_edges <= most
+            || cost.levels[0].max_node_edges <= most
     };
     complete(plan, &question, (layout, options), start, &mut divider, is_no_worse, budgets)
 }
@@ -208,7 +212,7 @@ fn complete<G: Adjacency, S: Adjacency>(
     (layout, options): (&Machine, &Options),
     start: Option<(Vec<u32>, &'static str)>,
     divider: &mut impl Divide,
-    may_be_taken: impl Fn(&[Cost]) -> bool,
+    may_be_taken: impl Fn(&TreeCost) -> bool,
     (mut above, mut below): (Budget, Budget),
 ) -> Plan {
     let Question { graph, symmetric, model, .. } = *question;
@@ -219,28 +223,45 @@ fn complete<G: Adjacency, S: Adjacency>(
         map_hierarchical(question, layout, start, divider, objective, &mut above)
     };
     // Of the nodes and the levels above, and of those below.
-    let keys = |levels: &mut dyn Iterator<Item = Cost>| {
-        let outer: Vec<Cost> = levels.take(model.depth() + 1).collect();
-        let below: Vec<_> = levels.map(|cost| cost.key(objective)).collect();
-        (model.key_of(&outer, objective), below)
+    let with_below = |outer: &TreeCost, below: &[Cost]| {
+        let below: Vec<_> = below.iter().map(|cost| cost.key(objective)).collect();
+        (model.key_of(outer, objective), below)
     };
-    let before = keys(&mut plan.levels.iter().map(|level| level.before));
-    let found = found.filter(|found| {
-        may_be_taken(&found.costs) && model.key_of(&found.costs, objective) < before.0
-    });
-    let Mapping { node_of, costs, algorithm } = match found {
+    let [before, _] = plan.tree_costs(layout);
+    let key = |cost: &TreeCost| model.key_of(cost, objective);
+    let is_better = |found: &Mapping| {
+        may_be_taken(&found.cost)
+            && model.spares(&found.cost, &before, objective)
+            && key(&found.cost) < key(&before)
+    };
+    let mut candidates = Vec::from_iter(found);
+    if let Some(places) = model.places() {
+        let own = layout.nodes()[..graph.vertices()].to_vec();
+        candidates.push(Mapping::new(model, graph, own, "placing"));
+        let placed = |found: &Mapping| {
+            let node_of = place(places, symmetric, &found.node_of, &mut Budget::seconds(PLACING));
+            Mapping::new(model, graph, node_of, found.algorithm)
+        };
+        candidates.extend(candidates.iter().map(placed).collect::<Vec<_>>());
+    }
+    let found = candidates.into_iter().filter(is_better).min_by_key(|found| key(&found.cost));
+    let Mapping { node_of, cost, algorithm } = match found {
         Some(found) => found,
         None if layout.below().is_empty() => return plan,
         None => {
-            let costs = plan.levels.iter().map(|level| level.before).take(model.depth() + 1);
             let node_of = layout.nodes()[..graph.vertices()].to_vec();
-            Mapping { node_of, costs: costs.collect(), algorithm: Plan::INSIDE_NODES }
+            Mapping { node_of, cost: before.clone(), algorithm: Plan::INSIDE_NODES }
         }
     };
     let old_rank = assign_ranks(symmetric, &node_of, layout, objective, &mut below);
     drop(node_of);
-    let found = plan.clone().with_costs(graph, layout, costs, old_rank, algorithm);
-    let after = keys(&mut found.levels.iter().map(|level| level.after));
+    let found = plan.clone().with_cost(graph, layout, cost, old_rank, algorithm);
+    let below = |of: fn(&LevelCost) -> Cost, plan: &Plan| -> Vec<Cost> {
+        plan.levels.iter().skip(model.depth() + 1).map(of).collect()
+    };
+    let [_, after] = found.tree_costs(layout);
+    let after = with_below(&after, &below(|level| level.after, &found));
+    let before = with_below(&before, &below(|level| level.before, &plan));
     if after < before { found } else { plan }
 }
 

@@ -6,12 +6,15 @@
 //! than the busiest one in that order. And a third of what is cut must go ([`KEPT`]). Where the best mapping is not so,
 //! others are tried that spare the dimensions which the order of the ranks spares. Measured in docs/results/quality.md.
 
+use std::collections::HashMap;
+
 use super::cost::Adjacency;
 use super::distance_model::DistanceModel;
 use super::grid::Grid;
 use super::lattice::Lattice;
 use super::plan::{Options, Plan};
 use super::refine::LARGE;
+use super::torus::Places;
 use crate::machine::{Level, Machine};
 
 /// The largest ratio of two dimensions' weights that is allowed for.
@@ -79,7 +82,23 @@ fn cuts(grid: &Grid, layout: &Machine, plan: &Plan) -> Vec<Cut> {
         plan.old_ranks().map(|old| level.group_of[old as usize]).collect()
     };
     let levels = layout.levels()[..=layout.above().len()].iter().rev();
-    levels.map(|level| Cut::new(grid, &group_of(level))).collect()
+    let cut = |level| {
+        let group_of = group_of(level);
+        Cut::new(grid, |edges, visit| {
+            edges.for_each_cut_edge(&group_of, |from, _, weight| visit(from as usize, weight));
+        })
+    };
+    let links = Places::new(layout).map(|places| {
+        let nodes: Vec<u32> = plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
+        let mut number = HashMap::new();
+        Cut::new(grid, |edges, visit| {
+            places.for_each_load(edges, &nodes, |link, weight| {
+                let next = number.len();
+                visit(*number.entry(link).or_insert(next), weight);
+            });
+        })
+    });
+    levels.map(cut).chain(links).collect()
 }
 
 fn are_safe(cuts: &[Cut], before: &[Cut]) -> bool {
@@ -108,23 +127,27 @@ fn penalised_weights(before: &[i64], after: &[i64]) -> [Vec<i64>; 3] {
     [more(3, 2), more(3, 1), rising]
 }
 
-/// The edges of a grid between nodes, by dimension.
+/// The edges of a grid between nodes, or over links, by dimension.
 struct Cut {
     sums: Vec<i64>,
-    /// The edges that leave a node, once for all nodes with equal ones.
+    /// The edges that leave a node or go over a link, once for all nodes or links with equal ones.
     nodes: Vec<Vec<i64>>,
 }
 
 impl Cut {
-    fn new(grid: &Grid, node_of: &[u32]) -> Self {
-        let count = node_of.iter().max().map_or(0, |most| *most as usize + 1);
-        let along = |dimension: usize| -> Vec<i64> {
-            let edges = Lattice::directed(&grid.along(dimension));
-            let mut leaving = vec![0; count];
-            edges.for_each_cut_edge(node_of, |from, _, weight| leaving[from as usize] += weight);
+    /// `loads` calls what it is given for each edge along a dimension with the node that it leaves.
+    fn new(grid: &Grid, mut loads: impl FnMut(&Lattice, &mut dyn FnMut(usize, i64))) -> Self {
+        let mut along = |dimension: usize| -> Vec<i64> {
+            let mut leaving: Vec<i64> = Vec::new();
+            loads(&Lattice::directed(&grid.along(dimension)), &mut |node, weight| {
+                leaving.resize(leaving.len().max(node + 1), 0);
+                leaving[node] += weight;
+            });
             leaving
         };
-        let dimensions: Vec<Vec<i64>> = (0..grid.dims().len()).map(along).collect();
+        let mut dimensions: Vec<Vec<i64>> = (0..grid.dims().len()).map(&mut along).collect();
+        let count = dimensions.iter().map(Vec::len).max().unwrap_or(0);
+        dimensions.iter_mut().for_each(|leaving| leaving.resize(count, 0));
         let sums = dimensions.iter().map(|leaving| leaving.iter().sum()).collect();
         let of_node = |node: usize| dimensions.iter().map(|leaving| leaving[node]).collect();
         let mut nodes: Vec<Vec<i64>> = (0..count).map(of_node).collect();

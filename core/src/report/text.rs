@@ -295,7 +295,7 @@ mod tests {
 edges of the busiest node 2; between nodes 6, at least 4; weights assumed equal
   between 2 switches 2, at least 2; of the busiest 1
   between 8 packages 14, at least 8; of the busiest 2
-  weighed by distance (1,10,100) 264, at least 246
+  weighed by distance (1,10,30) 124, at least 106
 ";
         assert!(text.ends_with(expected), "{text}");
     }

@@ -38,7 +38,7 @@ pub(crate) const VARIABLES: [(&str, &str); 14] = [
     ),
     (
         "CARTOGRAPH_LEVEL_WEIGHTS",
-        "the cost of an edge inside a node, between nodes of one switch, between switches and so on: 1,10,100 if not set",
+        "the cost of an edge inside a node, between nodes of one switch, between switches and so on: 1,10,30 if not set",
     ),
     (
         "CARTOGRAPH_CHECK",

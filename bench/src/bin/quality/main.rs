@@ -17,6 +17,7 @@ mod patterns;
 mod published;
 mod sharedmap;
 mod switches;
+mod tori;
 mod weights;
 
 use std::process::ExitCode;
@@ -27,11 +28,12 @@ use cartograph_bench::{File, Table};
 type Measure = fn() -> (Vec<Table>, bool);
 
 /// The sections in their order, by the names that they have for `make quality`.
-const SECTIONS: [(&str, Measure); 7] = [
+const SECTIONS: [(&str, Measure); 8] = [
     ("everyday", everyday::section),
     ("grids", cart::section),
     ("weights", weights::section),
     ("levels", levels::section),
+    ("tori", tori::section),
     ("costs", costs::section),
     ("graphs", graphs::section),
     ("patterns", patterns::section),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use cartograph_bench::Table;
 use cartograph_core::machine::{Kind, Machine};
-use cartograph_core::mapping::{Adjacency, Csr, Distances, Options, plan_graph};
+use cartograph_core::mapping::{Adjacency, Csr, Distances, Objective, Options, plan_graph};
 use cartograph_core::metis;
 
 use crate::clock;
@@ -96,7 +96,8 @@ fn cartograph(graph: &Csr, widths: [usize; 3], parts: usize) -> (i64, f64) {
     // No distance is less than 1, which every edge counts more by then.
     let distances = Distances::parse("1,2,11,101").expect("these grow");
     let begin = clock::now();
-    let plan = plan_graph(graph, &layout, &Options { distances, ..Options::default() });
+    let options = Options { objective: Objective::Sum, distances, ..Options::default() };
+    let plan = plan_graph(graph, &layout, &options);
     let seconds = clock::now() - begin;
     let part: Vec<u32> = plan.old_ranks().map(|old| nodes.nodes()[old as usize]).collect();
     (sum(graph, &part, widths), seconds)

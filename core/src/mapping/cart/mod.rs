@@ -132,7 +132,7 @@ const MULTILEVEL_NAME: &str = "multilevel";
 pub(super) struct Search {
     /// Counts every edge from both of its ends, as keys do.
     pub(super) goal: Goal,
-    /// The bound at which a search for the least sum ends, counted as keys are;
+    /// The bound at which a search ends, unless the objective is the maximum, counted as keys are;
     pub(super) bound: i64,
     /// but if this is set, on grids that are not large only if no node has more than its share, for an exchange takes
     /// as long as on the worst.
@@ -159,7 +159,7 @@ pub(super) fn map(
         let Cost { inter_node_edges: sum, max_node_edges: most } = found.cost;
         // Keys count every edge from both of its ends: twice.
         let is_even = most * nodes < sum + 2 * nodes;
-        goal.objective == Objective::Sum
+        goal.objective != Objective::Max
             && sum <= bound
             && goal.excess(most) == 0
             && (!even || is_even || lattice.vertices() > LARGE)
@@ -181,7 +181,7 @@ pub(super) fn map(
     if best.algorithm == BRICKS {
         swap_pairs(&mut partition, goal, budget);
     } else {
-        improve(&mut partition, goal, None, budget);
+        improve(&mut partition, goal, budget);
     }
     let algorithm = best.algorithm;
     best.improve(lattice, partition.into_node_of(), algorithm, goal);

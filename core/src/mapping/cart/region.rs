@@ -111,7 +111,7 @@ fn divide_irregular(
     }
     let (_, part) = best.expect("one at least");
     let mut partition = Partition::new(&graph, part, sizes.len());
-    improve(&mut partition, Objective::Sum.into(), None, budget);
+    improve(&mut partition, Objective::Sum.into(), budget);
     partition.into_node_of()
 }
 

@@ -73,7 +73,7 @@ fn check(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
         let most = costs(&plan.levels[nodes]).max_node_edges.into();
         let below = plan.levels[nodes + 1..].iter().map(of).collect();
         match options.objective {
-            Objective::Sum => (sum, most, below),
+            Objective::Time | Objective::Sum => (sum, most, below),
             Objective::Max => (most, sum, below),
         }
     };

@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 
 use super::budget::Budget;
 use super::partition::Partition;
-use crate::mapping::cost::{Adjacency, Goal, Objective};
+use crate::mapping::cost::{Adjacency, Cost, Goal, Objective};
 use crate::mapping::csr::Csr;
-use crate::mapping::distance_model::DistanceModel;
 use crate::mapping::rng::Rng;
 
 /// The temperatures at the start of each run and at the end, in edges of average weight. A regular
@@ -48,69 +47,6 @@ pub(in crate::mapping) fn anneal<A: Adjacency>(
     goal: Goal,
     budget: &mut Budget,
 ) {
-    anneal_by(partition, &NodesAlone, goal, budget);
-}
-
-/// The same where the distance of nodes counts.
-pub(super) fn anneal_through<A: Adjacency>(
-    partition: &mut Partition<'_, A>,
-    model: &DistanceModel,
-    goal: Goal,
-    budget: &mut Budget,
-) {
-    anneal_by(partition, model, goal, budget);
-}
-
-/// The additional costs of edges between nodes.
-trait Metric {
-    /// The additional cost of an edge between any two nodes over one inside a node.
-    fn node_step(&self) -> i64;
-    /// The further cost of an edge between these two nodes, equal both ways.
-    fn extra_cost(&self, a: u32, b: u32) -> i64;
-    /// Returns whether no two nodes have a further cost.
-    fn is_flat(&self) -> bool;
-}
-
-/// All nodes are equally far from each other.
-struct NodesAlone;
-
-impl Metric for NodesAlone {
-    fn node_step(&self) -> i64 {
-        1
-    }
-
-    #[inline]
-    fn extra_cost(&self, _: u32, _: u32) -> i64 {
-        0
-    }
-
-    #[inline]
-    fn is_flat(&self) -> bool {
-        true
-    }
-}
-
-impl Metric for DistanceModel {
-    fn node_step(&self) -> i64 {
-        self.node_step()
-    }
-
-    #[inline]
-    fn extra_cost(&self, a: u32, b: u32) -> i64 {
-        self.extra_cost(a, b)
-    }
-
-    fn is_flat(&self) -> bool {
-        false
-    }
-}
-
-fn anneal_by<A: Adjacency>(
-    partition: &mut Partition<'_, A>,
-    metric: &impl Metric,
-    goal: Goal,
-    budget: &mut Budget,
-) {
     let graph = Csr::copy(partition.graph);
     let weights: i64 = (0..graph.vertices()).flat_map(|v| graph.edges(v)).map(|(_, w)| w).sum();
     if partition.nodes() < 2 || weights <= 0 {
@@ -126,7 +62,7 @@ fn anneal_by<A: Adjacency>(
             false if gained => budget.split(left as i64),
             false => return,
         };
-        let mut state = State::new(partition, &graph, metric, unit, goal);
+        let mut state = State::new(partition, unit, goal);
         let before = state.best;
         let mut random = Rng::new(SEED << 32 | run as u64);
         state.cool(&graph, warm, &mut random, &mut share);
@@ -143,8 +79,8 @@ fn factor(from: f64, to: f64) -> f64 {
     (0..LEVELS.ilog2()).fold(to / from, |ratio, _| ratio.sqrt())
 }
 
-struct State<'a, M> {
-    metric: &'a M,
+#[derive(Clone)]
+struct State {
     node_of: Vec<u32>,
     leaving: Vec<i64>,
     /// The number of vertices that each node has too many.
@@ -154,66 +90,32 @@ struct State<'a, M> {
     /// The number of vertices too many or too few, all together.
     wrong: u32,
     sum: i64,
-    /// The further cost of all edges between nodes.
-    beyond: i128,
     /// The weight of an average edge, at both its ends.
     edge: f64,
     /// The cost of uneven numbers of edges of nodes.
     uneven: f64,
     goal: Goal,
-    best: (i64, (i128, i128)),
+    best: (i64, (i64, i64)),
     kept: Vec<u32>,
 }
 
-impl<M> Clone for State<'_, M> {
-    fn clone(&self) -> Self {
-        Self {
-            metric: self.metric,
-            node_of: self.node_of.clone(),
-            leaving: self.leaving.clone(),
-            excess: self.excess.clone(),
-            kept: self.kept.clone(),
-            ..*self
-        }
-    }
-}
-
-impl<'a, M: Metric> State<'a, M> {
-    fn new<A: Adjacency>(
-        partition: &Partition<'_, A>,
-        graph: &Csr,
-        metric: &'a M,
-        weight: f64,
-        goal: Goal,
-    ) -> Self {
+impl State {
+    fn new<A: Adjacency>(partition: &Partition<'_, A>, weight: f64, goal: Goal) -> Self {
         let nodes = partition.nodes();
         let cost = partition.cost();
         let mean = (cost.inter_node_edges as f64 / nodes as f64).max(weight);
         let node_of = partition.node_of();
-        let beyond = |vertex: usize| -> i128 {
-            let (targets, weights) = graph.row(vertex);
-            let edges = targets.iter().zip(weights);
-            let edge = |(to, weight): (&u32, &i64)| {
-                let far = metric.extra_cost(node_of[vertex], node_of[*to as usize]);
-                i128::from(far) * i128::from(*weight)
-            };
-            edges.map(edge).sum()
-        };
-        let beyond =
-            if metric.is_flat() { 0 } else { (0..node_of.len()).map(beyond).sum::<i128>() };
         let mut state = Self {
-            metric,
             node_of: node_of.to_vec(),
             leaving: (0..nodes).map(|node| partition.leaving(node as u32)).collect(),
             excess: vec![0; nodes],
             size: LENIENT * 2.0 * weight,
             wrong: 0,
             sum: cost.inter_node_edges,
-            beyond,
             edge: 2.0 * weight,
             uneven: match goal.objective {
-                Objective::Sum => 0.02 / mean,
                 Objective::Max => 0.5 / mean,
+                _ => 0.02 / mean,
             },
             goal,
             best: (0, (0, 0)),
@@ -224,35 +126,9 @@ impl<'a, M: Metric> State<'a, M> {
     }
 
     /// By what states are compared.
-    fn key(&self) -> (i64, (i128, i128)) {
-        let most = self.leaving.iter().copied().max().unwrap_or(0);
-        let key = match self.goal.objective {
-            Objective::Sum => (self.weighted(), most.into()),
-            Objective::Max => (most.into(), self.weighted()),
-        };
-        (self.goal.excess(most), key)
-    }
-
-    /// The cost of all edges.
-    fn weighted(&self) -> i128 {
-        i128::from(self.metric.node_step()) * i128::from(self.sum) + self.beyond
-    }
-
-    /// The change in the further cost of edges when a vertex moves to a node.
-    #[inline]
-    fn change_beyond(&self, graph: &Csr, vertex: usize, to: u32) -> i128 {
-        if self.metric.is_flat() {
-            return 0;
-        }
-        let (targets, weights) = graph.row(vertex);
-        let from = self.node_of[vertex];
-        let edge = |(target, weight): (&u32, &i64)| {
-            let node = self.node_of[*target as usize];
-            let change = self.metric.extra_cost(to, node) - self.metric.extra_cost(from, node);
-            i128::from(change) * i128::from(*weight)
-        };
-        // Each edge counts in both directions.
-        2 * targets.iter().zip(weights).map(edge).sum::<i128>()
+    fn key(&self) -> (i64, (i64, i64)) {
+        let max_node_edges = self.leaving.iter().copied().max().unwrap_or(0);
+        self.goal.key(Cost { inter_node_edges: self.sum, max_node_edges })
     }
 
     /// Becomes colder and stricter until the budget is spent.
@@ -319,8 +195,7 @@ impl<'a, M: Metric> State<'a, M> {
                 let (_, before) = paths[node].expect("on the path");
                 let (_, vertex) = moves[&(before, node as u32)];
                 let changes = self.changes(graph, vertex as usize, node as u32);
-                let beyond = self.change_beyond(graph, vertex as usize, node as u32);
-                self.apply(vertex as usize, node, changes, beyond);
+                self.apply(vertex as usize, node, changes);
                 node = before as usize;
             }
         }
@@ -360,30 +235,26 @@ impl<'a, M: Metric> State<'a, M> {
         let sizes = 2 * (1 + self.excess[b] - self.excess[a]);
         let square =
             |node: usize, change: i64| change as f64 * (2 * self.leaving[node] + change) as f64;
-        let beyond = self.change_beyond(graph, u, b as u32);
         let excess = |node: usize, change: i64| {
             let leaving = self.leaving[node];
             self.goal.excess(leaving + change) - self.goal.excess(leaving)
         };
         let change = (da + db + excess(a, da) + excess(b, db)) as f64
-            + beyond as f64 / self.metric.node_step() as f64
             + self.size * f64::from(sizes)
             + self.uneven * (square(a, da) + square(b, db));
         if change <= temperature * random.exponential() {
-            self.apply(u, b, (da, db), beyond);
+            self.apply(u, b, (da, db));
         }
-        // Distances take about twice as long as the rest.
-        (STEPS + targets.len()) * if self.metric.is_flat() { 1 } else { 3 }
+        STEPS + targets.len()
     }
 
     /// Moves a vertex to node `b`.
-    fn apply(&mut self, vertex: usize, b: usize, (da, db): (i64, i64), beyond: i128) {
+    fn apply(&mut self, vertex: usize, b: usize, (da, db): (i64, i64)) {
         let a = self.node_of[vertex] as usize;
         self.node_of[vertex] = b as u32;
         self.leaving[a] += da;
         self.leaving[b] += db;
         self.sum += da + db;
-        self.beyond += beyond;
         self.wrong -= self.excess[a].unsigned_abs() + self.excess[b].unsigned_abs();
         self.excess[a] -= 1;
         self.excess[b] += 1;
@@ -396,7 +267,7 @@ impl<'a, M: Metric> State<'a, M> {
     /// Keeps the state if it is the best so far.
     fn keep(&mut self) {
         let (excess, (least, _)) = self.best;
-        if excess == 0 && self.goal.objective == Objective::Sum && self.weighted() > least {
+        if excess == 0 && self.goal.objective != Objective::Max && self.sum > least {
             return;
         }
         let key = self.key();

@@ -10,18 +10,14 @@ mod pairs;
 mod partition;
 
 use super::cost::{Adjacency, Goal};
-use super::distance_model::DistanceModel;
 
 pub(super) use self::anneal::anneal;
 pub(super) use self::budget::Budget;
 #[cfg(test)]
 pub(super) use self::budget::SPENT;
 pub use self::budget::stop_searches;
-pub(super) use self::pairs::swap_pairs;
+pub(super) use self::pairs::{swap_pairs, swap_pairs_where};
 pub(super) use self::partition::Partition;
-
-use self::anneal::anneal_through;
-use self::pairs::swap_pairs_where;
 
 /// From so many vertices on a sum at the bound is good enough, and constructions take most of the time.
 pub(super) const LARGE: usize = 20_000;
@@ -29,24 +25,18 @@ pub(super) const LARGE: usize = 20_000;
 /// Annealing pays only with so many steps for each vertex.
 const ANNEALING_STEPS: i64 = 300;
 
-/// Makes a mapping better by exchanges and, if the budget allows it, by annealing. With distances, both count them:
-/// exchanges are made between nodes of one group alone.
+/// Makes a mapping better by exchanges and, if the budget allows it, by annealing.
 pub(super) fn improve<A: Adjacency>(
     partition: &mut Partition<'_, A>,
     goal: Goal,
-    distances: Option<&DistanceModel>,
     budget: &mut Budget,
 ) {
-    let may = |a, b| distances.is_none_or(|model| model.siblings(a, b));
     let mut share = budget.split(2);
-    swap_pairs_where(partition, goal, may, &mut share);
+    swap_pairs(partition, goal, &mut share);
     budget.put_back(share);
     if budget.left() >= ANNEALING_STEPS * partition.vertices() as i64 {
-        match distances {
-            Some(model) => anneal_through(partition, model, goal, budget),
-            None => anneal(partition, goal, budget),
-        }
+        anneal(partition, goal, budget);
         // These end by themselves after some sweeps.
-        swap_pairs_where(partition, goal, may, &mut Budget::seconds(1.0));
+        swap_pairs(partition, goal, &mut Budget::seconds(1.0));
     }
 }

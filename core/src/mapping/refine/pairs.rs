@@ -43,7 +43,7 @@ pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
 }
 
 /// Refines between those pairs of nodes alone that `may` allows.
-pub(super) fn swap_pairs_where<A: Adjacency>(
+pub(in crate::mapping) fn swap_pairs_where<A: Adjacency>(
     partition: &mut Partition<'_, A>,
     goal: Goal,
     may: impl Fn(u32, u32) -> bool,
@@ -164,8 +164,8 @@ impl Pair {
     ) -> bool {
         self.load(partition, (a, b), budget);
         let key = |(a, b): (i64, i64)| match goal.objective {
-            Objective::Sum => (goal.excess(a) + goal.excess(b), (a + b, a.max(b))),
             Objective::Max => (0, (a.max(b).max(worst), a + b)),
+            _ => (goal.excess(a) + goal.excess(b), (a + b, a.max(b))),
         };
         let mut leaving = (partition.leaving(a), partition.leaving(b));
         let mut best = key(leaving);

@@ -64,10 +64,7 @@ impl<'a, A: Adjacency> Partition<'a, A> {
 
     /// The cost of the mapping.
     pub(in crate::mapping) fn cost(&self) -> Cost {
-        Cost {
-            inter_node_edges: self.leaving.iter().sum(),
-            max_node_edges: self.leaving.iter().copied().max().unwrap_or(0),
-        }
+        Cost::of_loads(&self.leaving)
     }
 
     pub(super) fn members(&self, node: u32) -> &[u32] {

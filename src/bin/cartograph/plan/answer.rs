@@ -114,6 +114,16 @@ impl Solved {
             let WeightedEffect { before, after, lower_bound, .. } = weighted.into();
             row(&format!("{what} weighed by distance"), before, after, lower_bound);
         }
+        if self.layout.torus().is_some() {
+            let (before, after) = (plan.links.before, plan.links.after);
+            row(&format!("{what} times hops"), before.inter_node_edges, after.inter_node_edges, 0);
+            row(
+                &format!("{what} over the busiest link"),
+                before.max_node_edges,
+                after.max_node_edges,
+                0,
+            );
+        }
         let found = match (&plan.old_rank, plan.rejected_as_risky) {
             (Some(_), _) if plan.algorithm == Plan::INSIDE_NODES => {
                 "every process stays on its node, some take another place in it: found".to_owned()

@@ -1,0 +1,317 @@
+//! The placement of a mapping's parts on the nodes of a torus.
+//!
+//! Nodes and parts are halved again and again, the nodes across their longest dimension and the parts as a graph; then parts
+//! change places by simulated annealing, to make the sum of hops small.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::cost::Adjacency;
+use super::csr::Csr;
+use super::graph::{GraphDivider, Net};
+use super::levels::{Divide, Parts};
+use super::refine::Budget;
+use super::rng::Rng;
+use super::torus::Places;
+use crate::machine::torus::{At, MOST_DIMS};
+
+/// The number of changes of places that are tried for each part.
+const MOVES: usize = 3000;
+
+/// The temperatures at the start and at the end of these, in hops of an edge of average weight.
+const WARM: f64 = 1.0;
+const COLD: f64 = 0.05;
+
+/// Moves parts to other nodes, each to one that had a part as large, in the same torus. The part of vertex 0 goes
+/// to node 0, that of rank 0, if it can. `graph` is symmetric.
+pub(super) fn place(
+    places: &Places,
+    graph: &impl Adjacency,
+    node_of: &[u32],
+    budget: &mut Budget,
+) -> Vec<u32> {
+    let nodes = places.group_of.len();
+    let mut takes = vec![0; nodes];
+    node_of.iter().for_each(|node| takes[*node as usize] += 1);
+    let between = Csr::between(graph, node_of, nodes);
+    let mut placing = Placing {
+        places,
+        between: &between,
+        takes: &takes,
+        node_of_part: (0..nodes as u32).collect(),
+        part_on: Vec::new(),
+    };
+    let groups = places.group_of.iter().max().map_or(0, |most| most + 1);
+    let mut halving = budget.split(2);
+    for group in 0..groups {
+        let is_in =
+            |node: &u32| takes[*node as usize] > 0 && places.group_of[*node as usize] == group;
+        let members: Vec<u32> = (0..nodes as u32).filter(is_in).collect();
+        let mut share = halving.portion(members.len(), nodes);
+        placing.halve(members, &mut share);
+        halving.put_back(share);
+    }
+    budget.put_back(halving);
+    placing.fit();
+    placing.exchange(node_of[0], budget);
+    node_of.iter().map(|part| placing.node_of_part[*part as usize]).collect()
+}
+
+struct Placing<'a> {
+    places: &'a Places,
+    /// The edges between parts. A part has the number of the node that it was on.
+    between: &'a Csr,
+    takes: &'a [u32],
+    node_of_part: Vec<u32>,
+    part_on: Vec<u32>,
+}
+
+impl Placing<'_> {
+    fn at(&self, node: u32) -> At {
+        self.places.torus.at[node as usize]
+    }
+
+    fn hops(&self, a: u32, b: u32) -> i64 {
+        self.places.torus.hops(a, b)
+    }
+
+    /// The edges of a part to others, each times its hops, if the part is on a node.
+    fn sum(&self, part: u32, node: u32) -> i64 {
+        let torus = self.places.group_of[node as usize];
+        let edges =
+            self.between.edges(part as usize).map(|(to, weight)| (self.node_of_part[to], weight));
+        let inside = edges.filter(|(to, _)| self.places.group_of[*to as usize] == torus);
+        inside.map(|(to, weight)| weight * self.hops(node, to)).sum()
+    }
+
+    /// Distributes the parts of some nodes over these. Until it has its own, a part is taken to be on the middle one of the
+    /// nodes that it may go to.
+    fn halve(&mut self, all: Vec<u32>, budget: &mut Budget) {
+        let net = Net::new(self.between);
+        let mut divider = GraphDivider::new(&net);
+        // A share for each node at each step downward.
+        let steps = all.len() * (1 + all.len().max(1).ilog2() as usize);
+        let each = budget.left() / steps.max(1) as i64;
+        let mut regions = VecDeque::from([(all.clone(), all)]);
+        while let Some((parts, mut nodes)) = regions.pop_front() {
+            if nodes.len() < 2 {
+                continue;
+            }
+            let half = self.cut(&mut nodes);
+            let mut share = budget.split_at_most(each * nodes.len() as i64, 1);
+            let sizes = [half, nodes.len() - half];
+            let side = divider.divide(&parts, (Parts::Nodes, &sizes), &mut share);
+            budget.put_back(share);
+            let of = |which: u32| -> Vec<u32> {
+                let members = parts.iter().zip(&side).filter(|(_, side)| **side == which);
+                members.map(|(part, _)| *part).collect()
+            };
+            let (low, high) = (nodes[..half].to_vec(), nodes[half..].to_vec());
+            let middle = |nodes: &[u32]| nodes[nodes.len() / 2];
+            let mut halves = [of(0), of(1)];
+            // Whichever of both is nearer there to what is outside.
+            let ends = [middle(&low), middle(&high)];
+            let outside = |parts: &Vec<u32>, node: u32| -> i64 {
+                parts.iter().map(|part| self.sum(*part, node)).sum()
+            };
+            if half == nodes.len() - half
+                && outside(&halves[0], ends[1]) + outside(&halves[1], ends[0])
+                    < outside(&halves[0], ends[0]) + outside(&halves[1], ends[1])
+            {
+                halves.swap(0, 1);
+            }
+            for ((parts, node), nodes) in halves.into_iter().zip(ends).zip([low, high]) {
+                parts.iter().for_each(|part| self.node_of_part[*part as usize] = node);
+                regions.push_back((parts, nodes));
+            }
+        }
+    }
+
+    /// Sorts nodes along the dimension in which they are spread most, and returns how many come before the cut: about half,
+    /// and whole planes.
+    fn cut(&self, nodes: &mut [u32]) -> usize {
+        let spread = |i: &usize| {
+            let along = || nodes.iter().map(|node| self.at(*node)[*i]);
+            along().max().unwrap_or(0) - along().min().unwrap_or(0)
+        };
+        let longest = (0..MOST_DIMS).rev().max_by_key(spread).unwrap_or(0);
+        nodes.sort_by_key(|node| (self.at(*node)[longest], self.at(*node)));
+        let is_border = |i: &usize| self.at(nodes[i - 1])[longest] != self.at(nodes[*i])[longest];
+        let borders = (1..nodes.len()).filter(is_border);
+        borders.min_by_key(|i| nodes.len().abs_diff(2 * i)).unwrap_or(nodes.len() / 2)
+    }
+
+    /// Gives parts that are on a node of another size one of their own, the nearest that is left.
+    fn fit(&mut self) {
+        const NONE: u32 = u32::MAX;
+        let nodes = self.takes.len();
+        self.part_on = vec![NONE; nodes];
+        let mut left = Vec::new();
+        for part in (0..nodes as u32).filter(|part| self.takes[*part as usize] > 0) {
+            let node = self.node_of_part[part as usize] as usize;
+            if self.takes[node] == self.takes[part as usize] && self.part_on[node] == NONE {
+                self.part_on[node] = part;
+            } else {
+                left.push(part);
+            }
+        }
+        for part in left {
+            let wanted = self.node_of_part[part as usize];
+            let group_of = &self.places.group_of;
+            let fits = |node: &u32| {
+                let node = *node as usize;
+                self.part_on[node] == NONE
+                    && self.takes[node] == self.takes[part as usize]
+                    && group_of[node] == group_of[part as usize]
+            };
+            let node = (0..nodes as u32).filter(fits).min_by_key(|node| self.hops(wanted, *node));
+            let node = node.expect("as many nodes of a size as parts");
+            self.node_of_part[part as usize] = node;
+            self.part_on[node as usize] = part;
+        }
+    }
+
+    /// Lets parts change places, ever more seldom where that adds to the sum of hops, so that parts come near those that
+    /// they send to; `first` goes to node 0 and stays.
+    fn exchange(&mut self, first: u32, budget: &mut Budget) {
+        let group_of = &self.places.group_of;
+        let alike = |a: u32, b: u32| {
+            let (a, b) = (a as usize, b as usize);
+            self.takes[a] == self.takes[b] && group_of[a] == group_of[b]
+        };
+        let pinned = alike(first, 0).then_some(first);
+        if pinned.is_some() {
+            self.swap(first, self.part_on[0]);
+        }
+        let used: Vec<u32> =
+            (0..self.takes.len() as u32).filter(|node| self.takes[*node as usize] > 0).collect();
+        let place_of: HashMap<(u32, At), u32> =
+            used.iter().map(|node| ((group_of[*node as usize], self.at(*node)), *node)).collect();
+        let edges: Vec<i64> = used
+            .iter()
+            .flat_map(|part| self.between.edges(*part as usize).map(|(_, weight)| weight))
+            .collect();
+        // As many as the budget allows: what is not cold at the end is no better than at the start.
+        let steps = 8 * edges.len() / used.len().max(1) + 8;
+        let moves = (MOVES * used.len()).min(budget.left() as usize / steps);
+        let mut random = Rng::new(1);
+        let mean = edges.iter().sum::<i64>() as f64 / edges.len().max(1) as f64;
+        let start = self.node_of_part.clone();
+        let mut change = 0;
+        for at in 0..moves {
+            let temperature = mean * (WARM - (WARM - COLD) * at as f64 / moves as f64);
+            let part = used[random.below(used.len())];
+            let (neighbors, _) = self.between.row(part as usize);
+            // Next to one of its neighbors, if a node is there; now and then anywhere.
+            let near = (!neighbors.is_empty() && random.below(8) > 0).then(|| {
+                let to = self.node_of_part[neighbors[random.below(neighbors.len())] as usize];
+                let beside = self.places.torus.beside(self.at(to), random.below(2 * MOST_DIMS));
+                place_of.get(&(group_of[to as usize], beside)).copied()
+            });
+            let node = near.flatten().unwrap_or_else(|| used[random.below(used.len())]);
+            let (own, other) = (self.node_of_part[part as usize], self.part_on[node as usize]);
+            if node == own || !alike(node, own) || [Some(part), Some(other)].contains(&pinned) {
+                budget.spend(8);
+                continue;
+            }
+            let both = [part, other].map(|part| self.between.row(part as usize).0.len());
+            budget.spend(4 * (both[0] + both[1]) + 8);
+            let before = self.sum(part, own) + self.sum(other, node);
+            self.swap(part, other);
+            let more = self.sum(part, node) + self.sum(other, own) - before;
+            if more as f64 <= temperature * random.exponential() {
+                change += more;
+            } else {
+                self.swap(part, other);
+            }
+        }
+        if change > 0 {
+            self.node_of_part = start;
+        }
+    }
+
+    /// Lets two parts change places.
+    fn swap(&mut self, a: u32, b: u32) {
+        self.node_of_part.swap(a as usize, b as usize);
+        for part in [a, b] {
+            self.part_on[self.node_of_part[part as usize] as usize] = part;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::Machine;
+    use crate::machine::torus::At;
+    use crate::mapping::rng::Rng;
+    use crate::mapping::{Grid, LevelCost, Options, Plan, plan_cart};
+
+    fn grid(dims: &[usize]) -> Grid {
+        Grid::new(
+            dims.to_vec(),
+            vec![true; dims.len()],
+            Grid::nearest_neighbors(&vec![1; dims.len()]),
+        )
+    }
+
+    /// Nodes of so many processes in a torus of 4 x 4, in an order that was drawn.
+    fn dealt(sizes: &[usize]) -> Machine {
+        let mut at: Vec<Option<At>> = (0..16).map(|i| Some([i / 4, i % 4, 0])).collect();
+        Rng::new(1).shuffle(&mut at);
+        Machine::blocks(sizes).with_torus([4, 4, 0], &at)
+    }
+
+    fn planned(grid: &Grid, layout: &Machine) -> Plan {
+        let plan = plan_cart(grid, layout, &Options::default());
+        let mut order: Vec<i32> = plan.old_ranks().collect();
+        assert_eq!(order[0], 0);
+        // What is told is what the order costs.
+        let again = Plan::identity(grid, layout, &Options::default().distances, |_| 0);
+        let again = again.with_order(grid, layout, order.clone().into(), "");
+        assert_eq!((again.after, again.links.after), (plan.after, plan.links.after));
+        order.sort_unstable();
+        assert!(order.into_iter().eq(0..layout.ranks() as i32));
+        plan
+    }
+
+    #[test]
+    fn neighbors_are_put_on_neighbors() {
+        let plan = planned(&grid(&[16, 16]), &dealt(&[16; 16]));
+        // Squares of 4 x 4, each next to its four neighbors.
+        let LevelCost { before, after, .. } = plan.links;
+        assert_eq!(plan.after.inter_node_edges, 256);
+        assert_eq!((after.inter_node_edges, after.max_node_edges), (256, 4));
+        assert!(before.max_node_edges > 20, "{before:?}");
+    }
+
+    #[test]
+    fn groups_are_moved_where_nothing_else_gains() {
+        // Rows that are whole nodes: no mapping has fewer edges between nodes.
+        let plan = planned(&grid(&[16, 4]), &dealt(&[4; 16]));
+        let LevelCost { before, after, .. } = plan.links;
+        assert_eq!(plan.before.inter_node_edges, plan.after.inter_node_edges);
+        assert!(2 * after.inter_node_edges < before.inter_node_edges, "{before:?} {after:?}");
+        assert!(2 * after.max_node_edges < before.max_node_edges, "{before:?} {after:?}");
+    }
+
+    #[test]
+    fn nodes_of_different_sizes_keep_theirs() {
+        let sizes: Vec<usize> = (0..16).map(|node| 12 + 8 * (node % 2)).collect();
+        let plan = planned(&grid(&[16, 16]), &dealt(&sizes));
+        assert!(plan.links.after.max_node_edges <= plan.links.before.max_node_edges);
+        assert!(2 * plan.links.after.inter_node_edges < plan.links.before.inter_node_edges);
+    }
+
+    #[test]
+    fn without_weights_links_lose_nothing_whatever_the_weights() {
+        let (layout, grid) = (dealt(&[16; 16]), grid(&[16, 16]).assumed());
+        let plan = planned(&grid, &layout);
+        assert!(plan.links.after.inter_node_edges < plan.links.before.inter_node_edges);
+        for weights in [[1, 4], [4, 1], [1, 1], [4, 4]] {
+            let grid = grid.weighing(&weights);
+            let stay = Plan::identity(&grid, &layout, &Options::default().distances, |_| 0);
+            let order = plan.old_ranks().collect();
+            let moved = stay.clone().with_order(&grid, &layout, order, "");
+            assert!(moved.links.after.max_node_edges <= stay.links.before.max_node_edges);
+        }
+    }
+}
