@@ -79,6 +79,12 @@ END
         --mca btl self,vader,tcp --mca pml ob1 --host "$slots" -n $processes)
 }
 
+# Limits the links to another rate.
+limit() {
+    local i
+    for ((i = 0; i < nodes; i++)); do tc -n n$i qdisc replace dev eth0 root tbf rate "$1" $bucket; done
+}
+
 # Puts the nodes that are named on a switch of their own, which a link of the rate $1 joins to the other.
 split_switch() {
     local rate=$1 node

@@ -1,125 +1,52 @@
 #!/usr/bin/env bash
-# programs.sh DIRECTORY [try]: measures public programs, which you have built with Debian's Open MPI and put into
-# DIRECTORY, on the nodes of scripts/nodes.sh: as they are, under Cartograph, and with what a recorded run taught; and
-# writes the tables of bench/results/programs.json. Which programs these are is in docs/gains.md; one that is not there is
+# programs.sh [DIRECTORY] [try]: measures public programs on the nodes of scripts/nodes.sh: as they are, under Cartograph, and
+# as `cartograph tune` has found; and writes the tables of bench/results/programs.json. LAMMPS is Debian's; the others you have
+# built with Debian's Open MPI and put into DIRECTORY. scripts/programs-cases.sh says which they are; one that is not there is
 # left out.
-# With try, asks `cartograph try` on this machine whether they may be moved, and writes the other table.
+# With try, asks `cartograph try` on this machine whether they may be moved, and writes that table.
 #
-# RATE, REPETITIONS and ONLY (words of the titles of cases, with |) in the environment change what is measured;
-# PATIENCE, after how many seconds a run has failed. Needs root, the command, and the
-# library built for openmpi; make programs builds both.
+# RATE, REPETITIONS and ONLY (words of the titles of cases, with |) in the environment change what is measured; PATIENCE, after
+# how many seconds a run has failed; KEEP=no: the tables are printed and not kept. Needs root, the command, and the library
+# built for openmpi; make programs builds both.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
-cartograph=$top/build/bin/cartograph results=$top/build/pure/tool/results
-rate=${RATE:-20mbit} repetitions=${REPETITIONS:-5} only=${ONLY:-.}
+cartograph=$top/build/bin/cartograph
+repetitions=${REPETITIONS:-5} only=${ONLY:-.} rate=200mbit
 . "$top/scripts/nodes.sh"
+. "$top/scripts/programs-cases.sh"
 patience=${PATIENCE:-120}
 export OMP_NUM_THREADS=1 LC_ALL=C
 
-# A case a line: its title, whether its grids or graphs may be moved, the program and its arguments. The inputs are
-# those of inputs below.
-cases() {
-    local halo="-ghost 1_1_1 -vars 3 -cycles 8 -comm disable mock -comm enable mpi -exec disable mpi_type"
-    echo "Comb 4x4x1, 128x128x128|moves|comb 128_128_128 -divide 4_4_1 $halo"
-    echo "Comb 4x4x1, 1024x64x32|moves|comb 1024_64_32 -divide 4_4_1 $halo"
-    echo "Comb 4x4x1, 64x1024x32|moves|comb 64_1024_32 -divide 4_4_1 $halo"
-    echo "SNAP 4x4|moves|gsnap snap.in snap.out"
-    echo "sw4lite 4x4|moves|sw4lite sw4lite.in"
-    echo "LAMMPS, a liquid|stays|lmp -in liquid.in"
-    echo "LAMMPS, a plate|stays|lmp -in plate.in -var map cart"
-    echo "LAMMPS, a plate, map cart/reorder|stays|lmp -in plate.in -var map cart/reorder"
-    echo "miniMD 1x4x4|stays|miniMD -i miniMD.in -n 40 -nx 6 -ny 20 -nz 36"
-    echo "miniGhost 4x4x1|stays|miniGhost --npx 4 --npy 4 --npz 1 --nx 40 --ny 40 --nz 80 --num_vars 5 --num_tsteps 10 --percent_sum 20"
-    echo "PETSc ex45, -sf_type neighbor|stays|ex45 -sf_type neighbor -da_grid_x 64 -da_grid_y 64 -da_grid_z 16 -da_processors_x 4 -da_processors_y 4 -da_processors_z 1 -pc_type jacobi -ksp_monitor -ksp_max_it 100 -log_view"
-}
+# Where a program is, if it is anywhere.
+where() { if [ -x "$programs/$1" ]; then echo "$programs/$1"; else command -v "$1" || true; fi; }
 
-# Writes the inputs into the directory.
-inputs() {
-    cat >snap.in <<'END'
-&invar
-  npey=4 npez=4 ichunk=4 nthreads=1 nnested=1
-  ndimen=3 nx=16 lx=1.6 ny=64 ly=6.4 nz=64 lz=6.4
-  nmom=2 nang=16 ng=2 epsi=1.0E-4 iitm=3 oitm=2
-  timedep=0 tf=1.0 nsteps=1 mat_opt=1 src_opt=1 scatp=0
-  it_det=1 fluxp=0 fixup=1 soloutp=0 kplane=0 popout=0
-  swp_typ=0 angcpy=1 multiswp=0
-/
-END
-    cat >sw4lite.in <<'END'
-grid h=50 nx=97 ny=97 nz=65
-time steps=6
-fileio path=results
-block vp=4000 vs=2000 rho=2600
-supergrid gp=10
-source x=2400 y=2400 z=1000 mxy=1e18 t0=0.1 freq=20 type=Gaussian
-rec x=1200 y=3600 depth=0 file=station usgsformat=1 sacformat=0
-END
-    # Liquid in a periodic box, or a plate of crystal with free edges; LAMMPS divides both into 4 x 4.
-    cat >liquid.in <<'END'
-units lj
-atom_style atomic
-lattice fcc 0.8442
-region box block 0 6 0 20 0 36
-create_box 1 box
-create_atoms 1 box
-mass 1 1.0
-velocity all create 1.44 87287 loop geom
-pair_style lj/cut 2.5
-pair_coeff 1 1 1.0 1.0 2.5
-neighbor 0.3 bin
-neigh_modify delay 0 every 20 check no
-fix 1 all nve
-thermo 20
-run 40
-END
-    sed -e '1i boundary s s p' -e "1i processors * * * map \${map}" -e 's/^region.*/region box block 0 40 0 40 0 5/' \
-        -e 's/create 1.44/create 0.1/' liquid.in >plate.in
-    printf '%s\n' '' '' 'lj units' 'none data file' 'lj force' '1.0 1.0 epsilon, sigma' '20 20 20 size' '100 steps' \
-        '0.005 step' '1.44 temperature' '0.8442 density' '20 steps to new neighbors' '2.5 0.30 cutoff, skin' \
-        '20 steps to thermodynamics' >miniMD.in
-}
-
-# seconds PROGRAM: how long the part took that the program times itself.
-seconds() {
-    case $1 in
-    comb) awk '/^bench-comm/ { for (i = 1; i < NF; i++) if ($i == "max") print $(i + 1) }' Comb_00_summary ;;
-    # Not the time of the sweeps, which is that of rank 0 and leaves out those that it need not wait for.
-    gsnap) awk '/^ *Solve / { print $NF + 0 }' snap.out ;;
-    sw4lite) awk '/Execution time, solver phase/ { print $(NF - 1) }' said ;;
-    lmp) awk '/^Loop time of/ { print $4 }' said ;;
-    miniMD) awk '/ PERF_SUMMARY / { print $5 }' said ;;
-    miniGhost) awk '/^ *Total_time:/ { print $NF + 0 }' results.yaml ;;
-    ex45) awk '/^KSPSolve / { print $4 + 0 }' said ;;
-    esac
-}
-
-# answers PROGRAM: what it found out. Comb compares each cell with what it should be itself, and aborts.
-answers() {
-    case $1 in
-    comb) grep 'Starting test' Comb_00_summary ;;
-    gsnap) grep Dfmx snap.out ;;
-    sw4lite) grep -v '^#' results/station.txt ;;
-    lmp) awk '/^Loop/ { on = 0 } on { print } /^Step/ { on = 1 }' said ;;
-    miniMD) awk '/^[0-9]+ [-+.e0-9]+ [-+.e0-9]+ [-+.e0-9]+ / && NF == 5 { print $1, $2, $3, $4 }' said ;;
-    miniGhost) grep 'error' said ;;
-    ex45) grep -i 'residual norm' said ;;
-    esac
-}
+# line OPTIONS...: the launcher's command line into the array command, for $count processes, $each of a node.
+line() { command=("${launch[@]::${#launch[@]}-4}" "$@" --host "${slots//:$ppn/:$each}" -n "$count"); }
 
 # run WAY DIRECTORY PROGRAM ARGUMENTS: runs it in the directory, by WAY, and leaves there what it said.
 run() {
-    local way=$1 at=$2 program=$programs/$3 options=() under=()
+    local way=$1 at=$2 program options=() under=()
+    program=$(where "$3")
     case $way in
     recorded) under=("$cartograph" exec --record "$at.traffic") ;;
     default) under=("$cartograph" exec) ;;
-    learned) under=("$cartograph" exec --traffic "$at.traffic") ;;
-    ranks) options=(--rankfile "$at.ranks") ;;
+    turn) options=(--map-by node) ;;
+    turn-default) options=(--map-by node) under=("$cartograph" exec) ;;
+    bytes) options=(--rankfile "$at.ranks") ;;
+    tuned)
+        if [ -e "$at.tuned.ranks" ]; then
+            options=(--rankfile "$at.tuned.ranks")
+        else
+            under=("$cartograph" exec --profile "$at.tuned.json")
+        fi
+        ;;
     esac
     rm -rf "$at"
     mkdir "$at"
     cd "$at"
     inputs
-    "${launch[@]}" "${options[@]}" "${under[@]}" "$program" "${@:4}" >said 2>&1 </dev/null
+    line "${options[@]}"
+    "${command[@]}" "${under[@]}" "$program" "${@:4}" >said 2>&1 </dev/null
 }
 
 # measure TITLE WAY NUMBER PROGRAM ARGUMENTS: adds to results the case, the way, the seconds and the bytes on all wires
@@ -145,33 +72,138 @@ measure() {
     result "$title" "$way" "$time" | tee -a /dev/shm/results >&2
 }
 
-# learn TITLE NUMBER PROGRAM ARGUMENTS: records a run, and makes a rank file of it.
+# learn TITLE NUMBER PROGRAM ARGUMENTS: records a run, foretells what placements take, and makes a rank file by bytes.
 learn() {
-    local at=/dev/shm/case$2
+    local at=/dev/shm/case$2 file
     run recorded "$at" "${@:3}" || refuse "$1 (recorded) failed: $(tail -n 20 "$at/said")"
-    "$cartograph" plan --traffic "$at.traffic" --rankfile openmpi "$at.ranks" >"$at.plan"
+    "$cartograph" plan --traffic "$at.traffic" --json >"$at.foretold"
+    # Without the calls bytes decide.
+    mkdir "$at.bytes"
+    for file in "$at.traffic"/*; do
+        awk '/^{"window"/ { next }
+            { lines[++n] = $0 }
+            /^{"process"/ { head = n; next }
+            NF { count[head]++ }
+            END {
+                for (i = 1; i <= n; i++) {
+                    if (lines[i] ~ /^{"process"/)
+                        sub(/"lines":[0-9]+/, "\"lines\":" count[i] + 0, lines[i])
+                    print lines[i]
+                }
+            }' "$file" >"$at.bytes/${file##*/}"
+    done
+    "$cartograph" plan --traffic "$at.bytes" --objective max --rankfile openmpi "$at.ranks" >/dev/null
     # A slot is a core, of which this machine has fewer than processes; they are left to the system.
     sed -i "s/slot=.*/slot=0-$(($(nproc) - 1))/" "$at.ranks"
 }
 
+# tune TITLE NUMBER PROGRAM ARGUMENTS: lets Cartograph find the fastest placement, as a user would.
+tune() {
+    local at=/dev/shm/case$2
+    rm -rf "$at"
+    mkdir "$at"
+    cd "$at"
+    inputs
+    line
+    # Comb says where its first process is.
+    "$cartograph" tune --seconds "$patience" --profile "$at.tuned.json" --ignore "Cart coords" -- \
+        "${command[@]}" -- "$(where "$3")" "${@:4}" >"$at.said" 2>&1 </dev/null || echo "$1: tune fails" >&2
+    sed "s/^/$1: /" "$at.said" >&2
+    awk -v title="$1" '/ is [0-9.]+ times as fast|^nothing is|^cartograph:/ { sub(/ (as the program alone|than the program alone).*/, ""); said = $0 }
+        END { print title "|found|" said }' "$at.said" >>/dev/shm/found
+}
+
+# For awk: the ratio of pairs of runs, with the limits between which it is in 19 of 20 cases.
+pairs='
+    BEGIN { split("12.71 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262", student, " ") }
+    function gain(one, other,   a, b, n, m, i, sum, squares, far) {
+        n = split(one, a, " "); m = split(other, b, " ")
+        if (m < n) n = m
+        if (n < 2) return "-"
+        for (i = 1; i <= n; i++) sum += log(a[i] / b[i]) / n
+        for (i = 1; i <= n; i++) squares += (log(a[i] / b[i]) - sum) ^ 2
+        far = (n - 1 in student ? student[n - 1] : 2.2) * sqrt(squares / (n - 1) / n)
+        return sprintf("%.2f (%.2f to %.2f)", exp(sum), exp(sum - far), exp(sum + far))
+    }
+'
+
+# The tables, of the results: medians, and ratios of runs that were made in turn.
+table() {
+    awk -F '|' -v to=/dev/shm/ "$medians$pairs"'
+    function seconds(key) {
+        if (key in bad) return "**" bad[key] "**"
+        return key in time ? sprintf("%.2f", median(time[key])) : "-"
+    }
+    function faster(one, other) { return other in bad || !(other in time) ? "-" : gain(time[one], time[other]) }
+    function bytes(key) { return key in most ? sprintf("%.1f", median(most[key]) / 1e6) : "-" }
+    function row(file, text) { print text >(to file) }
+    function told(key) { return key in foretold ? sprintf("%.2f", foretold[key]) : "-" }
+    $2 == "found" { found[$1] = $3; next }
+    $2 == "rate" { rate[$1] = $3; next }
+    $2 == "foretold" { foretold[$1, $3] = $4; next }
+    NF == 3 { bad[$1, $2] = $3 }
+    '"$results"'
+    END {
+        row("times", "program | links | alone, s | by default, s | tuned, s | alone / default | alone / tuned | tune says")
+        row("sent", "program | alone, MB | by default, MB | tuned, MB | fewest bytes, MB")
+        row("orders", "program | in turn, s | by default, s | in turn / default")
+        row("replay", "program | in turn, foretold | in turn, measured | fewest bytes, foretold | fewest bytes, measured")
+        for (i = 1; i <= cases; i++) {
+            t = order[i]
+            a = t SUBSEP "alone"; d = t SUBSEP "default"; u = t SUBSEP "tuned"; b = t SUBSEP "bytes"
+            r = t SUBSEP "turn"; rd = t SUBSEP "turn-default"
+            row("times", "| " t " | " rate[t] " | " seconds(a) " | " seconds(d) " | " seconds(u) " | " faster(a, d) " | " \
+                faster(a, u) " | " found[t] " |")
+            row("sent", "| " t " | " bytes(a) " | " bytes(d) " | " bytes(u) " | " bytes(b) " |")
+            if (rd in time || rd in bad)
+                row("orders", "| " t " | " seconds(r) " | " seconds(rd) " | " faster(r, rd) " |")
+            row("replay", "| " t " | " told(r) " | " faster(a, r) " | " told(b) " | " faster(a, b) " |")
+        }
+    }' /dev/shm/found "$1"
+}
+
+# put TABLE: a table on stdin, as results.
+put() {
+    if [ "${KEEP:-}" = no ]; then cat; else "$top/build/pure/tool/results" put programs "$1" "make programs"; fi
+}
+
 inside() {
-    local repetition number title moves program arguments way began=$SECONDS
+    local repetition number=0 title links moves size program arguments way ways began=$SECONDS
     make_nodes
     : >/dev/shm/results
-    for ((repetition = 0; repetition < repetitions; repetition++)); do
-        number=0
-        while IFS='|' read -r title moves arguments; do
-            program=${arguments%% *}
-            number=$((number + 1))
-            [ -x "$programs/$program" ] && grep -qE -e "$only" <<<"$title" || continue
-            [ $repetition != 0 ] || learn "$title" $number $arguments
-            for way in alone default $([ "$moves" = stays ] || echo learned) ranks; do
-                measure "$title" $way $number $arguments
-            done
-        done < <(cases)
-    done
-    [ -s /dev/shm/results ] || refuse "none of the programs is in $programs; docs/gains.md says which they are"
-    "$results" make programs "make programs" /dev/shm/results
+    : >/dev/shm/found
+    # One program after the other, so that its runs are near each other in time.
+    while IFS='|' read -r title links moves size arguments; do
+        program=${arguments%% *}
+        number=$((number + 1))
+        [ -n "$(where "$program")" ] && grep -qE -e "$only" <<<"$title" || continue
+        read -r count each <<<"$size"
+        limit "${RATE:-$links}"
+        echo "$title|rate|${RATE:-$links}" >>/dev/shm/found
+        learn "$title" $number $arguments
+        # The speed that is foretold, relative to the order of the launcher.
+        sed 's/{"order"/\n&/g' /dev/shm/case$number.foretold | awk -F '[":,]+' -v title="$title" -v OFS='|' '
+            $2 != "order" { next }
+            !now { now = $5 }
+            $3 == "round-robin" { turn = $5 }
+            # The same order is there once.
+            $3 ~ /^fewest bytes/ { bytes = $5 }
+            END { print title, "foretold", "turn", now / (turn ? turn : now); print title, "foretold", "bytes", now / (bytes ? bytes : now) }
+        ' >>/dev/shm/found
+        tune "$title" $number $arguments
+        ways="alone default turn bytes"
+        [ "$moves" = stays ] || ways+=" turn-default"
+        [ ! -e /dev/shm/case$number.tuned.json ] || ways+=" tuned"
+        for ((repetition = 0; repetition < repetitions; repetition++)); do
+            for way in $ways; do measure "$title" $way $number $arguments; done
+        done
+    done < <(cases)
+    [ -s /dev/shm/results ] || refuse "none of the programs is here; scripts/programs-cases.sh says which they are"
+    table /dev/shm/results
+    put Times </dev/shm/times
+    put Bytes </dev/shm/sent
+    [ "$(wc -l </dev/shm/orders)" = 1 ] || put "Ranks started in turn" </dev/shm/orders
+    put "Foretold speeds" </dev/shm/replay
     echo "it took $((SECONDS - began)) seconds" >&2
 }
 
@@ -197,19 +229,20 @@ try_all() {
     echo "program, 8 processes | exit code | what it says in the end" >table
     while IFS='|' read -r title arguments; do
         program=${arguments%% *}
-        [ -x "$programs/$program" ] && grep -qE -e "$only" <<<"$title" || continue
+        [ -n "$(where "$program")" ] && grep -qE -e "$only" <<<"$title" || continue
         code=0
         # Comb says where its first process is.
         "$cartograph" try --ignore "Cart coords" -- mpiexec.openmpi --allow-run-as-root --oversubscribe \
-            --mca mpi_yield_when_idle 1 -n 8 "$programs/$program" ${arguments#* } >said 2>&1 </dev/null || code=$?
+            --mca mpi_yield_when_idle 1 -n 8 -- "$(where "$program")" ${arguments#* } >said 2>&1 </dev/null || code=$?
         while read -r line; do echo "$title: $line"; done <said >&2
         echo "| $title | $code | $(tail -n 1 said | sed 's/^cartograph: //; s/|/\\|/g') |" >>table
     done < <(tried)
     cat table
-    "$results" put programs "What cartograph try said" "make programs" <table
+    put "What cartograph try said" <table
 }
 
-programs=$(cd "${1:?a directory}" && pwd)
+# Without a directory, those that are installed.
+programs=$(cd "${1:-/var/empty}" 2>/dev/null && pwd) || programs=/nowhere
 [ "${2:-}" = inside ] || "$top/scripts/put-results.sh"
 case ${2:-} in
 inside) inside ;;

@@ -8,9 +8,10 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use cartograph_traffic::{Line, Process};
 
@@ -19,6 +20,9 @@ use crate::tally;
 
 /// The variable that names the directory.
 const VARIABLE: &str = "CARTOGRAPH_RECORD";
+
+/// The variable that names it where only the time is taken that the program runs.
+const CLOCK: &str = "CARTOGRAPH_CLOCK";
 
 /// The earliest time of the first part, in milliseconds. Each next one comes after four times the time.
 const FIRST: i64 = 30_000;
@@ -36,6 +40,9 @@ const LONGEST: usize = 200;
 /// The directory, and what is in its place already; `None` if nothing is to be recorded.
 static PLACE: OnceLock<Option<(PathBuf, Result<(), String>)>> = OnceLock::new();
 
+/// True if only the time is taken.
+static IS_CLOCK: AtomicBool = AtomicBool::new(false);
+
 /// The output of this process; `None` if nothing is recorded.
 static PART: OnceLock<Part> = OnceLock::new();
 
@@ -44,6 +51,8 @@ struct Part {
     file: PathBuf,
     /// The number of the process in the system: a child that it forks writes nothing.
     id: u32,
+    /// When MPI had started.
+    start: Instant,
     written: Mutex<Written>,
 }
 
@@ -118,12 +127,21 @@ pub(crate) fn look() {
         // SAFETY: asks what the system has told the process when it started. A program with more rights than its user
         // has writes nowhere.
         let trusted = unsafe { libc::getauxval(libc::AT_SECURE) } == 0;
-        let directory = std::env::var_os(VARIABLE).filter(|path| trusted && !path.is_empty())?;
+        let named = |name| std::env::var_os(name).filter(|path| trusted && !path.is_empty());
+        let directory = named(VARIABLE).or_else(|| {
+            IS_CLOCK.store(true, Ordering::Relaxed);
+            named(CLOCK)
+        })?;
         // The program may change its directory.
         let directory = std::path::absolute(directory).ok()?;
         let state = state(&directory);
         Some((directory, state))
     });
+}
+
+/// Returns whether only the time is taken that the program runs.
+pub(crate) fn is_clock() -> bool {
+    PART.get().is_some() && IS_CLOCK.load(Ordering::Relaxed)
 }
 
 /// Checks what is in the place of the directory.
@@ -162,7 +180,7 @@ pub(crate) fn open(process: Process) -> bool {
     let file = directory.join(name);
     let written = Mutex::new(Written { process, kept: Vec::new(), failure: None });
     let id = std::process::id();
-    PART.set(Part { directory, file, id, written }).is_ok()
+    PART.set(Part { directory, file, id, start: Instant::now(), written }).is_ok()
 }
 
 /// Makes the directory, unless another process of the job has.
@@ -220,6 +238,7 @@ impl Part {
         written.kept.extend(lines);
         let process = &mut written.process;
         (process.complete, process.lines) = (complete, written.kept.len());
+        process.nanoseconds = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let appended = text(process, &written.kept).and_then(|text| self.append(&text));
         if appended.is_ok() {
             process.part += 1;

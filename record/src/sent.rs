@@ -16,8 +16,8 @@ pub(crate) enum Sent {
     One(Peers, Block),
     /// Several.
     Many(Peers, Vec<Block>),
-    /// A block to each neighbor.
-    Neighbors(MPI_Comm, Vec<Block>),
+    /// A block to each neighbor; by this function, if the library may combine its blocks where it blocks.
+    Neighbors(Option<&'static str>, MPI_Comm, Vec<Block>),
     /// A block to each process that has one, by this function.
     All(&'static str, MPI_Comm, Vec<Block>),
     /// A collective whose messages are not counted.
@@ -134,7 +134,20 @@ pub(crate) fn exchange(
 pub(crate) fn neighbors(comm: MPI_Comm, count: impl Into<i64>, datatype: MPI_Datatype) -> Sent {
     let ranks = peers::neighbors(comm);
     let bytes = if ranks.is_empty() { 0 } else { bytes(count, datatype) };
-    Sent::Neighbors(comm, ranks.iter().map(|rank| Block::to(*rank, bytes)).collect())
+    Sent::Neighbors(None, comm, ranks.iter().map(|rank| Block::to(*rank, bytes)).collect())
+}
+
+/// The same, of a function whose blocks the library may combine.
+pub(crate) fn combinable(
+    function: &'static str,
+    comm: MPI_Comm,
+    count: impl Into<i64>,
+    datatype: MPI_Datatype,
+) -> Sent {
+    match neighbors(comm, count, datatype) {
+        Sent::Neighbors(_, comm, blocks) => Sent::Neighbors(Some(function), comm, blocks),
+        other => other,
+    }
 }
 
 /// A block of its own to each neighbor.
@@ -154,7 +167,7 @@ unsafe fn neighbor_blocks<C: Copy + Into<i64>>(
         let (count, datatype) = unsafe { (*counts.add(at), *datatypes.add(at * stride)) };
         Block::of(*rank, count, datatype)
     };
-    Sent::Neighbors(comm, ranks.iter().enumerate().map(block).collect())
+    Sent::Neighbors(None, comm, ranks.iter().enumerate().map(block).collect())
 }
 
 /// A block of its own to each neighbor, of one datatype.

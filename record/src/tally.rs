@@ -265,7 +265,7 @@ pub(crate) fn count(sent: Sent) {
             })
         }
         Sent::Many(peers, blocks) => many(peers, &blocks),
-        Sent::Neighbors(comm, blocks) | Sent::All(_, comm, blocks) => {
+        Sent::Neighbors(_, comm, blocks) | Sent::All(_, comm, blocks) => {
             many(Peers::Comm(comm), &blocks)
         }
         Sent::Calls(calls) => {
@@ -478,7 +478,7 @@ pub(crate) fn collective(sent: Sent) {
     let ticks = ticks::now().saturating_sub(outermost::began());
     if window::is_open() {
         match &sent {
-            Sent::Neighbors(comm, blocks) => exchange_with_neighbors(*comm, blocks),
+            Sent::Neighbors(_, comm, blocks) => exchange_with_neighbors(*comm, blocks),
             Sent::All(function, comm, blocks) => {
                 let bytes: u64 = blocks.iter().map(|block| block.bytes).sum();
                 let bytes = bytes / blocks.len().max(1) as u64;
@@ -498,6 +498,10 @@ pub(crate) fn collective(sent: Sent) {
             if is_due {
                 part::write();
             }
+        }
+        Sent::Neighbors(Some(function), ..) => {
+            tally().call(function, ticks);
+            count(sent);
         }
         sent => {
             tally().wait(None, ticks);
@@ -596,7 +600,7 @@ pub(crate) fn keep(request: MPI_Request, sent: Sent, tag: Option<c_int>) {
     let kept = match sent {
         Sent::One(peers, block) => Kept::Blocks(resolve(peers, &[block]).into(), tag),
         Sent::Many(peers, blocks) => Kept::Blocks(resolve(peers, &blocks).into(), None),
-        Sent::Neighbors(comm, blocks) | Sent::All(_, comm, blocks) => {
+        Sent::Neighbors(_, comm, blocks) | Sent::All(_, comm, blocks) => {
             Kept::Blocks(resolve(Peers::Comm(comm), &blocks).into(), None)
         }
         Sent::Calls(calls) => Kept::Calls(calls.function),

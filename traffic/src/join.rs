@@ -158,6 +158,7 @@ impl PartialRecording {
         } else if recording.size != size {
             return Err(ReadError::OtherSize(recording.size, size));
         }
+        recording.nanoseconds = recording.nanoseconds.max(process.nanoseconds);
         let known = self.processes.entry(rank).or_default();
         match part.cmp(&known.parts) {
             std::cmp::Ordering::Less => return Err(ReadError::Twice(rank)),

@@ -34,7 +34,7 @@ pub enum Line {
     },
     /// A grid that the process is in.
     Grid(Grid),
-    /// Calls of a collective whose messages are not counted.
+    /// Calls of a collective whose messages are not counted, or of one whose blocks may be combined.
     Collective {
         /// The MPI function.
         function: String,
@@ -79,6 +79,9 @@ pub struct Process {
     pub part: u32,
     /// True if the process came to its end.
     pub complete: bool,
+    /// The time from the end of `MPI_Init` to the part's beginning, in nanoseconds.
+    #[serde(default)]
+    pub nanoseconds: u64,
     /// The number of lines that follow.
     pub lines: usize,
 }

@@ -111,11 +111,13 @@ pub struct Recording {
     pub hosts: BTreeMap<u32, Host>,
     /// Processes whose last part says that they did not come to their end.
     pub cut_short: usize,
+    /// The time from `MPI_Init` to the last part, in nanoseconds, of the process for which it was longest.
+    pub nanoseconds: u64,
     /// The messages between ranks, ascending by sender and receiver, including those of a process to itself.
     pub edges: Vec<Edge>,
     /// The grids, in the order of their names and sizes.
     pub topologies: Vec<Topology>,
-    /// Calls of collectives whose messages are not counted, of all processes together.
+    /// Calls of collectives whose messages are not counted, or whose blocks may be combined, of all processes together.
     pub collectives: BTreeMap<String, u64>,
     /// The nanoseconds that processes were in collectives, of all processes together; by the function.
     pub in_collectives: BTreeMap<String, u64>,
@@ -169,6 +171,7 @@ mod tests {
             program: "./app".into(),
             mpi: "some MPI".into(),
             complete: rank != 0,
+            nanoseconds: 1000 * u64::from(rank),
             lines: lines.len(),
         };
         std::iter::once(&Line::Process(process))
@@ -205,7 +208,7 @@ mod tests {
         let recording = Recording::read(parts.iter().map(String::as_str)).unwrap();
         assert_eq!((recording.size, &recording.program[..], recording.cut_short), (6, "./app", 1));
         assert_eq!((recording.missing(), recording.first_missing()), (1, Some(4)));
-        assert_eq!(recording.hosts[&5].name, "n2");
+        assert_eq!((&recording.hosts[&5].name[..], recording.nanoseconds), ("n2", 5000));
         let edges: Vec<(u32, u32, u64)> =
             recording.edges.iter().map(|edge| (edge.from, edge.to, edge.count.bytes)).collect();
         let known =

@@ -26,6 +26,9 @@ pub(crate) struct Profile {
     pub(crate) weights: Option<String>,
     /// True if grids are moved. If not, ranks are started on other nodes.
     pub(crate) moves_grids: bool,
+    /// True if small blocks of neighborhood collectives share messages.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) combines_blocks: bool,
     /// The names of the nodes on which it was found.
     pub(crate) nodes: Vec<String>,
     /// The node on which each rank works.
@@ -42,13 +45,16 @@ impl Profile {
         serde_json::to_string(self).expect("all keys are strings")
     }
 
-    /// The weights of a profile, if it is for this program on the machine on which the process runs, as far as launchers tell
-    /// that.
+    /// The variables that a profile sets, if it is for this program on the machine on which the process runs, as far as
+    /// launchers tell that.
     ///
     /// # Errors
     ///
     /// Why the profile is not used, as text that follows the name of the file.
-    pub(crate) fn weights_for(file: &Path, program: &OsStr) -> Result<Option<String>, String> {
+    pub(crate) fn settings_for(
+        file: &Path,
+        program: &OsStr,
+    ) -> Result<Vec<(&'static str, String)>, String> {
         let text =
             std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"))?;
         let profile: Self =
@@ -57,18 +63,24 @@ impl Profile {
             return Err(format!("has version {} of the form", profile.schema));
         }
         profile.fits(program, shape())?;
-        if !profile.moves_grids {
+        if !profile.moves_grids && !profile.combines_blocks {
             return Err(
                 "has an order in which ranks are started, which its rank file gives the launcher"
                     .to_owned(),
             );
         }
-        match profile.weights {
-            Some(weights) => {
-                Weights::parse(&weights).map(|_| Some(weights)).map_err(|error| error.to_string())
-            }
-            None => Ok(None),
+        let mut settings = Vec::new();
+        if let Some(weights) = profile.weights {
+            Weights::parse(&weights).map_err(|error| error.to_string())?;
+            settings.push(("CARTOGRAPH_WEIGHTS", weights));
         }
+        if !profile.moves_grids {
+            settings.push(("CARTOGRAPH_REORDER", "off".to_owned()));
+        }
+        if profile.combines_blocks {
+            settings.push(("CARTOGRAPH_COMBINE", "on".to_owned()));
+        }
+        Ok(settings)
     }
 
     fn fits(
@@ -112,6 +124,7 @@ mod tests {
             order: "weights 16,1".into(),
             weights: Some("4x4:16,1".into()),
             moves_grids: true,
+            combines_blocks: false,
             nodes: vec!["a".into(), "b".into()],
             node_of_rank: vec![0; 16],
             foretold: 1.5,

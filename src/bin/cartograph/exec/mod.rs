@@ -30,6 +30,10 @@ pub(crate) struct Arguments {
     /// Records what each process sends, in DIR; does not reorder
     #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout", "reorder", "weights"])]
     record: Option<PathBuf>,
+    /// Notes in DIR how long each process runs, from MPI_Init to MPI_Finalize, for cartograph tune; without --reorder
+    /// nothing else is preloaded
+    #[arg(long, value_name = "DIR", hide = true, conflicts_with = "record")]
+    clock: Option<PathBuf>,
     /// A recording of this program: the edges of its grids and graphs weigh what was sent along them
     #[arg(long, value_name = "DIR", conflicts_with = "record")]
     traffic: Option<PathBuf>,
@@ -88,7 +92,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         })?;
     let mut command = Command::new(&program);
     command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
-    match preload(&program, arguments.mpi.as_deref(), arguments.record.is_some()) {
+    let with = With {
+        recorder: arguments.record.is_some() || arguments.clock.is_some(),
+        library: arguments.record.is_none()
+            && (arguments.clock.is_none() || arguments.reorder.is_some()),
+    };
+    match preload(&program, arguments.mpi.as_deref(), with) {
         Ok(value) => drop(command.env("LD_PRELOAD", value)),
         Err(failure) => failure.with_hint("the program runs without Cartograph").warn(),
     }
@@ -108,8 +117,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
         None => {}
     }
-    let directories =
-        [("CARTOGRAPH_RECORD", &arguments.record), ("CARTOGRAPH_TRAFFIC", &arguments.traffic)];
+    let directories = [
+        ("CARTOGRAPH_RECORD", &arguments.record),
+        ("CARTOGRAPH_CLOCK", &arguments.clock),
+        ("CARTOGRAPH_TRAFFIC", &arguments.traffic),
+    ];
     for (name, directory) in directories {
         directory.as_ref().map(|directory| command.env(name, absolute(directory)));
     }
@@ -121,9 +133,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             .map(PathBuf::from)
     });
     if let Some(file) = profile {
-        match Profile::weights_for(&file, program.as_os_str()) {
-            Ok(Some(weights)) => drop(command.env("CARTOGRAPH_WEIGHTS", weights)),
-            Ok(None) => {}
+        match Profile::settings_for(&file, program.as_os_str()) {
+            Ok(settings) => drop(command.envs(settings)),
             Err(why) if is_first() => {
                 say(&format!(
                     "the profile {} {why}; the program runs as without it",
@@ -150,8 +161,15 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The library or the recorder, in front of what is preloaded already.
-fn preload(program: &Path, mpi: Option<&str>, records: bool) -> Result<OsString> {
+/// What is preloaded.
+#[derive(Clone, Copy)]
+struct With {
+    recorder: bool,
+    library: bool,
+}
+
+/// The recorder and the library, in front of what is preloaded already.
+fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString> {
     if program::loader(program).is_some_and(|loader| loader.is_empty()) {
         return Err(Failure::usage(format!(
             "{} is linked statically, so nothing can be preloaded; link libcartograph.a with it",
@@ -160,23 +178,28 @@ fn preload(program: &Path, mpi: Option<&str>, records: bool) -> Result<OsString>
     }
     let place = LibraryDirectory::find()?;
     let folder = mpi.map(|name| place.of_mpi(name)).transpose()?;
-    let library = match (records, folder) {
-        (false, _) => place.library(),
-        (true, Some(folder)) => place.recorder(Some(&folder.join(RECORDER)))?,
-        (true, None) => place.recorder(program::linked_mpi(program).as_deref())?,
+    let mut all = Vec::new();
+    if with.recorder {
+        all.push(match folder {
+            Some(folder) => place.recorder(Some(&folder.join(RECORDER)))?,
+            None => place.recorder(program::linked_mpi(program).as_deref())?,
+        });
+    }
+    if with.library {
+        all.push(place.library());
+    }
+    let breaks = |file: &&PathBuf| {
+        file.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte))
     };
-    if library.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte)) {
+    if let Some(file) = all.iter().find(breaks) {
         return Err(Failure::usage(format!(
             "the loader cannot preload {}, because of the space or colon in its path; move it",
-            library.display()
+            file.display()
         )));
     }
-    let mut value = library.into_os_string();
-    if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
-        value.push(":");
-        value.push(others);
-    }
-    Ok(value)
+    let mut all: Vec<OsString> = all.into_iter().map(PathBuf::into_os_string).collect();
+    all.extend(env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()));
+    Ok(all.join(OsStr::new(":")))
 }
 
 /// Checks that a report can be written into a file, which is found out before the program runs, perhaps for hours.
@@ -201,7 +224,8 @@ fn report_place(place: &Path) -> std::result::Result<(), String> {
 
 /// Says why a program cannot be run under a library.
 pub(crate) fn check(program: &OsStr, mpi: Option<&str>) -> Result<()> {
-    preload(&find_program(program)?, mpi, false).map(drop)
+    let with = With { recorder: false, library: true };
+    preload(&find_program(program)?, mpi, with).map(drop)
 }
 
 /// A word that the library knows.

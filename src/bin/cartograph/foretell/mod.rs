@@ -61,7 +61,7 @@ pub(crate) struct Forecast {
     is_told: bool,
     /// True if more calls followed than are replayed.
     cut: bool,
-    unit: &'static str,
+    pub(crate) unit: &'static str,
 }
 
 impl Forecast {

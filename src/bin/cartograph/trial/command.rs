@@ -121,7 +121,7 @@ impl Launch {
         file: &Path,
         text: &str,
         is_old: bool,
-    ) -> Result<Vec<OsString>> {
+    ) -> Result<Self> {
         let (at, _) =
             self.starter().ok_or_else(|| Failure::usage("there is no launcher that is known"))?;
         let file = file.as_os_str();
@@ -152,6 +152,7 @@ impl Launch {
         let at = if launcher == Launcher::Flux { at + 2 } else { at + 1 };
         let at = at.min(self.launcher.len());
         let (start, rest) = self.launcher.split_at(at);
-        Ok([&before[..], start, &options, rest, &self.program].concat())
+        let launcher = [&before[..], start, &options, rest].concat();
+        Ok(Self { launcher, program: self.program.clone() })
     }
 }

@@ -29,7 +29,7 @@ pub(crate) struct Arguments {
     #[arg(long, default_value = "1800")]
     seconds: u64,
     /// The time that the program prints: the first group of a regular expression, or its first number; by default a run
-    /// takes what the launcher takes
+    /// takes the time from MPI_Init to MPI_Finalize
     #[arg(long, value_name = "REGEX")]
     time: Option<Regex>,
     /// Tolerance of numbers in the answers, relative to their size or, if they are smaller, to 0.001
@@ -92,10 +92,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             "\nnothing is foretold to be faster than the program alone, in the order in which its ranks are started\n",
         );
     }
-    let mut rounds = Rounds::new(arguments, launch, chosen);
+    let mut rounds = Rounds::new(arguments, launch, chosen, temporary.path());
     let end = start + Duration::from_secs(arguments.seconds);
     let interrupted = rounds.run(arguments.runs, end)?;
-    output::print(&rounds.text())?;
+    output::print(&rounds.text(forecast.unit))?;
     let finding = rounds.finding();
     output::print(&format!("{}\n", finding.words))?;
     if let Some(way) = finding.best {
@@ -115,6 +115,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// The use of a profile, in words.
 fn used(way: &Way, file: &Path, ranks: &Path, size: u32) -> String {
     let mut text = format!("\nwritten: {}\n", file.display());
+    let exec = format!("cartograph exec --profile {} PROGRAM", file.display());
     match &way.setting {
         Setting::Ranks { launcher, is_old, .. } => {
             let shown = ranks.display();
@@ -124,14 +125,11 @@ fn used(way: &Way, file: &Path, ranks: &Path, size: u32) -> String {
                 }
                 _ => launcher.usage_words(&shown.to_string(), size),
             };
+            let usage = if way.combines { usage.replace("PROGRAM", &exec) } else { usage };
             let _ = writeln!(text, "written: {shown}\nstart it by: {usage}");
         }
         _ => {
-            let _ = writeln!(
-                text,
-                "use it by: mpiexec -n {size} cartograph exec --profile {} PROGRAM",
-                file.display()
-            );
+            let _ = writeln!(text, "use it by: mpiexec -n {size} {exec}");
         }
     }
     text

@@ -3,7 +3,11 @@
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+use cartograph_traffic::Recording;
 
 use super::measure::{Gain, median};
 use super::ways::Way;
@@ -33,8 +37,22 @@ pub(super) struct Rounds<'a> {
     arguments: &'a Arguments,
     launch: Launch,
     files: Option<Files>,
+    /// The directory in which processes note how long they ran.
+    clock: PathBuf,
+    time: Time,
     /// The first is the program alone.
     all: Vec<Runs>,
+}
+
+/// The time that is compared.
+#[derive(Clone, Copy, PartialEq)]
+enum Time {
+    /// From `MPI_Init` to `MPI_Finalize`.
+    OfJob,
+    /// Of the launcher, where not all processes come to `MPI_Finalize`.
+    OfLauncher,
+    /// What the program prints.
+    Printed,
 }
 
 /// The result of all rounds.
@@ -45,10 +63,18 @@ pub(super) struct Finding<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    pub(super) fn new(arguments: &'a Arguments, launch: Launch, ways: Vec<Way>) -> Self {
+    /// Rounds of these ways, with a directory for files.
+    pub(super) fn new(
+        arguments: &'a Arguments,
+        launch: Launch,
+        ways: Vec<Way>,
+        directory: &Path,
+    ) -> Self {
         let runs = |way| Runs { way, times: Vec::new(), lines: Vec::new(), dropped: None };
         let files = env::current_dir().ok().and_then(Files::below);
-        Self { arguments, launch, files, all: ways.into_iter().map(runs).collect() }
+        let time = if arguments.time.is_some() { Time::Printed } else { Time::OfJob };
+        let clock = directory.join("clock");
+        Self { arguments, launch, files, clock, time, all: ways.into_iter().map(runs).collect() }
     }
 
     /// Runs all ways in turn; whether that was interrupted after enough of them.
@@ -82,7 +108,8 @@ impl<'a> Rounds<'a> {
         if let Some(name) = &self.arguments.mpi {
             mpi.extend(["--mpi".into(), name.into()]);
         }
-        let command = way.command(&self.launch, &mpi)?;
+        let clock = (self.time == Time::OfJob).then_some(&*self.clock);
+        let command = way.command(&self.launch, &mpi, clock)?;
         let progress = Progress::new(&format!("round {}: {}", round + 1, way.order));
         let run = job::run(&command, LONGEST);
         drop(progress);
@@ -101,9 +128,14 @@ impl<'a> Rounds<'a> {
                 let _ = files::add(&mut lines, &name, &path, ignored);
             }
         }
-        let time = match &self.arguments.time {
-            None => Some(run.took.as_secs_f64()),
-            Some(regex) => printed(regex, &run.stdout).or_else(|| printed(regex, &run.stderr)),
+        let noted = clock.and_then(noted);
+        if (at, round, noted) == (0, 0, None) && self.time == Time::OfJob {
+            self.time = Time::OfLauncher;
+        }
+        let time = match (self.time, &self.arguments.time) {
+            (Time::OfJob, _) => noted,
+            (_, None) => Some(run.took.as_secs_f64()),
+            (_, Some(regex)) => printed(regex, &run.stdout).or_else(|| printed(regex, &run.stderr)),
         };
         let runs = &mut self.all[at];
         if run.ended != Ended::Code(0) {
@@ -112,7 +144,10 @@ impl<'a> Rounds<'a> {
             runs.times.push(time);
             runs.lines.push(lines);
         } else {
-            runs.dropped = Some("it prints no such time".to_owned());
+            runs.dropped = Some(match self.time {
+                Time::Printed => "it prints no such time".to_owned(),
+                _ => "not all processes come to MPI_Finalize".to_owned(),
+            });
         }
         if let (0, Some(why)) = (at, &runs.dropped) {
             return Err(crate::output::Failure::new(format!("the program by itself: {why}")));
@@ -142,10 +177,21 @@ impl<'a> Rounds<'a> {
     }
 
     /// A table of what was measured.
-    pub(super) fn text(&self) -> String {
+    pub(super) fn text(&self, unit: &str) -> String {
+        let time = match self.time {
+            Time::OfJob => "from MPI_Init to MPI_Finalize",
+            Time::OfLauncher => "of the launcher",
+            Time::Printed => "printed",
+        };
         let mut text = format!(
-            "\n{:36}{:>10}{:>22}{:>10}{:>10}{:>8}\n",
-            "measured, in turn", "time, s", "least to most", "gain", "foretold", "runs"
+            "\n{:40}{:>10}{:>22}{:>8}{:>10}{:>14}{:>6}\n",
+            format!("measured, {time}"),
+            "time, s",
+            "least to most",
+            "gain",
+            "foretold",
+            format!("{unit}, worst"),
+            "runs"
         );
         for runs in &self.all {
             let gain = Gain::of(&self.all[0].times, &runs.times);
@@ -153,10 +199,10 @@ impl<'a> Rounds<'a> {
             let least = runs.times.iter().copied().fold(f64::INFINITY, f64::min);
             let most = runs.times.iter().copied().fold(0.0, f64::max);
             let spread = format!("{least:.3} to {most:.3}");
-            let Way { order, foretold, .. } = &runs.way;
+            let Way { order, foretold, busiest, .. } = &runs.way;
             let _ = write!(
                 text,
-                "{order:36}{:>10.3}{spread:>22}{gain:>10}{foretold:>10.2}{:>8}",
+                "{order:40}{:>10.3}{spread:>22}{gain:>8}{foretold:>10.2}{busiest:>14}{:>6}",
                 median(&runs.times),
                 runs.times.len()
             );
@@ -202,6 +248,14 @@ impl<'a> Rounds<'a> {
             },
         }
     }
+}
+
+/// The time from `MPI_Init` to `MPI_Finalize` that all processes have noted. The directory is free for the next run then.
+fn noted(directory: &Path) -> Option<f64> {
+    let found = Recording::open(directory).ok();
+    let _ = fs::remove_dir_all(directory);
+    let found = found.filter(|job| job.missing() + job.cut_short == 0)?;
+    Some(found.nanoseconds as f64 * 1e-9)
 }
 
 /// The last time that a program prints.

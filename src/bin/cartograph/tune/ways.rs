@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use cartograph::machine::Machine;
 use cartograph::mapping::Options;
-use cartograph_traffic::{Recording, Topology};
+use cartograph_traffic::{Edge, Recording, Topology};
 
 use crate::foretell::{By, Forecast, Foretold};
 use crate::output::{self, Failure, Result};
@@ -15,7 +15,14 @@ use crate::trial::command::Launch;
 
 use super::MOST_WAYS;
 
+/// The longest blocks that the library combines.
+const COMBINED: u64 = 1024;
+
+/// The functions whose blocks it combines.
+const COMBINABLE: [&str; 2] = ["MPI_Neighbor_allgather", "MPI_Neighbor_alltoall"];
+
 /// The setting that makes a way.
+#[derive(Clone)]
 pub(crate) enum Setting {
     /// None: the program alone.
     Alone,
@@ -26,11 +33,16 @@ pub(crate) enum Setting {
 }
 
 /// A way.
+#[derive(Clone)]
 pub(crate) struct Way {
     pub(super) order: String,
-    /// The foretold speed relative to the program alone.
+    /// The foretold speed relative to the program alone, of the placement.
     pub(super) foretold: f64,
+    /// Bytes, or messages where all are empty, that leave the busiest node.
+    pub(super) busiest: i64,
     pub(crate) setting: Setting,
+    /// True if small blocks of neighborhood collectives share messages.
+    pub(super) combines: bool,
     /// The node on which each rank works.
     pub(super) node_of: Vec<u32>,
 }
@@ -70,7 +82,9 @@ pub(super) fn chosen(
 ) -> Result<Vec<Way>> {
     let first = &forecast.all[0];
     let mut ways = vec![Way::new(first, first, machine, Setting::Alone)];
-    for (number, one) in (1..).zip(forecast.gaining().into_iter().take(MOST_WAYS)) {
+    let combines = may_combine(recording, machine);
+    let most = if combines { 1 } else { MOST_WAYS };
+    for (number, one) in (1..).zip(forecast.gaining().into_iter().take(most)) {
         let setting = match &one.by {
             By::Weights(weights) => Setting::Weights(weights.clone()),
             By::Ranks => {
@@ -95,7 +109,22 @@ pub(super) fn chosen(
         };
         ways.push(Way::new(one, first, machine, setting));
     }
+    if combines {
+        let combined: Vec<Way> = ways.iter().map(Way::combined).collect();
+        ways.extend(combined);
+    }
     Ok(ways)
+}
+
+/// Returns whether small blocks of neighborhood collectives between nodes might share messages.
+fn may_combine(recording: &Recording, machine: &Machine) -> bool {
+    let nodes = machine.nodes();
+    let is_small = |edge: &Edge| {
+        nodes[edge.from as usize] != nodes[edge.to as usize]
+            && edge.count.bytes <= COMBINED.saturating_mul(edge.count.messages)
+    };
+    COMBINABLE.iter().any(|name| recording.collectives.contains_key(*name))
+        && recording.edges.iter().any(is_small)
 }
 
 /// The kind of rank file that a launcher takes.
@@ -129,9 +158,17 @@ impl Way {
         Self {
             order: one.order.clone(),
             foretold: first.seconds / one.seconds.max(1e-12),
+            busiest: one.busiest,
             setting,
+            combines: false,
             node_of: one.plan.old_ranks().map(|old| nodes[old as usize]).collect(),
         }
+    }
+
+    /// The same placement with small blocks combined.
+    fn combined(&self) -> Self {
+        let order = format!("{}, blocks combined", self.order);
+        Self { order, combines: true, ..self.clone() }
     }
 
     /// A way that nobody has run.
@@ -143,22 +180,38 @@ impl Way {
         Self::new(one, first, machine, setting)
     }
 
-    /// The command; `mpi` is for `cartograph exec`.
-    pub(super) fn command(&self, launch: &Launch, mpi: &[OsString]) -> Result<Vec<OsString>> {
+    /// The command; `mpi` is for `cartograph exec`, which takes the time in the directory `clock`, if there is one.
+    pub(super) fn command(
+        &self,
+        launch: &Launch,
+        mpi: &[OsString],
+        clock: Option<&Path>,
+    ) -> Result<Vec<OsString>> {
+        let placed;
+        let launch = match &self.setting {
+            Setting::Ranks { launcher, text, file, is_old } => {
+                placed = launch.with_ranks(*launcher, file, text, *is_old)?;
+                &placed
+            }
+            _ => launch,
+        };
+        let mut options: Vec<OsString> = Vec::new();
+        if let Some(directory) = clock {
+            options.extend(["--clock".into(), directory.into()]);
+        }
         match &self.setting {
-            Setting::Alone => Ok(launch.alone()),
             Setting::Weights(weights) => {
-                let mut options: Vec<OsString> = vec!["--reorder".into(), "on".into()];
+                options.extend(["--reorder".into(), "on".into()]);
                 if let Some(weights) = weights {
                     options.extend(["--weights".into(), weights.into()]);
                 }
-                options.extend(mpi.iter().cloned());
-                launch.under_exec(None, &options)
             }
-            Setting::Ranks { launcher, text, file, is_old } => {
-                launch.with_ranks(*launcher, file, text, *is_old)
-            }
+            _ if self.combines => options.extend(["--reorder".into(), "off".into()]),
+            _ if options.is_empty() => return Ok(launch.alone()),
+            _ => {}
         }
+        options.extend(mpi.iter().cloned());
+        launch.under_exec(self.combines.then_some("CARTOGRAPH_COMBINE=on"), &options)
     }
 
     /// The profile of this way.
@@ -182,6 +235,7 @@ impl Way {
             order: self.order.clone(),
             weights,
             moves_grids: matches!(self.setting, Setting::Weights(_)),
+            combines_blocks: self.combines,
             nodes: names.to_vec(),
             node_of_rank: self.node_of.clone(),
             foretold: self.foretold,
