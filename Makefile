@@ -238,13 +238,14 @@ results:
 	$(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin results -- pages
 	$(BENCH) --draw
 
-## make programs BUILT=DIRECTORY    public programs that you have built there, on four nodes and by cartograph try; needs root
+## make programs [BUILT=DIRECTORY]  public programs alone, by default and tuned, on four nodes, and by cartograph try; needs root
+# LAMMPS comes from Debian; others that you have built are in the directory.
 programs:
-	@[ -d "$(BUILT)" ] || { echo "make programs BUILT=DIRECTORY: the directory has the programs that docs/gains.md lists" >&2; exit 1; }
-	@scripts/setup.sh openmpi cluster
-	@$(MAKE) -s --no-print-directory lib tool HOST=openmpi
+	@scripts/setup.sh openmpi cluster programs
+	@$(MAKE) -s --no-print-directory lib tool preload HOST=openmpi
 	@scripts/programs.sh "$(BUILT)"
 	@scripts/programs.sh "$(BUILT)" try
+	@$(MAKE) -s --no-print-directory results
 
 ## make simulate [SECTION=levels]   halo exchanges on 1,024 and 4,096 simulated processes, for bench/results
 simulate:

@@ -11,8 +11,8 @@ cases() {
     echo "sw4lite 4x4|200mbit|moves|16 4|sw4lite sw4lite.in"
     echo "CloverLeaf|200mbit|stays|16 4|clover_leaf"
     echo "TeaLeaf|200mbit|stays|16 4|tea_leaf"
-    echo "NPB LU|200mbit|stays|16 4|lu.W.x"
-    echo "NPB BT|200mbit|stays|16 4|bt.W.x"
+    echo "NPB LU|200mbit|stays|16 4|lu.W.16"
+    echo "NPB BT|200mbit|stays|16 4|bt.W.16"
     echo "HPCG|200mbit|stays|16 4|xhpcg --nx=16 --ny=16 --nz=16 --rt=0"
     echo "LAMMPS, a plate|200mbit|stays|16 4|lmp -in plate.in -var map cart"
     echo "LAMMPS, a liquid|200mbit|stays|16 4|lmp -in liquid.in"
@@ -116,7 +116,7 @@ seconds() {
     sw4lite) awk '/Execution time, solver phase/ { print $(NF - 1) }' said ;;
     lmp) awk '/^Loop time of/ { print $4 }' said ;;
     clover_leaf | tea_leaf) awk '/Wall clock/ { time = $NF } END { print time }' said ;;
-    lu.W.x | bt.W.x) awk '/Time in seconds/ { print $NF }' said ;;
+    lu.W.16 | bt.W.16) awk '/Time in seconds/ { print $NF }' said ;;
     xhpcg) awk -F = '/Benchmark Time Summary::Total/ { print $2 }' HPCG-Benchmark*.txt ;;
     lulesh2.0) awk '/^Elapsed time/ { print $(NF - 1) }' said ;;
     miniMD) awk '/ PERF_SUMMARY / { print $5 }' said ;;
@@ -134,7 +134,7 @@ answers() {
     lmp) awk '/^Loop/ { on = 0 } on { print } /^Step/ { on = 1 }' said ;;
     clover_leaf) grep 'step:' clover.out ;;
     tea_leaf) grep -E 'Conduction error|step:' tea.out ;;
-    lu.W.x | bt.W.x) awk '/[0-9.]+E[-+][0-9]+/ && !/Time/' said ;;
+    lu.W.16 | bt.W.16) awk '/[0-9.]+E[-+][0-9]+/ && !/Time/' said ;;
     xhpcg) grep -E 'Scaled Residual::|Departure' HPCG-Benchmark*.txt ;;
     lulesh2.0) grep -E 'Final Origin Energy' said ;;
     miniMD) awk '/^[0-9]+ [-+.e0-9]+ [-+.e0-9]+ [-+.e0-9]+ / && NF == 5 { print $1, $2, $3, $4 }' said ;;

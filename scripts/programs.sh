@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # programs.sh [DIRECTORY] [try]: measures public programs on the nodes of scripts/nodes.sh: as they are, under Cartograph, and
-# as `cartograph tune` has found; and writes the tables of bench/results/programs.json. LAMMPS is Debian's; the others you have
-# built with Debian's Open MPI and put into DIRECTORY. scripts/programs-cases.sh says which they are; one that is not there is
-# left out.
+# as `cartograph tune` has found; and writes the tables of bench/results/programs.json. LAMMPS and PETSc's example are Debian's;
+# the others you have built with Debian's Open MPI and put into DIRECTORY. scripts/programs-cases.sh says which they are; one
+# that is not there is left out.
 # With try, asks `cartograph try` on this machine whether they may be moved, and writes that table.
 #
 # RATE, REPETITIONS and ONLY (words of the titles of cases, with |) in the environment change what is measured; PATIENCE, after
@@ -18,7 +18,16 @@ patience=${PATIENCE:-120}
 export OMP_NUM_THREADS=1 LC_ALL=C
 
 # Where a program is, if it is anywhere.
-where() { if [ -x "$programs/$1" ]; then echo "$programs/$1"; else command -v "$1" || true; fi; }
+where() { PATH=$programs:$top/build/programs:$PATH command -v "$1" || true; }
+
+# Compiles PETSc's example, of which Debian has the source.
+compile() {
+    local source
+    source=$(ls /usr/share/petsc/*/share/petsc/examples/src/ksp/ksp/tutorials/ex45.c 2>/dev/null | tail -n 1)
+    [ -n "$source" ] && [ -z "$(where ex45)" ] || return 0
+    mkdir -p "$top/build/programs"
+    mpicc.openmpi -O2 -w -o "$top/build/programs/ex45" "$source" $(pkg-config --cflags --libs PETSc) -lm
+}
 
 # line OPTIONS...: the launcher's command line into the array command, for $count processes, $each of a node.
 line() { command=("${launch[@]::${#launch[@]}-4}" "$@" --host "${slots//:$ppn/:$each}" -n "$count"); }
@@ -200,8 +209,8 @@ inside() {
     done < <(cases)
     [ -s /dev/shm/results ] || refuse "none of the programs is here; scripts/programs-cases.sh says which they are"
     table /dev/shm/results
-    put Times </dev/shm/times
-    put Bytes </dev/shm/sent
+    put "Real programs" </dev/shm/times
+    put "Bytes of real programs" </dev/shm/sent
     [ "$(wc -l </dev/shm/orders)" = 1 ] || put "Ranks started in turn" </dev/shm/orders
     put "Foretold speeds" </dev/shm/replay
     echo "it took $((SECONDS - began)) seconds" >&2
@@ -251,5 +260,5 @@ try)
     trap 'rm -rf "$work"' EXIT
     try_all
     ;;
-*) needs && in_namespaces "$0" "$programs" inside ;;
+*) needs && compile && in_namespaces "$0" "$programs" inside ;;
 esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gets what is missing on this machine to build for the hosts named as arguments, and nothing else; "tests" among
-# them is what all tests need, "cluster" what scripts/cluster.sh does, "slurm" what scripts/slurm.sh does, "mpi4py" what tests/scripts/test-mpi4py.sh does.
+# them is what all tests need, "cluster" what scripts/cluster.sh does, "programs" what scripts/programs.sh does, "slurm" what scripts/slurm.sh does, "mpi4py" what tests/scripts/test-mpi4py.sh does.
 # Debian's packages need root; without it, or without apt, what is missing is said instead.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -33,6 +33,12 @@ for host in "$@"; do
         [ "$(id -u)" = 0 ] || { echo "Root is needed to make network namespaces." >&2; exit 1; }
         need ip iproute2
         need tc iproute2
+        continue
+    fi
+    if [ "$host" = programs ]; then
+        need lmp lammps
+        ls /usr/share/petsc/*/share/petsc/examples/src/ksp/ksp/tutorials/ex45.c >/dev/null 2>&1 ||
+            debian+=(pkg-config libpetsc-real-dev libpetsc3.18-dev-examples)
         continue
     fi
     if [ "$host" = slurm ]; then

@@ -129,8 +129,9 @@ pub(crate) fn look() {
         let trusted = unsafe { libc::getauxval(libc::AT_SECURE) } == 0;
         let named = |name| std::env::var_os(name).filter(|path| trusted && !path.is_empty());
         let directory = named(VARIABLE).or_else(|| {
-            IS_CLOCK.store(true, Ordering::Relaxed);
-            named(CLOCK)
+            let directory = named(CLOCK);
+            IS_CLOCK.store(directory.is_some(), Ordering::Relaxed);
+            directory
         })?;
         // The program may change its directory.
         let directory = std::path::absolute(directory).ok()?;
@@ -141,7 +142,12 @@ pub(crate) fn look() {
 
 /// Returns whether only the time is taken that the program runs.
 pub(crate) fn is_clock() -> bool {
-    PART.get().is_some() && IS_CLOCK.load(Ordering::Relaxed)
+    IS_CLOCK.load(Ordering::Relaxed)
+}
+
+/// The variable that has named the directory.
+fn variable() -> &'static str {
+    if is_clock() { CLOCK } else { VARIABLE }
 }
 
 /// Checks what is in the place of the directory.
@@ -170,7 +176,7 @@ pub(crate) fn open(process: Process) -> bool {
     });
     if let Err(why) = made {
         if rank == 0 {
-            say!("cartograph: {VARIABLE}: {} {why}; nothing is recorded", directory.display());
+            say!("cartograph: {}: {} {why}; nothing is recorded", variable(), directory.display());
         }
         return false;
     }
@@ -226,7 +232,8 @@ pub(crate) fn finish(complete: bool) {
     let Written { process, failure, .. } = &mut *written;
     if let Some(error) = failure.take().filter(|_| process.rank == 0) {
         say!(
-            "cartograph: {VARIABLE}: {} cannot be written, so the recording is not whole: {error}",
+            "cartograph: {}: {} cannot be written, so the recording is not whole: {error}",
+            variable(),
             part.file.display()
         );
     }

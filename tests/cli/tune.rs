@@ -15,11 +15,18 @@ use crate::traffic::record_grid;
 /// Programs, and the directory in which they are tuned.
 struct Bench {
     directory: Directory,
+    /// True if the program says how long it took.
+    is_printed: bool,
 }
 
 impl Bench {
     /// A directory with a recorded run that exchanges halos on a grid of 4 x 4, which the program lets be moved or not.
     fn new(name: &str, reorder: bool) -> Self {
+        Self::exchanging(name, reorder, 65536, false)
+    }
+
+    /// The same with messages of so many bytes, perhaps by a neighborhood collective.
+    fn exchanging(name: &str, reorder: bool, bytes: u64, by_collective: bool) -> Self {
         let directory = Directory::new(&format!("tune-{name}"));
         for place in ["here", "tmp"] {
             fs::create_dir(directory.join(place)).unwrap();
@@ -28,7 +35,7 @@ impl Bench {
             let others = || before.iter().chain(after);
             let count = 2 * others().count();
             let receives = others().map(|from| json!({"irecv": [from, 0]}));
-            let sends = others().map(|to| json!({"isend": [to, 65536, 0]}));
+            let sends = others().map(|to| json!({"isend": [to, bytes, 0]}));
             receives.chain(sends).chain([json!({"wait": [count, count]})]).collect()
         });
         for rank in 0..16 {
@@ -38,14 +45,17 @@ impl Bench {
                 "function": "MPI_Cart_create", "dims": [4, 4], "periodic": [false, false],
                 "reorder": reorder, "rank": rank, "first": 0
             }});
+            let collective = json!({"collective": {
+                "function": if by_collective { "MPI_Neighbor_alltoall" } else { "MPI_Barrier" }, "calls": 50
+            }});
             let lines = text.lines().count();
             let text = text
-                .replace(&format!("\"lines\":{}", lines - 1), &format!("\"lines\":{lines}"))
+                .replace(&format!("\"lines\":{}", lines - 1), &format!("\"lines\":{}", lines + 1))
                 .replace("some MPI", "Open MPI v4.1.4")
                 .replace("./app -x", "./program -x");
-            fs::write(part, format!("{text}{grid}\n")).unwrap();
+            fs::write(part, format!("{text}{grid}\n{collective}\n")).unwrap();
         }
-        Self { directory }
+        Self { directory, is_printed: true }
     }
 
     fn script(&self, name: &str, text: &str) -> PathBuf {
@@ -81,7 +91,10 @@ impl Bench {
              exec \"$@\"",
         );
         let mut command = Command::new(COMMAND);
-        command.args(["tune", "--time", "took (.*)"]).args(options.split_whitespace());
+        command.arg("tune").args(options.split_whitespace());
+        if self.is_printed {
+            command.args(["--time", "took (.*)"]);
+        }
         command.arg(launcher).args(["-n", "16", "--"]).arg(program);
         command.current_dir(self.directory.join("here"));
         command.env("TMPDIR", self.directory.join("tmp"));
@@ -196,6 +209,58 @@ fn a_program_whose_grids_stay_gets_a_rank_file() {
     }
     // Nothing else is left behind.
     assert_eq!(fs::read_dir(bench.directory.join("here")).unwrap().count(), 2);
+}
+
+/// Notes for all ranks that they ran for so many tenths of a second.
+const NOTED: &str = "noted() { mkdir -p $CARTOGRAPH_CLOCK; for rank in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do \
+    echo '{\"process\":{\"schema\":1,\"rank\":'$rank',\"size\":16,\"host\":\"n0\",\"program\":\"./program\",\"mpi\":\"Open MPI v4.1.4\",\"part\":0,\"complete\":true,\"nanoseconds\":'$1'00000000,\"lines\":0}}'; \
+    done >$CARTOGRAPH_CLOCK/n0.jsonl; }\n";
+
+#[test]
+fn the_time_is_that_between_the_start_and_the_end_of_mpi() {
+    let mut bench = Bench::new("clock", true);
+    bench.is_printed = false;
+    let program = format!("{NOTED}[ \"$CARTOGRAPH_WEIGHTS\" ] && noted 10 || noted 2$(($$ % 2))");
+    let text = bench.tune(0, "--runs 3", &program);
+    has(&text, "measured, from MPI_Init to MPI_Finalize");
+    has(&text, "times as fast as the program alone");
+    let measured = &read(&bench.profile())["measured"];
+    assert_eq!(measured[1], json!(1.0), "{text}");
+    assert!(measured[0].as_f64().unwrap() >= 2.0, "{text}");
+    // Where processes end otherwise, the launcher's time counts; one way that does is left out.
+    let text = bench.tune(0, "--runs 2", "true");
+    has(&text, "measured, of the launcher");
+    let text =
+        bench.tune(0, "--runs 2", &format!("{NOTED}[ \"$CARTOGRAPH_WEIGHTS\" ] || noted 20"));
+    has(&text, "not all processes come to MPI_Finalize");
+}
+
+#[test]
+fn small_blocks_are_combined_where_that_is_faster() {
+    let bench = Bench::exchanging("combined", true, 64, true);
+    let program =
+        "[ \"$CARTOGRAPH_COMBINE\" ] && echo took 1.0$(($$ % 10)) || echo took 2.0$(($$ % 10))";
+    let text = bench.tune(0, "--runs 3", program);
+    has(&text, "blocks combined is ");
+    let profile = read(&bench.profile());
+    assert_eq!(profile["combines_blocks"], true);
+    let program = bench.script("program", "echo $CARTOGRAPH_COMBINE");
+    let run = cartograph("exec --profile").arg(bench.profile()).arg(&program);
+    assert_eq!(run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib")).stdout_only(), "on\n");
+    // Where the ranks stay, those of grids do too.
+    let placed = fs::read_to_string(bench.profile()).unwrap();
+    fs::write(bench.profile(), placed.replace("\"moves_grids\":true", "\"moves_grids\":false"))
+        .unwrap();
+    let program = bench.script("program", "echo $CARTOGRAPH_COMBINE $CARTOGRAPH_REORDER");
+    let run = cartograph("exec --profile").arg(bench.profile()).arg(&program);
+    assert_eq!(
+        run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib")).stdout_only(),
+        "on off\n"
+    );
+    // Large blocks are not combined, and so not tried.
+    let large = Bench::exchanging("large", true, 65536, true);
+    let text = large.tune(0, "--runs 2", "echo took 2");
+    assert!(!text.contains("combined"), "{text}");
 }
 
 #[test]

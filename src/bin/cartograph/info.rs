@@ -14,7 +14,7 @@ use crate::exec::libraries::LibraryDirectory;
 use crate::output::{self, Result};
 
 /// The environment variables that the library and the command read.
-pub(crate) const VARIABLES: [(&str, &str); 14] = [
+pub(crate) const VARIABLES: [(&str, &str); 15] = [
     ("CARTOGRAPH_REPORT", "1: a report on stderr; a file name: there; in JSON if it ends in .json"),
     (
         "CARTOGRAPH_REORDER",
@@ -54,11 +54,15 @@ pub(crate) const VARIABLES: [(&str, &str); 14] = [
     ),
     (
         "CARTOGRAPH_COMBINE",
-        "small blocks of blocking neighborhood collectives go from node to node in one message: on, where that takes fewer messages; always; off",
+        "small blocks of blocking neighborhood collectives share messages: on, where that takes fewer; off",
     ),
     (
         "CARTOGRAPH_RECORD",
         "the directory in which the recorder writes a file for each process; cartograph exec --record sets it",
+    ),
+    (
+        "CARTOGRAPH_CLOCK",
+        "the directory in which the recorder notes how long processes run, and nothing else; cartograph tune sets it",
     ),
     (
         "CARTOGRAPH_LIB_DIR",

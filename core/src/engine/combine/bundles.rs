@@ -47,6 +47,12 @@ impl Bundle {
 /// nodes (docs/design/combining.md).
 const PAYING: usize = 3;
 
+/// Returns whether so many edges from a node of one size to one of another travel in one message, whichever of their processes
+/// have them.
+pub fn bundle_pays(edges: i64, from: usize, to: usize) -> bool {
+    edges > 1 && edges >= (PAYING * from.max(to)) as i64
+}
+
 /// The most edges from and to one node of which some are combined: then all parts of it fit one message.
 pub(super) const MOST_EDGES: usize = 1 << 20;
 

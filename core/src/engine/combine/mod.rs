@@ -14,6 +14,7 @@ use std::collections::BTreeMap;
 
 pub use schedule::{Message, OwnPart, Payload, Schedule, Stage};
 
+pub use self::bundles::bundle_pays;
 use self::bundles::{Bundles, MOST_EDGES};
 use self::dimensions::TorusCandidates;
 use super::digest::Digest;
