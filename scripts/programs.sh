@@ -115,7 +115,7 @@ tune() {
     inputs
     line
     # Comb says where its first process is.
-    "$cartograph" tune --seconds "$patience" --profile "$at.tuned.json" --ignore "Cart coords" -- \
+    "$cartograph" tune --runs 4 --seconds "$patience" --profile "$at.tuned.json" --ignore "Cart coords" -- \
         "${command[@]}" -- "$(where "$3")" "${@:4}" >"$at.said" 2>&1 </dev/null || echo "$1: tune fails" >&2
     sed "s/^/$1: /" "$at.said" >&2
     awk -v title="$1" '/ is [0-9.]+ times as fast|^nothing is|^cartograph:/ { sub(/ (as the program alone|than the program alone).*/, ""); said = $0 }

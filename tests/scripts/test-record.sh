@@ -99,6 +99,16 @@ check "grids are noted" grep -qx "$grid" "$work/parts/3.jsonl"
 check "the part says that it is whole" grep -q '"rank":3,"size":5,.*"part":0,"complete":true' "$work/parts/3.jsonl"
 one_file() { test "$(ls -A "$work/traffic" | wc -l)" = 1; }
 check "the processes of a node share a file" one_file
+# clock OPTIONS: how long each process ran is noted, and nothing else.
+clock() {
+    rm -rf "$work/clock"
+    $launch 2 env ${YIELD:+LD_PRELOAD="$YIELD"} "$top/build/bin/cartograph" exec --clock "$work/clock" "$@" "$work/record" \
+        >"$work/out" 2>"$work/err" && quiet &&
+        test "$(cat "$work/clock"/*.jsonl | grep -c '"complete":true,"nanoseconds":[1-9][0-9]*,"lines":0}}$')" = 2 &&
+        test "$(cat "$work/clock"/*.jsonl | grep -c .)" = 2
+}
+check "the time of a run is noted alone" clock
+check "and with the library behind" clock --reorder on
 # The first calls in order, without times and the number of the group; rank 1 is late by 0.3 s.
 window() {
     recorded 2 "$work/window" && parts &&

@@ -95,3 +95,65 @@ fn the_replay_foretells_what_smpi_simulates() {
         assert!(foretold[0] > foretold[1] && foretold[1] > foretold[2], "{row:?}: {foretold:?}");
     }
 }
+
+/// Sweeps over a grid from each corner in turn, in so many blocks each: a process works on a block when those before it have.
+fn sweeps([rows, columns]: [usize; 2], blocks: usize, bytes: u64) -> Program {
+    let of_rank = |rank: usize| {
+        let (row, column) = (rank / columns, rank % columns);
+        // The neighbor ahead along each dimension, or the one behind.
+        let next = |down: bool, along: usize| {
+            let (at, side, stride) = [(row, rows, columns), (column, columns, 1)][along];
+            let inside = if down { at + 1 < side } else { at > 0 };
+            inside.then(|| (if down { rank + stride } else { rank - stride }) as u32)
+        };
+        let from_corner = |corner: usize| {
+            let down = [corner & 1 == 0, corner & 2 == 0];
+            let behind = [0, 1].into_iter().filter_map(|along| next(!down[along], along));
+            let ahead = [0, 1].into_iter().filter_map(|along| next(down[along], along));
+            let receives =
+                behind.map(|from| Op::Recv { from: Some(from), tag: Some(0), request: false });
+            let sends = ahead.map(|to| Op::Send { to, bytes, tag: 0, request: false });
+            receives.chain(sends).collect::<Vec<Op>>().repeat(blocks)
+        };
+        let ops = (0..4).flat_map(from_corner);
+        ops.map(|op| Event { work: 0.0, op }).collect()
+    };
+    Program { ranks: (0..rows * columns).map(of_rank).collect(), groups: Vec::new() }
+}
+
+/// SNAP on SMPI, to which nothing of the replay was fitted: of two orders of its ranks the replay finds the faster one, where they
+/// are apart by a tenth.
+#[test]
+fn the_replay_orders_sweeps_as_smpi_does() {
+    let results = include_str!("../../../results/programs.json");
+    let results: serde_json::Value = serde_json::from_str(results).unwrap();
+    let tables = results["tables"].as_array().unwrap();
+    let table = tables.iter().find(|table| table["name"] == "A sweep, 128 processes").unwrap();
+    let rows: Vec<[String; 5]> = serde_json::from_value(table["rows"].clone()).unwrap();
+    let dims = [8, 16];
+    let bricks = |height: usize, width: usize| -> Vec<u32> {
+        let node = |rank: usize| rank / 16 / height * (16 / width) + rank % 16 / width;
+        (0..128).map(|rank| node(rank) as u32).collect()
+    };
+    let network = Network {
+        inside: Link { latency: 200e-9, bandwidth: 50e9 },
+        between: vec![Link { latency: 2e-6, bandwidth: 0.125e9 }],
+    };
+    let found = rows.iter().map(|[order, _, _, simulated, _]| {
+        let node_of = match order.as_str() {
+            "round-robin" => (0..128).map(|rank| rank % 8).collect(),
+            "4 x 4 on each node" => bricks(4, 4),
+            "2 x 8 on each node" => bricks(2, 8),
+            "8 x 2 on each node" => bricks(8, 2),
+            _ => bricks(1, 16),
+        };
+        let places = Places { node_of: &node_of, above: &[] };
+        let replayed = replay(&sweeps(dims, 8, 8192), places, &network, &[]).seconds;
+        (simulated.trim_end_matches(" ms").parse::<f64>().unwrap(), replayed)
+    });
+    let found: Vec<(f64, f64)> = found.collect();
+    assert_eq!(found.len(), 5);
+    for (one, other) in found.iter().flat_map(|one| found.iter().map(move |other| (one, other))) {
+        assert!(one.0 < other.0 * 1.1 || one.1 > other.1, "{one:?} {other:?}");
+    }
+}
