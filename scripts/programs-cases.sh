@@ -10,7 +10,7 @@ cases() {
     echo "SNAP 4x4|200mbit|moves|16 4|gsnap snap.in snap.out"
     echo "sw4lite 4x4|200mbit|moves|16 4|sw4lite sw4lite.in"
     echo "CloverLeaf|200mbit|stays|16 4|clover_leaf"
-    echo "TeaLeaf|200mbit|stays|16 4|tea_leaf"
+    echo "TeaLeaf|200mbit|moves|16 4|tea_leaf"
     echo "NPB LU|200mbit|stays|16 4|lu.W.16"
     echo "NPB BT|200mbit|stays|16 4|bt.W.16"
     echo "HPCG|200mbit|stays|16 4|xhpcg --nx=16 --ny=16 --nz=16 --rt=0"
