@@ -100,7 +100,7 @@ test_problem 0
 *endtea
 END
     # The grids of class W, with fewer iterations.
-    printf '%s\n' c c '0 1' c c 100 c c 1.5e-3 c c '1.0e-8 1.0e-8 1.0e-8 1.0e-8 1.0e-8' c c 1.2 c c '33 33 33' >inputlu.data
+    printf '%s\n' c c '0 1' c c 100 c c 1.5e-3 c c 1.2 c c '1.0e-8 1.0e-8 1.0e-8 1.0e-8 1.0e-8' c c '33 33 33' >inputlu.data
     printf '%s\n' 80 0.8e-3 '24 24 24' >inputbt.data
     printf '%s\n' '' '' 'lj units' 'none data file' 'lj force' '1.0 1.0 epsilon, sigma' '20 20 20 size' '100 steps' \
         '0.005 step' '1.44 temperature' '0.8442 density' '20 steps to new neighbors' '2.5 0.30 cutoff, skin' \
