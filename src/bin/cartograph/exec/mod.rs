@@ -161,7 +161,7 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// What is preloaded.
+/// The libraries to preload.
 #[derive(Clone, Copy)]
 struct With {
     recorder: bool,

@@ -51,7 +51,7 @@ enum Time {
     OfJob,
     /// Of the launcher, where not all processes come to `MPI_Finalize`.
     OfLauncher,
-    /// What the program prints.
+    /// Printed by the program.
     Printed,
 }
 
