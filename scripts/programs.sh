@@ -6,11 +6,10 @@
 # With try, asks `cartograph try` on this machine whether they may be moved, and writes that table.
 #
 # RATE, REPETITIONS and ONLY (words of the titles of cases, with |) in the environment change what is measured; PATIENCE, after
-# how many seconds a run has failed; KEEP=no: the tables are printed and not kept. Needs root, the command, and the library
-# built for openmpi; make programs builds both.
+# how many seconds a run has failed. Needs root, the command, and the library built for openmpi; make programs builds both.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
-cartograph=$top/build/bin/cartograph
+cartograph=$top/build/bin/cartograph results=$top/build/pure/tool/results
 repetitions=${REPETITIONS:-5} only=${ONLY:-.} rate=200mbit
 . "$top/scripts/nodes.sh"
 . "$top/scripts/programs-cases.sh"
@@ -119,68 +118,14 @@ tune() {
         "${command[@]}" -- "$(where "$3")" "${@:4}" >"$at.said" 2>&1 </dev/null || echo "$1: tune fails" >&2
     sed "s/^/$1: /" "$at.said" >&2
     awk -v title="$1" '/ is [0-9.]+ times as fast|^nothing is|^cartograph:/ { sub(/ (as the program alone|than the program alone).*/, ""); said = $0 }
-        END { print title "|found|" said }' "$at.said" >>/dev/shm/found
-}
-
-# For awk: the ratio of pairs of runs, with the limits between which it is in 19 of 20 cases.
-pairs='
-    BEGIN { split("12.71 4.303 3.182 2.776 2.571 2.447 2.365 2.306 2.262", student, " ") }
-    function gain(one, other,   a, b, n, m, i, sum, squares, far) {
-        n = split(one, a, " "); m = split(other, b, " ")
-        if (m < n) n = m
-        if (n < 2) return "-"
-        for (i = 1; i <= n; i++) sum += log(a[i] / b[i]) / n
-        for (i = 1; i <= n; i++) squares += (log(a[i] / b[i]) - sum) ^ 2
-        far = (n - 1 in student ? student[n - 1] : 2.2) * sqrt(squares / (n - 1) / n)
-        return sprintf("%.2f (%.2f to %.2f)", exp(sum), exp(sum - far), exp(sum + far))
-    }
-'
-
-# The tables, of the results: medians, and ratios of runs that were made in turn.
-table() {
-    awk -F '|' -v to=/dev/shm/ "$medians$pairs"'
-    function seconds(key) {
-        if (key in bad) return "**" bad[key] "**"
-        return key in time ? sprintf("%.2f", median(time[key])) : "-"
-    }
-    function faster(one, other) { return other in bad || !(other in time) ? "-" : gain(time[one], time[other]) }
-    function bytes(key) { return key in most ? sprintf("%.1f", median(most[key]) / 1e6) : "-" }
-    function row(file, text) { print text >(to file) }
-    function told(key) { return key in foretold ? sprintf("%.2f", foretold[key]) : "-" }
-    $2 == "found" { found[$1] = $3; next }
-    $2 == "rate" { rate[$1] = $3; next }
-    $2 == "foretold" { foretold[$1, $3] = $4; next }
-    NF == 3 { bad[$1, $2] = $3 }
-    '"$results"'
-    END {
-        row("times", "program | links | alone, s | by default, s | tuned, s | alone / default | alone / tuned | tune says")
-        row("sent", "program | alone, MB | by default, MB | tuned, MB | fewest bytes, MB")
-        row("orders", "program | in turn, s | by default, s | in turn / default")
-        row("replay", "program | in turn, foretold | in turn, measured | fewest bytes, foretold | fewest bytes, measured")
-        for (i = 1; i <= cases; i++) {
-            t = order[i]
-            a = t SUBSEP "alone"; d = t SUBSEP "default"; u = t SUBSEP "tuned"; b = t SUBSEP "bytes"
-            r = t SUBSEP "turn"; rd = t SUBSEP "turn-default"
-            row("times", "| " t " | " rate[t] " | " seconds(a) " | " seconds(d) " | " seconds(u) " | " faster(a, d) " | " \
-                faster(a, u) " | " found[t] " |")
-            row("sent", "| " t " | " bytes(a) " | " bytes(d) " | " bytes(u) " | " bytes(b) " |")
-            if (rd in time || rd in bad)
-                row("orders", "| " t " | " seconds(r) " | " seconds(rd) " | " faster(r, rd) " |")
-            row("replay", "| " t " | " told(r) " | " faster(a, r) " | " told(b) " | " faster(a, b) " |")
-        }
-    }' /dev/shm/found "$1"
-}
-
-# put TABLE: a table on stdin, as results.
-put() {
-    if [ "${KEEP:-}" = no ]; then cat; else "$top/build/pure/tool/results" put programs "$1" "make programs"; fi
+        END { print title "|found|" said }' "$at.said" >>/dev/shm/notes
 }
 
 inside() {
     local repetition number=0 title links moves size program arguments way ways began=$SECONDS
     make_nodes
     : >/dev/shm/results
-    : >/dev/shm/found
+    : >/dev/shm/notes
     # One program after the other, so that its runs are near each other in time.
     while IFS='|' read -r title links moves size arguments; do
         program=${arguments%% *}
@@ -188,17 +133,17 @@ inside() {
         [ -n "$(where "$program")" ] && grep -qE -e "$only" <<<"$title" || continue
         read -r count each <<<"$size"
         limit "${RATE:-$links}"
-        echo "$title|rate|${RATE:-$links}" >>/dev/shm/found
+        echo "$title|links|${RATE:-$links}" >>/dev/shm/notes
         learn "$title" $number $arguments
         # The speed that is foretold, relative to the order of the launcher.
-        sed 's/{"order"/\n&/g' /dev/shm/case$number.foretold | awk -F '[":,]+' -v title="$title" -v OFS='|' '
+        sed 's/{"order"/\n&/g' /dev/shm/case$number.foretold | awk -F '[":,]+' -v title="$title" '
             $2 != "order" { next }
             !now { now = $5 }
             $3 == "round-robin" { turn = $5 }
             # The same order is there once.
             $3 ~ /^fewest bytes/ { bytes = $5 }
-            END { print title, "foretold", "turn", now / (turn ? turn : now); print title, "foretold", "bytes", now / (bytes ? bytes : now) }
-        ' >>/dev/shm/found
+            END { printf "%s|foretold in turn|%.2f\n%s|foretold by bytes|%.2f\n", title, now / (turn ? turn : now), title, now / (bytes ? bytes : now) }
+        ' >>/dev/shm/notes
         tune "$title" $number $arguments
         ways="alone default turn bytes"
         [ "$moves" = stays ] || ways+=" turn-default"
@@ -208,11 +153,7 @@ inside() {
         done
     done < <(cases)
     [ -s /dev/shm/results ] || refuse "none of the programs is here; scripts/programs-cases.sh says which they are"
-    table /dev/shm/results
-    put "Real programs" </dev/shm/times
-    put "Bytes of real programs" </dev/shm/sent
-    [ "$(wc -l </dev/shm/orders)" = 1 ] || put "Ranks started in turn" </dev/shm/orders
-    put "Foretold speeds" </dev/shm/replay
+    "$results" make programs "make programs" /dev/shm/results /dev/shm/notes
     echo "it took $((SECONDS - began)) seconds" >&2
 }
 
@@ -247,7 +188,7 @@ try_all() {
         echo "| $title | $code | $(tail -n 1 said | sed 's/^cartograph: //; s/|/\\|/g') |" >>table
     done < <(tried)
     cat table
-    put "What cartograph try said" <table
+    "$results" put programs "What cartograph try said" "make programs" <table
 }
 
 # Without a directory, those that are installed.

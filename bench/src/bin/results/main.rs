@@ -5,6 +5,7 @@
 //! tables of a kind of the lines that a script has measured. `results pages` puts the tables into the pages that show them.
 
 mod measured;
+mod programs;
 
 use std::process::ExitCode;
 use std::{env, fs, io};
@@ -29,7 +30,7 @@ fn make(kind: &str, command: &str, files: &[&str]) -> io::Result<()> {
     let texts: Vec<String> = files.iter().map(fs::read_to_string).collect::<io::Result<_>>()?;
     let (file, tables) = match (kind, &texts[..]) {
         ("cluster", [runs, edges]) => ("cluster", measured::cluster(runs, edges)),
-        ("programs", [runs]) => ("programs", measured::programs(runs)),
+        ("programs", [runs, notes]) => ("programs", programs::programs(runs, notes)),
         ("combining", [runs]) => ("combining", measured::combining(runs)),
         ("simulated", [runs]) => ("combining", measured::simulated(runs)),
         ("dimensions", [runs]) => ("combining", measured::dimensions(runs)),

@@ -7,7 +7,7 @@ use cartograph_bench::Table;
 
 /// Measured numbers by case and way, the cases in the order in which they came.
 #[derive(Default)]
-struct Measured {
+pub(crate) struct Measured {
     cases: Vec<String>,
     numbers: HashMap<(String, String), Vec<Vec<f64>>>,
     /// A word in place of numbers: the run failed, or its answers differ.
@@ -16,7 +16,7 @@ struct Measured {
 
 impl Measured {
     /// Reads lines: `words` of the case, the way, and numbers or one other word.
-    fn read(text: &str, words: usize) -> io::Result<Self> {
+    pub(crate) fn read(text: &str, words: usize) -> io::Result<Self> {
         let mut all = Self::default();
         for line in text.lines() {
             let parts: Vec<&str> = line.split('|').map(str::trim).collect();
@@ -38,19 +38,27 @@ impl Measured {
         if all.cases.is_empty() { Err(io::Error::other("nothing is measured")) } else { Ok(all) }
     }
 
-    /// The numbers of a column, ascending; empty if there are none.
-    fn sorted(&self, case: &str, way: &str, column: usize) -> Vec<f64> {
+    /// The cases, in the order in which they came.
+    pub(crate) fn cases(&self) -> &[String] {
+        &self.cases
+    }
+
+    /// A word in place of numbers, if there is one.
+    pub(crate) fn fault(&self, case: &str, way: &str) -> Option<&str> {
+        self.faults.get(&(case.to_owned(), way.to_owned())).map(String::as_str)
+    }
+
+    /// The numbers of a column, in the order of the runs; empty if there are none.
+    pub(crate) fn in_order(&self, case: &str, way: &str, column: usize) -> Vec<f64> {
         let runs = self.numbers.get(&(case.to_owned(), way.to_owned()));
         let runs = runs.map_or(&[][..], Vec::as_slice);
-        let mut numbers: Vec<f64> =
-            runs.iter().filter_map(|run| run.get(column).copied()).collect();
-        numbers.sort_by(f64::total_cmp);
-        numbers
+        runs.iter().filter_map(|run| run.get(column).copied()).collect()
     }
 
     /// The median of a column; `None` if the case was not run this way.
     fn median(&self, case: &str, way: &str, column: usize) -> Option<f64> {
-        let numbers = self.sorted(case, way, column);
+        let mut numbers = self.in_order(case, way, column);
+        numbers.sort_by(f64::total_cmp);
         let middle = numbers.len() / 2;
         match numbers.len() {
             0 => None,
@@ -66,9 +74,9 @@ impl Measured {
 }
 
 /// The columns of a run on nodes: a time, and the bytes on all wires and from the node that sends most.
-const TIME: usize = 0;
+pub(crate) const TIME: usize = 0;
 const ALL: usize = 1;
-const MOST: usize = 2;
+pub(crate) const MOST: usize = 2;
 
 /// `make cluster`: exchanges alone, with the library that moves nobody, and with Cartograph. A line of `edges` has the
 /// edges between nodes and those of the busiest node, before and after.
@@ -108,47 +116,6 @@ pub(crate) fn cluster(runs: &str, edges: &str) -> io::Result<Vec<Table>> {
             "{case} | {all} | {busiest} | {:.2} | {:.2} | {:.2} | {:.2}",
             wires[0], wires[1], node[0], node[1]
         ));
-    }
-    Ok(vec![times, bytes])
-}
-
-/// `make programs`: public programs alone and in three ways under Cartograph.
-pub(crate) fn programs(runs: &str) -> io::Result<Vec<Table>> {
-    const WAYS: [(&str, &str); 4] = [
-        ("alone", "alone"),
-        ("default", "by default"),
-        ("learned", "learned weights"),
-        ("ranks", "rank file"),
-    ];
-    let runs = Measured::read(runs, 1)?;
-    let mut times = Table::new(
-        "Times",
-        "program | alone, s | by default, s | with learned weights, s | by the rank file, s",
-    );
-    let of = |what: &str| WAYS.map(|(_, name)| format!("{name}, MB {what}")).join(" | ");
-    let columns = [of("of the busiest node"), of("on all wires")].join(" | ");
-    let mut bytes = Table::new("Bytes", &format!("program | {columns}"));
-    for case in &runs.cases {
-        let seconds = WAYS.map(|(way, _)| {
-            let all = runs.sorted(case, way, TIME);
-            match (runs.faults.get(&(case.clone(), way.to_owned())), &all[..]) {
-                (Some(fault), _) => format!("**{fault}**"),
-                (None, []) => "-".to_owned(),
-                (None, [least, ..]) => {
-                    let most = all.last().copied().unwrap_or(*least);
-                    let median = runs.number(case, way, TIME);
-                    format!("{median:.2} ({least:.2} to {most:.2})")
-                }
-            }
-        });
-        times.row(&format!("{case} | {}", seconds.join(" | ")));
-        let sent = [MOST, ALL].map(|column| {
-            let of = |(way, _)| runs.median(case, way, column);
-            let word =
-                |bytes: Option<f64>| bytes.map_or("-".to_owned(), |b| format!("{:.1}", b / 1e6));
-            WAYS.map(of).map(word).join(" | ")
-        });
-        bytes.row(&format!("{case} | {}", sent.join(" | ")));
     }
     Ok(vec![times, bytes])
 }
@@ -260,18 +227,6 @@ mod tests {
         ];
         assert_eq!(rows(&tables), expected.map(|row| vec![row.to_owned()]));
         assert!(cluster(runs, "").is_err() && cluster("", "").is_err());
-    }
-
-    #[test]
-    fn programs_have_ranges_and_faults() {
-        let runs =
-            "SNAP|alone|8|4e6|2e6\nSNAP|alone|7|4e6|2e6\nSNAP|default|differs\nSNAP|ranks|fails\n";
-        let tables = programs(runs).unwrap();
-        let expected = [
-            "SNAP | 7.50 (7.00 to 8.00) | **differs** | - | **fails**",
-            "SNAP | 2.0 | - | - | - | 4.0 | - | - | -",
-        ];
-        assert_eq!(rows(&tables), expected.map(|row| vec![row.to_owned()]));
     }
 
     #[test]
