@@ -40,7 +40,7 @@ endif
 KNOWN := $(filter $(ONE),$(HOSTS))
 OUT := $(BUILD)/$(ONE)
 LIB := $(OUT)/lib
-# The recorder is for programs whose ranks are processes, on hosts that are used.
+# The recorder and the world in another order are for programs whose ranks are processes, on hosts that are used.
 RECORDED := $(filter-out smpi mini,$(ONE))
 PURE := CARGO_TARGET_DIR=$(BUILD)/pure
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
@@ -144,21 +144,22 @@ old-glibc:
 hosts:
 	scripts/setup.sh $(HOSTS) $(RUNTIMES)
 
-## make lib [HOST=|MPICC= NAME=] [BUILD=]  builds libcartograph.so and libcartograph.a, and the recorder
+## make lib [HOST=|MPICC= NAME=] [BUILD=]  builds libcartograph.so and libcartograph.a, the recorder, and the world's library
 lib:
 	@$(if $(KNOWN),scripts/setup.sh $(ONE))
 	@scripts/preflight.sh $(MPICC)
 	scripts/seed.sh $(OUT)
 	$(BOUND) cargo build --release --lib
-	$(if $(RECORDED),$(BOUND) cargo build --release -p cartograph-record)
+	$(if $(RECORDED),$(BOUND) cargo build --release -p cartograph-record -p cartograph-world)
 	scripts/finish-lib.sh $(OUT)
 	install -d $(BUILD)/lib/cartograph
 	ln -sfn ../../$(ONE)/lib $(BUILD)/lib/cartograph/$(ONE)
 
-## make preload                     builds the one library to preload for every MPI, build/lib/libcartograph.so, and its recorders
+## make preload                     builds what to preload for every MPI: build/lib/libcartograph.so, recorders, and the world's
 preload:
 	@scripts/preflight.sh
-	set -e; for kind in : record:cartograph/record-3.so record4:cartograph/record-4.so record4c:cartograph/record-4c.so; do \
+	set -e; for kind in : record:cartograph/record-3.so record,mpi4:cartograph/record-4.so record,mpi4c:cartograph/record-4c.so \
+	    world:cartograph/world-3.so world,mpi4:cartograph/world-4.so world,mpi4c:cartograph/world-4c.so; do \
 	    $(PURE) cargo build --release -p cartograph-preload --features "$${kind%%:*}"; \
 	    to=$${kind#*:}; \
 	    install -C -D -m 755 $(BUILD)/pure/release/libcartograph_preload.so $(BUILD)/lib/$${to:-libcartograph.so.0}; \
@@ -169,7 +170,7 @@ preload:
 .PHONY: lint
 lint: lib
 	$(BOUND) cargo clippy --release --lib --no-deps -- -D warnings
-	$(if $(RECORDED),$(BOUND) cargo clippy --release -p cartograph-record --no-deps -- -D warnings)
+	$(if $(RECORDED),$(BOUND) cargo clippy --release -p cartograph-record -p cartograph-world --no-deps -- -D warnings)
 
 ## make -s lib-path [HOST=|MPICC=]  prints where that libcartograph.so is
 lib-path:
@@ -187,6 +188,14 @@ tool: | $(filter check,$(MAKECMDGOALS))
 symbols:
 	set -e; for host in $(filter $(HOSTS),$(TESTED)); do $(MAKE) --no-print-directory lib HOST=$$host; done
 	$(PURE) CARTOGRAPH_TEST_HOST="$(filter $(HOSTS),$(TESTED))" cargo test $(CHECKED) --test hosts -- /symbols
+
+## make world [HOST=]               programs and mpi4py's own tests with MPI_COMM_WORLD in other orders; long
+.PHONY: world
+world:
+	set -e; for host in $(or $(HOST),mpich openmpi); do \
+	    $(MAKE) --no-print-directory lib HOST=$$host; \
+	    tests/scripts/test-world.sh $$host; \
+	done
 
 ## make bench [HOST=]               what each host takes and what Cartograph takes, side by side
 MEASURED := $(or $(HOST),$(filter-out smpi mini,$(HOSTS)))

@@ -69,7 +69,7 @@ pub(crate) fn link(mpicc: &str, soname: &str) {
 }
 
 /// The arguments that the wrapper passes to the compiler and to the linker.
-fn shown_flags(mpicc: &str) -> Vec<String> {
+pub(crate) fn shown_flags(mpicc: &str) -> Vec<String> {
     let shown = Command::new(mpicc)
         .arg("-show")
         .output()

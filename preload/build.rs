@@ -1,11 +1,16 @@
-//! Writes a stub for each exported name: `include/exports.txt` in all spellings, or those of `include/recorded.txt` in C's
-//! that MPIs of this kind have.
+//! Writes a stub for each exported name: `include/exports.txt` in all spellings, or those of `include/recorded.txt` or
+//! `include/world.txt` in C's that MPIs of this kind have.
 
 use std::path::PathBuf;
 use std::{env, fs};
 
-const RECORDS: bool = cfg!(feature = "record");
-const EXPORTS: &str = if RECORDS { "../include/recorded.txt" } else { "../include/exports.txt" };
+const WRAPS: bool = cfg!(feature = "wraps");
+const WORLD: bool = cfg!(feature = "world");
+const EXPORTS: &str = match (WRAPS, WORLD) {
+    (false, _) => "../include/exports.txt",
+    (true, false) => "../include/recorded.txt",
+    (true, true) => "../include/world.txt",
+};
 
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
@@ -19,10 +24,10 @@ fn main() {
         .expect("OUT_DIR can be written");
     let options = [
         // Also right for a program that was linked with -lcartograph.
-        if RECORDS {
-            "-Wl,-soname,libcartograph_record.so"
-        } else {
-            "-Wl,-soname,libcartograph.so.0"
+        match (WRAPS, WORLD) {
+            (false, _) => "-Wl,-soname,libcartograph.so.0",
+            (true, false) => "-Wl,-soname,libcartograph_record.so",
+            (true, true) => "-Wl,-soname,libcartograph_world.so",
         },
         // The program keeps addresses in here.
         "-Wl,-z,nodelete",
@@ -37,8 +42,8 @@ fn main() {
 /// The function of a line, if MPIs of this kind have it.
 fn there(line: &str) -> Option<&str> {
     match line.split_once(' ') {
-        Some(("4", _)) if !cfg!(feature = "record4") => None,
-        Some(("4c", _)) if !cfg!(feature = "record4c") => None,
+        Some(("4", _)) if !cfg!(feature = "mpi4") => None,
+        Some(("4c", _)) if !cfg!(feature = "mpi4c") => None,
         Some((_, name)) => Some(name),
         None => Some(line),
     }
@@ -49,8 +54,12 @@ fn there(line: &str) -> Option<&str> {
 /// underscore, which a program may have functions of its own by.
 fn spellings(name: &str) -> Vec<String> {
     let lower = name.to_lowercase();
-    let mut all = vec![name.to_owned(), format!("P{name}")];
-    if !RECORDS && !name.ends_with("_c") {
+    let mut all = vec![name.to_owned()];
+    // Open MPI's for Fortran and MPICH's own are no functions of the standard's.
+    if name.starts_with("MPI_") || name.starts_with("MPIX_") {
+        all.push(format!("P{name}"));
+    }
+    if !WRAPS && !name.ends_with("_c") {
         for prefix in ["", "p"] {
             all.extend(["_", "__"].map(|end| format!("{prefix}{lower}{end}")));
         }

@@ -15,7 +15,7 @@ for from in "$(dirname "$to")"/{mpich,openmpi,mpich5,openmpi5,*}; do
     # With their times, by which cargo knows what is fresh.
     for part in .fingerprint build deps; do cp -a --reflink=auto "$from/release/$part" "$work"; done
     cd "$work"
-    rm -rf {.fingerprint,build}/{mpi-sys,mpi-cartograph,cartograph-record}-* deps/*{mpi_sys,cartograph-,cartograph.,cartograph_record}*
+    rm -rf {.fingerprint,build}/{mpi-sys,mpi-cartograph,cartograph-record,cartograph-world}-* deps/*{mpi_sys,cartograph-,cartograph.,cartograph_record,cartograph_world}*
     cd - >/dev/null
     mv "$work" "$to/release"
     chmod 755 "$to/release"

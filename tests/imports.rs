@@ -5,8 +5,15 @@ use std::fs;
 use std::path::Path;
 
 /// The folders of the crates' roots.
-const CRATES: [&str; 6] =
-    ["core/src", "src", "src/bin/cartograph", "record/src", "preload/src", "traffic/src"];
+const CRATES: [&str; 7] = [
+    "core/src",
+    "src",
+    "src/bin/cartograph",
+    "record/src",
+    "preload/src",
+    "traffic/src",
+    "world/src",
+];
 
 /// Folders that have circles still. No folder may come to them.
 const OPEN: [&str; 1] = ["record/src"];

@@ -12,7 +12,8 @@
 //! - [`unloading`]: how long an answer holds.
 //! - [`loaded`], [`file`]: what is asked of the loader and of the system.
 //!
-//! With the feature `record` the names are those of functions that send, and the library is the recorder.
+//! With the feature `record` the names are those of functions that send, and the library is the recorder; with `world`
+//! those that take a communicator, and the library is that of the world in another order.
 //!
 //! Where there is no such library, names lead to the MPI's own functions. A process that calls none of
 //! them pays for the mapping of a small file; therefore no standard library, which would bring another one
@@ -35,10 +36,10 @@ mod loaded;
 mod message;
 mod mpi;
 mod objects;
-#[cfg(feature = "record")]
-mod record;
 mod resolve;
 #[cfg(not(test))]
 mod runtime;
 mod stubs;
 mod unloading;
+#[cfg(feature = "wraps")]
+mod wraps;

@@ -15,10 +15,12 @@ use crate::mpi;
 use crate::objects::Objects;
 
 /// The file in a host's folder.
-#[cfg(not(feature = "record"))]
+#[cfg(not(feature = "wraps"))]
 use crate::elf::LIBRARY as FILE;
 #[cfg(feature = "record")]
 use crate::elf::RECORDER as FILE;
+#[cfg(feature = "world")]
+use crate::elf::WORLD as FILE;
 
 /// Loads the library for the object `mpi`, whose handle is given; or gives the reason why no library fits.
 pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Handle, String> {
@@ -56,8 +58,8 @@ fn best(
 ) -> (String, Option<CString>) {
     let own_path = own.to_string_lossy();
     let beside = own_path.rfind('/').map_or("", |end| &own_path[..end]);
-    // The recorders to preload are in it themselves.
-    let folder = match cfg!(feature = "record") {
+    // Those that wrap are in it themselves.
+    let folder = match cfg!(feature = "wraps") {
         true => beside.into(),
         false => format!("{beside}/{FOLDER}"),
     };

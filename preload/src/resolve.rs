@@ -19,10 +19,10 @@ use crate::loaded::{self, Address, Handle};
 use crate::message::{end, report, reports};
 use crate::mpi::{self, LoadedMpi};
 use crate::objects::Objects;
-#[cfg(feature = "record")]
-use crate::record;
 use crate::stubs::{COUNT, SLOTS, name};
 use crate::unloading;
+#[cfg(feature = "wraps")]
+use crate::wraps;
 
 /// The functions that serve the callers of one MPI. It stays for good, as MPI cannot be started twice.
 struct Binding {
@@ -232,9 +232,9 @@ fn make(objects: &Objects, mpi: Option<usize>, host: Host) -> Box<Binding> {
                 .into())
         }
     };
-    #[cfg(feature = "record")]
+    #[cfg(feature = "wraps")]
     if let (Ok(library), Host::AtStart) = (&library, host) {
-        record::hand_over(library);
+        wraps::hand_over(library);
     }
     let targets = [const { AtomicPtr::new(ptr::null_mut()) }; COUNT];
     Box::new(Binding {

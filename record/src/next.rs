@@ -13,7 +13,7 @@ static FINDER: OnceLock<Find> = OnceLock::new();
 type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 
 #[unsafe(no_mangle)]
-extern "C" fn cartograph_record_finds_by(find: Find) {
+extern "C" fn cartograph_finds_next_by(find: Find) {
     let _ = FINDER.set(find);
 }
 

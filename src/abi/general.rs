@@ -3,8 +3,8 @@
 use std::ffi::c_int;
 
 use super::pointers::{CheckedResult, out, output};
-use crate::host::Result;
 use crate::host::sys::MPI_Comm;
+use crate::host::{Result, Settings};
 use crate::topology::{Error, dims_create as choose_dims};
 
 export! {
@@ -39,6 +39,11 @@ pub(crate) unsafe fn topo_test(kind: c_int, status: *mut c_int) -> CheckedResult
 pub(crate) unsafe fn dims_create(nnodes: c_int, ndims: c_int, dims: *mut c_int) -> Result {
     let ndims = usize::try_from(ndims).map_err(|_| Error::NegativeNdims { ndims })?;
     // SAFETY: the caller's array.
-    choose_dims(nnodes, unsafe { output("dims", dims, ndims)? })?;
+    let dims = unsafe { output("dims", dims, ndims)? };
+    let are_free = dims.iter().all(|side| *side == 0);
+    choose_dims(nnodes, dims)?;
+    if are_free && let Some(shape) = Settings::get().shape(ndims) {
+        dims.copy_from_slice(&shape.dims(nnodes, &[])?);
+    }
     Ok(())
 }

@@ -64,3 +64,4 @@ pub(crate) mod sys {
 pub(crate) use comm::HostComm;
 pub(crate) use errors::{Error, Result};
 pub(crate) use family::check_family;
+pub(crate) use settings::Settings;

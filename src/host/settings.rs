@@ -18,6 +18,7 @@ use crate::machine::names_a_file;
 use crate::machine::network::{NetworkMap, NetworkMapFile};
 use crate::machine::{LayoutError, Machine};
 use crate::mapping::{Distances, Options, Weights};
+use crate::topology::BoxShape;
 
 /// The output of the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -80,6 +81,8 @@ pub(crate) struct Settings {
     combine: Combine,
     /// `CARTOGRAPH_WEIGHTS`.
     pub(super) weights: Option<Weights>,
+    /// `CARTOGRAPH_DIMS`.
+    shape: Option<BoxShape>,
     /// `CARTOGRAPH_LEVEL_WEIGHTS`.
     distances: Distances,
     /// `CARTOGRAPH_TRAFFIC`, as an absolute path.
@@ -158,6 +161,14 @@ impl Settings {
             });
             weights.ok()
         });
+        let shape = word("CARTOGRAPH_DIMS").and_then(|text| {
+            let shape = text.parse().map_err(|error| {
+                complaints.push(format!(
+                    "cartograph: CARTOGRAPH_DIMS: {error}; MPI_Dims_create answers as without it"
+                ));
+            });
+            shape.ok()
+        });
         let distances = word("CARTOGRAPH_LEVEL_WEIGHTS").map(|text| Distances::parse(&text));
         let distances = distances.unwrap_or(Ok(Distances::default())).unwrap_or_else(|error| {
             complaints
@@ -197,6 +208,7 @@ impl Settings {
             pairing,
             combine,
             weights,
+            shape,
             distances,
             traffic,
             layout,
@@ -204,6 +216,11 @@ impl Settings {
             report,
             complaints,
         }
+    }
+
+    /// The box that grids of so many dimensions divide, by `CARTOGRAPH_DIMS`.
+    pub(crate) fn shape(&self, ndims: usize) -> Option<&BoxShape> {
+        self.shape.as_ref().filter(|shape| shape.ndims() == ndims)
     }
 
     /// The settings for a constructor.

@@ -202,6 +202,16 @@ fn a_program_whose_grids_stay_gets_a_rank_file() {
     has(&text, "mpiexec --rankfile ");
     let profile = read(&bench.profile());
     assert_eq!((&profile["moves_grids"], &profile["weights"]), (&json!(false), &Value::Null));
+    // Under another launcher the world gets this order, in which rank 0 stays.
+    let mut new_ranks: Vec<u64> = profile["new_ranks"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|rank| rank.as_u64().unwrap())
+        .collect();
+    assert_eq!(new_ranks[0], 0);
+    new_ranks.sort_unstable();
+    assert!(new_ranks.into_iter().eq(0..16));
     let nodes: Vec<Value> = profile["node_of_rank"].as_array().unwrap().clone();
     let written = fs::read_to_string(bench.ranks()).unwrap();
     for (rank, node) in nodes.iter().enumerate() {

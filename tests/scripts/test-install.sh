@@ -14,9 +14,13 @@ lib/cartograph/$host/libcartograph.a
 lib/cartograph/$host/libcartograph.so
 lib/cartograph/$host/libcartograph.so.0
 lib/cartograph/$host/libcartograph_record.so
+lib/cartograph/$host/libcartograph_world.so
 lib/cartograph/record-3.so
 lib/cartograph/record-4.so
 lib/cartograph/record-4c.so
+lib/cartograph/world-3.so
+lib/cartograph/world-4.so
+lib/cartograph/world-4c.so
 lib/cmake/Cartograph/CartographConfig.cmake
 lib/cmake/Cartograph/CartographConfigVersion.cmake
 lib/libcartograph.so

@@ -25,7 +25,7 @@ if has MPI_Send_c; then kind=4c; fi
 recorder=$top/build/lib/cartograph/record-$kind.so
 # exported LIBRARY OTHER: what is wrapped, and another name.
 exported() { diff <(sort - "$work/names" <<<"$2") <(nm -D --defined-only --format=posix "$1" | cut -d' ' -f1 | sort -u); }
-check "the recorder wraps what sends, and nothing else" exported "$lib/libcartograph_record.so" cartograph_record_finds_by
+check "the recorder wraps what sends, and nothing else" exported "$lib/libcartograph_record.so" cartograph_finds_next_by
 check "so does the one to preload" exported "$recorder" dlclose
 defines=
 if has MPI_Psend_init && has MPI_Isendrecv; then defines+=" -DPARTITIONED"; fi

@@ -2,8 +2,11 @@
 
 use super::Error;
 
+mod by_box;
 #[cfg(test)]
 mod tests;
+
+pub use by_box::{BoxShape, NoBox};
 
 /// 2^30 has more prime factors than any other `i32`.
 const MAX_PRIME_FACTORS: usize = 30;

@@ -11,7 +11,7 @@ pub mod neighbors;
 mod summary;
 
 pub use cart::Cart;
-pub use dims::dims_create;
+pub use dims::{BoxShape, NoBox, dims_create};
 pub use dist_graph::{DistGraph, Edges};
 pub use error::{Class, Error};
 pub use graph::Graph;

@@ -1,6 +1,6 @@
 //! `cartograph dims`.
 
-use cartograph::topology::dims_create;
+use cartograph::topology::{BoxShape, dims_create};
 
 use crate::output::{self, Failure, Result};
 
@@ -15,6 +15,9 @@ pub(crate) struct Arguments {
     /// Sizes that are given, 0 for those that are not, such as 0x3x0
     #[arg(long, value_name = "AxBxC")]
     fixed: Option<String>,
+    /// The proportions of what the grid divides, such as 1x1x10: the sizes by which the fewest bytes of halos are sent
+    #[arg(long = "box", value_name = "AxBxC", conflicts_with = "fixed")]
+    shape: Option<BoxShape>,
 }
 
 /// More dimensions are typing errors: no grid has more than 31 with two processes or more.
@@ -41,6 +44,17 @@ pub(crate) fn sides_text(sides: &[impl ToString]) -> String {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let ndims = arguments.ndims as usize;
+    if let Some(shape) = &arguments.shape {
+        if shape.ndims() != ndims {
+            let given = shape.ndims();
+            return Err(Failure::usage(format!(
+                "--box gives {given} sides for {ndims} dimensions"
+            )));
+        }
+        let dims =
+            shape.dims(arguments.nnodes, &[]).map_err(|error| Failure::new(error.to_string()))?;
+        return output::print(&format!("{}\n", sides_text(&dims)));
+    }
     let mut dims = match &arguments.fixed {
         Some(text) => parse_sides(text)?,
         None => vec![0; ndims],

@@ -18,9 +18,13 @@ pub(crate) const LIBRARY: &str = "libcartograph.so.0";
 /// The name of an MPI's recorder.
 pub(crate) const RECORDER: &str = "libcartograph_record.so";
 
-/// The recorders to preload, in [`FOLDER`], and of each a function that its MPIs have: those before have it not.
-pub(crate) const RECORDERS: [(&str, &str); 3] =
-    [("record-3.so", "MPI_Send"), ("record-4.so", "MPI_Isendrecv"), ("record-4c.so", "MPI_Send_c")];
+/// The name of an MPI's library for the world in another order.
+pub(crate) const WORLD: &str = "libcartograph_world.so";
+
+/// The kinds of recorders and of the world's libraries to preload, `record-KIND.so` and `world-KIND.so` in [`FOLDER`], and
+/// of each a function that its MPIs have: those before have it not.
+pub(crate) const KINDS: [(&str, &str); 3] =
+    [("3", "MPI_Send"), ("4", "MPI_Isendrecv"), ("4c", "MPI_Send_c")];
 
 /// The folder beside the library to preload that has a folder for each MPI.
 pub(crate) const FOLDER: &str = "cartograph";

@@ -9,12 +9,13 @@ use cartograph::engine::check::Check;
 use cartograph::engine::policy::Policy;
 use cartograph::machine::names_a_file;
 use cartograph::mapping::{Distances, Weights};
+use cartograph::topology::BoxShape;
 
 use crate::exec::libraries::LibraryDirectory;
 use crate::output::{self, Result};
 
 /// The environment variables that the library and the command read.
-pub(crate) const VARIABLES: [(&str, &str); 15] = [
+pub(crate) const VARIABLES: [(&str, &str); 17] = [
     ("CARTOGRAPH_REPORT", "1: a report on stderr; a file name: there; in JSON if it ends in .json"),
     (
         "CARTOGRAPH_REORDER",
@@ -31,6 +32,14 @@ pub(crate) const VARIABLES: [(&str, &str); 15] = [
     (
         "CARTOGRAPH_PROFILE",
         "a profile of the program by cartograph tune, for cartograph exec; --profile names it too",
+    ),
+    (
+        "CARTOGRAPH_WORLD",
+        "a profile with an order of MPI_COMM_WORLD; cartograph exec --profile sets it",
+    ),
+    (
+        "CARTOGRAPH_DIMS",
+        "the sides of what is divided, such as 1x1x10, by which MPI_Dims_create answers where all are free",
     ),
     (
         "CARTOGRAPH_LAYOUT",
@@ -94,7 +103,10 @@ fn fault(name: &str, text: &str) -> Option<String> {
         "CARTOGRAPH_PAIRING" => one_of(&["standard", "host"]),
         "CARTOGRAPH_COMBINE" => one_of(&["off", "on"]),
         "CARTOGRAPH_LAYOUT" if names_a_file(text) => is_file(),
-        "CARTOGRAPH_TRAFFIC" | "CARTOGRAPH_PROFILE" | "CARTOGRAPH_LIB_DIR" => is_file(),
+        "CARTOGRAPH_DIMS" => text.parse::<BoxShape>().err().map(|error| error.to_string()),
+        "CARTOGRAPH_TRAFFIC" | "CARTOGRAPH_PROFILE" | "CARTOGRAPH_WORLD" | "CARTOGRAPH_LIB_DIR" => {
+            is_file()
+        }
         _ => None,
     }
 }

@@ -33,6 +33,9 @@ pub(crate) struct Profile {
     pub(crate) nodes: Vec<String>,
     /// The node on which each rank works.
     pub(crate) node_of_rank: Vec<u32>,
+    /// The rank that each process gets in MPI_COMM_WORLD, in the order in which they are started, where no grid is moved.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) new_ranks: Option<Vec<u32>>,
     /// The speed relative to the program alone, by replay.
     pub(crate) foretold: f64,
     /// The seconds that it took alone, and so, if it was run.
@@ -45,6 +48,27 @@ impl Profile {
         serde_json::to_string(self).expect("all keys are strings")
     }
 
+    /// Reads a profile.
+    ///
+    /// # Errors
+    ///
+    /// Why it is not used, as text that follows the name of the file.
+    pub(crate) fn read(file: &Path) -> Result<Self, String> {
+        let text =
+            std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"))?;
+        let profile: Self =
+            serde_json::from_str(&text).map_err(|error| format!("is not a profile: {error}"))?;
+        match profile.schema {
+            SCHEMA => Ok(profile),
+            schema => Err(format!("has version {schema} of the form")),
+        }
+    }
+
+    /// Returns whether it has an order of MPI_COMM_WORLD, on which all processes of a job have to agree.
+    pub(crate) fn orders_world(&self) -> bool {
+        self.new_ranks.is_some()
+    }
+
     /// The variables that a profile sets, if it is for this program on the machine on which the process runs, as far as
     /// launchers tell that.
     ///
@@ -52,32 +76,25 @@ impl Profile {
     ///
     /// Why the profile is not used, as text that follows the name of the file.
     pub(crate) fn settings_for(
-        file: &Path,
+        &self,
         program: &OsStr,
     ) -> Result<Vec<(&'static str, String)>, String> {
-        let text =
-            std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"))?;
-        let profile: Self =
-            serde_json::from_str(&text).map_err(|error| format!("is not a profile: {error}"))?;
-        if profile.schema != SCHEMA {
-            return Err(format!("has version {} of the form", profile.schema));
-        }
-        profile.fits(program, shape())?;
-        if !profile.moves_grids && !profile.combines_blocks {
+        self.fits(program, shape())?;
+        if !self.moves_grids && !self.combines_blocks && !self.orders_world() {
             return Err(
                 "has an order in which ranks are started, which its rank file gives the launcher"
                     .to_owned(),
             );
         }
         let mut settings = Vec::new();
-        if let Some(weights) = profile.weights {
-            Weights::parse(&weights).map_err(|error| error.to_string())?;
-            settings.push(("CARTOGRAPH_WEIGHTS", weights));
+        if let Some(weights) = &self.weights {
+            Weights::parse(weights).map_err(|error| error.to_string())?;
+            settings.push(("CARTOGRAPH_WEIGHTS", weights.clone()));
         }
-        if !profile.moves_grids {
+        if !self.moves_grids {
             settings.push(("CARTOGRAPH_REORDER", "off".to_owned()));
         }
-        if profile.combines_blocks {
+        if self.combines_blocks {
             settings.push(("CARTOGRAPH_COMBINE", "on".to_owned()));
         }
         Ok(settings)
@@ -127,6 +144,7 @@ mod tests {
             combines_blocks: false,
             nodes: vec!["a".into(), "b".into()],
             node_of_rank: vec![0; 16],
+            new_ranks: None,
             foretold: 1.5,
             measured: Some((2.0, 1.0)),
         };

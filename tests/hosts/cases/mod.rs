@@ -15,6 +15,7 @@ mod small;
 mod symbols;
 mod tool;
 mod tried;
+mod world;
 
 use std::path::Path;
 
@@ -49,6 +50,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("ulfm") => killed::without_the_dead(session),
         Some("unfreed") => small::unfreed(session),
         Some("valgrind") => small::valgrind(session),
+        Some("world") => world::run(session),
         _ => Err(format!("{}: there is no such test", name.display())),
     }
 }

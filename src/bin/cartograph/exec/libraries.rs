@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::elf::{FOLDER, LIBRARY, Library, RECORDERS, is_trusted};
+use crate::elf::{FOLDER, KINDS, LIBRARY, Library, is_trusted};
 
 use crate::output::{Failure, Result};
 
@@ -82,19 +82,20 @@ impl LibraryDirectory {
         self.directory.join(LIBRARY)
     }
 
-    /// The recorder to preload for the MPI that a recorder or an MPI's library is of: one without functions that this does
-    /// not have, for which programs may ask. The first, if the file is not known.
-    pub(super) fn recorder(&self, of: Option<&Path>) -> Result<PathBuf> {
+    /// The recorder, `record`, or the world's library, `world`, to preload for the MPI that one of its libraries or the MPI's
+    /// own file is of: one without functions that this does not have, for which programs may ask. The first, if the file is
+    /// not known.
+    pub(super) fn wrapper(&self, what: &str, of: Option<&Path>) -> Result<PathBuf> {
         let names = of.and_then(|file| fs::read(file).ok()).unwrap_or_default();
         let has = |name: &str| {
             let name = [name.as_bytes(), b"\0"].concat();
             names.windows(name.len()).any(|part| part == name)
         };
-        let found = RECORDERS.iter().rev().find(|(_, name)| has(name)).unwrap_or(&RECORDERS[0]);
-        let path = self.directory.join(FOLDER).join(found.0);
+        let (kind, _) = KINDS.iter().rev().find(|(_, name)| has(name)).unwrap_or(&KINDS[0]);
+        let path = self.directory.join(FOLDER).join(format!("{what}-{kind}.so"));
         match self.trusts(&path) {
             true => Ok(path),
-            false => Err(Failure::new(format!("--record: there is no {}", path.display()))),
+            false => Err(Failure::new(format!("there is no {}", path.display()))),
         }
     }
 }

@@ -15,7 +15,7 @@ use cartograph::engine::policy::Policy;
 use cartograph::machine::{names_a_file, parse_sizes};
 use cartograph::mapping::Weights;
 
-use crate::elf::RECORDER;
+use crate::elf::{RECORDER, WORLD};
 use crate::help::{self, Known};
 use crate::output::{Failure, Result, is_first, say};
 use crate::profile::Profile;
@@ -92,10 +92,17 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         })?;
     let mut command = Command::new(&program);
     command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
+    let profile = profile_file(arguments).map(|file| (Profile::read(&file), file));
+    // Also where it is for another program: of those that have the library, all have to agree.
+    let orders_world = |(read, _): &(std::result::Result<Profile, String>, PathBuf)| {
+        read.as_ref().is_ok_and(Profile::orders_world)
+    };
+    let world = profile.as_ref().is_some_and(orders_world);
     let with = With {
         recorder: arguments.record.is_some() || arguments.clock.is_some(),
         library: arguments.record.is_none()
-            && (arguments.clock.is_none() || arguments.reorder.is_some()),
+            && (arguments.clock.is_none() || arguments.reorder.is_some() || world),
+        world,
     };
     match preload(&program, arguments.mpi.as_deref(), with) {
         Ok(value) => drop(command.env("LD_PRELOAD", value)),
@@ -125,22 +132,20 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for (name, directory) in directories {
         directory.as_ref().map(|directory| command.env(name, absolute(directory)));
     }
-    let profile = arguments.profile.clone().or_else(|| {
-        let weighs = arguments.record.is_some() || arguments.traffic.is_some();
-        let weighs = weighs || arguments.weights.is_some();
-        env::var_os("CARTOGRAPH_PROFILE")
-            .filter(|file| !file.is_empty() && !weighs)
-            .map(PathBuf::from)
-    });
-    if let Some(file) = profile {
-        match Profile::settings_for(&file, program.as_os_str()) {
-            Ok(settings) => drop(command.envs(settings)),
-            Err(why) if is_first() => {
-                say(&format!(
-                    "the profile {} {why}; the program runs as without it",
-                    file.display()
-                ));
+    if let Some((read, file)) = profile {
+        let settings = read.and_then(|profile| {
+            let settings = profile.settings_for(program.as_os_str())?;
+            Ok((settings, profile.orders_world().then(|| absolute(&file))))
+        });
+        match settings {
+            Ok((settings, world)) => {
+                command.envs(settings);
+                world.map(|file| command.env("CARTOGRAPH_WORLD", file));
             }
+            Err(why) if is_first() => say(&format!(
+                "the profile {} {why}; the program runs as without it",
+                file.display()
+            )),
             Err(_) => {}
         }
     }
@@ -161,14 +166,24 @@ fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
+/// The profile that the user names, unless weights come from elsewhere or the run is recorded.
+fn profile_file(arguments: &Arguments) -> Option<PathBuf> {
+    let weighs = arguments.record.is_some() || arguments.traffic.is_some();
+    let weighs = weighs || arguments.weights.is_some();
+    let named = || env::var_os("CARTOGRAPH_PROFILE").filter(|file| !file.is_empty() && !weighs);
+    arguments.profile.clone().or_else(|| named().map(PathBuf::from))
+}
+
 /// The libraries to preload.
 #[derive(Clone, Copy)]
 struct With {
     recorder: bool,
     library: bool,
+    /// The library of the world in another order.
+    world: bool,
 }
 
-/// The recorder and the library, in front of what is preloaded already.
+/// The value of `LD_PRELOAD`: libraries in front of those that are preloaded already.
 fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString> {
     if program::loader(program).is_some_and(|loader| loader.is_empty()) {
         return Err(Failure::usage(format!(
@@ -178,15 +193,22 @@ fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString> {
     }
     let place = LibraryDirectory::find()?;
     let folder = mpi.map(|name| place.of_mpi(name)).transpose()?;
+    let wrapper = |name: &str, file: &str| {
+        let of = match &folder {
+            Some(folder) => Some(folder.join(file)),
+            None => program::linked_mpi(program),
+        };
+        place.wrapper(name, of.as_deref())
+    };
     let mut all = Vec::new();
     if with.recorder {
-        all.push(match folder {
-            Some(folder) => place.recorder(Some(&folder.join(RECORDER)))?,
-            None => place.recorder(program::linked_mpi(program).as_deref())?,
-        });
+        all.push(wrapper("record", RECORDER)?);
     }
     if with.library {
         all.push(place.library());
+    }
+    if with.world {
+        all.push(wrapper("world", WORLD)?);
     }
     let breaks = |file: &&PathBuf| {
         file.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte))
@@ -224,7 +246,7 @@ fn report_place(place: &Path) -> std::result::Result<(), String> {
 
 /// Says why a program cannot be run under a library.
 pub(crate) fn check(program: &OsStr, mpi: Option<&str>) -> Result<()> {
-    let with = With { recorder: false, library: true };
+    let with = With { recorder: false, library: true, world: false };
     preload(&find_program(program)?, mpi, with).map(drop)
 }
 

@@ -12,8 +12,8 @@ use cartograph_traffic::{Recording, Topology};
 use serde::Serialize;
 
 use crate::traffic;
-pub(crate) use candidates::By;
 use candidates::Candidate;
+pub(crate) use candidates::{By, old_ranks};
 
 /// The least gain that is proposed: a replay is no better than that.
 pub(crate) const LEAST_GAIN: f64 = 1.03;

@@ -1,5 +1,6 @@
 //! The traffic of a recorded run: read, shown, and turned into a graph to be mapped.
 
+mod dims;
 mod show;
 
 use std::collections::HashMap;
@@ -14,6 +15,7 @@ use cartograph_traffic::{Address, Edge, Host, OpenError, Recording, Scale};
 
 use crate::output::{self, Failure, Result};
 
+pub(crate) use dims::better_dims;
 pub(crate) use show::show;
 
 /// Returns whether this is a recording, whole or not, and no report.

@@ -8,6 +8,7 @@ use cartograph::report::NodeSizes;
 use cartograph::report::picture::{self, Figure};
 use cartograph_traffic::{Count, Edge, Recording, Topology};
 
+use super::dims::better_dims;
 use crate::dims::sides_text;
 use crate::output::{self, Failure, Result, processes};
 
@@ -119,7 +120,12 @@ fn text(recording: &Recording) -> String {
     }
     pairs(&mut text, others, layout.as_ref());
     waits(&mut text, recording);
-    recording.topologies.iter().for_each(|topology| grid(&mut text, topology));
+    for topology in &recording.topologies {
+        grid(&mut text, topology);
+        if let Some(line) = better_dims(recording, topology) {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
     if !recording.collectives.is_empty() {
         text.push_str("\nother collectives, calls of all processes:\n");
     }

@@ -1,6 +1,7 @@
 //! `cartograph tune`: finds the fastest placement of a program by a recorded run, replay, and runs in turn.
 
 mod measure;
+mod order;
 mod rounds;
 mod ways;
 
@@ -85,6 +86,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let forecast = ways::forecast(&recording, &machine)?;
     output::print(&forecast.text())?;
+    for line in
+        recording.topologies.iter().filter_map(|grid| traffic::better_dims(&recording, grid))
+    {
+        output::print(&format!("{line}\n"))?;
+    }
     let ranks = file.with_extension("ranks");
     let chosen = ways::chosen(&forecast, &recording, &machine, &names, &launch, temporary.path())?;
     if chosen.len() == 1 {
@@ -115,7 +121,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// The use of a profile, in words.
 fn used(way: &Way, file: &Path, ranks: &Path, size: u32) -> String {
     let mut text = format!("\nwritten: {}\n", file.display());
-    let exec = format!("cartograph exec --profile {} PROGRAM", file.display());
     match &way.setting {
         Setting::Ranks { launcher, is_old, .. } => {
             let shown = ranks.display();
@@ -125,11 +130,17 @@ fn used(way: &Way, file: &Path, ranks: &Path, size: u32) -> String {
                 }
                 _ => launcher.usage_words(&shown.to_string(), size),
             };
-            let usage = if way.combines { usage.replace("PROGRAM", &exec) } else { usage };
+            // Not by the profile, whose order of the world would come on top of the rank file's.
+            let combining = "env CARTOGRAPH_COMBINE=on cartograph exec --reorder off PROGRAM";
+            let usage = if way.combines { usage.replace("PROGRAM", combining) } else { usage };
             let _ = writeln!(text, "written: {shown}\nstart it by: {usage}");
         }
-        _ => {
-            let _ = writeln!(text, "use it by: mpiexec -n {size} {exec}");
+        Setting::World(_) | Setting::Weights(_) | Setting::Alone => {
+            let _ = writeln!(
+                text,
+                "use it by: mpiexec -n {size} cartograph exec --profile {} PROGRAM",
+                file.display()
+            );
         }
     }
     text

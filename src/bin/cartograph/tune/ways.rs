@@ -14,6 +14,7 @@ use crate::rank_file::{self, Launcher};
 use crate::trial::command::Launch;
 
 use super::MOST_WAYS;
+use super::order::WorldOrder;
 
 /// The longest blocks that the library combines.
 const COMBINED: u64 = 1024;
@@ -30,6 +31,8 @@ pub(crate) enum Setting {
     Weights(Option<String>),
     /// A rank file of this text, which is in `file` while ways are run; `is_old` where Open MPI has its old option.
     Ranks { launcher: Launcher, text: String, file: PathBuf, is_old: bool },
+    /// MPI_COMM_WORLD in the order of this profile, where no rank file for the launcher is known.
+    World(PathBuf),
 }
 
 /// A way.
@@ -88,14 +91,14 @@ pub(super) fn chosen(
         let setting = match &one.by {
             By::Weights(weights) => Setting::Weights(weights.clone()),
             By::Ranks => {
-                let launcher = launcher(launch, &recording.mpi).ok_or_else(|| {
-                    Failure::new(format!(
-                        "{} is foretold to be {:.2} times as fast, but a rank file for this launcher is not known, and the \
-                         program passes no reorder = 1: cartograph plan --traffic --rankfile writes one",
-                        one.order,
-                        first.seconds / one.seconds
-                    ))
-                })?;
+                let Some(launcher) = launcher(launch, &recording.mpi) else {
+                    let file = directory.join(format!("profile-{number}.json"));
+                    let way = Way::new(one, first, machine, Setting::World(file.clone()));
+                    let profile = way.profile(recording, machine, names, None);
+                    output::write(&file, &profile.json())?;
+                    ways.push(way);
+                    continue;
+                };
                 let node_of = rank_file::launch_order(&one.plan, machine);
                 let text = launcher.write(&node_of, names)?;
                 let text =
@@ -206,6 +209,9 @@ impl Way {
                     options.extend(["--weights".into(), weights.into()]);
                 }
             }
+            Setting::World(profile) => {
+                options.extend(["--profile".into(), profile.into()]);
+            }
             _ if self.combines => options.extend(["--reorder".into(), "off".into()]),
             _ if options.is_empty() => return Ok(launch.alone()),
             _ => {}
@@ -226,6 +232,13 @@ impl Way {
             Setting::Weights(weights) => weights.clone(),
             _ => None,
         };
+        let moves_grids = matches!(self.setting, Setting::Weights(_));
+        let world = if moves_grids { None } else { WorldOrder::new(machine, &self.node_of) };
+        let world = world.filter(|world| (0..).zip(&world.new_ranks).any(|(old, new)| old != *new));
+        let (node_of_rank, new_ranks) = match world {
+            Some(world) => (world.node_of_rank, Some(world.new_ranks)),
+            None => (self.node_of.clone(), None),
+        };
         let program = recording.program.split(' ').next().unwrap_or_default();
         Profile {
             schema: SCHEMA,
@@ -234,10 +247,11 @@ impl Way {
             node_sizes: machine.node_sizes(),
             order: self.order.clone(),
             weights,
-            moves_grids: matches!(self.setting, Setting::Weights(_)),
+            moves_grids,
             combines_blocks: self.combines,
             nodes: names.to_vec(),
-            node_of_rank: self.node_of.clone(),
+            node_of_rank,
+            new_ranks,
             foretold: self.foretold,
             measured,
         }

@@ -1,16 +1,16 @@
-//! The recorder's way to the next functions: of the functions underneath, it finds those of its own MPI only, and not
-//! those of tools and of Cartograph that are preloaded behind this library.
+//! The way of a library that wraps to the next functions: of the functions underneath, it finds those of its own MPI only,
+//! and not those of tools and of Cartograph that are preloaded behind this library.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;
 
 use crate::loaded::{self, Handle};
 
-/// Gives a recorder the function by which it finds what comes next.
-pub(crate) fn hand_over(recorder: &Handle) {
+/// Gives it the function by which it finds what comes next.
+pub(crate) fn hand_over(library: &Handle) {
     type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
-    if let Some(function) = recorder.find(c"cartograph_record_finds_by") {
-        // SAFETY: the recorder's function is of this type.
+    if let Some(function) = library.find(c"cartograph_finds_next_by") {
+        // SAFETY: its function is of this type.
         unsafe {
             core::mem::transmute::<*mut c_void, unsafe extern "C" fn(Find)>(function.as_ptr())(next)
         };
@@ -19,7 +19,7 @@ pub(crate) fn hand_over(recorder: &Handle) {
 
 /// The address that would be found by this name without this library, or null.
 unsafe extern "C" fn next(name: *const c_char) -> *mut c_void {
-    // SAFETY: the recorder passes a string.
+    // SAFETY: it passes a string.
     let found = loaded::find_next(unsafe { CStr::from_ptr(name) });
     found.map_or(ptr::null_mut(), |found| found.as_ptr())
 }

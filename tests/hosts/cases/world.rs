@@ -1,0 +1,360 @@
+//! MPI_COMM_WORLD in the order of a profile: programs see it everywhere, and answer as on the bare host; nobody is moved
+//! where not all processes want it.
+
+use std::path::{Path, PathBuf};
+
+use super::Outcome;
+use crate::session::{Session, count, word};
+use crate::testlist::top;
+
+/// Orders of so many processes: rank 0 keeps its place.
+fn orders(processes: u32) -> [Vec<u32>; 2] {
+    let reversed = std::iter::once(0).chain((1..processes).rev()).collect();
+    let mut state = 7 * u64::from(processes);
+    let mut random: Vec<u32> = (0..processes).collect();
+    for last in (2..processes as usize).rev() {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let other = 1 + (state >> 33) as usize % last;
+        random.swap(last, other);
+    }
+    [reversed, random]
+}
+
+fn list(order: &[u32]) -> String {
+    order.iter().map(u32::to_string).collect::<Vec<_>>().join(",")
+}
+
+/// A profile of an order, for processes on nodes that each new rank has.
+fn profile(session: &Session<'_>, program: &str, order: &[u32], node_of_rank: &[u32]) -> PathBuf {
+    let size = order.len();
+    let nodes = node_of_rank.iter().max().map_or(0, |last| last + 1);
+    let sizes: Vec<usize> =
+        (0..nodes).map(|node| node_of_rank.iter().filter(|of| **of == node).count()).collect();
+    let text = format!(
+        "{{\"schema\":1,\"program\":\"{program}\",\"processes\":{size},\"node_sizes\":{sizes:?},\"order\":\"a test\",\
+         \"moves_grids\":false,\"nodes\":[],\"node_of_rank\":{node_of_rank:?},\"new_ranks\":{order:?},\"foretold\":1.0}}"
+    );
+    session.write("profile.json", &text)
+}
+
+/// The setting for processes on one node.
+fn ordered(session: &Session<'_>, order: &[u32]) -> String {
+    let file = profile(session, "world", order, &vec![0; order.len()]);
+    format!("CARTOGRAPH_WORLD={}", file.display())
+}
+
+fn library(session: &Session<'_>, name: &str) -> PathBuf {
+    session.host.library().with_file_name(name)
+}
+
+/// The libraries that are preloaded in turn, the host's own and those for every MPI.
+fn stacks(session: &Session<'_>) -> Vec<(&'static str, Vec<PathBuf>)> {
+    let (ours, world) = (session.host.library(), library(session, "libcartograph_world.so"));
+    let every = |name: &str| top().join("build/lib").join(name);
+    // Programs do not ask for what their MPI lacks here.
+    let for_every = every("cartograph/world-4c.so");
+    vec![
+        ("alone", vec![world.clone()]),
+        ("Cartograph behind", vec![world.clone(), ours.clone()]),
+        ("Cartograph in front", vec![ours, world]),
+        ("for every MPI", vec![every("libcartograph.so"), for_every.clone()]),
+        ("for every MPI, Cartograph behind", vec![for_every, every("libcartograph.so")]),
+    ]
+}
+
+pub(super) fn run(mut session: Session<'_>) -> Outcome {
+    let stacks = stacks(&session);
+    let program = session.compile("world", "c_tests/world/world.c", &[]);
+    let file = session.work("file");
+    for (what, libraries) in &stacks {
+        session.preloaded.clone_from(libraries);
+        for processes in [2, 4, 7] {
+            // The last orders are for one stack alone.
+            let most = if processes == 4 || libraries.len() == 1 { 2 } else { 1 };
+            for order in orders(processes).into_iter().take(most) {
+                let setting = ordered(&session, &order);
+                let arguments = [word(&program), &list(&order), word(&file)];
+                session.runs(
+                    &format!("world.c, {what}, {order:?}"),
+                    processes,
+                    &[&setting],
+                    &arguments,
+                );
+            }
+        }
+    }
+    session.preloaded.clone_from(&stacks[0].1);
+    names(&mut session);
+    fortran(&mut session);
+    kept(&mut session, &program);
+    lacking(&mut session);
+    recorded(&mut session);
+    layout(&mut session, &stacks);
+    command(&mut session, &program);
+    fake_nodes(&mut session, &program);
+    session.verdict()
+}
+
+/// The library to preload for every MPI has each name of the host's.
+fn names(session: &mut Session<'_>) {
+    let listed = std::fs::read_to_string(top().join("include/world.txt")).unwrap_or_default();
+    let listed: Vec<&str> =
+        listed.lines().filter_map(|line| Some(line.split_once(' ')?.1)).collect();
+    let mut command = std::process::Command::new("nm");
+    command.args(["-D", "--defined-only", "--format=posix"]);
+    let ran = session.finish(command.arg(library(session, "libcartograph_world.so")));
+    let exported = session.out.lines().filter_map(|line| line.split(' ').next());
+    let unlisted: Vec<&str> = exported
+        .filter(|name| *name != "cartograph_finds_next_by")
+        .filter(|name| {
+            let plain = if name.starts_with("PMPI") { &name[1..] } else { name };
+            !listed.contains(&plain)
+        })
+        .collect();
+    session.check(&format!("all names are listed: {unlisted:?}"), ran && unlisted.is_empty());
+}
+
+fn fortran(session: &mut Session<'_>) {
+    let source = "c_tests/world/world_fortran.F90";
+    if session.host.compiler(source.as_ref()).is_none() {
+        return;
+    }
+    let modules = session.work("");
+    for module in ["0", "1", "2"] {
+        let options = [&format!("-DMODULE={module}"), "-J", word(&modules)];
+        let program = session.compile(&format!("fortran{module}"), source, &options);
+        for order in orders(4) {
+            let setting = ordered(session, &order);
+            session.runs(
+                &format!("module {module}, {order:?}"),
+                4,
+                &[&setting],
+                &[word(&program), &list(&order)],
+            );
+        }
+    }
+}
+
+/// All keep their ranks where processes differ or there is no right order, and one line says why.
+fn kept(session: &mut Session<'_>, program: &Path) {
+    let same = "0,1,2,3";
+    let program = word(program);
+    let file = session.work("file");
+    let file = word(&file);
+    let says =
+        |session: &mut Session<'_>, what: &str, setting: &str, program: &[&str], words: &str| {
+            let ran = session.run(4, &[setting], program);
+            let said = session.said(words) == 1 && session.said("cartograph: ") == 1;
+            session.check(what, ran && said);
+        };
+    let faults: [(&str, &[u32], &str); 4] = [
+        (
+            "another number",
+            &[0, 2, 1],
+            "is for 3 processes, and the job has 4, so all ranks are kept",
+        ),
+        (
+            "a rank twice",
+            &[0, 2, 2, 1],
+            "has no order in which rank 0 stays and each rank comes once",
+        ),
+        ("rank 0 elsewhere", &[1, 0, 2, 3], "has no order in which rank 0 stays"),
+        ("too large a rank", &[0, 1, 2, 4], "has no order in which rank 0 stays"),
+    ];
+    for (what, order, words) in faults {
+        let setting = ordered(session, order);
+        says(session, what, &setting, &[program, same, file], words);
+    }
+    let nodes = profile(session, "world", &[0, 2, 1, 3], &[0, 0, 1, 1]);
+    let setting = format!("CARTOGRAPH_WORLD={}", nodes.display());
+    says(
+        session,
+        "other nodes",
+        &setting,
+        &[program, same, file],
+        "is for ranks that are started on other nodes",
+    );
+    let missing = format!("CARTOGRAPH_WORLD={}", session.work("none.json").display());
+    says(session, "no file", &missing, &[program, same, file], "none.json cannot be read: ");
+    let empty = "CARTOGRAPH_WORLD=";
+    says(
+        session,
+        "no profile",
+        empty,
+        &[program, same, file],
+        "rank 0 was started without the profile",
+    );
+    let setting = ordered(session, &[0, 3, 2, 1]);
+    let but = "if [ \"${PMI_RANK-$OMPI_COMM_WORLD_RANK}\" = 2 ]; then unset CARTOGRAPH_WORLD; fi; exec \"$@\"";
+    let one = ["sh", "-c", but, "sh", program, same, file];
+    says(
+        session,
+        "one process without",
+        &setting,
+        &one,
+        "1 of 4 processes were started without the profile",
+    );
+    session.runs("one process", 1, &[&setting], &[program, "0", file]);
+
+    // Several programs.
+    let with = format!("env {} {setting}", session.preload());
+    let mut command = session.launcher(2);
+    command.args(with.split(' ')).args([program, same, file]).args([":", "-n", "2"]);
+    let ran = session.finish(command.args(with.split(' ')).args([program, same, file]));
+    let said = session.said("cartograph: .*all ranks are kept") == 1;
+    session.check("two programs", ran && said);
+    // Neither has the library.
+    let mut command = session.launcher(2);
+    command.args([program, same, file, ":", "-n", "2", program, same, file]);
+    let ran = session.finish(&mut command);
+    session.check("two programs without it", ran && session.said("cartograph") == 0);
+}
+
+/// A process that lacks the library is waited for, and one line says so.
+fn lacking(session: &mut Session<'_>) {
+    let wait = session.compile("wait", "c_tests/world/wait.c", &[]);
+    let setting = ordered(session, &[0, 2, 1]);
+    let but =
+        "if [ \"${PMI_RANK-$OMPI_COMM_WORLD_RANK}\" = 2 ]; then unset LD_PRELOAD; fi; exec \"$@\"";
+    session.seconds = 14;
+    session.run(3, &[&setting], &["sh", "-c", but, "sh", word(&wait)]);
+    session.seconds = 120;
+    let words = "cartograph: MPI_Init has been waiting for 10 s: processes of this job do not have";
+    let lines = session.said(words);
+    session.check("a process lacks the library", lines == 1);
+}
+
+/// Recordings are by the program's ranks, with the recorder on either side.
+fn recorded(session: &mut Session<'_>) {
+    let program = session.compile("grid", "c_tests/record/record_grid.c", &[]);
+    let recorder = library(session, "libcartograph_record.so");
+    let world = library(session, "libcartograph_world.so");
+    let order = [0, 5, 3, 1, 7, 2, 6, 4];
+    let setting = ordered(session, &order);
+    let mut shown = Vec::new();
+    let stacks = [
+        ("alone", vec![recorder.clone()]),
+        ("in front", vec![recorder.clone(), world.clone()]),
+        ("behind", vec![world, recorder]),
+    ];
+    for (what, libraries) in stacks {
+        session.preloaded = libraries;
+        let directory = session.work(&format!("traffic-{what}").replace(' ', "-"));
+        let to = format!("CARTOGRAPH_RECORD={}", directory.display());
+        session.runs(&format!("recorded, {what}"), 8, &[&to, &setting], &[word(&program)]);
+        shown.push((what, sent(&directory)));
+    }
+    let alone = shown[0].1.clone();
+    for (what, sent) in &shown[1..] {
+        session.check(
+            &format!("the same is sent, recorder {what}"),
+            !sent.is_empty() && *sent == alone,
+        );
+    }
+    session.preloaded = vec![library(session, "libcartograph_world.so")];
+}
+
+/// The messages of a recording, by its parts.
+fn sent(directory: &Path) -> Vec<String> {
+    let mut all = Vec::new();
+    let parts = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    for part in parts {
+        let text = std::fs::read_to_string(part.path()).unwrap_or_default();
+        let mut rank = String::new();
+        for line in text.lines() {
+            let Ok(value) = serde_json::from_str::<serde_json::Value>(line) else { continue };
+            if let Some(process) = value.get("process") {
+                rank = process["rank"].to_string();
+            }
+            if let Some(sent) = value.get("sent") {
+                all.push(format!(
+                    "{rank}: {sent} {}",
+                    value.get("on").unwrap_or(&serde_json::Value::Null)
+                ));
+            }
+        }
+    }
+    all.sort();
+    all
+}
+
+/// `CARTOGRAPH_LAYOUT` says where the program's ranks are.
+fn layout(session: &mut Session<'_>, stacks: &[(&'static str, Vec<PathBuf>)]) {
+    let program = session.compile("reorder", "c_tests/reorder/reorder.c", &[]);
+    let order = &orders(16)[1];
+    let setting = ordered(session, order);
+    for (what, libraries) in &stacks[1..3] {
+        session.preloaded.clone_from(libraries);
+        let settings = [&setting, "CARTOGRAPH_LAYOUT=4x4", "CARTOGRAPH_WEIGHTS=4x4:1,1"];
+        session.runs(
+            &format!("CARTOGRAPH_LAYOUT, {what}"),
+            16,
+            &settings,
+            &[word(&program), "gains"],
+        );
+    }
+    session.preloaded.clone_from(&stacks[0].1);
+}
+
+/// `cartograph exec --profile` preloads what it takes.
+fn command(session: &mut Session<'_>, program: &Path) {
+    let order = [0, 3, 1, 2];
+    let profile = profile(session, "world", &order, &[0; 4]);
+    let file = session.work("file");
+    let tool = top().join("build/bin/cartograph");
+    let kept = std::mem::take(&mut session.preloaded);
+    let words = [
+        word(&tool),
+        "exec",
+        "--profile",
+        word(&profile),
+        word(program),
+        &list(&order),
+        word(&file),
+    ];
+    session.runs("exec --profile", 4, &[], &words);
+    session.check("exec --profile is quiet", session.said("cartograph: ") == 0);
+    // A profile of another program: nobody is moved, and one line says so.
+    let other = session.work("other");
+    let copied = std::fs::copy(program, &other).is_ok();
+    let words =
+        [word(&tool), "exec", "--profile", word(&profile), word(&other), "0,1,2,3", word(&file)];
+    let ran = session.run(4, &[], &words);
+    let said = session.said("is for the program world; the program runs as without it") == 1;
+    session.check("a profile of another program", copied && ran && said);
+    session.preloaded = kept;
+}
+
+/// Nodes that MPICH's launcher makes up on this machine.
+fn fake_nodes(session: &mut Session<'_>, program: &Path) {
+    if !["mpich", "mpich5"].contains(&session.host.name.as_str()) {
+        return;
+    }
+    let order = [0, 2, 1, 3];
+    let file = session.work("file");
+    let launcher = session.host.launcher()[0].clone();
+    for (nodes, fits) in [([0, 1, 0, 1], true), ([0, 0, 1, 1], false)] {
+        let setting =
+            format!("CARTOGRAPH_WORLD={}", profile(session, "world", &order, &nodes).display());
+        let preload = session.preload();
+        let mut command = std::process::Command::new("timeout");
+        command.args([
+            "60",
+            &launcher,
+            "-launcher",
+            "fork",
+            "-hosts",
+            "n0:2,n1:2",
+            "-n",
+            "4",
+            "env",
+        ]);
+        command.args([&preload, &setting, word(program)]).envs(session.host.settings());
+        let seen = if fits { list(&order) } else { "0,1,2,3".to_owned() };
+        let ran = session.finish(command.args([&seen, word(&file)]));
+        let said = count(&session.err, "is for ranks that are started on other nodes")
+            == usize::from(!fits);
+        session.check(&format!("nodes {nodes:?}"), ran && said);
+    }
+}

@@ -1,0 +1,51 @@
+//! `libcartograph_world.so`: gives a program its MPI_COMM_WORLD in another order, that of a profile. `cartograph exec
+//! --profile` preloads it where the profile has an order; `docs/world.md` says what works.
+//!
+//! After `MPI_Init` one split of the true MPI_COMM_WORLD makes a communicator W of all its processes in the other
+//! order. Every function that takes a communicator gets W where the program says MPI_COMM_WORLD, by its `MPI_` and its
+//! `PMPI_` name, and goes on to the next function of the same name: a tool's, Cartograph's, or the host's.
+//!
+//! - [`forward`]: the functions for which the exchange of the handle is all. `build.rs` makes their table from mpi.h.
+//! - [`by_hand`]: the others, each with its reason. [`callbacks`]: what the host calls is told MPI_COMM_WORLD.
+//! - [`world`], [`handle`]: which communicator MPI_COMM_WORLD is. [`agree`]: how it is made. [`order`]: the profile.
+//! - [`watch`]: a line where the others do not come. [`variables`]: the ranks in the environment.
+
+#![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: say!")]
+#![allow(clippy::too_many_arguments, reason = "MPI's functions have as many")]
+
+/// Links the host's libraries.
+use mpi_sys as _;
+
+mod agree;
+mod by_hand;
+mod callbacks;
+mod forward;
+mod handle;
+mod host;
+#[path = "../../record/src/next.rs"]
+mod next;
+mod order;
+#[path = "../../record/src/say.rs"]
+mod say;
+mod variables;
+mod watch;
+mod world;
+
+/// The host: what mpi.h and `shim.h` declare.
+#[allow(
+    dead_code,
+    unreachable_pub,
+    missing_docs,
+    non_camel_case_types,
+    non_snake_case,
+    non_upper_case_globals,
+    unused_imports,
+    clippy::all,
+    reason = "generated from shim.h"
+)]
+mod sys {
+    include!(concat!(env!("OUT_DIR"), "/sys.rs"));
+}
+
+#[cfg(not(panic = "abort"))]
+compile_error!("build with panic = \"abort\": a panic must not unwind into C");

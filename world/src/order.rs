@@ -1,0 +1,81 @@
+//! The order of the world, out of a profile.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+
+unsafe extern "C" {
+    /// glibc's and musl's: null in programs that run with more rights than their user.
+    fn secure_getenv(name: *const std::ffi::c_char) -> *const std::ffi::c_char;
+}
+
+/// The order that a profile has.
+#[derive(Deserialize)]
+struct Profile {
+    /// The new rank of each process, in the order in which they are started.
+    new_ranks: Option<Vec<u32>>,
+    /// The node of each new rank.
+    node_of_rank: Vec<u32>,
+}
+
+/// The profile's file, if this process was started with one that is for it.
+pub(crate) fn file() -> Option<PathBuf> {
+    // SAFETY: a string; the environment is not changed while MPI starts.
+    let value = unsafe { secure_getenv(c"CARTOGRAPH_WORLD".as_ptr()) };
+    if value.is_null() {
+        return None;
+    }
+    // SAFETY: libc's string.
+    let value = unsafe { std::ffi::CStr::from_ptr(value) };
+    let path = std::os::unix::ffi::OsStrExt::from_bytes(value.to_bytes());
+    Some(PathBuf::from(std::ffi::OsStr::to_owned(path))).filter(|path| !path.as_os_str().is_empty())
+}
+
+/// An order that is one: each rank comes once, and rank 0 first.
+pub(crate) struct Order {
+    pub(crate) new_ranks: Vec<i32>,
+    node_of_rank: Vec<u32>,
+}
+
+impl Order {
+    /// Reads the order of so many processes.
+    ///
+    /// # Errors
+    ///
+    /// Why the profile is not used, as text that follows the file's name.
+    pub(crate) fn read(file: &Path, size: usize) -> Result<Self, String> {
+        let text =
+            std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"))?;
+        let profile: Profile =
+            serde_json::from_str(&text).map_err(|error| format!("is no profile: {error}"))?;
+        let Profile { new_ranks, node_of_rank } = profile;
+        let new_ranks = new_ranks.ok_or("has no order of ranks")?;
+        if new_ranks.len() != size {
+            return Err(format!("is for {} processes, and the job has {size}", new_ranks.len()));
+        }
+        let mut is_taken = vec![false; size];
+        let all_differ = new_ranks.iter().all(|rank| {
+            is_taken.get_mut(*rank as usize).is_some_and(|taken| !std::mem::replace(taken, true))
+        });
+        if !all_differ || node_of_rank.len() != size || new_ranks.first() != Some(&0) {
+            return Err("has no order in which rank 0 stays and each rank comes once".to_owned());
+        }
+        // Each is less than their number, which is that of ranks.
+        let new_ranks = new_ranks.into_iter().map(|rank| rank as i32).collect();
+        Ok(Self { new_ranks, node_of_rank })
+    }
+
+    /// Returns whether processes were started on the nodes for which the order was made, whatever their names. `lowest` has
+    /// the lowest rank on each one's node.
+    pub(crate) fn is_for(&self, lowest: &[i32]) -> bool {
+        let mut lowest_of = HashMap::new();
+        let nodes = self.new_ranks.iter().map(|new| self.node_of_rank[*new as usize]);
+        let alike = nodes.zip(lowest).all(|(node, lowest)| {
+            let first = *lowest_of.entry(node).or_insert(*lowest);
+            first == *lowest
+        });
+        let nodes = (0..).zip(lowest).filter(|(old, lowest)| old == *lowest).count();
+        alike && nodes == lowest_of.len()
+    }
+}
