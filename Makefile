@@ -28,7 +28,7 @@ ifneq ($(HOST),)
   override MPICC := $(shell scripts/host.sh $(HOST) cc)
 else
   ifeq ($(origin MPICC),undefined)
-    MPICC := $(if $(shell command -v mpicc),mpicc,mpicc.mpich)
+    MPICC := $(if $(shell command -v mpicc),mpicc,$(or $(notdir $(shell command -v mpicc.mpich)),mpicc))
   endif
   # mpicc.NAME is Debian's wrapper of the host NAME; any other wrapper gets a directory of its own.
   ifneq ($(filter $(NAME),$(HOSTS) $(RUNTIMES)),)
@@ -146,7 +146,7 @@ hosts:
 
 ## make lib [HOST=|MPICC= NAME=] [BUILD=]  builds libcartograph.so and libcartograph.a, the recorder, and the world's library
 lib:
-	@$(if $(KNOWN),scripts/setup.sh $(ONE))
+	@$(if $(HOST),scripts/setup.sh $(ONE))
 	@scripts/preflight.sh $(MPICC)
 	scripts/seed.sh $(OUT)
 	$(BOUND) cargo build --release --lib
@@ -282,7 +282,18 @@ packages:
 uninstall:
 	scripts/install.sh uninstall $(BUILD) "$(DESTDIR)" "$(PREFIX)"
 
+## make dist [DIRECTORY=build/dist]  a tarball for every Linux machine of this kind since glibc 2.17, which needs no Rust there
+DIRECTORY ?= build/dist
+.PHONY: dist wheel
+dist:
+	@scripts/preflight.sh
+	scripts/dist.sh $(DIRECTORY)
+
+## make wheel [DIRECTORY=build/dist] the same as a package for pip: pip install build/dist/mpi_cartograph-*.whl
+wheel: dist
+	scripts/wheel.sh build/dist/tree $(DIRECTORY)
+
 ## make clean                       removes what was built, but not the hosts
 clean:
 	rm -rf book
-	for host in $(HOSTS) pure bin lib bench threads; do rm -rf $(TOP)/build/$$host; done
+	for host in $(HOSTS) pure bin lib bench threads dist; do rm -rf $(TOP)/build/$$host; done

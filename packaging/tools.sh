@@ -33,10 +33,10 @@ quietly() {
     shift
     "$@" >"$log" 2>&1 || { tail -n 40 "$log" >&2; fail "failed: $*"; }
 }
-# debian_root DIRECTORY: a small Debian there, as new; it is got once.
+# debian_root DIRECTORY [SUITE]: a small Debian there, as new, by default of this machine's version; it is got once.
 debian_root() {
-    local kept=$top/build/packages/debian.tar suite
-    suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
+    local suite=${2:-$(. /etc/os-release && echo "$VERSION_CODENAME")}
+    local kept=$top/build/packages/$suite.tar
     if [ ! -e "$kept" ]; then
         mkdir -p "$top/build/packages"
         rm -rf "$kept.d"
@@ -49,6 +49,8 @@ debian_root() {
     mkdir -p "$1"
     tar -xf "$kept" -C "$1"
     cp /etc/resolv.conf "$1/etc/resolv.conf"
+    # MPICH looks its own host up.
+    echo "127.0.0.1 localhost $(uname -n)" >"$1/etc/hosts"
     # This machine's sources of packages.
     apt-config dump | grep -E '^Acquire::(Check|http|https)' >"$1/etc/apt/apt.conf.d/99here" || true
 }

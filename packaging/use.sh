@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # use.sh PREFIX NAME MPICC LAUNCHER...: a program that knows nothing of Cartograph is built by an MPI's wrapper and run
-# with what is installed below PREFIX: with the library for every MPI preloaded, by `cartograph exec`, and linked with
-# the library for NAME by what pkg-config says. LAUNCHER ends with its option for the number of processes. All that a
-# recipe installs is tried so.
+# with what is installed below PREFIX: with the library for every MPI preloaded, by `cartograph exec`, and, where what is
+# for compilers is installed, linked with the library for NAME by what pkg-config says. LAUNCHER ends with its option for
+# the number of processes. All that a recipe installs is tried so.
 #
 # use.sh program FILE: only builds the program, with Open MPI's wrapper.
 set -euo pipefail
@@ -48,8 +48,6 @@ launch=("${@:4}" 4)
 "$mpicc" -o "$work/bare" "$work/program.c"
 PKG_CONFIG_LIBDIR=$prefix/lib/pkgconfig
 export PKG_CONFIG_LIBDIR
-# Not found by its path, so that its run path is what finds the library.
-"$mpicc" -o "$work/linked" "$work/program.c" $(pkg-config --libs "cartograph-$name")
 
 # runs WAY COMMAND...: the answer is right, and the report says that Cartograph gave it.
 runs() {
@@ -65,4 +63,7 @@ runs() {
 }
 runs preloaded env "LD_PRELOAD=$prefix/lib/libcartograph.so.0" "$work/bare"
 runs 'cartograph exec' "$prefix/bin/cartograph" exec "$work/bare"
+[ -e "$PKG_CONFIG_LIBDIR/cartograph-$name.pc" ] || exit 0
+# Not found by its path, so that its run path is what finds the library.
+"$mpicc" -o "$work/linked" "$work/program.c" $(pkg-config --libs "cartograph-$name")
 runs linked "$work/linked"

@@ -51,7 +51,7 @@ for host in "$@"; do
         continue
     fi
     if [ "$host" = mpi4py ]; then
-        [ -e "$top/build/hosts/mpi4py/source-$mpi4py" ] || { need python3 python3 && pypi+=("mpi4py==$mpi4py"); }
+        [ -e "$top/build/hosts/mpi4py/source-$mpi4py" ] && [ -e "$(echo "$top"/build/hosts/mpi4py/lib/python3*/site-packages/numpy)" ] || { need python3 python3 && pypi+=("mpi4py==$mpi4py"); }
         continue
     fi
     read -r from packages <<<"$("$top/scripts/host.sh" "$host" missing)"
@@ -88,6 +88,8 @@ for package in $(printf '%s\n' "${pypi[@]:-}" | sort -u); do
     "$venv/bin/pip" install --quiet --disable-pip-version-check "$package"
     # Its tests are in its source distribution only.
     if [ "${package%%==*}" = mpi4py ]; then
+        # Which our own package needs beside it.
+        "$venv/bin/pip" install --quiet --disable-pip-version-check numpy
         "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-binary mpi4py -d "$venv" "$package"
         rm -rf "$venv/mpi4py-$mpi4py"
         tar -xf "$venv/mpi4py-$mpi4py.tar.gz" -C "$venv"

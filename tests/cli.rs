@@ -10,6 +10,8 @@ mod plan;
 mod report;
 #[path = "cli/run.rs"]
 mod run;
+#[path = "cli/site.rs"]
+mod site;
 #[path = "cli/switches.rs"]
 mod switches;
 #[path = "cli/traffic.rs"]

@@ -32,8 +32,15 @@ mkdir -p "$root/packages" "$root/work/packaging" "$root/work/debian"
 cp "$work"/*.deb "$root/packages"
 cp "$here/../use.sh" "$root/work/packaging"
 cp -a "$recipe/tests" "$root/work/debian"
-quietly "$work/installed" within "$root" bash -c 'apt-get update -q && apt-get install -y -q --no-install-recommends /packages/*.deb \
-    gcc libc6-dev libmpich-dev libopenmpi-dev mpich openmpi-bin pkg-config'
+installs() { quietly "$work/installed" within "$root" bash -c "apt-get update -q && apt-get install -y -q --no-install-recommends $*"; }
+# The command and one MPI's library work without the others, and one after the other.
+for mpi in mpich openmpi; do
+    installs /packages/cartograph_*.deb /packages/libcartograph0_*.deb "/packages/cartograph-${mpi}_*.deb" gcc libc6-dev "lib$mpi-dev" \
+        "$([ $mpi = mpich ] && echo mpich || echo openmpi-bin)"
+    within "$root" bash -c "cd /work && packaging/use.sh /usr $mpi mpicc.$mpi mpiexec.$mpi -n"
+    quietly "$work/purged" within "$root" bash -c 'apt-get purge -y -q "cartograph*" libcartograph0 && apt-get autoremove -y -q'
+done
+installs '/packages/*.deb gcc libc6-dev libmpich-dev libopenmpi-dev mpich openmpi-bin pkg-config'
 within "$root" bash -c 'cd /work && debian/tests/use'
 within "$root" test -e /usr/share/man/man1/cartograph.1.gz
 quietly "$work/purged" within "$root" apt-get purge -y -q cartograph libcartograph0 cartograph-openmpi cartograph-mpich libcartograph-dev

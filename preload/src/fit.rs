@@ -7,7 +7,7 @@ impl Library {
     /// of the version that are alike; `None` if it does not fit.
     pub(crate) fn fit(&self, soname: &str, version: &str) -> Option<usize> {
         const OPEN_MPI: &str = "Open MPI";
-        if !self.needed.iter().any(|needed| needed == soname) {
+        if !self.needed.iter().any(|needed| needed == soname) && !self.takes(soname) {
             return None;
         }
         // All MPIs are alike by the standard ABI.
@@ -21,6 +21,20 @@ impl Library {
         // MPICH and its kin have one binary interface, Open MPI has one for each major version.
         let fits = is_open_mpi == version.contains(OPEN_MPI) && (!is_open_mpi || alike > 0);
         fits.then_some(alike)
+    }
+
+    /// Returns whether the library names no MPI's library that it needs, as it is made for many machines, and takes
+    /// those that are needed by this name: MPICH and its kin have agreed on 12 for their common binary interface, what
+    /// else there is in the name.
+    fn takes(&self, soname: &str) -> bool {
+        let family = self.built_for.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
+        self.names_no_mpi()
+            && match family.trim_end() {
+                "MPICH" => soname.ends_with(".so.12"),
+                "Open MPI" => soname == "libmpi.so.40",
+                "MPI ABI" => soname.starts_with("libmpi_abi.so."),
+                _ => false,
+            }
     }
 }
 
@@ -52,5 +66,27 @@ mod tests {
         assert_eq!(fit("MPICH 5.0.2", "libmpi.so.40", intel), Some(0));
         assert_eq!(fit("MPI ABI 1.0", "libmpi_abi.so.1", intel), Some(0));
         assert_eq!(fit("MPI ABI 1.0", "libmpi_abi.so.1", ""), Some(0));
+    }
+
+    #[test]
+    fn libraries_that_name_no_mpi_fit_by_kind() {
+        let fit = |built_for: &str, soname: &str, version| {
+            let needed = ["libm.so.6".into(), "libc.so.6".into()].into();
+            Library { needed, built_for: built_for.into() }.fit(soname, version)
+        };
+        let open = "Open MPI v5.0.11, package: Open MPI, ident: 5.0.11";
+        assert_eq!(fit("MPICH 4.0.2", "libmpich.so.12", "MPICH Version:      3.4.1"), Some(0));
+        assert_eq!(
+            fit("MPICH 4.0.2", "libmpi_gnu_123.so.12", "MPI VERSION: CRAY MPICH 8.1"),
+            Some(0)
+        );
+        assert_eq!(fit("MPICH 4.0.2", "libmpi_ilp64.so.4", "Intel(R) MPI Library 2021.17"), None);
+        assert_eq!(fit("MPICH 4.0.2", "libmpi_abi.so.1", "MPICH Version:      5.0.2"), None);
+        assert_eq!(fit("MPICH 4.0.2", "libmpi.so.12", "Open MPI v1.10.7, ident: 1.10.7"), None);
+        assert_eq!(fit("Open MPI 5.0.11", "libmpi.so.40", open), Some(3));
+        assert_eq!(fit("Open MPI 4.1.4", "libmpi.so.40", open), None);
+        assert_eq!(fit("MPI ABI 1.0", "libmpi_abi.so.0", "MPICH Version:      5.0.2"), Some(0));
+        assert_eq!(fit("MPI ABI 1.0", "libmpi.so.12", "MPICH Version:      5.0.2"), None);
+        assert_eq!(fit("SMPI", "libsimgrid.so.3.32", "SMPI Version 3.32"), None);
     }
 }

@@ -65,17 +65,24 @@ fn best(
     };
     let trusted = File::open(own).and_then(|own| own.status()).map_or(0, |own| own.st_uid);
     let names = CString::new(folder.as_str()).map(|folder| file::names(&folder));
-    let fitting = names.iter().flatten().filter_map(|host| {
-        let path = CString::new(format!("{folder}/{host}/{FILE}")).ok()?;
+    let open = |path: &str| {
+        let path = CString::new(path).ok()?;
         let file = File::open(&path)?;
         let status = file.status()?;
-        if pinned.is_some_and(|name| name != host)
-            || !is_trusted(status.st_uid, status.st_mode, trusted)
-        {
+        is_trusted(status.st_uid, status.st_mode, trusted).then_some((path, file))
+    };
+    let fitting = names.iter().flatten().filter_map(|host| {
+        if pinned.is_some_and(|name| name != host) {
             return None;
         }
-        let fit = Library::parse(file.map()?.as_ref())?.fit(soname, version)?;
-        Some((fit, Reverse(host), path))
+        let (path, file) = open(&format!("{folder}/{host}/{FILE}"))?;
+        let library = Library::parse(file.map()?.as_ref())?;
+        let fit = library.fit(soname, version)?;
+        // An MPI that was loaded for others alone is not seen by a library that does not need it. Beside it are empty
+        // libraries, one for each name of an MPI, that need both.
+        let both =
+            library.names_no_mpi().then(|| open(&format!("{folder}/{host}/for-{soname}/{FILE}")));
+        Some((fit, Reverse(host), both.flatten().map_or(path, |(both, _)| both)))
     });
     let found = fitting.max().map(|(_, _, path)| path);
     (folder, found)

@@ -72,9 +72,10 @@ pub(crate) fn is_found_first(objects: &Objects, mpi: usize) -> bool {
         .is_none_or(|found| loaded::lies_in(Some(found), &objects.0[mpi].range))
 }
 
-/// Returns whether a library's own calls go to this object.
+/// Returns whether a library's own calls go to this object, which it may find among what all code finds.
 pub(crate) fn is_used_by(library: &Handle, objects: &Objects, mpi: usize) -> bool {
-    loaded::lies_in(library.find(EVERY), &objects.0[mpi].range)
+    let found = loaded::find_globally(EVERY).or_else(|| library.find(EVERY));
+    loaded::lies_in(found, &objects.0[mpi].range)
 }
 
 /// Returns whether a program has called `MPI_Finalize`. A child that it has forked before has not, and says nothing

@@ -14,6 +14,7 @@ mod family;
 mod machine;
 pub(crate) mod map;
 pub(crate) mod neighbor;
+mod origin;
 mod output;
 pub(crate) mod report;
 pub(crate) mod sentinel;

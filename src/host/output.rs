@@ -27,13 +27,32 @@ enum Destination {
         path: PathBuf,
         written: Option<u64>,
     },
+    /// As that; but its name is taken already where another job has it, until something is written.
+    Site {
+        path: PathBuf,
+        written: Option<u64>,
+    },
+    Nowhere,
 }
+
+/// A report that sites collect is no longer, in bytes.
+const SITE_BYTES: usize = 1 << 15;
+
+/// Programs of one job whose reports would have the same name; more are not written.
+const MOST_OF_A_NAME: u32 = 1000;
 
 impl Output {
     /// The output of the process of this rank in `MPI_COMM_WORLD`: all but rank 0 append their rank to the name
     /// of a file.
     pub(super) fn new(target: &Target, rank: i32) -> Self {
-        let Target::File(path) = target else { return Self(Mutex::new(Destination::Stderr)) };
+        let path = match target {
+            Target::Stderr => return Self(Mutex::new(Destination::Stderr)),
+            Target::Site(path, _) => {
+                let site = || Destination::Site { path: path.clone(), written: None };
+                return Self(Mutex::new(if rank == 0 { site() } else { Destination::Nowhere }));
+            }
+            Target::File(path) => path,
+        };
         let is_json = is_json(path);
         let path = if rank == 0 { path.clone() } else { with_suffix(path, &format!(".{rank}")) };
         Self(Mutex::new(if is_json {
@@ -46,6 +65,26 @@ impl Output {
     /// Writes what is new. If the file cannot be written, a message says so, and everything goes to stderr.
     pub(super) fn write(&self, report: &Report, is_last: bool) {
         let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *place {
+            Destination::Nowhere => return,
+            Destination::Site { path, written } => {
+                let text = report.short_json(SITE_BYTES) + "\n";
+                let hash = hash_of(&text);
+                if *written == Some(hash) {
+                    return;
+                }
+                let taken = match written {
+                    Some(_) => replace(path, &text).map(|()| path.clone()),
+                    None => write_new(path, &text),
+                };
+                *place = match taken {
+                    Ok(path) => Destination::Site { path, written: Some(hash) },
+                    Err(_) => Destination::Nowhere,
+                };
+                return;
+            }
+            _ => {}
+        }
         if let Destination::Json { path, written } = &mut *place {
             let text = report.json() + "\n";
             let hash = hash_of(&text);
@@ -82,6 +121,10 @@ impl Output {
 /// Writes a report once, whole; into a file only if it does not exist: another process may have written it, of another
 /// world of this job.
 pub(super) fn write_all(target: &Target, report: &Report) {
+    if let Target::Site(path, _) = target {
+        let _ = write_new(path, &(report.short_json(SITE_BYTES) + "\n"));
+        return;
+    }
     if let Target::File(path) = target {
         let text = if is_json(path) { report.json() + "\n" } else { report.text() };
         let file = OpenOptions::new().write(true).create_new(true).open(path);
@@ -132,6 +175,35 @@ fn append(path: &Path, begun: bool, text: &str) -> io::Result<()> {
     // The checks may be outdated: neither a link is followed nor a pipe waited for.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
     options.create(true).custom_flags(flags).open(path)?.write_all(text.as_bytes())
+}
+
+/// Writes a file that is not there yet: `path`, or `path` with a number before its extension. One that cannot be written
+/// whole is taken away again.
+fn write_new(path: &Path, text: &str) -> io::Result<PathBuf> {
+    let mut number = 1;
+    loop {
+        let mut own = path.to_owned();
+        if number > 1 {
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let end = path.extension().map_or(String::new(), |end| format!(".{}", end.display()));
+            own.set_file_name(format!("{stem}-{number}{end}"));
+        }
+        match OpenOptions::new().write(true).create_new(true).open(&own) {
+            Err(error)
+                if error.kind() == io::ErrorKind::AlreadyExists && number < MOST_OF_A_NAME =>
+            {
+                number += 1;
+            }
+            Err(error) => return Err(error),
+            Ok(mut file) => {
+                let written = file.write_all(text.as_bytes());
+                if written.is_err() {
+                    let _ = fs::remove_file(&own);
+                }
+                return written.map(|()| own);
+            }
+        }
+    }
 }
 
 /// Gives a file a new content, whole or not at all.

@@ -18,7 +18,8 @@ use crate::engine::create::Created;
 use crate::engine::decision::ReorderOutcome;
 use crate::machine::Machine;
 use crate::report::{
-    Job, Launch, Reason, Record, Reorder, Report, foreign_launcher, launched, short_periodic_sides,
+    Job, Launch, Origin, Reason, Record, Reorder, Report, foreign_launcher, launched,
+    short_periodic_sides,
 };
 use crate::topology::{Topology, TopologySummary};
 
@@ -32,6 +33,7 @@ static HAS_CREATED: AtomicBool = AtomicBool::new(false);
 struct Collector {
     report: Report,
     output: Output,
+    origin: Option<Origin>,
     /// True if the job is known as well as it can be.
     knows_job: AtomicBool,
 }
@@ -56,7 +58,8 @@ impl Collector {
         let layout = machine::known(&world).unwrap_or(None).map(|runs| runs.machine());
         self.knows_job.store(layout.is_some(), Ordering::Relaxed);
         let nodes = layout.as_ref().map(Into::into);
-        self.report.job(Job { mpi: family::version(), processes, rank, nodes });
+        let origin = self.origin.clone();
+        self.report.job(Job { mpi: family::version(), processes, rank, nodes, origin });
     }
 }
 
@@ -80,7 +83,8 @@ fn collector<'a>() -> Option<&'a Collector> {
             report.warn(warning);
         }
         let knows_job = AtomicBool::new(false);
-        let made = Box::new(Collector { report, output, knows_job });
+        let origin = target.origin().cloned();
+        let made = Box::new(Collector { report, output, origin, knows_job });
         let made = Box::into_raw(made);
         if matches!(COLLECTOR.put_if_absent(comm_self, made.cast()), Ok(true)) {
             return Some(made.cast());
@@ -136,7 +140,8 @@ fn tell_of_nothing() {
         && !TOLD.swap(true, Ordering::Relaxed)
     {
         let report = Report::new();
-        report.job(Job { mpi: family::version(), processes, rank, nodes: None });
+        let origin = target.origin().cloned();
+        report.job(Job { mpi: family::version(), processes, rank, nodes: None, origin });
         output::write_all(target, &report);
     }
 }

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::{Once, OnceLock};
 
 use super::eprint::eprint_line;
+use super::origin::origin;
 use super::{HostComm, family, sys};
 use crate::engine::Comm;
 use crate::engine::arguments::Function;
@@ -18,6 +19,7 @@ use crate::machine::names_a_file;
 use crate::machine::network::{NetworkMap, NetworkMapFile};
 use crate::machine::{LayoutError, Machine};
 use crate::mapping::{Distances, Options, Weights};
+use crate::report::Origin;
 use crate::topology::BoxShape;
 
 /// The output of the report.
@@ -27,6 +29,19 @@ pub(crate) enum Target {
     Stderr,
     /// To a file with this absolute path; as JSON if its name ends in `.json`.
     File(PathBuf),
+    /// To a file whose name a pattern gives, one for each job: a line of JSON by rank 0 alone, for those who collect
+    /// the reports of all jobs. What fails is not told to the user, who has not asked for it.
+    Site(PathBuf, Origin),
+}
+
+impl Target {
+    /// Where the report comes from, if it is to tell that.
+    pub(super) fn origin(&self) -> Option<&Origin> {
+        match self {
+            Self::Site(_, origin) => Some(origin),
+            _ => None,
+        }
+    }
 }
 
 /// `CARTOGRAPH_LAYOUT` as written, and what it is as the absolute path of a file.
@@ -187,7 +202,18 @@ impl Settings {
             Some(on) if ["1", "on", "true", "yes"].iter().any(|word| on == *word) => {
                 Some(Target::Stderr)
             }
-            Some(path) => Some(Target::File(absolute(path))),
+            Some(path) => match path.to_str().filter(|text| text.contains('%')) {
+                None => Some(Target::File(absolute(path))),
+                Some(pattern) => {
+                    let origin = origin();
+                    let expanded = origin.expand(pattern).map_err(|unknown| {
+                        complaints.push(format!(
+                            "cartograph: CARTOGRAPH_REPORT has {unknown}, but %j, %u, %h, %p, %d and %% are known; no report is written"
+                        ));
+                    });
+                    expanded.ok().map(|path| Target::Site(absolute(path.into()), origin))
+                }
+            },
         };
         let layout = set("CARTOGRAPH_LAYOUT").and_then(|value| match value.into_string() {
             Ok(text) => Some(WrittenLayout { file: absolute(text.clone().into()), text }),

@@ -37,6 +37,7 @@ share/man/man1/cartograph-exec.1
 share/man/man1/cartograph-info.1
 share/man/man1/cartograph-plan.1
 share/man/man1/cartograph-show.1
+share/man/man1/cartograph-site.1
 share/man/man1/cartograph-try.1
 share/man/man1/cartograph-tune.1
 share/man/man1/cartograph.1

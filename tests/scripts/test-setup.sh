@@ -35,6 +35,9 @@ IFS=: read -ra places <<<"$PATH"
 for ((i = ${#places[@]}; i-- > 0; )); do
     [ ! -d "${places[i]}" ] || find "${places[i]}" -maxdepth 1 \( -type f -o -type l \) -exec ln -sf -t "$work/most" {} +
 done
+cp -a "$work/most" "$work/nompi"
+rm -f "$work"/nompi/mpicc*
+check "no MPI" refuses "there is no compiler wrapper 'mpicc': install an MPI" "$work/nompi"
 rm "$work/most/cargo"
 check "no Rust" refuses 'there is no Rust here: install Rust 1.88' "$work/most" MPICC=gcc
 program other mpicc 'exec mpicc.openmpi "$@"'

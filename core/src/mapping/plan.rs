@@ -19,7 +19,7 @@ pub struct Scramble {
 }
 
 /// The options of a search for a mapping.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Options {
     /// The cost that is minimized first.
     pub objective: Objective,
@@ -30,17 +30,6 @@ pub struct Options {
     pub scramble: Option<Scramble>,
     /// The cost of an edge by the outermost level that it crosses; used where there are levels above the nodes.
     pub distances: Distances,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            objective: Objective::default(),
-            seconds: None,
-            scramble: None,
-            distances: Distances::default(),
-        }
-    }
 }
 
 /// The cost of a mapping at one level of a layout.

@@ -110,6 +110,11 @@ impl Report {
     pub fn json(&self) -> String {
         self.collected().document.json()
     }
+
+    /// The same in at most about `most` bytes, without what pictures are drawn from.
+    pub fn short_json(&self, most: usize) -> String {
+        self.collected().document.clone().shortened(most)
+    }
 }
 
 impl Document {
@@ -265,7 +270,7 @@ mod tests {
         let report = Report::new();
         assert!(report.news().is_empty() && report.last_news().is_empty());
         assert!(report.add(plain(2)));
-        report.job(Job { mpi: "some MPI".into(), processes: 9, rank: 4, nodes: None });
+        report.job(Job { mpi: "some MPI".into(), processes: 9, rank: 4, ..Job::default() });
         let first = report.news();
         let head =
             format!("Cartograph {} on rank 4: 9 processes, some MPI\n", env!("CARGO_PKG_VERSION"));
@@ -298,7 +303,8 @@ warning: careful (2 times)
         let part = |sides: &[i32], nodes: Option<&Machine>| {
             let report = Report::new();
             let nodes = nodes.map(Into::into);
-            report.job(Job { mpi: "some MPI".into(), processes: 8, rank: sides[0], nodes });
+            let mpi = "some MPI".into();
+            report.job(Job { mpi, processes: 8, rank: sides[0], nodes, origin: None });
             sides.iter().for_each(|side| _ = report.add(plain(*side)));
             report.warn("careful");
             Document::read(&report.json()).unwrap()
@@ -332,6 +338,23 @@ warning: careful (2 times)
         let records = &report.collected().document.topologies;
         let drawn: Vec<bool> = records.iter().map(|record| record.places.is_some()).collect();
         assert_eq!(drawn, [true, true, false]);
+    }
+
+    #[test]
+    fn short_reports_are_short() {
+        let report = Report::new();
+        (0..900).for_each(|side| _ = report.add(plain(2 + side)));
+        (0..90).for_each(|i| _ = report.warn(format!("{i}: {}", "careful ".repeat(20))));
+        let short = report.short_json(4096);
+        assert!(short.len() <= 4096 && !short.contains('\n'), "{short}");
+        let document = Document::read(&short).unwrap();
+        assert!(!document.topologies.is_empty());
+        assert_eq!(document.topologies.len() as u64 + document.not_recorded, 900);
+        assert_eq!(report.short_json(1 << 20), {
+            let mut whole = Document::read(&report.json()).unwrap();
+            whole.topologies.iter_mut().for_each(|record| record.places = None);
+            whole.json()
+        });
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::effect::NodeSizes;
+use super::origin::Origin;
 use super::record::Record;
 
 /// The version of the format. It grows when a field changes its meaning or is removed; fields may be added.
@@ -36,6 +37,9 @@ pub struct Job {
     pub rank: i32,
     /// The sizes of the nodes of `MPI_COMM_WORLD`, if they are known.
     pub nodes: Option<NodeSizes>,
+    /// The origin of the report, in those that a site collects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
 }
 
 /// A warning to the user.
@@ -80,6 +84,26 @@ impl Document {
         serde_json::to_string(self).expect("all keys are strings")
     }
 
+    /// The document in JSON in at most about `most` bytes: without what pictures are drawn from, and with the first
+    /// topologies and warnings only, if all are too much. The others are counted.
+    pub fn shortened(mut self, most: usize) -> String {
+        for record in &mut self.topologies {
+            (record.places, record.traffic, record.launch) = (None, None, None);
+        }
+        loop {
+            let json = self.json();
+            let (topologies, warnings) = (self.topologies.len(), self.warnings.len());
+            if json.len() <= most || topologies + warnings == 0 {
+                return json;
+            }
+            // At least one goes each time.
+            let fewer = |count: usize| (count * most / json.len()).min(count.saturating_sub(1));
+            self.not_recorded +=
+                self.topologies.drain(fewer(topologies)..).map(|record| record.count).sum::<u64>();
+            self.warnings.truncate(fewer(warnings));
+        }
+    }
+
     /// Reads what [`json`](Self::json) wrote.
     ///
     /// # Errors
@@ -107,7 +131,7 @@ mod tests {
     use crate::engine::NodeTraffic;
     use crate::machine::{Kind, Machine};
     use crate::mapping::{Csr, Distances, Grid, Plan};
-    use crate::report::{Reason, Record, Reorder, Report};
+    use crate::report::{Origin, Reason, Record, Reorder, Report};
     use crate::topology::Cart;
     use crate::topology::TopologySummary;
 
@@ -115,7 +139,8 @@ mod tests {
     fn what_is_written_is_read() {
         let report = Report::new();
         let nodes = Some([2, 2, 1].into_iter().collect());
-        report.job(Job { mpi: "An \"MPI\"\n".into(), processes: 5, rank: 0, nodes });
+        let origin = Some(Origin { id: "17.0".into(), ..Origin::default() });
+        report.job(Job { mpi: "An \"MPI\"\n".into(), processes: 5, rank: 0, nodes, origin });
         let grid = Cart::new(&[2, 2], &[true, false], 5).unwrap();
         let layout = Machine::parse("2,2,1", 5).unwrap();
         let switches = layout.clone().under(Kind::Switch, &[0, 0, 1, 1, 0]).unwrap();

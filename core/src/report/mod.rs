@@ -9,6 +9,7 @@ pub mod collect;
 pub mod effect;
 pub mod json;
 mod launch;
+pub mod origin;
 #[cfg(feature = "cli")]
 pub mod picture;
 pub mod places;
@@ -21,6 +22,7 @@ pub use collect::Report;
 pub use effect::{Effect, LevelEffect, NodeSizes, WeightedEffect};
 pub use json::{Document, Job};
 pub use launch::Launch;
+pub use origin::Origin;
 pub use places::{Placements, VertexPlacement};
 pub use record::{Reason, Record, Reorder};
 pub use warning::{foreign_launcher, launched, short_periodic_sides};

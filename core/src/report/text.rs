@@ -344,6 +344,7 @@ edges of the busiest node 2; between nodes 6, at least 4; weights assumed equal
             processes: 2400,
             rank: 0,
             nodes: Some((&layout).into()),
+            origin: None,
         });
         let grid = Cart::new(&[50, 48], &[true, false], 2400).unwrap();
         let plan = Plan {

@@ -86,6 +86,11 @@ impl Library {
             built_for: built_for.into(),
         })
     }
+
+    /// Returns whether the library needs no MPI's library by name, and takes its functions from the one that is loaded.
+    pub(crate) fn names_no_mpi(&self) -> bool {
+        !self.needed.iter().any(|name| name.contains("mpi") || name.contains("simgrid"))
+    }
 }
 
 #[cfg(test)]

@@ -54,9 +54,18 @@ pub(crate) const SHOW: &str = "\
 Examples:
   cartograph show report.json --svg report.svg
   cartograph show run.traffic
+  cartograph show run.traffic --json
 
 Exit status:
   0; 1 if the file cannot be read or the picture not be written, 2 for wrong arguments";
+
+pub(crate) const SITE: &str = "\
+Examples:
+  export CARTOGRAPH_REPORT=/reports/%j-%u.json   in the environment of all jobs; also %h, %p and %d: host, program, day
+  cartograph site /reports --least 30
+
+Exit status:
+  0; 1 if the directory cannot be read, 2 for wrong arguments";
 
 pub(crate) const TRY: &str = "\
 Examples:

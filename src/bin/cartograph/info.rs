@@ -119,7 +119,11 @@ pub(crate) fn run() -> Result<()> {
             let _ = writeln!(text, "  {}, for every MPI of these:", place.library().display());
             for (name, library) in &found {
                 let needed = library.needed.iter().find(|name| name.starts_with("libmpi"));
-                let needed = needed.map_or("no shared MPI", String::as_str);
+                let needed = match needed {
+                    Some(name) => name,
+                    None if library.names_no_mpi() => "whichever is loaded",
+                    None => "no shared MPI",
+                };
                 let _ = writeln!(text, "  {name:<10} {:<16} {needed}", library.built_for);
             }
             if found.is_empty() {

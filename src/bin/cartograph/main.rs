@@ -15,6 +15,7 @@ mod plan;
 mod profile;
 mod rank_file;
 mod show;
+mod site;
 mod traffic;
 mod trial;
 mod tune;
@@ -50,6 +51,9 @@ enum Command {
     /// Prints or draws a report in JSON, as exec --report=FILE.json writes it, or a recorded run
     #[command(after_help = help::SHOW)]
     Show(show::Arguments),
+    /// Lists the reports of many jobs by what these would gain: cartograph site DIR
+    #[command(after_help = help::SITE)]
+    Site(site::Arguments),
     /// Finds out whether a program still works when its processes are moved: cartograph try mpiexec -n 8 ./app
     #[command(after_help = help::TRY)]
     Try(trial::Arguments),
@@ -69,6 +73,7 @@ fn main() -> ExitCode {
             Command::Plan(arguments) => plan::run(&arguments),
             Command::Dims(arguments) => dims::run(&arguments),
             Command::Show(arguments) => show::run(&arguments),
+            Command::Site(arguments) => site::run(&arguments),
             Command::Try(arguments) => trial::run(&arguments),
             Command::Info => info::run(),
             Command::Pages(arguments) => pages::run(&arguments, self::Arguments::command()),

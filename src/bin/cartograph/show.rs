@@ -15,6 +15,9 @@ pub(crate) struct Arguments {
     /// Draws processes before and after into a file; - is stdout
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Prints what was read, with all parts together, as JSON
+    #[arg(long, conflicts_with = "svg")]
+    json: bool,
     /// Only the topology with this number, from 1 in the order of the report
     #[arg(long, value_name = "NUMBER")]
     topology: Option<usize>,
@@ -26,7 +29,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         if arguments.topology.is_some() {
             return Err(Failure::usage("--topology is for reports: a recording has one picture"));
         }
-        return traffic::show(&traffic::read(path)?, arguments.svg.as_deref());
+        let recording = traffic::read(path)?;
+        return match arguments.json {
+            true => output::print(&(traffic::json(&recording) + "\n")),
+            false => traffic::show(&recording, arguments.svg.as_deref()),
+        };
     }
     let mut document = read(path)?;
     if let Some(number) = arguments.topology {
@@ -37,6 +44,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         document.topologies = vec![document.topologies.swap_remove(wanted)];
     }
     match &arguments.svg {
+        None if arguments.json => output::print(&(document.json() + "\n")),
         None => output::print(&output::shown(&document.to_string())),
         Some(svg) => output::write(svg, &draw(&document.topologies)?),
     }

@@ -20,6 +20,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.preloaded = vec![session.host.library()];
     as_text(&mut session, program);
     where_it_may_be_written(&mut session, program);
+    for_sites(&mut session, program);
     promises(&mut session, program);
     setuid(&mut session);
     session.verdict()
@@ -27,9 +28,13 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
 
 /// Runs four processes from the directory `here`; whether they succeed.
 fn report(session: &mut Session<'_>, program: &str, report: &str, way: &[&str]) -> bool {
-    let setting = format!("CARTOGRAPH_REPORT={report}");
+    report_of(session, program, &[&format!("CARTOGRAPH_REPORT={report}")], way)
+}
+
+/// As [`report`], with other settings too.
+fn report_of(session: &mut Session<'_>, program: &str, settings: &[&str], way: &[&str]) -> bool {
     let mut command = session.launcher(4);
-    command.args(["env", &setting, &session.preload(), program]).args(way);
+    command.arg("env").args(settings).args([&session.preload(), program]).args(way);
     // Nobody needs the core dumps of programs that are meant to abort.
     let mut shell = Command::new("sh");
     shell
@@ -54,6 +59,39 @@ fn names(session: &Session<'_>, start: &str) -> Vec<String> {
     let mut names: Vec<_> = names.filter(|name| name.starts_with(start)).collect();
     names.sort();
     names
+}
+
+/// Each job has a file of its own, which one process writes; where that fails the user does not hear of it.
+fn for_sites(session: &mut Session<'_>, program: &str) {
+    let site = session.work("site");
+    std::fs::create_dir(&site).expect("the test's directory is its own");
+    let pattern = format!("{}/%j-%u.json", site.display());
+    for (way, name) in [
+        ("end", "17.srv-an_n.json"),
+        ("abort", "17.srv-an_n-2.json"),
+        ("none", "17.srv-an_n-3.json"),
+    ] {
+        let setting = format!("CARTOGRAPH_REPORT={pattern}");
+        let settings = [&setting[..], "PBS_JOBID=17.srv", "USER=an/n"];
+        let succeeds = report_of(session, program, &settings, &[way]);
+        session.check(&format!("{way}: ends so with a pattern"), succeeds == (way != "abort"));
+        let text = read(&site.join(name));
+        let is_one_line = is_json(&site.join(name)) && text.lines().count() == 1;
+        session.check(&format!("{way}: writes a line into {name}"), is_one_line);
+        let tells = text.contains(r#""origin":{"id":"17.srv","user":"an/n","host":""#);
+        session.check(&format!("{way}: tells where it comes from"), tells);
+        session.check(&format!("{way}: without pictures"), !text.contains("node_of"));
+    }
+    let files = std::fs::read_dir(&site).expect("it was made here").count();
+    session.check("no process but rank 0 has written", files == 3);
+    let many = format!("{}/%p-%d", site.display());
+    session.check("a thousand of a kind", report(session, program, &many, &["end", "1000"]));
+    let full = report(session, program, "/dev/full/%j.json", &["end"]);
+    let quiet = session.err.is_empty();
+    session.check("what cannot be written hurts nobody, and is not told", full && quiet);
+    let unknown = report(session, program, &format!("{}/%x", site.display()), &["end"]);
+    let told = count(&session.err, "CARTOGRAPH_REPORT has %x, but %j, ") == 1;
+    session.check("a pattern that is not known is told once", unknown && told);
 }
 
 /// Checks that a report tells of the grid of all and of `times` (a pattern) of the upper half.

@@ -7,6 +7,7 @@ pub(crate) mod program;
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -115,7 +116,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Some(file) if file == Path::new("1") => drop(command.env("CARTOGRAPH_REPORT", "1")),
         Some(file) => {
             let place = absolute(file);
+            let is_pattern = place.as_os_str().as_encoded_bytes().contains(&b'%');
             if is_first()
+                && !is_pattern
                 && let Err(why) = report_place(&place)
             {
                 say(&format!("--report={}: {why}; the program runs anyway", file.display()));
@@ -219,9 +222,28 @@ fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString> {
             file.display()
         )));
     }
-    let mut all: Vec<OsString> = all.into_iter().map(PathBuf::into_os_string).collect();
-    all.extend(env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()));
-    Ok(all.join(OsStr::new(":")))
+    let others = env::var_os("LD_PRELOAD").unwrap_or_default();
+    let all: Vec<OsString> = all.into_iter().map(PathBuf::into_os_string).collect();
+    let (recorder, libraries) = all.split_at(usize::from(with.recorder));
+    Ok(among(recorder, libraries, &others))
+}
+
+/// The value of `LD_PRELOAD`. The recorder is in front of all, as it counts what programs call. Tools that are preloaded
+/// already stay in front of the libraries, since they must see which communicators a program makes, but not an MPI.
+fn among(recorder: &[OsString], libraries: &[OsString], others: &OsStr) -> OsString {
+    let others = others.as_encoded_bytes().split(|byte| b" :".contains(byte));
+    let others: Vec<_> = others.filter(|path| !path.is_empty()).map(OsStr::from_bytes).collect();
+    let is_mpi = |path: &&OsStr| {
+        let name = path.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        name.starts_with(b"libmpi") || name.starts_with(b"libsimgrid")
+    };
+    let tools = others.iter().position(is_mpi).unwrap_or(others.len());
+    let (tools, mpis) = others.split_at(tools);
+    let recorder = recorder.iter().map(OsString::as_os_str);
+    let libraries = libraries.iter().map(OsString::as_os_str);
+    let tools = tools.iter().copied();
+    let all = recorder.chain(tools).chain(libraries).chain(mpis.iter().copied());
+    all.collect::<Vec<_>>().join(OsStr::new(":"))
 }
 
 /// Checks that a report can be written into a file, which is found out before the program runs, perhaps for hours.
@@ -288,4 +310,27 @@ fn checked_layout(text: &str) -> Result<String> {
             "--layout {text} is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8) nor a file"
         ),
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_are_behind_tools_and_in_front_of_mpis() {
+        let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        let value = |recorder, libraries, others| {
+            among(&words(recorder), &words(libraries), OsStr::new(others))
+        };
+        assert_eq!(value("", "own", ""), "own");
+        assert_eq!(
+            value("", "own world", "/lib/libtool.so:other.so"),
+            "/lib/libtool.so:other.so:own:world"
+        );
+        assert_eq!(
+            value("", "own", "tool.so /a/libmpich.so.12:libmpi.so"),
+            "tool.so:own:/a/libmpich.so.12:libmpi.so"
+        );
+        assert_eq!(value("record", "", "tool.so:libmpi.so"), "record:tool.so:libmpi.so");
+    }
 }

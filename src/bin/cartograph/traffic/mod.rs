@@ -1,6 +1,7 @@
 //! The traffic of a recorded run: read, shown, and turned into a graph to be mapped.
 
 mod dims;
+mod json;
 mod show;
 
 use std::collections::HashMap;
@@ -16,6 +17,7 @@ use cartograph_traffic::{Address, Edge, Host, OpenError, Recording, Scale};
 use crate::output::{self, Failure, Result};
 
 pub(crate) use dims::better_dims;
+pub(crate) use json::json;
 pub(crate) use show::show;
 
 /// Returns whether this is a recording, whole or not, and no report.

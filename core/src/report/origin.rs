@@ -1,0 +1,103 @@
+//! The origin of a report: which job, whose, where, of which program and when; and names of files that tell it.
+
+use serde::{Deserialize, Serialize};
+
+/// Where a report comes from, so that a site can collect those of all jobs in one directory.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The job as its batch system calls it, with its step where there are some.
+    pub id: String,
+    /// The user's name.
+    pub user: String,
+    /// The host of the process that writes.
+    pub host: String,
+    /// The name of the program's file.
+    pub program: String,
+    /// When the report was begun, in UTC: `2026-11-25T01:53:00Z`.
+    pub date: String,
+}
+
+/// The variables by which batch systems and launchers name a job, the first that is set.
+const JOBS: [&str; 7] = [
+    "SLURM_JOB_ID",
+    "PBS_JOBID",
+    "LSB_JOBID",
+    "FLUX_JOB_ID",
+    "COBALT_JOBID",
+    "JOB_ID",
+    "PMIX_NAMESPACE",
+];
+
+/// The job of this process, as far as batch systems tell it. `environment` gives the value of a variable.
+pub fn job_id(environment: impl Fn(&str) -> Option<String>) -> Option<String> {
+    let set = |name| environment(name).filter(|value| !value.is_empty());
+    let id = JOBS.iter().find_map(|name| set(*name))?;
+    // One job may start several programs, one after the other.
+    let step = set("SLURM_STEP_ID").filter(|_| set("SLURM_JOB_ID").is_some());
+    Some(step.map_or(id.clone(), |step| format!("{id}.{step}")))
+}
+
+impl Origin {
+    /// A name for a file: `%j` is the job, `%u` the user, `%h` the host, `%p` the program, `%d` the day, `%%` a percent
+    /// sign. What else than letters, digits and `._-` is in them becomes an underscore.
+    ///
+    /// # Errors
+    ///
+    /// What follows a percent sign, if it is none of these.
+    pub fn expand(&self, pattern: &str) -> Result<String, String> {
+        let mut expanded = String::new();
+        let mut rest = pattern;
+        while let Some((before, after)) = rest.split_once('%') {
+            expanded += before;
+            let letter = after.chars().next();
+            let value = match letter {
+                Some('j') => &self.id,
+                Some('u') => &self.user,
+                Some('h') => &self.host,
+                Some('p') => &self.program,
+                Some('d') => self.date.split('T').next().unwrap_or_default(),
+                Some('%') => "%",
+                other => return Err(format!("%{}", other.map_or(String::new(), String::from))),
+            };
+            let plain = |c: char| c.is_ascii_alphanumeric() || "._-%".contains(c);
+            expanded.extend(value.chars().map(|c| if plain(c) { c } else { '_' }));
+            rest = &after[1..];
+        }
+        Ok(expanded + rest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_tell_the_origin() {
+        let origin = Origin {
+            id: "12[3]".into(),
+            user: "../ann".into(),
+            host: "n1".into(),
+            program: "app".into(),
+            date: "2026-11-25T01:53:00Z".into(),
+        };
+        let expanded = origin.expand("/reports/%d/%j-%u-%h-%p.json");
+        assert_eq!(expanded.unwrap(), "/reports/2026-11-25/12_3_-.._ann-n1-app.json");
+        assert_eq!(origin.expand("100%%").unwrap(), "100%");
+        assert_eq!(origin.expand("a%x").unwrap_err(), "%x");
+        assert_eq!(origin.expand("a%").unwrap_err(), "%");
+        assert_eq!(origin.expand("a%\u{e9}").unwrap_err(), "%\u{e9}");
+    }
+
+    #[test]
+    fn jobs_have_steps() {
+        let id = |set: &[(&str, &str)]| {
+            job_id(|name| {
+                set.iter().find(|(key, _)| *key == name).map(|(_, value)| (*value).into())
+            })
+        };
+        assert_eq!(id(&[("SLURM_JOB_ID", "7"), ("SLURM_STEP_ID", "1")]).unwrap(), "7.1");
+        assert_eq!(id(&[("PBS_JOBID", "7.server"), ("SLURM_STEP_ID", "1")]).unwrap(), "7.server");
+        assert_eq!(id(&[("SLURM_JOB_ID", ""), ("LSB_JOBID", "8")]).unwrap(), "8");
+        assert_eq!(id(&[]), None);
+    }
+}

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# check.sh TARBALL RECIPES WORK: `make dist` of the release, twice, in directories of other names, with another umask and
+# time zone, gives the same file; and what it unpacks to runs in Debians old and new that have no Rust, with their MPIs.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../tools.sh"
+tarball=$1 work=$3
+get debootstrap:debootstrap readelf:binutils
+# built DIRECTORY UMASK ZONE
+built() {
+    rm -rf "$1"
+    mkdir -p "$1"
+    tar -xf "$tarball" -C "$1" --strip-components=1
+    mkdir -p "$1/build"
+    # The MPIs are this machine's.
+    scripts/setup.sh mpich openmpi openmpi5 abi
+    ln -sfn "$top/build/hosts" "$1/build/hosts"
+    (umask "$2" && quietly "$1.log" env "TZ=$3" CARGO_INCREMENTAL=0 make -C "$1" dist)
+}
+cd "$top"
+built "$work/one" 022 UTC
+built "$work/a/longer/path/to/the/other" 077 Asia/Tokyo
+cmp "$work"/one/build/dist/*-linux-*.tar.gz "$work"/a/longer/path/to/the/other/build/dist/*-linux-*.tar.gz ||
+    fail "two builds differ"
+dist=$(ls "$work"/one/build/dist/cartograph-*-linux-*.tar.gz)
+tree=$work/one/build/dist/tree
+"$here/../glibc.sh" 2.17 "$tree"
+! grep -rlF -e "$work" -e "$top" -e "$HOME/" "$tree" || fail "these name directories of this machine"
+
+for suite in bullseye bookworm; do
+    root=$work/$suite
+    debian_root "$root" "$suite"
+    mkdir -p "$root/opt" "$root/work/packaging"
+    tar -xf "$dist" -C "$root/opt"
+    cp "$here/../use.sh" "$root/work/packaging"
+    quietly "$work/$suite.log" within "$root" bash -c 'apt-get update -q && apt-get install -y -q --no-install-recommends \
+        gcc libc6-dev libmpich-dev libopenmpi-dev mpich openmpi-bin pkg-config environment-modules'
+    within "$root" bash -c '
+        ! command -v cargo && prefix=$(echo /opt/cartograph-*) && $prefix/bin/cartograph info | head -n 9 &&
+        /work/packaging/use.sh $prefix openmpi mpicc.openmpi mpiexec.openmpi -n &&
+        /work/packaging/use.sh $prefix mpich mpicc.mpich mpiexec.mpich -n &&
+        . /usr/share/modules/init/bash && module use $prefix/share/modulefiles && module load cartograph &&
+        cartograph --version && [ "$LD_PRELOAD" = $prefix/lib/libcartograph.so ]'
+    rm -rf "$root"
+done

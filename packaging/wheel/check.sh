@@ -1,0 +1,10 @@
+#!/usr/bin/env bash
+# check.sh TARBALL RECIPES WORK: the wheel of `make wheel`, of this checkout, in fresh environments as a user has them,
+# each with an MPI and mpi4py of PyPI.
+set -euo pipefail
+here=$(cd "$(dirname "$0")" && pwd)
+. "$here/../tools.sh"
+work=$3
+quietly "$work/log" make -C "$top" wheel DIRECTORY="$work"
+wheel=$(ls "$work"/mpi_cartograph-*-manylinux*.whl)
+"$here/../venvs.sh" "$wheel" "$work"

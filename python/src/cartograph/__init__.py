@@ -1,0 +1,41 @@
+"""The process-topology chapter of MPI as a library of its own.
+
+``plan`` and ``mesh`` say which process or device should have which place, ``read_report``, ``read_recording`` and
+``read_profile`` read what runs have written, and ``import cartograph.mpi`` before mpi4py loads the library.
+"""
+
+from ._files import (
+    Effect,
+    Edge,
+    GridTraffic,
+    Job,
+    Profile,
+    Recording,
+    Report,
+    Topology,
+    read_profile,
+    read_recording,
+    read_report,
+)
+from ._plan import Edges, Mesh, Plan, mesh, plan
+from ._tree import CartographError
+
+__all__ = [
+    "CartographError",
+    "Edge",
+    "Edges",
+    "Effect",
+    "GridTraffic",
+    "Job",
+    "Mesh",
+    "Plan",
+    "Profile",
+    "Recording",
+    "Report",
+    "Topology",
+    "mesh",
+    "plan",
+    "read_profile",
+    "read_recording",
+    "read_report",
+]

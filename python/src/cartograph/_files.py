@@ -1,0 +1,207 @@
+"""Reports, recordings and profiles as dataclasses."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Union
+
+from ._plan import Edges
+from ._tree import CartographError, answer
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """The job that a report is of."""
+
+    mpi: str
+    processes: int
+    #: Processes on each node, where they are known.
+    node_sizes: tuple[int, ...] | None
+    #: The job's name, user, host, program and date, in reports that a site collects.
+    origin: dict[str, str] | None
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a mapping has changed, or would."""
+
+    before: Edges
+    after: Edges
+    bound: int
+    algorithm: str
+
+
+@dataclass(frozen=True)
+class Topology:
+    """Topology communicators that are alike."""
+
+    function: str
+    #: How many were made.
+    count: int
+    #: "cart", "graph" or "dist_graph".
+    kind: str
+    #: Of a grid.
+    dims: tuple[int, ...]
+    periodic: tuple[bool, ...]
+    processes: int
+    #: Why every process kept its rank; None if they were moved.
+    kept: str | None
+    effect: Effect | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Report:
+    """What ``CARTOGRAPH_REPORT=name.json`` has written."""
+
+    version: str
+    job: Job | None
+    topologies: tuple[Topology, ...]
+    warnings: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Edge:
+    """What one rank has sent to another."""
+
+    source: int
+    target: int
+    messages: int
+    bytes: int
+
+
+@dataclass(frozen=True)
+class GridTraffic:
+    """What went along the dimensions of grids that are alike."""
+
+    function: str
+    dims: tuple[int, ...]
+    periodic: tuple[bool, ...]
+    #: Messages and bytes along each dimension.
+    along: tuple[tuple[int, int], ...]
+    #: The same elsewhere.
+    elsewhere: tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Recording:
+    """What ``cartograph exec --record`` has written."""
+
+    program: str
+    mpi: str
+    processes: int
+    #: The name of each rank's node; None where nothing of it is there.
+    nodes: tuple[str | None, ...]
+    edges: tuple[Edge, ...]
+    grids: tuple[GridTraffic, ...]
+    #: Calls of collectives whose messages are not counted, by function.
+    collectives: dict[str, int]
+    #: Seconds that a rank waited for another, or for nobody who is known.
+    waits: tuple[tuple[int, int | None, float], ...]
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What ``cartograph tune`` has written."""
+
+    program: str
+    processes: int
+    node_sizes: tuple[int, ...]
+    #: The order of ranks, in words.
+    order: str
+    #: CARTOGRAPH_WEIGHTS, where grids are moved.
+    weights: str | None
+    moves_grids: bool
+    nodes: tuple[str, ...]
+    node_of_rank: tuple[int, ...]
+    #: The speed relative to the program alone, by replay.
+    foretold: float
+    #: The seconds that it took alone, and so, where it was run.
+    measured: tuple[float, float] | None
+
+
+def read_report(path: PathLike) -> Report:
+    """Reads a report in JSON, with the parts of other processes beside it."""
+    found = answer("show", "--json", os.fspath(path))
+    job = found["job"]
+    return Report(
+        version=found["cartograph"],
+        job=job and Job(job["mpi"], job["processes"], _sizes(job["nodes"]), job.get("origin")),
+        topologies=tuple(_topology(one) for one in found["topologies"]),
+        warnings=tuple(one["text"] for one in found["warnings"]),
+    )
+
+
+def _sizes(runs: list[tuple[int, int]] | None) -> tuple[int, ...] | None:
+    return None if runs is None else tuple(size for nodes, size in runs for _ in range(nodes))
+
+
+def _edges(found: dict[str, int]) -> Edges:
+    return Edges(between=found["inter_node_edges"], busiest=found["max_node_edges"])
+
+
+def _topology(found: dict[str, Any]) -> Topology:
+    effect, shape = found["effect"], found["topology"]
+    return Topology(
+        function=found["function"],
+        count=found["count"],
+        kind=shape["kind"],
+        dims=tuple(shape.get("dims", ())),
+        periodic=tuple(shape.get("periodic", ())),
+        processes=found["comm_size"],
+        kept=found["kept"],
+        effect=effect
+        and Effect(_edges(effect["before"]), _edges(effect["after"]), effect["lower_bound"], effect["algorithm"]),
+        seconds=found["seconds"],
+    )
+
+
+def read_recording(path: PathLike) -> Recording:
+    """Reads a recording: a directory, or one file with all parts."""
+    found = answer("show", "--json", os.fspath(path))
+    if "edges" not in found:
+        raise CartographError(f"{os.fspath(path)} is a report, not a recording")
+    return Recording(
+        program=found["program"],
+        mpi=found["mpi"],
+        processes=found["processes"],
+        nodes=tuple(found["nodes"]),
+        edges=tuple(Edge(*edge) for edge in found["edges"]),
+        grids=tuple(
+            GridTraffic(
+                grid["function"],
+                tuple(grid["dims"]),
+                tuple(grid["periodic"]),
+                tuple((messages, size) for messages, size in grid["along"]),
+                (grid["elsewhere"][0], grid["elsewhere"][1]),
+            )
+            for grid in found["topologies"]
+        ),
+        collectives=found["collectives"],
+        waits=tuple((rank, on, seconds) for rank, on, seconds in found["waits"]),
+    )
+
+
+def read_profile(path: PathLike) -> Profile:
+    """Reads a profile."""
+    found = json.loads(Path(path).read_text(encoding="utf-8"))
+    if not isinstance(found, dict) or found.get("schema") != 1:
+        raise CartographError(f"{os.fspath(path)} is no profile that this version knows")
+    measured = found.get("measured")
+    return Profile(
+        program=found["program"],
+        processes=found["processes"],
+        node_sizes=tuple(found["node_sizes"]),
+        order=found["order"],
+        weights=found.get("weights"),
+        moves_grids=found["moves_grids"],
+        nodes=tuple(found["nodes"]),
+        node_of_rank=tuple(found["node_of_rank"]),
+        foretold=found["foretold"],
+        measured=None if measured is None else (measured[0], measured[1]),
+    )

