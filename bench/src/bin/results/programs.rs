@@ -8,7 +8,7 @@ use cartograph_bench::Table;
 use self::measure::{Gain, median};
 use super::measured::{MOST, Measured, TIME};
 
-/// What `cartograph tune` makes of times: this is the same.
+/// The statistics of `cartograph tune`.
 #[path = "../../../../src/bin/cartograph/tune/measure.rs"]
 mod measure;
 
@@ -47,7 +47,7 @@ fn seconds(runs: &Measured, case: &str, way: &str) -> String {
     }
 }
 
-/// How many times as fast one way is as another, with the limits between which that is in 19 of 20 cases.
+/// The speed of one way relative to another, with the limits between which it is in 19 of 20 cases.
 fn speed(runs: &Measured, case: &str, now: &str, other: &str) -> String {
     let times = |way| runs.in_order(case, way, TIME);
     match (runs.fault(case, other), Gain::of(&times(now), &times(other))) {
