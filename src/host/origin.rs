@@ -1,4 +1,4 @@
-//! What this process knows of where its report comes from.
+//! The origin of this process's report, as far as it is known.
 
 use std::env;
 use std::ffi::{CStr, c_char};

@@ -35,7 +35,7 @@ pub(crate) enum Target {
 }
 
 impl Target {
-    /// Where the report comes from, if it is to tell that.
+    /// The origin of the report, if it is to tell that.
     pub(super) fn origin(&self) -> Option<&Origin> {
         match self {
             Self::Site(_, origin) => Some(origin),

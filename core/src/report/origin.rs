@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Where a report comes from, so that a site can collect those of all jobs in one directory.
+/// The origin of a report, so that a site can collect those of all jobs in one directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The job as its batch system calls it, with its step where there are some.

@@ -85,7 +85,8 @@ fn for_sites(session: &mut Session<'_>, program: &str) {
     let files = std::fs::read_dir(&site).expect("it was made here").count();
     session.check("no process but rank 0 has written", files == 3);
     let many = format!("{}/%p-%d", site.display());
-    session.check("a thousand of a kind", report(session, program, &many, &["end", "1000"]));
+    let ends = report(session, program, &many, &["end", "1000"]);
+    session.check("a thousand of a kind", ends);
     let full = report(session, program, "/dev/full/%j.json", &["end"]);
     let quiet = session.err.is_empty();
     session.check("what cannot be written hurts nobody, and is not told", full && quiet);
