@@ -47,7 +47,7 @@ fn switches_are_planned_for_and_told_of() {
     let row = text.lines().find(|line| line.starts_with("edges between switches")).unwrap();
     assert_eq!(row.split_whitespace().skip(3).collect::<Vec<_>>(), ["192", "128", "128"]);
     let row = text.lines().find(|line| line.starts_with("edges weighed by distance")).unwrap();
-    assert_eq!(row.split_whitespace().skip(4).collect::<Vec<_>>(), ["39104", "21248", "21248"]);
+    assert_eq!(row.split_whitespace().skip(4).collect::<Vec<_>>(), ["25664", "12288", "12288"]);
     let svg = cartograph("plan --dims 32x32 --weights 1,1 --levels 4:8:32 --svg -").stdout();
     assert!(svg.contains("between switches 192 → 128"), "{svg}");
     // Borders of nodes, and twice as thick those of switches, in both pictures.
