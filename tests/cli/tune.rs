@@ -187,6 +187,14 @@ fn nothing_is_claimed_that_was_not_measured() {
     );
     has(&text, "other answers: it leaves \"stdout: sum 5\" instead of \"stdout: sum 4\"");
     assert!(!bench.profile().exists(), "{text}");
+    // Nobody is clearly behind where times are far apart.
+    let spread = format!(
+        "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 3; else echo >>{0}; echo took $((1 + $(wc -l <{0}) % 2 * 2)); fi",
+        bench.directory.join("spread").display()
+    );
+    let text = bench.tune(0, "--runs 2", &spread);
+    has(&text, "measured, printed");
+    assert!(!text.contains("clearly slower") && !text.contains("other answers"), "{text}");
     let text = bench.tune(1, "", "echo done");
     has(&text, "the program by itself: it prints no such time");
     let text = bench.tune(1, "", "echo it is broken >&2; exit 3");

@@ -18,7 +18,7 @@ use crate::trial::compare::{self, Lines};
 use crate::trial::files::{self, Files};
 use crate::trial::job::{self, Ended};
 
-/// A way that is slower than the best by so much after two rounds is not run again.
+/// A way of which each run is slower than each of the best by so much after two rounds is not run again.
 const CLEARLY_BEHIND: f64 = 1.15;
 
 /// The least gain that is worth a setting, however sure.
@@ -159,12 +159,11 @@ impl<'a> Rounds<'a> {
     fn drop_those_behind(&mut self) {
         let (alone, others) = self.all.split_at_mut(1);
         let known: Vec<&Lines> = alone[0].lines.iter().collect();
-        let now = median(&alone[0].times);
-        let best = others
-            .iter()
-            .filter(|runs| runs.dropped.is_none())
-            .map(|runs| median(&runs.times))
-            .fold(now, f64::min);
+        let running = others.iter().filter(|runs| runs.dropped.is_none());
+        let times = std::iter::once(&alone[0]).chain(running).map(|runs| &runs.times);
+        let best = times.min_by(|one, other| median(one).total_cmp(&median(other)));
+        // The slowest run of the best: where runs are far apart, nobody is clearly behind.
+        let best = best.map_or(f64::INFINITY, |times| times.iter().copied().fold(0.0, f64::max));
         for runs in others.iter_mut().filter(|runs| runs.dropped.is_none()) {
             let lines: Vec<&Lines> = runs.lines.iter().collect();
             let found = compare::compare(&known, &lines, self.arguments.tolerance);
