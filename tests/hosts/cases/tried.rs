@@ -86,7 +86,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     tries(s, 0, "", &["not_asked"], &["no process was moved"]);
     let cp2k = [
         "Got different MPI process grid",
-        "With CARTOGRAPH_REORDER=all, which moves nobody where the program passes reorder = 0, it is right; nobody is",
+        "With CARTOGRAPH_REORDER=all, which moves nobody where the program passes reorder = 0, it is right; no process is moved then",
     ];
     tries(s, 1, "--always --runs 10", &["not_asked"], &cp2k);
     // One like SPARC mends the pairing of blocks itself, under another name than those that are known. MPICH 5 is right alone.
