@@ -22,7 +22,8 @@ int main(int argc, char **argv)
     int rank, size, dims[2] = { 0, 0 }, periods[2] = { 1, 1 }, coords[2], around[4], sum = 0, all = 0;
     MPI_Comm grid;
 
-    library = argc > 1 ? dlopen(argv[1], RTLD_LAZY | RTLD_GLOBAL) : dlopen("libcartograph.so.0", RTLD_LAZY | RTLD_NOLOAD);
+    const int is_linked = argc == 1;
+    library = is_linked ? dlopen("libcartograph.so.0", RTLD_LAZY | RTLD_NOLOAD) : dlopen(argv[1], RTLD_LAZY | RTLD_GLOBAL);
     if (!library) {
         fprintf(stderr, "%s\n", dlerror());
         return 1;
@@ -43,6 +44,11 @@ int main(int argc, char **argv)
     }
     BY_NAME(MPI_Allreduce)(&sum, &all, 1, MPI_INT, MPI_SUM, grid);
     CHECK(all == size * (size - 1));
+    if (is_linked) {
+        int kind;
+        MPI_Topo_test(grid, &kind);
+        CHECK(kind == MPI_CART);
+    }
     CHECK(strstr(file_of("MPI_Cart_create"), "libcartograph") != NULL);
     CHECK(strstr(file_of("MPI_Allreduce"), "libmpi") != NULL);
     BY_NAME(MPI_Comm_free)(&grid);
