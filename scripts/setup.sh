@@ -91,7 +91,7 @@ for package in $(printf '%s\n' "${pypi[@]:-}" | sort -u); do
         # Which our own package needs beside it.
         "$venv/bin/pip" install --quiet --disable-pip-version-check numpy
         "$venv/bin/pip" download --quiet --disable-pip-version-check --no-deps --no-binary mpi4py -d "$venv" "$package"
-        rm -rf "$venv/mpi4py-$mpi4py"
+        rm -rf "$venv/mpi4py-$mpi4py" "$venv/source-$mpi4py"
         tar -xf "$venv/mpi4py-$mpi4py.tar.gz" -C "$venv"
         mv -T "$venv/mpi4py-$mpi4py" "$venv/source-$mpi4py"
     fi
