@@ -277,20 +277,25 @@ impl Machine {
     fn grouped(&self, addresses: &[Address]) -> Self {
         // From the outermost inward: a name means something only within the group that it is in.
         let mut outer = vec![0; addresses.len()];
-        let groups = (0..usize::from(addresses[0].levels)).map(|level| {
+        let mut groups = Vec::new();
+        for level in 0..usize::from(addresses[0].levels) {
             let mut numbers = HashMap::new();
             let names = addresses.iter().map(|address| address.names[level]);
             for (group, name) in outer.iter_mut().zip(names) {
                 let next = numbers.len() as u64;
                 *group = *numbers.entry((*group, name)).or_insert(next);
             }
-            outer.clone()
-        });
+            groups.push(outer.clone());
+        }
         let levels: Vec<(Kind, Vec<u64>)> = addresses[0].kinds().zip(groups).collect();
         let layout = levels.iter().rev().fold(self.clone(), |layout, (kind, group_of)| {
             let ids: Vec<u64> = self.nodes().iter().map(|node| group_of[*node as usize]).collect();
             layout.under(*kind, &ids).expect("nodes and groups are whole")
         });
+        // Coordinates in several tori say nothing of the way from one to another.
+        if outer.iter().any(|group| *group != outer[0]) {
+            return layout;
+        }
         let at: Vec<Option<At>> = addresses.iter().map(|address| address.at).collect();
         layout.with_torus(At::default(), &at)
     }
