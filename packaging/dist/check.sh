@@ -30,15 +30,15 @@ tree=$work/one/build/dist/tree
 for suite in bullseye bookworm; do
     root=$work/$suite
     debian_root "$root" "$suite"
-    mkdir -p "$root/opt" "$root/work/packaging"
+    mkdir -p "$root/opt" "$root/packaging"
     tar -xf "$dist" -C "$root/opt"
-    cp "$here/../use.sh" "$root/work/packaging"
+    cp "$here/../use.sh" "$root/packaging"
     quietly "$work/$suite.log" within "$root" bash -c 'apt-get update -q && apt-get install -y -q --no-install-recommends \
         gcc libc6-dev libmpich-dev libopenmpi-dev mpich openmpi-bin pkg-config environment-modules'
     within "$root" bash -c '
         ! command -v cargo && prefix=$(echo /opt/cartograph-*) && $prefix/bin/cartograph info | head -n 9 &&
-        /work/packaging/use.sh $prefix openmpi mpicc.openmpi mpiexec.openmpi -n &&
-        /work/packaging/use.sh $prefix mpich mpicc.mpich mpiexec.mpich -n &&
+        /packaging/use.sh $prefix openmpi mpicc.openmpi mpiexec.openmpi -n &&
+        /packaging/use.sh $prefix mpich mpicc.mpich mpiexec.mpich -n &&
         . /usr/share/modules/init/bash && module use $prefix/share/modulefiles && module load cartograph &&
         cartograph --version && [ "$LD_PRELOAD" = $prefix/lib/libcartograph.so ]'
     rm -rf "$root"

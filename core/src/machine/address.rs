@@ -292,10 +292,6 @@ impl Machine {
             let ids: Vec<u64> = self.nodes().iter().map(|node| group_of[*node as usize]).collect();
             layout.under(*kind, &ids).expect("nodes and groups are whole")
         });
-        // Coordinates in several tori say nothing of the way from one to another.
-        if outer.iter().any(|group| *group != outer[0]) {
-            return layout;
-        }
         let at: Vec<Option<At>> = addresses.iter().map(|address| address.at).collect();
         layout.with_torus(At::default(), &at)
     }

@@ -220,20 +220,15 @@ impl Machine {
         self.torus.as_ref()
     }
 
-    /// The same layout with coordinates of its nodes. They mean something only within a torus or ring, if there are levels
-    /// of these.
+    /// This layout with coordinates of its nodes, unless these are in several tori or rings: coordinates do not tell the way
+    /// from one to another.
     #[must_use]
     pub fn with_torus(mut self, rings: torus::At, at: &[Option<torus::At>]) -> Self {
         let within =
             self.above().iter().rfind(|level| [Kind::Torus, Kind::Ring].contains(&level.kind));
-        let mut group_of = vec![0; at.len()];
-        if let Some(level) = within {
-            self.nodes()
-                .iter()
-                .zip(&level.group_of)
-                .for_each(|(node, group)| group_of[*node as usize] = *group);
-        }
-        self.torus = Torus::of_nodes(rings, group_of.into_iter().zip(at.iter().copied()));
+        let is_one = within
+            .is_none_or(|level| level.group_of.iter().all(|group| *group == level.group_of[0]));
+        self.torus = if is_one { Torus::of_nodes(rings, at) } else { None };
         self
     }
 

@@ -1,6 +1,6 @@
 //! The coordinates of nodes in a torus, a mesh or a ring.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 /// The largest number of dimensions.
 pub const MOST_DIMS: usize = 3;
@@ -61,21 +61,19 @@ impl Torus {
         at
     }
 
-    /// The same for some of the nodes: node `i` of it is `nodes[i]` here.
+    /// The coordinates of some of the nodes: node `i` of it is `nodes[i]` here.
     #[must_use]
     pub fn select(&self, nodes: impl Iterator<Item = u32>) -> Self {
         Self { rings: self.rings, at: nodes.map(|node| self.at[node as usize]).collect() }
     }
 
-    /// One of nodes with these coordinates, if all have some and no two have the same within a group.
-    pub(super) fn of_nodes(rings: At, at: impl Iterator<Item = (u32, Option<At>)>) -> Option<Self> {
-        let mut taken = HashMap::new();
+    /// One of nodes with these coordinates, if all have some and no two have the same.
+    pub(super) fn of_nodes(rings: At, at: &[Option<At>]) -> Option<Self> {
+        let mut taken = HashSet::new();
         let fits =
             |at: &At| (0..MOST_DIMS).all(|i| at[i] < if rings[i] > 0 { rings[i] } else { MOST });
-        let own = |(group, at): (u32, Option<At>)| {
-            at.filter(|at| fits(at) && taken.insert((group, *at), ()).is_none())
-        };
-        Some(Self { rings, at: at.map(own).collect::<Option<_>>()? })
+        let own = |at: &Option<At>| at.filter(|at| fits(at) && taken.insert(*at));
+        Some(Self { rings, at: at.iter().map(own).collect::<Option<_>>()? })
     }
 
     /// The whole in words, to be sent to another process.
@@ -117,7 +115,7 @@ mod tests {
     use super::*;
 
     fn torus(rings: At, at: &[At]) -> Option<Torus> {
-        Torus::of_nodes(rings, at.iter().map(|at| (0, Some(*at))))
+        Torus::of_nodes(rings, &at.iter().copied().map(Some).collect::<Vec<_>>())
     }
 
     #[test]
@@ -140,9 +138,7 @@ mod tests {
         assert!(torus([0; 3], &[[1, 2, 3], [1, 2, 4]]).is_some());
         assert_eq!(torus([0; 3], &[[1, 2, 3], [1, 2, 3]]), None);
         assert_eq!(torus([4, 4, 4], &[[1, 2, 4]]), None);
-        let apart = [(0, Some([1, 0, 0])), (1, Some([1, 0, 0]))];
-        assert!(Torus::of_nodes([0; 3], apart.into_iter()).is_some());
-        assert_eq!(Torus::of_nodes([0; 3], [(0, None)].into_iter()), None);
+        assert_eq!(Torus::of_nodes([0; 3], &[Some([1, 0, 0]), None]), None);
     }
 
     #[test]
