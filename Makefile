@@ -122,7 +122,7 @@ miri:
 	CARGO_TARGET_DIR=$(TOP)/build/miri MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 \
 	    cargo +nightly miri test -p cartograph-core --features cli --lib -- $(TESTS)
 
-## make orders                      all orders of messages on four processes, many on five: minutes
+## make orders                      all orders of messages of many topologies of four and five processes; long
 .PHONY: orders
 orders:
 	$(PURE) cargo test $(CHECKED) -p cartograph-core --lib -- --ignored --nocapture orders

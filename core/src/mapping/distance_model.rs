@@ -46,7 +46,7 @@ impl DistanceModel {
         Self::by(layout, &distances.of(layout.above().len()))
     }
 
-    /// The same with the distances for just as many levels as it has.
+    /// The model with one distance for each of its levels.
     pub(super) fn by(layout: &Machine, distances: &[i64]) -> Self {
         let nodes = layout.node_sizes().len();
         let of_level = |level: &crate::machine::Level| {

@@ -111,7 +111,7 @@ impl Report {
         self.collected().document.json()
     }
 
-    /// The same in at most about `most` bytes, without what pictures are drawn from.
+    /// The report in JSON in at most about `most` bytes, without what pictures are drawn from.
     pub fn short_json(&self, most: usize) -> String {
         self.collected().document.clone().shortened(most)
     }

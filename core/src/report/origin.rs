@@ -43,7 +43,7 @@ impl Origin {
     ///
     /// # Errors
     ///
-    /// What follows a percent sign, if it is none of these.
+    /// An unknown letter behind a percent sign.
     pub fn expand(&self, pattern: &str) -> Result<String, String> {
         let mut expanded = String::new();
         let mut rest = pattern;

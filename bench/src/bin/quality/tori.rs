@@ -24,7 +24,7 @@ enum Allocation {
     WholeDrawn,
     /// Half of them, drawn, in the order of their coordinates.
     Half,
-    /// The same as drawn.
+    /// Half of them, in the order in which they were drawn.
     HalfDrawn,
 }
 

@@ -167,7 +167,7 @@ impl Dimensions {
 /// Tori of `size` processes on which blocks to processes at these offsets from process 0 take fewer messages than
 /// one each: those with the fewest messages, and then dimensions, first.
 ///
-/// What a dimension takes is gathered by its extent and the product of those after it. So tori are sequences of
+/// The messages of a dimension depend on its extent and the product of those after it alone. So tori are sequences of
 /// divisors, and those with the fewest messages up to a divisor begin with some up to a smaller one.
 fn tori(size: i32, offsets: &[i32]) -> Vec<Torus> {
     type Found = Vec<(usize, Torus)>;

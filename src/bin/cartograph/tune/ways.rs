@@ -171,7 +171,7 @@ impl Way {
         }
     }
 
-    /// The same placement with small blocks combined.
+    /// This placement with small blocks combined.
     fn combined(&self) -> Self {
         let order = format!("{}, blocks combined", self.order);
         Self { order, combines: true, ..self.clone() }
