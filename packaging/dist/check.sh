@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# check.sh TARBALL RECIPES WORK: `make dist` of the release, twice, in directories of other names, with another umask and
-# time zone, gives the same file; and what it unpacks to runs in Debians old and new that have no Rust, with their MPIs.
+# check.sh TARBALL RECIPES WORK: `make dist` of the release, twice, in directories of other names, with another umask,
+# time zone and locale, gives the same file; and what it unpacks to runs in Debians old and new that have no Rust, with their MPIs.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tools.sh"
 tarball=$1 work=$3
 get debootstrap:debootstrap readelf:binutils
-# built DIRECTORY UMASK ZONE
+# built DIRECTORY UMASK ZONE LOCALE
 built() {
     rm -rf "$1"
     mkdir -p "$1"
@@ -15,11 +15,11 @@ built() {
     # The MPIs are this machine's.
     scripts/setup.sh mpich openmpi openmpi5 abi
     ln -sfn "$top/build/hosts" "$1/build/hosts"
-    (umask "$2" && quietly "$1.log" env "TZ=$3" CARGO_INCREMENTAL=0 make -C "$1" dist)
+    (umask "$2" && quietly "$1.log" env "TZ=$3" "LC_ALL=$4" CARGO_INCREMENTAL=0 make -C "$1" dist)
 }
 cd "$top"
-built "$work/one" 022 UTC
-built "$work/a/longer/path/to/the/other" 077 Asia/Tokyo
+built "$work/one" 022 UTC C
+built "$work/a/longer/path/to/the/other" 077 Asia/Tokyo C.UTF-8
 cmp "$work"/one/build/dist/*-linux-*.tar.gz "$work"/a/longer/path/to/the/other/build/dist/*-linux-*.tar.gz ||
     fail "two builds differ"
 dist=$(ls "$work"/one/build/dist/cartograph-*-linux-*.tar.gz)
