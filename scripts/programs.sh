@@ -101,8 +101,9 @@ learn() {
             }' "$file" >"$at.bytes/${file##*/}"
     done
     "$cartograph" plan --traffic "$at.bytes" --objective max --rankfile openmpi "$at.ranks" >/dev/null
-    # A slot is a core, of which this machine has fewer than processes; they are left to the system.
-    sed -i "s/slot=.*/slot=0-$(($(nproc) - 1))/" "$at.ranks"
+    # A slot is a core, of which this machine has fewer than processes; they are left to the system. Plain nproc tells
+    # OMP_NUM_THREADS.
+    sed -i "s/slot=.*/slot=0-$(($(nproc --all) - 1))/" "$at.ranks"
 }
 
 # tune TITLE NUMBER PROGRAM ARGUMENTS: lets Cartograph find the fastest placement, as a user would.
