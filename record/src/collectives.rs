@@ -3,10 +3,8 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::sent::{
-    Calls, Sent, all_to_all, all_to_all_blocks, calls, combinable, neighbors, neighbors_v,
-    neighbors_w,
-};
+use crate::neighborhoods::{combinable, neighbors, neighbors_v, neighbors_w};
+use crate::sent::{Calls, Sent, all_to_all, all_to_all_blocks, calls};
 #[allow(unused_imports, reason = "some are of functions that not every host declares")]
 use crate::sys::{MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Info, MPI_Op, MPI_Request};
 

@@ -7,7 +7,8 @@
 //! anything.
 //!
 //! - [`next`]: what is called underneath. [`outermost`]: so that a call is counted once.
-//! - [`sent`]: what a call sends. [`tally`]: the counts. [`peers`]: whose they are. [`part`]: the file.
+//! - [`sent`] and [`neighborhoods`]: what a call sends. [`tally`]: the counts. [`peers`]: asks the host whose they are.
+//!   [`part`]: the file.
 //! - [`window`]: the first calls in order. [`ticks`]: how long they take.
 //! - [`messages`], [`waits`], [`onesided`], [`collectives`], [`process`]: the functions that are wrapped.
 
@@ -19,6 +20,7 @@ mod wrap;
 
 mod collectives;
 mod messages;
+mod neighborhoods;
 mod next;
 mod onesided;
 mod outermost;

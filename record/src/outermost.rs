@@ -4,10 +4,13 @@ use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::{ticks, window};
+use crate::ticks;
 
 /// True if anything is counted: from the start of MPI to its end.
 static ON: AtomicBool = AtomicBool::new(false);
+
+/// True if the beginning of each call is noted.
+static TIMED: AtomicBool = AtomicBool::new(false);
 
 /// The state of a thread.
 struct State {
@@ -30,11 +33,22 @@ pub(crate) fn is_on() -> bool {
     ON.load(Ordering::Acquire)
 }
 
+/// Begins or ends to note when each call begins.
+pub(crate) fn time_all(on: bool) {
+    TIMED.store(on, Ordering::Relaxed);
+}
+
+/// Returns whether it is noted of each call when it begins.
+#[inline]
+pub(crate) fn times_all() -> bool {
+    TIMED.load(Ordering::Relaxed)
+}
+
 /// For as long as a call lasts.
 pub(crate) struct Outermost;
 
-/// A call begins. `None` if it is made by another that is wrapped, or nothing is counted. Its time is noted if it is
-/// `timed`, or there is a window for it.
+/// A call begins. `None` if it is made by another that is wrapped, or nothing is counted. Its beginning is noted
+/// if it is `timed`, or that of each call is.
 #[inline]
 pub(crate) fn enter(timed: bool) -> Option<Outermost> {
     if !is_on() {
@@ -44,7 +58,7 @@ pub(crate) fn enter(timed: bool) -> Option<Outermost> {
         if state.inside.replace(true) {
             return None;
         }
-        if timed || window::is_open() {
+        if timed || times_all() {
             state.began.set(ticks::now());
         }
         Some(Outermost)

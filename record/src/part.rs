@@ -16,7 +16,6 @@ use std::time::{Duration, Instant};
 use cartograph_traffic::{Line, Process};
 
 use crate::say::say;
-use crate::tally;
 
 /// The variable that names the directory.
 const VARIABLE: &str = "CARTOGRAPH_RECORD";
@@ -210,21 +209,21 @@ fn own() -> Option<&'static Part> {
     PART.get().filter(|part| part.id == std::process::id())
 }
 
-/// Writes what has changed since the last part, if anything has. A message does not wait for another thread's part.
-pub(crate) fn write() {
+/// Writes what `take` gives, if it is anything. A message does not wait for another thread's part.
+pub(crate) fn write(take: impl FnOnce() -> Vec<Line>) {
     let Some(part) = own() else { return };
     let Ok(mut written) = part.written.try_lock() else { return };
-    let lines = tally::take();
+    let lines = take();
     if !lines.is_empty() {
         part.write(&mut written, lines, false);
     }
 }
 
-/// Writes the last part. `complete` if nothing can come after it.
-pub(crate) fn finish(complete: bool) {
+/// Writes the last part, with what `take` gives. `complete` if nothing can come after it.
+pub(crate) fn finish(complete: bool, take: impl FnOnce() -> Option<Vec<Line>>) {
     let Some(part) = own() else { return };
     let Some(mut written) = lock_patiently(&part.written) else { return };
-    let Some(lines) = tally::take_patiently() else { return };
+    let Some(lines) = take() else { return };
     // A process that has sent nothing was there as well.
     if complete || written.process.part == 0 || !lines.is_empty() || !written.kept.is_empty() {
         part.write(&mut written, lines, complete);

@@ -8,7 +8,7 @@ use cartograph_traffic::{Address, Grid, Process, SCHEMA, host_name};
 use crate::next::Next;
 use crate::outermost;
 use crate::part;
-use crate::peers::{self, Peers};
+use crate::peers::Peers;
 use crate::say::say;
 use crate::sys::{self, MPI_Comm};
 use crate::{tally, ticks};
@@ -27,7 +27,7 @@ fn start() {
                 return;
             }
             tally::begin(rank);
-            peers::make_keys();
+            tally::make_keys();
             ticks::start();
             // SAFETY: a function that stays: the library is linked with -z nodelete.
             unsafe { libc::atexit(at_exit) };
@@ -85,7 +85,7 @@ fn address() -> Option<Address> {
 /// A program that ends without `MPI_Finalize` leaves what it had.
 extern "C" fn at_exit() {
     if outermost::is_on() {
-        part::finish(false);
+        tally::finish(false);
     }
 }
 
@@ -120,7 +120,7 @@ const _: () = {
     unsafe fn call(next: &Next) -> c_int {
         if outermost::is_on() || part::is_clock() {
             outermost::switch(false);
-            part::finish(true);
+            tally::finish(true);
         }
         // SAFETY: every MPI_Finalize is of this type.
         let next: unsafe extern "C" fn() -> c_int = unsafe { std::mem::transmute(next.get()) };

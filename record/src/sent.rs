@@ -2,7 +2,7 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::peers::{self, Peers};
+use crate::peers::Peers;
 use crate::sys::{self, MPI_Comm, MPI_Datatype, MPI_Op, MPI_Win};
 use crate::window;
 
@@ -59,12 +59,12 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    fn to(rank: c_int, bytes: u64) -> Self {
+    pub(crate) fn to(rank: c_int, bytes: u64) -> Self {
         Self { rank, bytes, fetched: false }
     }
 
     /// `count` items for a rank; MPI_PROC_NULL is sent nothing, whatever the datatype.
-    fn of(rank: c_int, count: impl Into<i64>, datatype: MPI_Datatype) -> Self {
+    pub(crate) fn of(rank: c_int, count: impl Into<i64>, datatype: MPI_Datatype) -> Self {
         Self::to(rank, if rank < 0 { 0 } else { bytes(count, datatype) })
     }
 
@@ -74,7 +74,7 @@ impl Block {
 }
 
 /// The size of `count` items, in bytes. With no items the datatype may be invalid.
-fn bytes(count: impl Into<i64>, datatype: MPI_Datatype) -> u64 {
+pub(crate) fn bytes(count: impl Into<i64>, datatype: MPI_Datatype) -> u64 {
     let count: i64 = count.into();
     if count <= 0 {
         return 0;
@@ -128,74 +128,6 @@ pub(crate) fn exchange(
         return Sent::One(Peers::Win(win), taken.fetched());
     }
     Sent::Many(Peers::Win(win), vec![taken, taken.fetched()])
-}
-
-/// One block for all neighbors.
-pub(crate) fn neighbors(comm: MPI_Comm, count: impl Into<i64>, datatype: MPI_Datatype) -> Sent {
-    let ranks = peers::neighbors(comm);
-    let bytes = if ranks.is_empty() { 0 } else { bytes(count, datatype) };
-    Sent::Neighbors(None, comm, ranks.iter().map(|rank| Block::to(*rank, bytes)).collect())
-}
-
-/// The same, of a function whose blocks the library may combine.
-pub(crate) fn combinable(
-    function: &'static str,
-    comm: MPI_Comm,
-    count: impl Into<i64>,
-    datatype: MPI_Datatype,
-) -> Sent {
-    match neighbors(comm, count, datatype) {
-        Sent::Neighbors(_, comm, blocks) => Sent::Neighbors(Some(function), comm, blocks),
-        other => other,
-    }
-}
-
-/// A block of its own to each neighbor.
-///
-/// # Safety
-///
-/// `counts` has an entry for each neighbor, and so has `datatypes`, unless `stride` is 0 and it has one.
-unsafe fn neighbor_blocks<C: Copy + Into<i64>>(
-    comm: MPI_Comm,
-    counts: *const C,
-    datatypes: *const MPI_Datatype,
-    stride: usize,
-) -> Sent {
-    let ranks = peers::neighbors(comm);
-    let block = |(at, rank): (usize, &c_int)| {
-        // SAFETY: as the caller promises.
-        let (count, datatype) = unsafe { (*counts.add(at), *datatypes.add(at * stride)) };
-        Block::of(*rank, count, datatype)
-    };
-    Sent::Neighbors(None, comm, ranks.iter().enumerate().map(block).collect())
-}
-
-/// A block of its own to each neighbor, of one datatype.
-///
-/// # Safety
-///
-/// `counts` has an entry for each neighbor.
-pub(crate) unsafe fn neighbors_v<C: Copy + Into<i64>>(
-    comm: MPI_Comm,
-    counts: *const C,
-    datatype: MPI_Datatype,
-) -> Sent {
-    // SAFETY: as the caller promises.
-    unsafe { neighbor_blocks(comm, counts, &raw const datatype, 0) }
-}
-
-/// A block of its own to each neighbor, each of its own datatype.
-///
-/// # Safety
-///
-/// The arrays have an entry for each neighbor.
-pub(crate) unsafe fn neighbors_w<C: Copy + Into<i64>>(
-    comm: MPI_Comm,
-    counts: *const C,
-    datatypes: *const MPI_Datatype,
-) -> Sent {
-    // SAFETY: as the caller promises.
-    unsafe { neighbor_blocks(comm, counts, datatypes, 1) }
 }
 
 /// The ranks that an all-to-all sends to; `None` if they are too many.

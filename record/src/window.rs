@@ -1,14 +1,9 @@
 //! The first calls of the process in order, as long as there is room.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
 use cartograph_traffic::{Call, MOST_EVENTS, Window as Written};
 use rustc_hash::FxHashMap;
 
 use crate::{outermost, ticks};
-
-/// True if calls are still taken. A hint: the window itself is asked under the lock of the counts.
-static OPEN: AtomicBool = AtomicBool::new(false);
 
 /// The most ticks, about a microsecond, between two tests for completion that count as waiting; a longer time between
 /// two tests is work.
@@ -38,10 +33,11 @@ enum State {
     Full,
 }
 
-/// Returns whether calls are still taken.
+/// Returns whether calls are still taken, for which alone all are timed. A hint: the window itself is asked under the
+/// lock of the counts.
 #[inline]
 pub(crate) fn is_open() -> bool {
-    OPEN.load(Ordering::Relaxed)
+    outermost::times_all()
 }
 
 impl Window {
@@ -64,7 +60,7 @@ impl Window {
     pub(crate) fn open(&mut self) {
         (self.start, self.state) = (ticks::now(), State::Open);
         self.last = self.start;
-        OPEN.store(true, Ordering::Relaxed);
+        outermost::time_all(true);
     }
 
     /// Returns whether it takes calls of the thread that asks.
@@ -75,7 +71,7 @@ impl Window {
         let thread = outermost::thread();
         if *self.thread.get_or_insert(thread) != thread {
             *self = Self::closed();
-            OPEN.store(false, Ordering::Relaxed);
+            outermost::time_all(false);
             return false;
         }
         true
@@ -96,7 +92,7 @@ impl Window {
         self.events.push((number, std::mem::take(&mut self.work)));
         if self.events.len() == MOST_EVENTS {
             self.state = State::Full;
-            OPEN.store(false, Ordering::Relaxed);
+            outermost::time_all(false);
         }
     }
 
@@ -139,7 +135,7 @@ impl Window {
         if !given {
             return None;
         }
-        OPEN.store(false, Ordering::Relaxed);
+        outermost::time_all(false);
         Some(std::mem::replace(self, Self::closed()))
     }
 

@@ -1,0 +1,75 @@
+//! What a neighborhood collective sends, by its arguments.
+
+use std::ffi::c_int;
+
+use crate::sent::{Block, Sent, bytes};
+use crate::sys::{MPI_Comm, MPI_Datatype};
+use crate::tally;
+
+/// One block for all neighbors.
+pub(crate) fn neighbors(comm: MPI_Comm, count: impl Into<i64>, datatype: MPI_Datatype) -> Sent {
+    let ranks = tally::neighbors(comm);
+    let bytes = if ranks.is_empty() { 0 } else { bytes(count, datatype) };
+    Sent::Neighbors(None, comm, ranks.iter().map(|rank| Block::to(*rank, bytes)).collect())
+}
+
+/// The same, of a function whose blocks the library may combine.
+pub(crate) fn combinable(
+    function: &'static str,
+    comm: MPI_Comm,
+    count: impl Into<i64>,
+    datatype: MPI_Datatype,
+) -> Sent {
+    match neighbors(comm, count, datatype) {
+        Sent::Neighbors(_, comm, blocks) => Sent::Neighbors(Some(function), comm, blocks),
+        other => other,
+    }
+}
+
+/// A block of its own to each neighbor.
+///
+/// # Safety
+///
+/// `counts` has an entry for each neighbor, and so has `datatypes`, unless `stride` is 0 and it has one.
+unsafe fn neighbor_blocks<C: Copy + Into<i64>>(
+    comm: MPI_Comm,
+    counts: *const C,
+    datatypes: *const MPI_Datatype,
+    stride: usize,
+) -> Sent {
+    let ranks = tally::neighbors(comm);
+    let block = |(at, rank): (usize, &c_int)| {
+        // SAFETY: as the caller promises.
+        let (count, datatype) = unsafe { (*counts.add(at), *datatypes.add(at * stride)) };
+        Block::of(*rank, count, datatype)
+    };
+    Sent::Neighbors(None, comm, ranks.iter().enumerate().map(block).collect())
+}
+
+/// A block of its own to each neighbor, of one datatype.
+///
+/// # Safety
+///
+/// `counts` has an entry for each neighbor.
+pub(crate) unsafe fn neighbors_v<C: Copy + Into<i64>>(
+    comm: MPI_Comm,
+    counts: *const C,
+    datatype: MPI_Datatype,
+) -> Sent {
+    // SAFETY: as the caller promises.
+    unsafe { neighbor_blocks(comm, counts, &raw const datatype, 0) }
+}
+
+/// A block of its own to each neighbor, each of its own datatype.
+///
+/// # Safety
+///
+/// The arrays have an entry for each neighbor.
+pub(crate) unsafe fn neighbors_w<C: Copy + Into<i64>>(
+    comm: MPI_Comm,
+    counts: *const C,
+    datatypes: *const MPI_Datatype,
+) -> Sent {
+    // SAFETY: as the caller promises.
+    unsafe { neighbor_blocks(comm, counts, datatypes, 1) }
+}

@@ -1,0 +1,81 @@
+//! Counts what calls send, and writes parts of the recording.
+
+use cartograph_traffic::{Grid, Line, MOST_GRIDS};
+
+use super::locate::{locate, resolve};
+use super::state::{tally, tally_patiently};
+use crate::part::{self, Clock};
+use crate::peers::Peers;
+use crate::sent::{Block, Sent};
+use crate::window::Window;
+
+/// Lines, with that of a window.
+fn lines((mut lines, window): (Vec<Line>, Option<Window>)) -> Vec<Line> {
+    lines.extend(window.map(|window| Line::Window(window.written())));
+    lines
+}
+
+/// Begins to look for when parts are due.
+pub(crate) fn begin(rank: u32) {
+    let mut tally = tally();
+    tally.clock = Clock::of_rank(rank);
+    tally.window.open();
+}
+
+/// Writes what came since the last part, if one is due.
+pub(super) fn write_if(is_due: bool) {
+    if is_due {
+        part::write(|| {
+            let taken = tally().take(false);
+            lines(taken)
+        });
+    }
+}
+
+/// Writes the last part; `complete` if nothing can come after it.
+pub(crate) fn finish(complete: bool) {
+    part::finish(complete, || {
+        let taken = tally_patiently()?.take(true);
+        Some(lines(taken))
+    });
+}
+
+/// Counts what a call has sent.
+#[inline]
+pub(crate) fn count(sent: Sent) {
+    let is_due = match sent {
+        Sent::One(_, block) if block.rank < 0 => false,
+        Sent::One(peers, block) => {
+            let (mut tally, other) = locate(peers, block.rank);
+            other.is_some_and(|other| {
+                tally.add(other, block);
+                tally.clock.is_due()
+            })
+        }
+        Sent::Many(peers, blocks) => many(peers, &blocks),
+        Sent::Neighbors(_, comm, blocks) | Sent::All(_, comm, blocks) => {
+            many(Peers::Comm(comm), &blocks)
+        }
+        Sent::Calls(calls) => {
+            let mut tally = tally();
+            tally.call(calls.function, 0);
+            tally.clock.is_due()
+        }
+    };
+    write_if(is_due);
+}
+
+fn many(peers: Peers, blocks: &[Block]) -> bool {
+    let found = resolve(peers, blocks);
+    let mut tally = tally();
+    found.into_iter().for_each(|(other, block)| tally.add(other, block));
+    tally.clock.is_due()
+}
+
+/// Counts a grid that the process is in.
+pub(crate) fn grid(grid: Grid) {
+    let mut tally = tally();
+    if tally.grids.len() < MOST_GRIDS && !tally.grids.contains(&grid) {
+        tally.grids.push(grid);
+    }
+}

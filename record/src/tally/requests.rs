@@ -1,0 +1,94 @@
+//! Requests that were started, and what persistent ones send and receive.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::peers::slot;
+use crate::sent::Block;
+
+/// The most requests of which the ends are waited for: some that are freed may have been taken for others.
+const MOST_PENDING: usize = 1 << 16;
+
+/// Slots for receives after the window, as a power of two.
+const RECENT_BITS: u32 = 8;
+const RECENT: usize = 1 << RECENT_BITS;
+
+/// A request that was started.
+pub(super) struct Pending {
+    /// From whom it receives, if it does: `Some(None)` where that is not known.
+    pub(super) receives: Option<Option<u32>>,
+    /// The number of its first message in the window, and how many it has there.
+    pub(super) post: u32,
+    pub(super) count: u32,
+}
+
+/// The message of a persistent request.
+#[derive(Clone)]
+pub(super) enum Persistent {
+    /// The blocks, and the tag of a message.
+    Blocks(Arc<[(u32, Block)]>, Option<c_int>),
+    Calls(&'static str),
+    /// A receive, from anybody or one, and its tag.
+    Receive(Option<u32>, Option<c_int>),
+}
+
+/// The requests of a process.
+pub(super) struct Requests {
+    /// The messages of persistent requests, sent whenever they are started.
+    persistent: Option<FxHashMap<usize, Persistent>>,
+    /// Requests of the window that are not known to be done, by their handles.
+    pending: Option<FxHashMap<usize, Pending>>,
+    /// Receives that were posted after the window: a handle and from whom, in the slot that the handle has. Two that
+    /// share a slot lose one, whose time is that of nobody who is known.
+    recent: [(usize, Option<u32>); RECENT],
+}
+
+impl Requests {
+    pub(super) const fn new() -> Self {
+        Self { persistent: None, pending: None, recent: [(0, None); RECENT] }
+    }
+
+    /// Takes a receive that is not in the window.
+    #[inline]
+    pub(super) fn receive(&mut self, request: usize, from: Option<u32>) {
+        self.recent[slot(request, RECENT_BITS)] = (request, from);
+    }
+
+    /// Takes a request that was started, if there is room.
+    pub(super) fn start(&mut self, request: usize, started: Pending) {
+        let pending = self.pending.get_or_insert_default();
+        if pending.len() < MOST_PENDING {
+            pending.insert(request, started);
+        }
+    }
+
+    /// Takes out a request that is done, if it is known.
+    #[inline]
+    pub(super) fn finish(&mut self, request: usize) -> Option<Pending> {
+        let recent = &mut self.recent[slot(request, RECENT_BITS)];
+        if recent.0 == request && request != 0 {
+            recent.0 = 0;
+            return Some(Pending { receives: Some(recent.1), post: u32::MAX, count: 0 });
+        }
+        self.pending.as_mut()?.remove(&request)
+    }
+
+    /// Keeps what a persistent request does when it is started.
+    pub(super) fn keep(&mut self, request: usize, persistent: Persistent) {
+        self.persistent.get_or_insert_default().insert(request, persistent);
+    }
+
+    /// What a persistent request does.
+    pub(super) fn kept(&self, request: usize) -> Option<Persistent> {
+        self.persistent.as_ref()?.get(&request).cloned()
+    }
+
+    /// Forgets a request that is freed.
+    pub(super) fn forget(&mut self, request: usize) {
+        self.persistent.as_mut().map(|persistent| persistent.remove(&request));
+        let _ = self.finish(request);
+        self.pending.as_mut().map(|pending| pending.remove(&request));
+    }
+}

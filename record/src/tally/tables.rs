@@ -1,0 +1,59 @@
+//! The processes of communicators and windows, by the numbers that these carry.
+
+use std::ffi::c_int;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+/// The number of the table of `MPI_COMM_WORLD`, which carries none.
+pub(super) const WORLD: u32 = 0;
+
+/// The processes of a communicator or window.
+#[derive(Default)]
+pub(super) struct Table {
+    /// The indices in `others` of its ranks; `None` for processes of another world. Only ranks that were sent to.
+    pub(super) ranks: FxHashMap<c_int, Option<u32>>,
+    pub(super) neighbors: Option<Arc<[c_int]>>,
+    /// For collectives of the window, and whether it is known.
+    pub(super) group: Option<Option<(u64, u32)>>,
+}
+
+/// All tables.
+pub(super) struct Tables {
+    by_number: Vec<Table>,
+    free: Vec<u32>,
+}
+
+impl Tables {
+    pub(super) const fn new() -> Self {
+        Self { by_number: Vec::new(), free: Vec::new() }
+    }
+
+    /// The table with this number.
+    pub(super) fn table(&mut self, number: u32) -> &mut Table {
+        let number = number as usize;
+        if self.by_number.len() <= number {
+            self.by_number.resize_with(number + 1, Table::default);
+        }
+        &mut self.by_number[number]
+    }
+
+    /// The index in `others` of a rank that was looked for before.
+    #[inline]
+    pub(super) fn find(&self, table: u32, rank: c_int) -> Option<Option<u32>> {
+        self.by_number.get(table as usize)?.ranks.get(&rank).copied()
+    }
+
+    /// The number of an empty table. Those of communicators that are gone are used again.
+    pub(super) fn add(&mut self, gone: &[u32]) -> u32 {
+        for number in gone {
+            *self.table(*number) = Table::default();
+            self.free.push(*number);
+        }
+        self.free.pop().unwrap_or_else(|| {
+            let number = self.by_number.len().max(WORLD as usize + 1) as u32;
+            self.table(number);
+            number
+        })
+    }
+}
