@@ -25,7 +25,10 @@ pub(super) fn locate(peers: Peers, rank: c_int) -> (MutexGuard<'static, Tally>, 
 }
 
 /// The index in `others` of the source of a receive, whose rank may be a wildcard; `None` if nothing is received.
-pub(super) fn source(comm: MPI_Comm, rank: c_int) -> Option<(MutexGuard<'static, Tally>, Option<u32>)> {
+pub(super) fn source(
+    comm: MPI_Comm,
+    rank: c_int,
+) -> Option<(MutexGuard<'static, Tally>, Option<u32>)> {
     match rank {
         sys::CR_PROC_NULL => None,
         sys::CR_ANY_SOURCE => Some((tally(), None)),
