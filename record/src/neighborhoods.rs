@@ -1,4 +1,4 @@
-//! What a neighborhood collective sends, by its arguments.
+//! The blocks that a neighborhood collective sends, by its arguments.
 
 use std::ffi::c_int;
 

@@ -58,6 +58,16 @@ impl Bench {
         Self { directory, is_printed: true }
     }
 
+    /// Lets processes compute for 10 ms in each step, beside which messages take no time.
+    fn compute(&self) {
+        for part in fs::read_dir(self.directory.join("run.traffic")).unwrap() {
+            let part = part.unwrap().path();
+            let text = fs::read_to_string(&part).unwrap();
+            let text = text.replace("[0,1000]", "[0,10000000]");
+            fs::write(part, text.replace(":1000000", ":500000000")).unwrap();
+        }
+    }
+
     fn script(&self, name: &str, text: &str) -> PathBuf {
         let path = self.directory.join(name);
         fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
@@ -195,6 +205,12 @@ fn nothing_is_claimed_that_was_not_measured() {
     let text = bench.tune(0, "--runs 2", &spread);
     has(&text, "measured, printed");
     assert!(!text.contains("clearly slower") && !text.contains("other answers"), "{text}");
+    // Fewer bytes that replay finds neither faster nor slower are measured.
+    let fewer = Bench::exchanging("fewer", true, 64, false);
+    fewer.compute();
+    let text = fewer.tune(0, "--runs 3", BY_WEIGHTS);
+    has(&text, "1.00         12800");
+    has(&text, "weights 1,1 is ");
     let text = bench.tune(1, "", "echo done");
     has(&text, "the program by itself: it prints no such time");
     let text = bench.tune(1, "", "echo it is broken >&2; exit 3");

@@ -80,7 +80,7 @@ impl Requests {
         self.persistent.get_or_insert_default().insert(request, persistent);
     }
 
-    /// What a persistent request does.
+    /// A persistent request, as it was made.
     pub(super) fn kept(&self, request: usize) -> Option<Persistent> {
         self.persistent.as_ref()?.get(&request).cloned()
     }

@@ -95,7 +95,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let chosen = ways::chosen(&forecast, &recording, &machine, &names, &launch, temporary.path())?;
     if chosen.len() == 1 {
         return output::print(
-            "\nnothing is foretold to be faster than the program alone, in the order in which its ranks are started\n",
+            "\nnothing is foretold to be faster than the program alone, in the order in which its ranks are started, or to send less \
+             in the same time\n",
         );
     }
     let mut rounds = Rounds::new(arguments, launch, chosen, temporary.path());

@@ -87,10 +87,10 @@ pub(super) fn chosen(
     let mut ways = vec![Way::new(first, first, machine, Setting::Alone)];
     let combines = may_combine(recording, machine);
     let most = if combines { 1 } else { MOST_WAYS };
-    let mut gaining = forecast.gaining();
+    let mut worth_running = forecast.worth_running();
     // Mirrored orders, for example: one of them is enough.
-    gaining.dedup_by_key(|one| (one.seconds.to_bits(), one.busiest));
-    for (number, one) in (1..).zip(gaining.into_iter().take(most)) {
+    worth_running.dedup_by_key(|one| (one.seconds.to_bits(), one.busiest));
+    for (number, one) in (1..).zip(worth_running.into_iter().take(most)) {
         let setting = match &one.by {
             By::Weights(weights) => Setting::Weights(weights.clone()),
             By::Ranks => {
