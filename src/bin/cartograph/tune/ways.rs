@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use cartograph::engine::combine::MOST_BYTES;
 use cartograph::machine::Machine;
 use cartograph::mapping::Options;
 use cartograph_traffic::{Edge, Recording, Topology};
@@ -16,10 +17,7 @@ use crate::trial::command::Launch;
 use super::MOST_WAYS;
 use super::order::WorldOrder;
 
-/// The longest blocks that the library combines.
-const COMBINED: u64 = 1024;
-
-/// The functions whose blocks it combines.
+/// The functions whose blocks the library combines.
 const COMBINABLE: [&str; 2] = ["MPI_Neighbor_allgather", "MPI_Neighbor_alltoall"];
 
 /// The setting that makes a way.
@@ -127,7 +125,7 @@ fn may_combine(recording: &Recording, machine: &Machine) -> bool {
     let nodes = machine.nodes();
     let is_small = |edge: &Edge| {
         nodes[edge.from as usize] != nodes[edge.to as usize]
-            && edge.count.bytes <= COMBINED.saturating_mul(edge.count.messages)
+            && edge.count.bytes <= (MOST_BYTES as u64).saturating_mul(edge.count.messages)
     };
     COMBINABLE.iter().any(|name| recording.collectives.contains_key(*name))
         && recording.edges.iter().any(is_small)

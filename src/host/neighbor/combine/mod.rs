@@ -17,14 +17,10 @@ use super::types::Sizes;
 use super::waitall::Requests;
 use super::{Block, Neighborhood, Operation, Side};
 use crate::engine::Comm;
-use crate::engine::combine::{Endpoint, Message, Payload, Schedule, Schedules, agree};
+use crate::engine::combine::{Endpoint, MOST_BYTES, Message, Payload, Schedule, Schedules, agree};
 use crate::host::sys;
 use crate::host::{Error, HostComm, Result, machine};
 use crate::topology::Direction;
-
-/// The most bytes in a block that is combined: over TCP, 26 neighbors gain 2.7 times at 1024 bytes, and nothing where
-/// links are slow (docs/design/combining.md).
-const MOST_BYTES: usize = 1024;
 
 /// Blocks of one side. One type for all operations, so that the code here is compiled once.
 type Blocks<'a> = Side<&'a dyn Fn(usize) -> Block>;
