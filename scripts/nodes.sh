@@ -106,7 +106,7 @@ crossed() { cat /sys/class/net/thin1/statistics/[rt]x_bytes | awk '{ sum += $1 }
 sent() { cat /sys/class/net/link[0-9]*/statistics/rx_bytes; }
 
 # result CASE WAY TIME [RUNS]: a line of results: the case, the way, the time, and the bytes on all wires and from the node
-# that sends most, by what `sent` wrote to /dev/shm/before and /dev/shm/after, of one of so many runs.
+# that sends most, by what `sent` wrote to /dev/shm/before and /dev/shm/after, of one of several runs.
 result() {
     paste /dev/shm/before /dev/shm/after | awk -v case="$1" -v way="$2" -v time="$3" -v runs="${4:-1}" -v OFS='|' '
         { bytes = ($2 - $1) / runs; all += bytes; if (bytes > most) most = bytes }

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # soak.sh [SECONDS] [HOST...]: random calls, right and wrong, and random collectives with new seeds, on all of these hosts at
-# once, for an hour or so many seconds. Says at the end what was done, and stops a host at its first failure, whose command it
+# once, for an hour or the seconds that are given. Says at the end what was done, and stops a host at its first failure, whose command it
 # prints. SEED is the first seed.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)

@@ -148,7 +148,7 @@ static int outside(int value, int limit)
     return value < 0 || value >= limit;
 }
 
-/* The weighting in so many words: what a null pointer comes to is for others to say. */
+/* The name of the weighting; what a null pointer means is said elsewhere. */
 static int chosen(const struct call *call)
 {
     int edges = call->kind == BY_EDGES ? call->given.count : call->into.count + call->away.count;

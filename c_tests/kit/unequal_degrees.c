@@ -1,4 +1,4 @@
-/* A list of counts, displacements or datatypes has as many entries as there are neighbors on its own side: the
+/* A list of counts, displacements or datatypes has an entry for each neighbor on its own side: the
  * lists of what is received have the length indegree, the others outdegree (MPI 5.0, 8.6).
  * mpiexec -n 3 ./unequal_degrees */
 #include "tap.h"

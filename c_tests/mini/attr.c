@@ -54,7 +54,7 @@ int PMPI_Comm_free_keyval(int *keyval)
     return MPI_SUCCESS;
 }
 
-/* The place of an attribute in its communicator's list; the list's end if there is none. */
+/* The place of an attribute in its communicator's list, or the list's end. */
 static struct mini_attr **find(struct mini_comm *comm, int keyval)
 {
     struct mini_attr **place = &comm->attrs;

@@ -11,7 +11,7 @@ int PMPI_Barrier(MPI_Comm comm)
     struct mini_comm *c = mini_comm(comm);
     if (!c)
         return mini_raise(NULL, MPI_ERR_COMM);
-    /* In each round everybody has heard of twice as many. */
+    /* Each round doubles the number of processes that everybody has heard of. */
     for (int far = 1; far < c->size; far *= 2) {
         MPI_Request send = mini_start_send(c, c->context + 1, NULL, 0, NULL, (c->rank + far) % c->size, 0);
         int error = mini_receive(c, NULL, 0, (c->rank + c->size - far) % c->size);

@@ -84,7 +84,7 @@ static void derived_once(MPI_Comm unused)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-/* The program's datatype, and so many made of it. */
+/* The program's datatype, and datatypes that are made of it. */
 static void types(int count)
 {
     static const MPI_Aint at[2] = { 4 * sizeof(int), 0 };

@@ -5,7 +5,7 @@
 
 #include <dlfcn.h>
 
-/* The host's, whose call after so many fails. */
+/* The host's function, whose n-th call fails. */
 static int fails_in = -1;
 
 int PMPI_Isend(const void *buffer, int number, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)

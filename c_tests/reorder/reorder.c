@@ -75,7 +75,7 @@ static void cart(MPI_Comm comm, int ndims, const int *dims, const int *periods, 
     CHECK(mapped == rank);
 }
 
-/* The neighbors of a vertex in a graph of so many: two on a ring, one across, one by a rule. */
+/* The neighbors of a vertex in a graph of `nodes` vertices: two on a ring, one across, one by a rule. */
 static int neighbors_of(int vertex, int nodes, int *neighbors)
 {
     int count = 0;

@@ -79,7 +79,7 @@ static void grids(bool ours)
     CHECK(length[0] == dims[1] && !periodic[0]);
     say("row coords", coords, 1);
 
-    // Grids have as many processes as there are, so everybody has a place.
+    // Each grid takes all processes, so everybody has a place.
     int mapped = grid.Map(2, dims, periods);
     CHECK(mapped >= 0 && mapped < size);
     MPI::Cartcomm reordered = MPI::COMM_WORLD.Create_cart(2, dims, periods, true);

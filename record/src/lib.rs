@@ -13,7 +13,7 @@
 //! - [`messages`], [`waits`], [`onesided`], [`collectives`], [`process`]: the functions that are wrapped.
 
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: say!")]
-#![allow(clippy::too_many_arguments, reason = "MPI's functions have as many")]
+#![allow(clippy::too_many_arguments, reason = "those of MPI's functions")]
 
 #[macro_use]
 mod wrap;

@@ -166,7 +166,7 @@ pub(crate) unsafe fn cart_get(
 ) -> CheckedResult<usize> {
     let grid = as_kind(found, as_cart)?;
     let room = length("maxdims", maxdims)?.min(grid.ndims());
-    // SAFETY: the caller's arrays have room for at least as many.
+    // SAFETY: the caller's arrays have room for these.
     let (dims, periods, coords) = unsafe {
         (
             output("dims", dims, room)?,

@@ -54,7 +54,7 @@ fn node_name() -> Option<String> {
 /// The name of the host, as the kernel has it; empty if it tells none.
 fn host_name() -> String {
     let mut name = [0u8; 256];
-    // SAFETY: room for as many bytes as are said.
+    // SAFETY: the buffer has this length.
     let code = unsafe { libc::gethostname(name.as_mut_ptr().cast(), name.len()) };
     let name = CStr::from_bytes_until_nul(&name).ok().filter(|_| code == 0);
     name.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()

@@ -38,7 +38,7 @@ pub(super) fn pairs_itself() -> Option<&'static str> {
 /// The first function on the stack that is known and wanted.
 fn find<T>(wanted: impl Fn(Known) -> Option<T>) -> Option<T> {
     let mut addresses = [std::ptr::null_mut(); MOST];
-    // SAFETY: room for so many addresses.
+    // SAFETY: the array has room for this number of addresses.
     let count = unsafe { libc::backtrace(addresses.as_mut_ptr(), MOST as c_int) };
     let called = addresses.iter().take(count.max(0) as usize);
     called.filter_map(|address| called_from(*address)).find_map(wanted)

@@ -54,7 +54,7 @@ fn bound_to() -> Vec<usize> {
     // The process's own number asks for its first thread, which is what launchers bind; others may be bound to
     // less by the program.
     let (first, room) = (process::id() as libc::pid_t, mask.as_mut_ptr().cast());
-    // SAFETY: room for as many bytes as are said.
+    // SAFETY: the buffer has this length.
     let code = unsafe { libc::sched_getaffinity(first, MOST / 8, room) };
     if code != 0 {
         return Vec::new();

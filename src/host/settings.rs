@@ -244,7 +244,7 @@ impl Settings {
         }
     }
 
-    /// The box that grids of so many dimensions divide, by `CARTOGRAPH_DIMS`.
+    /// The box that grids of `ndims` dimensions divide, by `CARTOGRAPH_DIMS`.
     pub(crate) fn shape(&self, ndims: usize) -> Option<&BoxShape> {
         self.shape.as_ref().filter(|shape| shape.ndims() == ndims)
     }

@@ -235,7 +235,7 @@ fn wrong_questions_are_answered_in_one_line() {
             "cray and flux number the nodes",
         ),
         ("--dims 4x4 --nodes 4 --ppn 4 --rankfile cray x --svg x", "x is named twice"),
-        ("--dims 4x4 --nodes 4 --ppn 4 --level-weights 1,2", "there are none"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --level-weights 1,2", "this one has none"),
         ("--dims 4x4 --nodes 99999999999 --ppn 4", "more than"),
         ("--dims 4x4 --nodes 4 --ppn 18446744073709551615", "more than"),
     ] {

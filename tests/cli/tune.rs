@@ -25,7 +25,7 @@ impl Bench {
         Self::exchanging(name, reorder, 65536, false)
     }
 
-    /// The same with messages of so many bytes, perhaps by a neighborhood collective.
+    /// As `new`, with messages of `bytes` bytes, perhaps by a neighborhood collective.
     fn exchanging(name: &str, reorder: bool, bytes: u64, by_collective: bool) -> Self {
         let directory = Directory::new(&format!("tune-{name}"));
         for place in ["here", "tmp"] {
@@ -245,7 +245,7 @@ fn a_program_whose_grids_stay_gets_a_rank_file() {
     assert_eq!(fs::read_dir(bench.directory.join("here")).unwrap().count(), 2);
 }
 
-/// Notes for all ranks that they ran for so many tenths of a second.
+/// Notes for all ranks that they ran for $1 tenths of a second.
 const NOTED: &str = "noted() { mkdir -p $CARTOGRAPH_CLOCK; for rank in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do \
     echo '{\"process\":{\"schema\":1,\"rank\":'$rank',\"size\":16,\"host\":\"n0\",\"program\":\"./program\",\"mpi\":\"Open MPI v4.1.4\",\"part\":0,\"complete\":true,\"nanoseconds\":'$1'00000000,\"lines\":0}}'; \
     done >$CARTOGRAPH_CLOCK/n0.jsonl; }\n";

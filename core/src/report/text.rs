@@ -292,7 +292,7 @@ mod tests {
     fn combining_is_named_where_it_makes_messages_fewer() {
         let layout = Machine::parse("2x4", 8).unwrap();
         let told = |far: usize, weighted| {
-            // Everybody sends to everybody on its node, and to so many of the other one.
+            // Everybody sends to everybody on its node, and to some of the other one.
             let all = (0..8u32).flat_map(|from| (0..8u32).map(move |to| (from, to, 1)));
             let edges = all.filter(|(from, to, _)| {
                 from != to && (from / 4 == to / 4 || ((to % 4) as usize) < far)

@@ -96,7 +96,7 @@ fn the_replay_foretells_what_smpi_simulates() {
     }
 }
 
-/// Sweeps over a grid from each corner in turn, in so many blocks each: a process works on a block when those before it have.
+/// Sweeps over a grid from each corner in turn, in the given number of blocks each: a process works on a block when those before it have.
 fn sweeps([rows, columns]: [usize; 2], blocks: usize, bytes: u64) -> Program {
     let of_rank = |rank: usize| {
         let (row, column) = (rank / columns, rank % columns);

@@ -188,7 +188,7 @@ pub fn agree<C: Comm>(
         let paying = PAYING * made.each.stages.len() as i64;
         saved > 0 && (dimensions == Extent::All || saved >= paying)
     });
-    // Of two ways that take as many messages, blocks are sent between nodes once on that by nodes.
+    // Of two ways with equally many messages, blocks are sent between nodes once on that by nodes.
     let nodes_take_more = by_node.is_none() || dimensions_take < nodes_take;
     Ok(by_dimension.filter(|_| nodes_take_more).or(by_node))
 }

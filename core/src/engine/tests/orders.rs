@@ -93,7 +93,7 @@ fn try_all_orders(explored: &mut Explored, around: Around, calls: &[&Call]) {
     }
 }
 
-/// All sides of grids of at most three dimensions and so many processes.
+/// All sides of grids of at most three dimensions with `size` cells.
 fn all_dims(size: usize) -> Vec<Vec<i32>> {
     let longer = |dims: &Vec<i32>| -> Vec<Vec<i32>> {
         let room = size as i32 / dims.iter().product::<i32>();
@@ -199,7 +199,7 @@ fn any_calls(size: usize) -> Vec<Call> {
     ]
 }
 
-/// All choices of so many processes of which at most two are not as the others.
+/// All choices of `size` processes of which at most two differ from the others.
 fn with_two_others(size: usize, choices: usize) -> BTreeSet<Vec<usize>> {
     let mut all = BTreeSet::new();
     for right in 0..choices {

@@ -54,7 +54,7 @@ impl BoxShape {
     /// The shape by the bytes of a process' face across each dimension in a grid of these dims. `None` if a dimension is
     /// not cut, as nothing is known of it then, or a face has no bytes.
     pub fn from_faces(dims: &[u32], faces: &[u64]) -> Option<Self> {
-        // A cut has as many faces as there are processes in the other dimensions.
+        // A cut has a face for each process in the other dimensions.
         let cells: u128 = dims.iter().map(|side| u128::from(*side)).product();
         let known = dims.len() == faces.len() && dims.iter().all(|side| *side > 1);
         if !known || faces.contains(&0) || cells > i32::MAX as u128 {
@@ -102,7 +102,7 @@ impl BoxShape {
             return Err(Error::DimsProduct { nnodes, product: 1 });
         }
         let divisors = divisors(nnodes as u32);
-        // Dimensions that cost more than so many others are not cut: what divides them would cost less there.
+        // Dimensions that cost more than enough others are not cut: their divisors would cost less there.
         let mut cut: Vec<usize> = (0..self.cuts.len()).collect();
         let periods = |i: usize| periodic.get(i).copied().unwrap_or(false);
         for ends in [false, true] {

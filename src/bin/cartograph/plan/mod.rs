@@ -223,7 +223,7 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
         })?;
     if arguments.level_weights.is_some() && layout.above().is_empty() {
         return Err(Failure::usage(
-            "--level-weights are for machines with switches, and there are none: say them by --levels or --layout",
+            "--level-weights are for machines with switches, and this one has none: describe them by --levels or --layout",
         ));
     }
     let options = Options { objective, seconds, distances, ..Options::default() };
