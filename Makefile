@@ -284,7 +284,7 @@ uninstall:
 
 ## make dist [DIRECTORY=build/dist]  a tarball for every Linux machine of this kind since glibc 2.17, which needs no Rust there
 DIRECTORY ?= build/dist
-.PHONY: dist wheel
+.PHONY: dist wheel sdist
 dist:
 	@scripts/preflight.sh
 	scripts/dist.sh $(DIRECTORY)
@@ -292,6 +292,10 @@ dist:
 ## make wheel [DIRECTORY=build/dist] the same as a package for pip: pip install build/dist/mpi_cartograph-*.whl
 wheel: dist
 	scripts/wheel.sh build/dist/tree $(DIRECTORY)
+
+## make sdist [DIRECTORY=build/dist] the source for pip, of the commit: it builds a wheel for the mpicc on the PATH, by Rust
+sdist:
+	scripts/wheel.sh --source $(DIRECTORY)
 
 ## make clean                       removes what was built, but not the hosts
 clean:

