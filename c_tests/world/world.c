@@ -1,27 +1,9 @@
 /* MPI_COMM_WORLD in another order: the argument is the list of new ranks in the order of the launcher's, or "kept". What
  * a program can see of it is as if its processes had been started so. */
-#include "../check.h"
+#include "order.h"
 
 static int *new_ranks;
 static int old_rank;
-
-/* The rank that the launcher tells, before MPI_Init. */
-static int told_rank(void)
-{
-    static const char *const names[] = {"PMI_RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK"};
-    for (int i = 0; i < 3; i++)
-        if (getenv(names[i]))
-            return atoi(getenv(names[i]));
-    return -1;
-}
-
-static void read_order(const char *list)
-{
-    int count = 0;
-    new_ranks = calloc(strlen(list) + 1, sizeof *new_ranks);
-    for (char *next = (char *)list; *next; next += *next == ',')
-        new_ranks[count++] = (int)strtol(next, &next, 10);
-}
 
 static void check_ranks(void)
 {
@@ -255,7 +237,8 @@ static void check_topologies(void)
 /* The processes of a session's set of all are in the same order. */
 static void check_sessions(void)
 {
-#if MPI_VERSION >= 4
+/* Open MPI 5 has sessions and calls itself MPI 3.1. */
+#if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
     MPI_Session session;
     MPI_Group all;
     MPI_Comm made;
@@ -274,10 +257,34 @@ static void check_sessions(void)
 #endif
 }
 
-static void check_variables(int were)
+/* Variables with the rank of the process in the job, and on its node. */
+static const char *const ranks[] = {"PMI_RANK",            "OMPI_COMM_WORLD_RANK", "PMIX_RANK",   "SLURM_PROCID",
+                                    "MV2_COMM_WORLD_RANK", "PALS_RANKID",          "ALPS_APP_PE", "FLUX_TASK_RANK"};
+static const char *const local[] = {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_NODE_RANK",
+                                    "SLURM_LOCALID", "MV2_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID"};
+enum { RANKS = sizeof ranks / sizeof *ranks, LOCAL = sizeof local / sizeof *local };
+static int ranks_before[RANKS], local_before[LOCAL];
+
+static int number(const char *name)
 {
-    int rank = told_rank();
-    CHECK(were < 0 || rank == new_ranks[old_rank]);
+    return getenv(name) ? atoi(getenv(name)) : -1;
+}
+
+static void note_variables(void)
+{
+    for (int i = 0; i < RANKS; i++)
+        ranks_before[i] = number(ranks[i]);
+    for (int i = 0; i < LOCAL; i++)
+        local_before[i] = number(local[i]);
+}
+
+/* Nobody has moved: what is said of the node stays true. */
+static void check_variables(void)
+{
+    for (int i = 0; i < RANKS; i++)
+        CHECK(number(ranks[i]) == (ranks_before[i] < 0 ? -1 : new_ranks[ranks_before[i]]));
+    for (int i = 0; i < LOCAL; i++)
+        CHECK(number(local[i]) == local_before[i]);
 }
 
 static int ended_in_world;
@@ -306,7 +313,8 @@ int main(int argc, char **argv)
     int were = told_rank(), key, failures;
     char *list = argc > 1 ? argv[1] : "0", path[64];
     old_rank = were < 0 ? 0 : were;
-    read_order(list);
+    new_ranks = read_order(list);
+    note_variables();
     begin(&argc, &argv);
     check_ranks();
     check_groups();
@@ -318,7 +326,7 @@ int main(int argc, char **argv)
     check_windows_and_files(argc > 2 ? argv[2] : path);
     check_topologies();
     check_sessions();
-    check_variables(were);
+    check_variables();
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, ends, &key, NULL);
     MPI_Comm_set_attr(MPI_COMM_SELF, key, NULL);
     MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, end_of_world, &key, NULL);

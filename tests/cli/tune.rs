@@ -133,7 +133,16 @@ fn has(text: &str, words: &str) {
 }
 
 fn read(file: &Path) -> Value {
-    serde_json::from_str(&fs::read_to_string(file).unwrap()).unwrap()
+    let [profile] = lines(file).try_into().unwrap();
+    profile
+}
+
+fn lines(file: &Path) -> Vec<Value> {
+    fs::read_to_string(file)
+        .unwrap()
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect()
 }
 
 /// Faster with squares, by a bit more or less each time.
@@ -224,25 +233,32 @@ fn a_program_whose_grids_stay_gets_a_rank_file() {
     let text = bench.tune(0, "--runs 3", by_ranks);
     has(&text, "times as fast as the program alone");
     has(&text, "mpiexec --rankfile ");
-    let profile = read(&bench.profile());
+    let [profile, order] = lines(&bench.profile()).try_into().unwrap();
     assert_eq!((&profile["moves_grids"], &profile["weights"]), (&json!(false), &Value::Null));
+    assert_eq!(profile["orders_world"], true);
     // Under another launcher the world gets this order, in which rank 0 stays.
-    let mut new_ranks: Vec<u64> = profile["new_ranks"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .map(|rank| rank.as_u64().unwrap())
-        .collect();
+    let mut new_ranks: Vec<u64> =
+        order["new_ranks"].as_array().unwrap().iter().map(|rank| rank.as_u64().unwrap()).collect();
     assert_eq!(new_ranks[0], 0);
     new_ranks.sort_unstable();
     assert!(new_ranks.into_iter().eq(0..16));
-    let nodes: Vec<Value> = profile["node_of_rank"].as_array().unwrap().clone();
+    let nodes: Vec<Value> = order["node_of_rank"].as_array().unwrap().clone();
     let written = fs::read_to_string(bench.ranks()).unwrap();
     for (rank, node) in nodes.iter().enumerate() {
         has(&written, &format!("rank {rank}=n{node} slot="));
     }
     // Nothing else is left behind.
     assert_eq!(fs::read_dir(bench.directory.join("here")).unwrap().count(), 2);
+
+    // In a large job the second line has megabytes: processes do not read it to start.
+    let text = fs::read_to_string(bench.profile()).unwrap();
+    let first = text.lines().next().unwrap();
+    fs::write(bench.profile(), format!("{first}\nnot read")).unwrap();
+    let program = bench.script("program", "echo $CARTOGRAPH_WORLD");
+    let run = cartograph("exec --profile").arg(bench.profile()).arg(&program);
+    let done = run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib")).output();
+    let world = String::from_utf8_lossy(&done.stdout).into_owned();
+    assert_eq!(world.trim_end(), bench.profile().to_str().unwrap());
 }
 
 /// Notes for all ranks that they ran for $1 tenths of a second.

@@ -11,16 +11,17 @@ yield=${YIELD:+:$YIELD}
 order() {
     local file=$1
     shift
-    printf '{"new_ranks":[%s],"node_of_rank":[%s]}\n' "$(IFS=, && echo "$*")" "$(for _; do echo 0; done | paste -sd,)" >"$file"
+    printf '{}\n{"new_ranks":[%s],"node_of_rank":[%s]}\n' "$(IFS=, && echo "$*")" "$(for _; do echo 0; done | paste -sd,)" >"$file"
 }
 order "$work/reversed" 0 3 2 1
 order "$work/random" 0 2 3 1
 order "$work/three" 0 2 1
 
-# alike NAME ORDER: what the program prints, but for what a host does not write.
+# alike NAME ORDER: what the program prints, but for what a host does not write, and what MPICH writes past the last weight.
 alike() {
     $launch 4 env "CARTOGRAPH_WORLD=$work/$2" "LD_PRELOAD=$world$yield" "$work/$1" >"$work/out" 2>"$work/err"
-    diff <(grep -v "unweighted at most" "$work/$1.bare") <(grep -v "unweighted at most" "$work/out")
+    local undefined="unweighted at most|weighted at most 6 and 6"
+    diff <(grep -vE "$undefined" "$work/$1.bare") <(grep -vE "$undefined" "$work/out")
 }
 for source in c_tests/topology/{cart,graph,dist_graph,poisson}.c c_tests/neighbor/neighbor_host.c c_tests/errors/tolerated.c \
     c_tests/topology/cxx_bindings.cpp fortran/topology/{mpif_h.f,mpi_module.f90,mpi_f08.f90,poisson.f90}; do

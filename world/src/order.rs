@@ -10,11 +10,11 @@ unsafe extern "C" {
     fn secure_getenv(name: *const std::ffi::c_char) -> *const std::ffi::c_char;
 }
 
-/// The order that a profile has.
+/// The second line of a profile.
 #[derive(Deserialize)]
-struct Profile {
+struct Line {
     /// The new rank of each process, in the order in which they are started.
-    new_ranks: Option<Vec<u32>>,
+    new_ranks: Vec<u32>,
     /// The node of each new rank.
     node_of_rank: Vec<u32>,
 }
@@ -47,10 +47,9 @@ impl Order {
     pub(crate) fn read(file: &Path, size: usize) -> Result<Self, String> {
         let text =
             std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"))?;
-        let profile: Profile =
-            serde_json::from_str(&text).map_err(|error| format!("is no profile: {error}"))?;
-        let Profile { new_ranks, node_of_rank } = profile;
-        let new_ranks = new_ranks.ok_or("has no order of ranks")?;
+        let line = text.split_once('\n').map_or("", |(_, line)| line);
+        let Line { new_ranks, node_of_rank } = serde_json::from_str(line)
+            .map_err(|error| format!("has no order of ranks in its second line: {error}"))?;
         if new_ranks.len() != size {
             return Err(format!("is for {} processes, and the job has {size}", new_ranks.len()));
         }

@@ -2,6 +2,8 @@
 
 use std::env;
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use cartograph::mapping::Weights;
@@ -10,14 +12,18 @@ use serde::{Deserialize, Serialize};
 /// The version of the format. It grows when a field changes its meaning or is removed.
 pub(crate) const SCHEMA: u32 = 1;
 
-/// A profile.
+/// A longer first line is that of another file.
+const LONGEST: u64 = 1 << 20;
+
+/// A profile, the first line of its file. Every process reads it, and so no more of the file: an order of MPI_COMM_WORLD,
+/// with its numbers for each process, is the second line, which rank 0 alone reads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Profile {
     pub(crate) schema: u32,
     /// The name of the program's file.
     pub(crate) program: String,
     pub(crate) processes: usize,
-    /// Processes of each node.
+    /// The numbers of processes that nodes have, each once.
     pub(crate) node_sizes: Vec<usize>,
     /// The order, in words.
     pub(crate) order: String,
@@ -29,13 +35,9 @@ pub(crate) struct Profile {
     /// True if small blocks of neighborhood collectives share messages.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) combines_blocks: bool,
-    /// The names of the nodes on which it was found.
-    pub(crate) nodes: Vec<String>,
-    /// The node on which each rank works.
-    pub(crate) node_of_rank: Vec<u32>,
-    /// The rank that each process gets in MPI_COMM_WORLD, in the order in which they are started, where no grid is moved.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) new_ranks: Option<Vec<u32>>,
+    /// True if an order of MPI_COMM_WORLD follows, on which all processes of a job have to agree.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) orders_world: bool,
     /// The speed relative to the program alone, by replay.
     pub(crate) foretold: f64,
     /// The seconds that it took alone, and so, if it was run.
@@ -54,19 +56,16 @@ impl Profile {
     ///
     /// Why it is not used, as text that follows the name of the file.
     pub(crate) fn read(file: &Path) -> Result<Self, String> {
-        let text =
-            std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"))?;
-        let profile: Self =
-            serde_json::from_str(&text).map_err(|error| format!("is not a profile: {error}"))?;
+        let mut line = Vec::new();
+        File::open(file)
+            .and_then(|file| BufReader::new(file.take(LONGEST)).read_until(b'\n', &mut line))
+            .map_err(|error| format!("cannot be read: {error}"))?;
+        let profile: Self = serde_json::from_slice(&line)
+            .map_err(|error| format!("has no profile in its first line: {error}"))?;
         match profile.schema {
             SCHEMA => Ok(profile),
             schema => Err(format!("has version {schema} of the form")),
         }
-    }
-
-    /// Returns whether it has an order of MPI_COMM_WORLD, on which all processes of a job have to agree.
-    pub(crate) fn orders_world(&self) -> bool {
-        self.new_ranks.is_some()
     }
 
     /// The variables that a profile sets, if it is for this program on the machine on which the process runs, as far as
@@ -80,7 +79,7 @@ impl Profile {
         program: &OsStr,
     ) -> Result<Vec<(&'static str, String)>, String> {
         self.fits(program, shape())?;
-        if !self.moves_grids && !self.combines_blocks && !self.orders_world() {
+        if !self.moves_grids && !self.combines_blocks && !self.orders_world {
             return Err(
                 "has an order in which ranks are started, which its rank file gives the launcher"
                     .to_owned(),
@@ -137,14 +136,12 @@ mod tests {
             schema: SCHEMA,
             program: "app".into(),
             processes: 16,
-            node_sizes: vec![4; 4],
+            node_sizes: vec![4],
             order: "weights 16,1".into(),
             weights: Some("4x4:16,1".into()),
             moves_grids: true,
             combines_blocks: false,
-            nodes: vec!["a".into(), "b".into()],
-            node_of_rank: vec![0; 16],
-            new_ranks: None,
+            orders_world: false,
             foretold: 1.5,
             measured: Some((2.0, 1.0)),
         };

@@ -1,6 +1,8 @@
 //! MPI_COMM_WORLD in the order of a profile: programs see it everywhere, and answer as on the bare host; nobody is moved
 //! where not all processes want it.
 
+mod kept;
+
 use std::path::{Path, PathBuf};
 
 use super::Outcome;
@@ -33,7 +35,8 @@ fn profile(session: &Session<'_>, program: &str, order: &[u32], node_of_rank: &[
         (0..nodes).map(|node| node_of_rank.iter().filter(|of| **of == node).count()).collect();
     let text = format!(
         "{{\"schema\":1,\"program\":\"{program}\",\"processes\":{size},\"node_sizes\":{sizes:?},\"order\":\"a test\",\
-         \"moves_grids\":false,\"nodes\":[],\"node_of_rank\":{node_of_rank:?},\"new_ranks\":{order:?},\"foretold\":1.0}}"
+         \"moves_grids\":false,\"orders_world\":true,\"foretold\":1.0}}\n\
+         {{\"new_ranks\":{order:?},\"node_of_rank\":{node_of_rank:?}}}\n"
     );
     session.write("profile.json", &text)
 }
@@ -87,8 +90,13 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.preloaded.clone_from(&stacks[0].1);
     names(&mut session);
     fortran(&mut session);
-    kept(&mut session, &program);
-    lacking(&mut session);
+    kept::differing(&mut session, &program);
+    kept::lacking_library(&mut session);
+    kept::lacking_in_one_program(&mut session, &program);
+    variables(&mut session, &program);
+    kept::spawned(&mut session);
+    kept::sessions_alone(&mut session);
+    threads(&mut session);
     recorded(&mut session);
     layout(&mut session, &stacks);
     command(&mut session, &program);
@@ -136,93 +144,25 @@ fn fortran(session: &mut Session<'_>) {
     }
 }
 
-/// All keep their ranks where processes differ or there is no right order, and one line says why.
-fn kept(session: &mut Session<'_>, program: &Path) {
-    let same = "0,1,2,3";
-    let program = word(program);
+/// The ranks of all launchers are new, and what they tell of the node is left alone.
+fn variables(session: &mut Session<'_>, program: &Path) {
+    let order = [0, 3, 1, 2];
+    let setting = ordered(session, &order);
     let file = session.work("file");
-    let file = word(&file);
-    let says =
-        |session: &mut Session<'_>, what: &str, setting: &str, program: &[&str], words: &str| {
-            let ran = session.run(4, &[setting], program);
-            let said = session.said(words) == 1 && session.said("cartograph: ") == 1;
-            session.check(what, ran && said);
-        };
-    let faults: [(&str, &[u32], &str); 4] = [
-        (
-            "another number",
-            &[0, 2, 1],
-            "is for 3 processes, and the job has 4, so all ranks are kept",
-        ),
-        (
-            "a rank twice",
-            &[0, 2, 2, 1],
-            "has no order in which rank 0 stays and each rank comes once",
-        ),
-        ("rank 0 elsewhere", &[1, 0, 2, 3], "has no order in which rank 0 stays"),
-        ("too large a rank", &[0, 1, 2, 4], "has no order in which rank 0 stays"),
-    ];
-    for (what, order, words) in faults {
-        let setting = ordered(session, order);
-        says(session, what, &setting, &[program, same, file], words);
-    }
-    let nodes = profile(session, "world", &[0, 2, 1, 3], &[0, 0, 1, 1]);
-    let setting = format!("CARTOGRAPH_WORLD={}", nodes.display());
-    says(
-        session,
-        "other nodes",
-        &setting,
-        &[program, same, file],
-        "is for ranks that are started on other nodes",
-    );
-    let missing = format!("CARTOGRAPH_WORLD={}", session.work("none.json").display());
-    says(session, "no file", &missing, &[program, same, file], "none.json cannot be read: ");
-    let empty = "CARTOGRAPH_WORLD=";
-    says(
-        session,
-        "no profile",
-        empty,
-        &[program, same, file],
-        "rank 0 was started without the profile",
-    );
-    let setting = ordered(session, &[0, 3, 2, 1]);
-    let but = "if [ \"${PMI_RANK-$OMPI_COMM_WORLD_RANK}\" = 2 ]; then unset CARTOGRAPH_WORLD; fi; exec \"$@\"";
-    let one = ["sh", "-c", but, "sh", program, same, file];
-    says(
-        session,
-        "one process without",
-        &setting,
-        &one,
-        "1 of 4 processes were started without the profile",
-    );
-    session.runs("one process", 1, &[&setting], &[program, "0", file]);
-
-    // Several programs.
-    let with = format!("env {} {setting}", session.preload());
-    let mut command = session.launcher(2);
-    command.args(with.split(' ')).args([program, same, file]).args([":", "-n", "2"]);
-    let ran = session.finish(command.args(with.split(' ')).args([program, same, file]));
-    let said = session.said("cartograph: .*all ranks are kept") == 1;
-    session.check("two programs", ran && said);
-    // Neither has the library.
-    let mut command = session.launcher(2);
-    command.args([program, same, file, ":", "-n", "2", program, same, file]);
-    let ran = session.finish(&mut command);
-    session.check("two programs without it", ran && session.said("cartograph") == 0);
+    let tell = "rank=${PMI_RANK-$OMPI_COMM_WORLD_RANK}; \
+        export SLURM_PROCID=$rank MV2_COMM_WORLD_RANK=$rank PALS_RANKID=$rank ALPS_APP_PE=$rank FLUX_TASK_RANK=$rank \
+        SLURM_LOCALID=$rank MV2_COMM_WORLD_LOCAL_RANK=$rank PALS_LOCAL_RANKID=$rank; exec \"$@\"";
+    let list = list(&order);
+    let told = ["sh", "-c", tell, "sh", word(program), &list, word(&file)];
+    session.runs("variables of launchers", 4, &[&setting], &told);
 }
 
-/// A process that lacks the library is waited for, and one line says so.
-fn lacking(session: &mut Session<'_>) {
-    let wait = session.compile("wait", "c_tests/world/wait.c", &[]);
-    let setting = ordered(session, &[0, 2, 1]);
-    let but =
-        "if [ \"${PMI_RANK-$OMPI_COMM_WORLD_RANK}\" = 2 ]; then unset LD_PRELOAD; fi; exec \"$@\"";
-    session.seconds = 14;
-    session.run(3, &[&setting], &["sh", "-c", but, "sh", word(&wait)]);
-    session.seconds = 120;
-    let words = "cartograph: MPI_Init has been waiting for 10 s: processes of this job do not have";
-    let lines = session.said(words);
-    session.check("a process lacks the library", lines == 1);
+fn threads(session: &mut Session<'_>) {
+    let program = session.compile("world_threads", "c_tests/world/world_threads.c", &["-pthread"]);
+    for order in orders(4) {
+        let setting = ordered(session, &order);
+        session.runs("threads", 4, &[&setting], &[word(&program), &list(&order)]);
+    }
 }
 
 /// Recordings are by the program's ranks, with the recorder on either side.

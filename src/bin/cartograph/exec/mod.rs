@@ -95,10 +95,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
     let profile = profile_file(arguments).map(|file| (Profile::read(&file), file));
     // Also where it is for another program: of those that have the library, all have to agree.
-    let orders_world = |(read, _): &(std::result::Result<Profile, String>, PathBuf)| {
-        read.as_ref().is_ok_and(Profile::orders_world)
-    };
-    let world = profile.as_ref().is_some_and(orders_world);
+    let world = profile
+        .as_ref()
+        .is_some_and(|(read, _)| read.as_ref().is_ok_and(|profile| profile.orders_world));
     let with = With {
         recorder: arguments.record.is_some() || arguments.clock.is_some(),
         library: arguments.record.is_none()
@@ -138,7 +137,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some((read, file)) = profile {
         let settings = read.and_then(|profile| {
             let settings = profile.settings_for(program.as_os_str())?;
-            Ok((settings, profile.orders_world().then(|| absolute(&file))))
+            Ok((settings, profile.orders_world.then(|| absolute(&file))))
         });
         match settings {
             Ok((settings, world)) => {

@@ -106,8 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let finding = rounds.finding();
     output::print(&format!("{}\n", finding.words))?;
     if let Some(way) = finding.best {
-        let profile = way.profile(&recording, &machine, &names, finding.measured);
-        output::write(&file, &(profile.json() + "\n"))?;
+        output::write(&file, &way.profile(&recording, &machine, finding.measured))?;
         if let Setting::Ranks { text, .. } = &way.setting {
             output::write(&ranks, text)?;
         }
@@ -184,7 +183,7 @@ fn record(
 
 /// Writes the profile of what is foretold, without running anything.
 pub(crate) fn write_foretold(recording: &cartograph_traffic::Recording, file: &Path) -> Result<()> {
-    let Some((machine, names)) = traffic::layout(recording) else {
+    let Some((machine, _)) = traffic::layout(recording) else {
         return Err(Failure::new("--profile: parts of the recording are missing"));
     };
     let forecast = ways::forecast(recording, &machine)?;
@@ -194,6 +193,5 @@ pub(crate) fn write_foretold(recording: &cartograph_traffic::Recording, file: &P
         ));
     };
     let way = Way::foretold(best, &forecast.all[0], &machine);
-    let profile = way.profile(recording, &machine, &names, None);
-    output::write(file, &(profile.json() + "\n"))
+    output::write(file, &way.profile(recording, &machine, None))
 }

@@ -1,11 +1,12 @@
 //! The order of MPI_COMM_WORLD by which ranks come to their nodes without a launcher that places them.
 
 use cartograph::machine::Machine;
+use serde::Serialize;
 
 use crate::foretell::old_ranks;
 
-/// An order of the world.
-#[derive(Debug, PartialEq)]
+/// An order of the world, the second line of a profile's file.
+#[derive(Debug, PartialEq, Serialize)]
 pub(super) struct WorldOrder {
     /// The new rank of each process, in the order in which they were started.
     pub(super) new_ranks: Vec<u32>,
@@ -40,6 +41,10 @@ impl WorldOrder {
             *new_ranks.get_mut(*old as usize)? = new;
         }
         Some(Self { new_ranks, node_of_rank })
+    }
+
+    pub(super) fn json(&self) -> String {
+        serde_json::to_string(self).expect("all keys are strings")
     }
 }
 

@@ -95,8 +95,7 @@ pub(super) fn chosen(
                 let Some(launcher) = launcher(launch, &recording.mpi) else {
                     let file = directory.join(format!("profile-{number}.json"));
                     let way = Way::new(one, first, machine, Setting::World(file.clone()));
-                    let profile = way.profile(recording, machine, names, None);
-                    output::write(&file, &profile.json())?;
+                    output::write(&file, &way.profile(recording, machine, None))?;
                     ways.push(way);
                     continue;
                 };
@@ -221,14 +220,13 @@ impl Way {
         launch.under_exec(self.combines.then_some("CARTOGRAPH_COMBINE=on"), &options)
     }
 
-    /// The profile of this way.
+    /// The file of this way's profile.
     pub(super) fn profile(
         &self,
         recording: &Recording,
         machine: &Machine,
-        names: &[String],
         measured: Option<(f64, f64)>,
-    ) -> Profile {
+    ) -> String {
         let weights = match &self.setting {
             Setting::Weights(weights) => weights.clone(),
             _ => None,
@@ -236,25 +234,24 @@ impl Way {
         let moves_grids = matches!(self.setting, Setting::Weights(_));
         let world = if moves_grids { None } else { WorldOrder::new(machine, &self.node_of) };
         let world = world.filter(|world| (0..).zip(&world.new_ranks).any(|(old, new)| old != *new));
-        let (node_of_rank, new_ranks) = match world {
-            Some(world) => (world.node_of_rank, Some(world.new_ranks)),
-            None => (self.node_of.clone(), None),
-        };
+        let mut node_sizes = machine.node_sizes();
+        node_sizes.sort_unstable();
+        node_sizes.dedup();
         let program = recording.program.split(' ').next().unwrap_or_default();
-        Profile {
+        let profile = Profile {
             schema: SCHEMA,
             program: program.rsplit('/').next().unwrap_or_default().to_owned(),
             processes: recording.size as usize,
-            node_sizes: machine.node_sizes(),
+            node_sizes,
             order: self.order.clone(),
             weights,
             moves_grids,
             combines_blocks: self.combines,
-            nodes: names.to_vec(),
-            node_of_rank,
-            new_ranks,
+            orders_world: world.is_some(),
             foretold: self.foretold,
             measured,
-        }
+        };
+        let lines = [Some(profile.json()), world.map(|world| world.json())];
+        lines.into_iter().flatten().map(|line| line + "\n").collect()
     }
 }

@@ -1,0 +1,143 @@
+//! Who keeps the ranks: jobs whose processes differ or are another profile's, children, programs that know sessions alone.
+
+use std::path::Path;
+
+use super::{list, ordered, profile};
+use crate::session::{Session, word};
+
+/// All keep their ranks where processes differ or there is no right order, and one line says why.
+pub(super) fn differing(session: &mut Session<'_>, program: &Path) {
+    let same = "0,1,2,3";
+    let program = word(program);
+    let file = session.work("file");
+    let file = word(&file);
+    let says =
+        |session: &mut Session<'_>, what: &str, setting: &str, program: &[&str], words: &str| {
+            let ran = session.run(4, &[setting], program);
+            let said = session.said(words) == 1 && session.said("cartograph: ") == 1;
+            session.check(what, ran && said);
+        };
+    let faults: [(&str, &[u32], &str); 4] = [
+        (
+            "another number",
+            &[0, 2, 1],
+            "is for 3 processes, and the job has 4, so all ranks are kept",
+        ),
+        (
+            "a rank twice",
+            &[0, 2, 2, 1],
+            "has no order in which rank 0 stays and each rank comes once",
+        ),
+        ("rank 0 elsewhere", &[1, 0, 2, 3], "has no order in which rank 0 stays"),
+        ("too large a rank", &[0, 1, 2, 4], "has no order in which rank 0 stays"),
+    ];
+    for (what, order, words) in faults {
+        let setting = ordered(session, order);
+        says(session, what, &setting, &[program, same, file], words);
+    }
+    let nodes = profile(session, "world", &[0, 2, 1, 3], &[0, 0, 1, 1]);
+    let setting = format!("CARTOGRAPH_WORLD={}", nodes.display());
+    says(
+        session,
+        "other nodes",
+        &setting,
+        &[program, same, file],
+        "is for ranks that are started on other nodes",
+    );
+    let missing = format!("CARTOGRAPH_WORLD={}", session.work("none.json").display());
+    says(session, "no file", &missing, &[program, same, file], "none.json cannot be read: ");
+    let empty = "CARTOGRAPH_WORLD=";
+    says(
+        session,
+        "no profile",
+        empty,
+        &[program, same, file],
+        "rank 0 was started without the profile",
+    );
+    let setting = ordered(session, &[0, 3, 2, 1]);
+    let but = "if [ \"${PMI_RANK-$OMPI_COMM_WORLD_RANK}\" = 2 ]; then unset CARTOGRAPH_WORLD; fi; exec \"$@\"";
+    let one = ["sh", "-c", but, "sh", program, same, file];
+    says(
+        session,
+        "one process without",
+        &setting,
+        &one,
+        "1 of 4 processes were started without the profile",
+    );
+    session.runs("one process", 1, &[&setting], &[program, "0", file]);
+
+    // Several programs.
+    let with = format!("env {} {setting}", session.preload());
+    let mut command = session.launcher(2);
+    command.args(with.split(' ')).args([program, same, file]).args([":", "-n", "2"]);
+    let ran = session.finish(command.args(with.split(' ')).args([program, same, file]));
+    let said = session.said("cartograph: .*all ranks are kept") == 1;
+    session.check("two programs", ran && said);
+    // Neither has the library.
+    let mut command = session.launcher(2);
+    command.args([program, same, file, ":", "-n", "2", program, same, file]);
+    let ran = session.finish(&mut command);
+    session.check("two programs without it", ran && session.said("cartograph") == 0);
+}
+
+/// A process that lacks the library is waited for, and one line says so.
+pub(super) fn lacking_library(session: &mut Session<'_>) {
+    let wait = session.compile("wait", "c_tests/world/wait.c", &[]);
+    let setting = ordered(session, &[0, 2, 1]);
+    let but =
+        "if [ \"${PMI_RANK-$OMPI_COMM_WORLD_RANK}\" = 2 ]; then unset LD_PRELOAD; fi; exec \"$@\"";
+    session.seconds = 14;
+    session.run(3, &[&setting], &["sh", "-c", but, "sh", word(&wait)]);
+    session.seconds = 120;
+    let words = "cartograph: MPI_Init has been waiting for 10 s: processes of this job do not have";
+    let lines = session.said(words);
+    session.check("a process lacks the library", lines == 1);
+}
+
+/// Of two programs one has the library. Open MPI tells processes that there are two, and all keep their ranks; MPICH does
+/// not, and one line says so.
+pub(super) fn lacking_in_one_program(session: &mut Session<'_>, program: &Path) {
+    let setting = ordered(session, &[0, 3, 2, 1]);
+    let with = format!("env {} {setting}", session.preload());
+    let with: Vec<&str> = with.split(' ').collect();
+    if session.host.name.starts_with("openmpi") {
+        let file = session.work("file");
+        let program = [word(program), "0,1,2,3", word(&file)];
+        let mut command = session.launcher(2);
+        command.args(with).args(program).args([":", "-n", "2"]).args(program);
+        let ran = session.finish(&mut command);
+        let said = session.said("the job has several programs, so all ranks are kept") == 1;
+        session.check("one of two programs has the library", ran && said);
+        return;
+    }
+    let wait = session.compile("wait", "c_tests/world/wait.c", &[]);
+    session.seconds = 14;
+    let mut command = session.launcher(2);
+    command.args([word(&wait), ":", "-n", "2"]).args(with).arg(&wait);
+    session.finish(&mut command);
+    session.seconds = 120;
+    let lines = session.said("cartograph: MPI_Init has been waiting for 10 s: ");
+    session.check("one of two programs lacks the library", lines == 1);
+}
+
+/// Children keep their ranks, and parents are to them in the order. Not where the host alone does not start any here.
+pub(super) fn spawned(session: &mut Session<'_>) {
+    let program = session.compile("world_spawn", "c_tests/world/world_spawn.c", &[]);
+    let with = std::mem::take(&mut session.preloaded);
+    session.seconds = 30;
+    let starts = session.run(3, &[], &[word(&program), "0,1,2"]);
+    session.preloaded = with;
+    if starts {
+        let order = [0, 2, 1];
+        let setting = ordered(session, &order);
+        session.runs("children", 3, &[&setting], &[word(&program), &list(&order)]);
+        session.check("nothing is said of children", session.is_quiet());
+    }
+    session.seconds = 120;
+}
+
+pub(super) fn sessions_alone(session: &mut Session<'_>) {
+    let program = session.compile("world_sessions", "c_tests/world/world_sessions.c", &[]);
+    let setting = ordered(session, &[0, 2, 1]);
+    session.runs("sessions without MPI_Init", 3, &[&setting], &[word(&program)]);
+}
