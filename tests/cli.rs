@@ -33,6 +33,10 @@ fn dims_answers_what_mpi_dims_create_does() {
     cartograph("dims 7 2 --fixed 0x3").fails(1, "7, not a multiple of 3");
     cartograph("dims 7 3 --fixed 0x3").fails(2, "2 sizes for 3 dimensions");
     cartograph("dims 7 2 --fixed 0xa").fails(2, "50x48");
+    assert_eq!(cartograph("dims 64 3 --box 1x1x10").stdout(), "2x2x16\n");
+    assert_eq!(cartograph("dims 64 3 --box 10x10x1").stdout(), "8x8x1\n");
+    cartograph("dims 64 2 --box 1x1x10").fails(2, "--box gives 3 sides for 2 dimensions");
+    cartograph("dims 64 2 --box 1x0").fails(2, "'1x0' is not a box");
     cartograph("dims seven 2").fails(2, "cartograph dims --help");
     // Numbers are looked at before memory is taken for them.
     assert_eq!(cartograph("dims 12 1024").stdout(), format!("3x2x2{}\n", "x1".repeat(1021)));

@@ -127,6 +127,35 @@ pub(crate) fn record_grid(
 }
 
 #[test]
+fn dims_that_send_less_are_shown() {
+    let directory = Directory::new("traffic-dims");
+    let shown = |name: &str, face: u64| {
+        let place = directory.join(name);
+        fs::create_dir(&place).unwrap();
+        // Faces of so many bytes between rows, and of 100 between columns.
+        let traffic = record_on(&place, &["n"; 16], |rank| {
+            let (row, column) = (rank / 4, rank % 4);
+            let sent =
+                |to: usize, bytes: u64| json!({"sent": {"to": to, "messages": 1, "bytes": bytes}});
+            let mut lines = vec![json!({"grid": {
+                "function": "MPI_Cart_create", "dims": [4, 4], "periodic": [false, false],
+                "reorder": false, "rank": rank, "first": 0
+            }})];
+            lines.extend((row > 0).then(|| sent(rank - 4, face)));
+            lines.extend((row < 3).then(|| sent(rank + 4, face)));
+            lines.extend((column > 0).then(|| sent(rank - 1, 100)));
+            lines.extend((column < 3).then(|| sent(rank + 1, 100)));
+            lines
+        });
+        cartograph("show").arg(&traffic).stdout()
+    };
+    let long = shown("long", 1000);
+    let wanted = "dims 4x4 -> 1x16: 2.2 times fewer bytes between neighbors; CARTOGRAPH_DIMS=1x10 makes MPI_Dims_create answer so";
+    assert!(long.contains(wanted), "{long}");
+    assert!(!shown("even", 100).contains("dims 4x4"));
+}
+
+#[test]
 fn what_is_foretold_to_be_slower_is_not_proposed() {
     let directory = Directory::new("traffic-foretold");
     let plan = |traffic: &Path| -> Value {

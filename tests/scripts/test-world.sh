@@ -5,6 +5,13 @@
 fc=$(scripts/host.sh "$host" fc)
 cxx=$(scripts/host.sh "$host" cxx)
 world=$lib/libcartograph_world.so
+# As the tests of the list are run: processes that wait leave the processors to others.
+for entry in $(scripts/host.sh "$host" tests); do
+    case $entry in
+    *=*) export "${entry?}" ;;
+    *) cc -shared -fPIC -o "$work/yield.so" "$entry" -ldl && YIELD=$work/yield.so ;;
+    esac
+done
 yield=${YIELD:+:$YIELD}
 
 # order FILE RANK...: a profile for processes on one node.
