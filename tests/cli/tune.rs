@@ -68,6 +68,27 @@ impl Bench {
         }
     }
 
+    /// One whose halos between rows have ten times as many bytes.
+    fn long(name: &str) -> Self {
+        let bench = Self::new(name, false);
+        for rank in 0..16_i64 {
+            let part = bench.directory.join("run.traffic").join(format!("{rank}.jsonl"));
+            let text = fs::read_to_string(&part).unwrap();
+            let lines = text.lines().map(|line| {
+                let mut value: Value = serde_json::from_str(line).unwrap();
+                let to = value["sent"]["to"].as_i64();
+                if to.is_none_or(|to| (to - rank).abs() != 4) {
+                    return format!("{line}\n");
+                }
+                value["sent"]["bytes"] = json!(10 * value["sent"]["bytes"].as_u64().unwrap());
+                format!("{value}\n")
+            });
+            let lines: String = lines.collect();
+            fs::write(part, lines).unwrap();
+        }
+        bench
+    }
+
     fn script(&self, name: &str, text: &str) -> PathBuf {
         let path = self.directory.join(name);
         fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
@@ -283,6 +304,24 @@ fn the_time_is_that_between_the_start_and_the_end_of_mpi() {
     let text =
         bench.tune(0, "--runs 2", &format!("{NOTED}[ \"$CARTOGRAPH_WEIGHTS\" ] || noted 20"));
     has(&text, "not all processes come to MPI_Finalize");
+}
+
+#[test]
+fn dims_are_tried_where_the_user_asks() {
+    let bench = Bench::long("dims");
+    let by_dims =
+        "[ \"$CARTOGRAPH_DIMS\" = 1x10 ] && echo took 1.0$(($$ % 10)) || echo took 2.0$(($$ % 10))";
+    let text = bench.tune(0, "--runs 3", by_dims);
+    has(&text, "dims 4x4 -> 1x16: 2.2 times fewer bytes");
+    assert!(!text.contains("\ndims 1x16"), "{text}");
+    let text = bench.tune(0, "--runs 3 --dims", by_dims);
+    has(&text, "dims 1x16 is ");
+    let profile = read(&bench.profile());
+    assert_eq!((&profile["dims"], &profile["weights"]), (&json!("1x10"), &Value::Null));
+    let program = bench.script("program", "echo dims $CARTOGRAPH_DIMS $CARTOGRAPH_REORDER");
+    let run = cartograph("exec --profile").arg(bench.profile()).arg(&program);
+    let run = run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib"));
+    assert_eq!(run.stdout_only(), "dims 1x10\n");
 }
 
 #[test]

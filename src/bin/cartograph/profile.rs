@@ -7,6 +7,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
 use cartograph::mapping::Weights;
+use cartograph::topology::BoxShape;
 use serde::{Deserialize, Serialize};
 
 /// The version of the format. It grows when a field changes its meaning or is removed.
@@ -30,6 +31,9 @@ pub(crate) struct Profile {
     /// `CARTOGRAPH_WEIGHTS` for a program that lets its grids be moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) weights: Option<String>,
+    /// `CARTOGRAPH_DIMS`, where other dims than the standard's were tried and are faster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) dims: Option<String>,
     /// True if grids are moved. If not, ranks are started on other nodes.
     pub(crate) moves_grids: bool,
     /// True if small blocks of neighborhood collectives share messages.
@@ -39,7 +43,8 @@ pub(crate) struct Profile {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub(crate) orders_world: bool,
     /// The speed relative to the program alone, by replay.
-    pub(crate) foretold: f64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) foretold: Option<f64>,
     /// The seconds that it took alone, and so, if it was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) measured: Option<(f64, f64)>,
@@ -90,6 +95,10 @@ impl Profile {
             Weights::parse(weights).map_err(|error| error.to_string())?;
             settings.push(("CARTOGRAPH_WEIGHTS", weights.clone()));
         }
+        if let Some(dims) = &self.dims {
+            dims.parse::<BoxShape>().map_err(|error| error.to_string())?;
+            settings.push(("CARTOGRAPH_DIMS", dims.clone()));
+        }
         if !self.moves_grids {
             settings.push(("CARTOGRAPH_REORDER", "off".to_owned()));
         }
@@ -139,10 +148,11 @@ mod tests {
             node_sizes: vec![4],
             order: "weights 16,1".into(),
             weights: Some("4x4:16,1".into()),
+            dims: None,
             moves_grids: true,
             combines_blocks: false,
             orders_world: false,
-            foretold: 1.5,
+            foretold: Some(1.5),
             measured: Some((2.0, 1.0)),
         };
         let fits = |program: &str, shape| profile.fits(OsStr::new(program), shape);

@@ -1,5 +1,7 @@
 //! Other dims of a recorded grid by which it would send less.
 
+use std::fmt;
+
 use cartograph::mapping::Grid;
 use cartograph::topology::BoxShape;
 use cartograph_traffic::{Recording, Topology};
@@ -9,8 +11,29 @@ use crate::dims::sides_text;
 /// Less than this is not worth a line.
 const LEAST_GAIN: f64 = 1.1;
 
-/// The dims that divide the box of a grid better, which its faces show, in a line; `None` if there are no such.
-pub(crate) fn better_dims(recording: &Recording, grid: &Topology) -> Option<String> {
+/// Dims that divide the box of a grid better.
+pub(crate) struct BetterDims {
+    now: String,
+    pub(crate) better: String,
+    /// The bytes between neighbors now, relative to those with the better dims.
+    gain: f64,
+    /// The sides of the box, if they are small numbers: `CARTOGRAPH_DIMS`.
+    pub(crate) sides: Option<String>,
+}
+
+impl fmt::Display for BetterDims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { now, better, gain, sides } = self;
+        write!(f, "dims {now} -> {better}: {gain:.1} times fewer bytes between neighbors")?;
+        match sides {
+            Some(sides) => write!(f, "; CARTOGRAPH_DIMS={sides} makes MPI_Dims_create answer so"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The dims that divide the box of a grid better, which its faces show; `None` if there are no such.
+pub(crate) fn better_dims(recording: &Recording, grid: &Topology) -> Option<BetterDims> {
     if grid.function != "MPI_Cart_create" {
         return None;
     }
@@ -22,17 +45,11 @@ pub(crate) fn better_dims(recording: &Recording, grid: &Topology) -> Option<Stri
     let better = shape.dims(i32::try_from(processes).ok()?, &[]).ok()?;
     let [before, after] = [&now, &better].map(|dims| shape.bytes(dims, &grid.periodic) as f64);
     let gain = before / after;
-    (after > 0.0 && gain >= LEAST_GAIN).then(|| {
-        let setting = shape.sides().map(|sides| {
-            let sides = sides_text(&sides);
-            format!("; CARTOGRAPH_DIMS={sides} makes MPI_Dims_create answer so")
-        });
-        format!(
-            "dims {} -> {}: {gain:.1} times fewer bytes between neighbors{}",
-            sides_text(&now),
-            sides_text(&better),
-            setting.unwrap_or_default()
-        )
+    (after > 0.0 && gain >= LEAST_GAIN).then(|| BetterDims {
+        now: sides_text(&now),
+        better: sides_text(&better),
+        gain,
+        sides: shape.sides().map(|sides| sides_text(&sides)),
     })
 }
 
@@ -58,7 +75,7 @@ mod tests {
             let grid = grid(function, faces);
             let recording =
                 Recording { size: 64, topologies: vec![grid.clone()], ..Recording::default() };
-            better_dims(&recording, &grid)
+            better_dims(&recording, &grid).map(|better| better.to_string())
         };
         let found = line("MPI_Cart_create", [5120, 5120, 512]).unwrap();
         let wanted = "dims 4x4x4 -> 2x2x16: 1.8 times fewer bytes between neighbors; CARTOGRAPH_DIMS=1x1x10 ";

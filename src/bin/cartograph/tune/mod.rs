@@ -39,6 +39,9 @@ pub(crate) struct Arguments {
     /// Ignores lines of the answers that contain this text, and files whose names do; may be repeated
     #[arg(long, value_name = "TEXT")]
     ignore: Vec<String>,
+    /// Also tries other dims, if the program takes those of MPI_Dims_create and halos would have fewer bytes
+    #[arg(long)]
+    dims: bool,
     /// The profile that is written, and beside it a rank file; by default PROGRAM.cartograph.json here
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
@@ -86,13 +89,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let forecast = ways::forecast(&recording, &machine)?;
     output::print(&forecast.text())?;
-    for line in
-        recording.topologies.iter().filter_map(|grid| traffic::better_dims(&recording, grid))
-    {
+    let better =
+        recording.topologies.iter().filter_map(|grid| traffic::better_dims(&recording, grid));
+    let better: Vec<_> = better.collect();
+    for line in &better {
         output::print(&format!("{line}\n"))?;
     }
     let ranks = file.with_extension("ranks");
-    let chosen = ways::chosen(&forecast, &recording, &machine, &names, &launch, temporary.path())?;
+    let mut chosen =
+        ways::chosen(&forecast, &recording, &machine, &names, &launch, temporary.path())?;
+    if arguments.dims {
+        chosen.extend(better.into_iter().find_map(|better| Way::of_dims(better, &machine)));
+    }
     if chosen.len() == 1 {
         return output::print(
             "\nnothing is foretold to be faster than the program alone, in the order in which its ranks are started, or to send less \
@@ -135,7 +143,7 @@ fn used(way: &Way, file: &Path, ranks: &Path, size: u32) -> String {
             let usage = if way.combines { usage.replace("PROGRAM", combining) } else { usage };
             let _ = writeln!(text, "written: {shown}\nstart it by: {usage}");
         }
-        Setting::World(_) | Setting::Weights(_) | Setting::Alone => {
+        Setting::World(_) | Setting::Weights(_) | Setting::Dims(_) | Setting::Alone => {
             let _ = writeln!(
                 text,
                 "use it by: mpiexec -n {size} cartograph exec --profile {} PROGRAM",

@@ -201,8 +201,10 @@ impl<'a> Rounds<'a> {
             let Way { order, foretold, busiest, .. } = &runs.way;
             let _ = write!(
                 text,
-                "{order:40}{:>10.3}{spread:>22}{gain:>8}{foretold:>10.2}{busiest:>14}{:>6}",
+                "{order:40}{:>10.3}{spread:>22}{gain:>8}{:>10}{:>14}{:>6}",
                 median(&runs.times),
+                foretold.map_or_else(|| "-".to_owned(), |foretold| format!("{foretold:.2}")),
+                busiest.map_or_else(|| "-".to_owned(), |busiest| busiest.to_string()),
                 runs.times.len()
             );
             match &runs.dropped {

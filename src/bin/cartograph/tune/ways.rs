@@ -12,6 +12,7 @@ use crate::foretell::{By, Forecast, Foretold};
 use crate::output::{self, Failure, Result};
 use crate::profile::{Profile, SCHEMA};
 use crate::rank_file::{self, Launcher};
+use crate::traffic::BetterDims;
 use crate::trial::command::Launch;
 
 use super::MOST_WAYS;
@@ -27,6 +28,8 @@ pub(crate) enum Setting {
     Alone,
     /// The library, and what grids weigh, unless that is left to it.
     Weights(Option<String>),
+    /// The library, and `CARTOGRAPH_DIMS`.
+    Dims(String),
     /// A rank file of this text, which is in `file` while ways are run; `is_old` where Open MPI has its old option.
     Ranks { launcher: Launcher, text: String, file: PathBuf, is_old: bool },
     /// MPI_COMM_WORLD in the order of this profile, where no rank file for the launcher is known.
@@ -37,10 +40,10 @@ pub(crate) enum Setting {
 #[derive(Clone)]
 pub(crate) struct Way {
     pub(super) order: String,
-    /// The foretold speed relative to the program alone, of the placement.
-    pub(super) foretold: f64,
+    /// The foretold speed relative to the program alone, of the placement; only the recorded grid can be foretold.
+    pub(super) foretold: Option<f64>,
     /// Bytes, or messages where all are empty, that leave the busiest node.
-    pub(super) busiest: i64,
+    pub(super) busiest: Option<i64>,
     pub(crate) setting: Setting,
     /// True if small blocks of neighborhood collectives share messages.
     pub(super) combines: bool,
@@ -160,12 +163,24 @@ impl Way {
         let nodes = machine.nodes();
         Self {
             order: one.order.clone(),
-            foretold: first.seconds / one.seconds.max(1e-12),
-            busiest: one.busiest,
+            foretold: Some(first.seconds / one.seconds.max(1e-12)),
+            busiest: Some(one.busiest),
             setting,
             combines: false,
             node_of: one.plan.old_ranks().map(|old| nodes[old as usize]).collect(),
         }
+    }
+
+    /// The order in which the program is started, with other dims; `None` if no small box has them.
+    pub(super) fn of_dims(better: BetterDims, machine: &Machine) -> Option<Self> {
+        Some(Self {
+            order: format!("dims {}", better.better),
+            foretold: None,
+            busiest: None,
+            setting: Setting::Dims(better.sides?),
+            combines: false,
+            node_of: machine.nodes().to_vec(),
+        })
     }
 
     /// This placement with small blocks combined.
@@ -209,6 +224,7 @@ impl Way {
                     options.extend(["--weights".into(), weights.into()]);
                 }
             }
+            Setting::Dims(_) => options.extend(["--reorder".into(), "on".into()]),
             Setting::World(profile) => {
                 options.extend(["--profile".into(), profile.into()]);
             }
@@ -217,7 +233,11 @@ impl Way {
             _ => {}
         }
         options.extend(mpi.iter().cloned());
-        launch.under_exec(self.combines.then_some("CARTOGRAPH_COMBINE=on"), &options)
+        let setting = match &self.setting {
+            Setting::Dims(sides) => Some(format!("CARTOGRAPH_DIMS={sides}")),
+            _ => self.combines.then(|| "CARTOGRAPH_COMBINE=on".to_owned()),
+        };
+        launch.under_exec(setting.as_deref(), &options)
     }
 
     /// The file of this way's profile.
@@ -227,11 +247,12 @@ impl Way {
         machine: &Machine,
         measured: Option<(f64, f64)>,
     ) -> String {
-        let weights = match &self.setting {
-            Setting::Weights(weights) => weights.clone(),
-            _ => None,
+        let (weights, dims) = match &self.setting {
+            Setting::Weights(weights) => (weights.clone(), None),
+            Setting::Dims(sides) => (None, Some(sides.clone())),
+            _ => (None, None),
         };
-        let moves_grids = matches!(self.setting, Setting::Weights(_));
+        let moves_grids = matches!(self.setting, Setting::Weights(_) | Setting::Dims(_));
         let world = if moves_grids { None } else { WorldOrder::new(machine, &self.node_of) };
         let world = world.filter(|world| (0..).zip(&world.new_ranks).any(|(old, new)| old != *new));
         let mut node_sizes = machine.node_sizes();
@@ -245,6 +266,7 @@ impl Way {
             node_sizes,
             order: self.order.clone(),
             weights,
+            dims,
             moves_grids,
             combines_blocks: self.combines,
             orders_world: world.is_some(),
