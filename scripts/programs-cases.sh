@@ -147,8 +147,9 @@ for x, y, z in ((x, y, z) for z in range(z0, z1) for y in range(y0, y1) for x in
     row.index = column.index = (x, y, z)
     matrix.setValueStencil(row, column, 6.1)
     for face in faces:
-        column.index = (x + face[0], y + face[1], z + face[2])
-        if all(0 <= at < 16 for at in column.index):
+        near = (x + face[0], y + face[1], z + face[2])
+        if all(0 <= at < 16 for at in near):
+            column.index = near
             matrix.setValueStencil(row, column, -1)
 matrix.assemble()
 solution, right = matrix.createVecs()

@@ -62,7 +62,9 @@ check "an import that is too late is an error" late
 records() {
     CARTOGRAPH_REPORT= mpi 4 cartograph exec --mpi "$library" --record "$work/run.traffic" "$python" "$work/program.py" >/dev/null &&
         mpi 4 cartograph exec --report="$work/report.json" "$python" "$work/program.py" >/dev/null &&
-        "$python" - "$work/run.traffic" "$work/report.json" <<'END'
+        echo '{"schema":1,"program":"app","processes":4,"node_sizes":[2],"order":"in turn","moves_grids":false,"orders_world":true}
+{"new_ranks":[0,2,1,3],"node_of_rank":[0,1,0,1]}' >"$work/profile.json" &&
+        "$python" - "$work/run.traffic" "$work/report.json" "$work/profile.json" <<'END'
 import sys
 import cartograph
 
@@ -73,6 +75,8 @@ assert any(edge.bytes > 0 for edge in recording.edges), recording.edges
 report = cartograph.read_report(sys.argv[2])
 assert report.job.processes == 4 and report.topologies[0].dims == (2, 2), report
 assert report.topologies[0].kept, report
+profile = cartograph.read_profile(sys.argv[3])
+assert (profile.processes, profile.orders_world, profile.foretold) == (4, True, None), profile
 try:
     cartograph.read_recording(sys.argv[2])
     raise SystemExit("a report is no recording")
@@ -80,7 +84,7 @@ except cartograph.CartographError as error:
     print(error)
 END
 }
-check "recordings and reports are read" records
+check "recordings, reports and profiles are read" records
 check "plans and meshes" "$python" python/tests/test_plan.py
 
 # topologies WHAT [LINE]: mpi4py's own tests, after the line; those that pass, of rank 0.

@@ -111,16 +111,21 @@ class Profile:
 
     program: str
     processes: int
+    #: The numbers of processes that nodes have, each once.
     node_sizes: tuple[int, ...]
     #: The order of ranks, in words.
     order: str
     #: CARTOGRAPH_WEIGHTS, where grids are moved.
     weights: str | None
+    #: CARTOGRAPH_DIMS, where other dims than the standard's are faster.
+    dims: str | None
     moves_grids: bool
-    nodes: tuple[str, ...]
-    node_of_rank: tuple[int, ...]
+    #: True if small blocks of neighborhood collectives share messages.
+    combines_blocks: bool
+    #: True if the file has an order of MPI_COMM_WORLD as well.
+    orders_world: bool
     #: The speed relative to the program alone, by replay.
-    foretold: float
+    foretold: float | None
     #: The seconds that it took alone, and so, where it was run.
     measured: tuple[float, float] | None
 
@@ -188,8 +193,9 @@ def read_recording(path: PathLike) -> Recording:
 
 
 def read_profile(path: PathLike) -> Profile:
-    """Reads a profile."""
-    found = json.loads(Path(path).read_text(encoding="utf-8"))
+    """Reads a profile, the first line of its file."""
+    with Path(path).open(encoding="utf-8") as file:
+        found = json.loads(file.readline())
     if not isinstance(found, dict) or found.get("schema") != 1:
         raise CartographError(f"{os.fspath(path)} is no profile that this version knows")
     measured = found.get("measured")
@@ -199,9 +205,10 @@ def read_profile(path: PathLike) -> Profile:
         node_sizes=tuple(found["node_sizes"]),
         order=found["order"],
         weights=found.get("weights"),
+        dims=found.get("dims"),
         moves_grids=found["moves_grids"],
-        nodes=tuple(found["nodes"]),
-        node_of_rank=tuple(found["node_of_rank"]),
-        foretold=found["foretold"],
+        combines_blocks=found.get("combines_blocks", False),
+        orders_world=found.get("orders_world", False),
+        foretold=found.get("foretold"),
         measured=None if measured is None else (measured[0], measured[1]),
     )
