@@ -85,8 +85,8 @@ chmod -R u=rwX,go=rX "$stage"
 rm -rf "$build/tree"
 mv "$stage/opt/cartograph" "$build/tree"
 rm -rf "$stage"
-# A released source has the commit's time on all files.
-when=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct 2>/dev/null || stat -c %Y Cargo.toml)}
+# A released source has the commit's time on all files, and may lie in another checkout.
+when=${SOURCE_DATE_EPOCH:-$(if [ -e .git ]; then git log -1 --format=%ct; else stat -c %Y Cargo.toml; fi)}
 tar -C "$build/tree" --sort=name --format=gnu --owner=0 --group=0 --numeric-owner --mtime="@$when" \
     --transform="s|^\./|$name/|" --transform="s|^\.\$|$name|" -c . | gzip -n9 >"$to/$name.tar.gz"
 (cd "$to" && sha256sum "$name.tar.gz" | tee "$name.tar.gz.sha256")
