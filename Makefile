@@ -127,6 +127,12 @@ miri:
 orders:
 	$(PURE) cargo test $(CHECKED) -p cartograph-core --lib -- --ignored --nocapture orders
 
+## make hostile                     400 calls into the MPI fail, one a run, in each program that runs on mini; long
+.PHONY: hostile
+hostile:
+	$(MAKE) --no-print-directory lib HOST=mini
+	$(PURE) CARTOGRAPH_TEST_HOST=mini CARTOGRAPH_TEST_HOSTILE=all cargo test $(CHECKED) --test hosts -- ' hostile'
+
 ## make soak [SECONDS=3600]         random calls, collectives and topologies on four hosts at once, counted
 .PHONY: soak
 soak: SECONDS = 3600

@@ -79,6 +79,7 @@ fn run(host: &Host, test: &Test) -> Result<Completion, Failed> {
     let library = match test.way {
         Way::Script => return Ok(completion(host.run_script(test)?)),
         Way::Case => return Ok(completion(cases::run(host, &test.source)?)),
+        Way::Hostile => return Ok(completion(cases::hostile::run(host, test)?)),
         Way::Forwarded => Library::Forwarded,
         Way::Linked => Library::Linked,
         Way::Static => Library::Static,

@@ -23,5 +23,7 @@ int main(int argc, char **argv)
     MPI_Cart_create(grid, 1, &tap_size, periods, 0, &graph);
     MPI_Cartdim_get(graph, &kind);
     tap(kind == 1, "MPI_Cart_create on a grid");
+    MPI_Comm_free(&graph);
+    MPI_Comm_free(&grid);
     return tap_end();
 }

@@ -35,6 +35,8 @@ int main(int argc, char **argv)
     for (int i = 0; i < 4; i++) {
         MPI_Comm_get_errhandler(made[i], &theirs);
         tap(theirs == mine, "%s: the error handler", names[i]);
+        if (theirs == mine)
+            MPI_Errhandler_free(&theirs);
         MPI_Comm_get_attr(made[i], key, &found, &flag);
         tap(!flag, "%s: no attributes", names[i]);
     }
@@ -44,5 +46,11 @@ int main(int argc, char **argv)
     MPI_Comm_dup(made[0], &copy);
     MPI_Topo_test(copy, &kind);
     tap(kind == MPI_CART, "MPI_Comm_dup has the topology");
+    MPI_Comm_free(&copy);
+    for (int i = 0; i < 4; i++)
+        MPI_Comm_free(&made[i]);
+    MPI_Comm_free(&old);
+    MPI_Comm_free_keyval(&key);
+    MPI_Errhandler_free(&mine);
     return tap_end();
 }

@@ -25,5 +25,10 @@ int main(int argc, char **argv)
     if (part != MPI_COMM_NULL)
         MPI_Topo_test(part, &kind), MPI_Cartdim_get(part, &ndims);
     tap(code == MPI_SUCCESS && kind == MPI_CART && ndims == 0, "MPI_Cart_sub that keeps no dimension");
+    if (point != MPI_COMM_NULL)
+        MPI_Comm_free(&point);
+    if (part != MPI_COMM_NULL)
+        MPI_Comm_free(&part);
+    MPI_Comm_free(&line);
     return tap_end();
 }

@@ -19,5 +19,6 @@ int main(int argc, char **argv)
     neighbor = 0;
     code = MPI_Dist_graph_create(old, 1, &source, &degree, &neighbor, MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &made);
     tap(!is_wrong || code != MPI_SUCCESS, "MPI_Dist_graph_create with a negative degree");
+    MPI_Comm_free(&old);
     return tap_end();
 }

@@ -33,6 +33,8 @@ struct mini_comm {
     MPI_Errhandler handler;
     /* The one that hostile.c has put another in the place of, if it has. */
     MPI_Errhandler replaced;
+    /* For hostile.c, the number of collective calls of the chapter. */
+    int calls;
     /* The library has its errors returned. */
     int is_quiet;
     /* The newest first. */

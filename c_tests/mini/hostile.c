@@ -30,17 +30,20 @@ struct call {
 
 static long count, fail_at = -1;
 static int rank_fails = -1, was_local, of_no_communicator, failed_here, failed_before;
-static const char *failed_in;
+static const char *failed_in = "none";
 /* The number of communicating calls in this one, and a number for where it failed: if that is in another place
  * than on other processes, messages are left. */
 static int met, failed_place;
 /* The calls under way between the program and the library. */
 static const char *function;
 static struct mini_comm *watched;
+/* The call's number if it is collective, else 0: its communicator's context, and how many there were on that. */
+static int64_t number;
+enum { CALLS = 1 << 24 };
 /* What communicators have that are made meanwhile. */
 static MPI_Errhandler usual;
 /* Calls in callbacks of the program are in others. */
-static int is_watching, is_collective, number, told, told_others, depth;
+static int is_watching, told, told_others, depth;
 
 static int is_armed(void)
 {
@@ -187,18 +190,23 @@ void mini_hostile_begin(const char *name, void *handle, int collective)
 {
     if (depth++)
         return;
+    /* The program itself, in calls that are not of the chapter. */
+    if (mini_take_refusal())
+        mini_exit(77);
     is_watching = is_armed();
     failed_before = failed_here;
     met = 0;
-    is_collective = collective;
     function = name;
-    if (collective)
-        atomic_store(&mini_shared->places[mini_rank].inside, ++number);
-    if (!is_watching)
-        return;
     watched = mini_comm(handle);
     if (watched)
         watched->references++;
+    number = 0;
+    if (collective && watched) {
+        number = watched->context * CALLS + ++watched->calls;
+        atomic_store(&mini_shared->places[mini_rank].inside, number);
+    }
+    if (!is_watching)
+        return;
     usual = watched ? watched->handler : MPI_ERRORS_RETURN;
     told = told_others = 0;
     for (struct mini_comm *comm = mini_comms(); comm; comm = comm->next)
@@ -222,8 +230,25 @@ static void put_back(void)
             mini_errhandler_release(comm->replaced);
             comm->replaced = 0;
         }
-    if (watched)
-        mini_comm_release(watched);
+}
+
+/* Where a process notes that it has left a call. */
+static _Atomic int64_t *left_by(struct mini_place *place)
+{
+    return &place->left[number / CALLS / 2 % MINI_LEFT];
+}
+
+/* Returns whether a process has left the call. */
+static int has_left(struct mini_place *place)
+{
+    int64_t left = atomic_load(left_by(place));
+    return !atomic_load(&place->active) || (left / CALLS == number / CALLS && left >= number);
+}
+
+/* Returns whether something may run out. */
+static int has_limits(void)
+{
+    return getenv("MINI_CONTEXTS") || getenv("MINI_KEYVALS") || getenv("MINI_MEMORY");
 }
 
 /* Waits until all others have left this call or were told of the error as well; whether they all were told, in one place. */
@@ -233,21 +258,22 @@ static int all_are_told(void)
     for (int rounds = 0; rounds < (was_local ? 50000 : 500); rounds++) {
         int here = 1;
         all = 1;
-        for (int process = 0; process < mini_size; process++) {
-            struct mini_place *place = &mini_shared->places[process];
+        for (int i = 0; i < watched->size; i++) {
+            struct mini_place *place = &mini_shared->places[watched->processes[i]];
             int is_told = atomic_load(&place->told) == number;
             all &= is_told && atomic_load(&place->told_at) == failed_place;
-            here &= is_told || atomic_load(&place->left) >= number || !atomic_load(&place->active);
+            here &= is_told || has_left(place);
         }
         if (here)
             return all;
         mini_progress();
         usleep(100);
     }
-    for (int process = 0; was_local && process < mini_size; process++)
-        if (atomic_load(&mini_shared->places[process].inside) == number
-            && atomic_load(&mini_shared->places[process].told) != number)
-            fault("process %d hangs", process);
+    for (int i = 0; was_local && i < watched->size; i++) {
+        struct mini_place *place = &mini_shared->places[watched->processes[i]];
+        if (atomic_load(&place->inside) == number && atomic_load(&place->told) != number)
+            fault("process %d hangs", watched->processes[i]);
+    }
     return 0;
 }
 
@@ -262,6 +288,9 @@ int mini_hostile_end(int code)
     }
     if (is_watching)
         put_back();
+    if (has_limits() && (class == MPI_ERR_NO_MEM || class == MPI_ERR_UNSUPPORTED_OPERATION))
+        mini_exit(77);
+    mini_take_refusal();
     if (failed_before && class == MPI_ERR_NO_MEM)
         fault("it fails again");
     if (failed_here && !failed_before) {
@@ -272,19 +301,19 @@ int mini_hostile_end(int code)
         if (told > 1 || told_others > of_no_communicator || (again && told + told_others == 0) || (!again && told))
             fault("the code is %d, the handler is called %d times, others %d times", code, told, told_others);
     }
-    if (!mini_shared || !is_collective)
-        return again;
-    struct mini_place *place = &mini_shared->places[mini_rank];
-    if (again) {
+    struct mini_place *place = number ? &mini_shared->places[mini_rank] : NULL;
+    if (number && again) {
         atomic_store(&place->told_at, failed_place);
         atomic_store(&place->told, number);
         if (!all_are_told() || class != MPI_ERR_NO_MEM)
             mini_exit(77);
-        number--;
-    } else {
-        atomic_store(&place->left, number);
+        watched->calls--;
+    } else if (number) {
+        atomic_store(left_by(place), number);
         atomic_store(&place->inside, 0);
     }
+    if (watched)
+        mini_comm_release(watched);
     return again;
 }
 
@@ -293,8 +322,6 @@ void mini_hostile_finalized(void)
     function = "MPI_Finalize";
     if (fail_at == 0 && getenv("MINI_FAIL"))
         fprintf(stderr, "mini: %ld calls\n", count);
-    if (!failed_in)
-        failed_in = "none";
     /* The library has few keys, and that on MPI_COMM_SELF cannot be given back: its attribute goes in MPI_Finalize. */
     if (mini_alive(CONTEXTS) || mini_alive(KEYVALS) > 4 || mini_alive(MEMORY))
         fault("%ld communicators, %ld keys and %ld bytes are left", mini_alive(CONTEXTS), mini_alive(KEYVALS),

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MINI_MOST = 16, MINI_RING = 1 << 15 };
+enum { MINI_MOST = 16, MINI_RING = 1 << 15, MINI_LEFT = 64 };
 
 /* Bytes from one process to another: the sender moves `written`, the receiver `read`. */
 struct mini_ring {
@@ -24,9 +24,11 @@ struct mini_place {
     _Atomic uint32_t sleeps;
     /* Between MPI_Init and MPI_Finalize, for the launcher. */
     _Atomic uint32_t active;
-    /* For hostile.c: which of the collective calls of the chapter the process is in, the last that it has left, the last
-     * that told it of an error, and where in that call. */
-    _Atomic int inside, left, told, told_at;
+    /* For hostile.c, collective calls of the chapter, by numbers that all processes of a communicator have in common: which
+     * the process is in, the last that told it of an error, and where in that call; the last that it has left, of a few
+     * communicators. */
+    _Atomic int64_t inside, told, left[MINI_LEFT];
+    _Atomic int told_at;
 };
 
 struct mini_shared {

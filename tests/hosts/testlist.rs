@@ -15,6 +15,8 @@ pub(crate) enum Way {
     Linked,
     /// Linked with the archive: the program checks itself.
     Static,
+    /// Linked with the shared library, over a mini that fails, waits and runs out of room.
+    Hostile,
     /// A script, which takes the host's name and does all by itself.
     Script,
     /// A test in Rust, in `cases`.
@@ -52,6 +54,7 @@ impl Test {
             Way::Forwarded => "forwarded",
             Way::Linked => "linked",
             Way::Static => "static",
+            Way::Hostile => "hostile",
             Way::Script | Way::Case => return self.source.display().to_string(),
         };
         let source = self.source.display().to_string();
@@ -155,6 +158,7 @@ fn parse(source: &str, words: &[&str], definitions: &[(&str, &str)]) -> Option<T
         "forwarded" => Way::Forwarded,
         "linked" => Way::Linked,
         "static" => Way::Static,
+        "hostile" => Way::Hostile,
         "script" => Way::Script,
         "case" => Way::Case,
         _ => return None,

@@ -4,6 +4,7 @@ mod coupled;
 mod exec;
 mod family;
 mod fatal;
+pub(crate) mod hostile;
 mod interleaved;
 mod killed;
 mod levels;
