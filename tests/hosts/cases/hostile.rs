@@ -14,11 +14,11 @@ use super::Outcome;
 /// The variable that asks for `ALL` instead of `SOME`.
 const VARIABLE: &str = "CARTOGRAPH_TEST_HOSTILE";
 
-/// How much is done.
+/// The extent of a test.
 struct Extent {
     /// The most calls that fail, each in a run of its own. Programs with more make the same ones over and over.
     calls: usize,
-    /// Whether what is local fails on each rank alone, or on one.
+    /// True if what is local fails on each rank alone, else on one.
     on_each_rank: bool,
     /// The orders of messages. The standard lets each send wait for its receiver, and orders only what one process sends to
     /// another.
@@ -98,7 +98,7 @@ impl Run<'_> {
         }
     }
 
-    /// What runs out comes back as an error, which ends the program, or is not needed.
+    /// Resources that run out come back as an error, which ends the program, or are not needed.
     fn shortage(&mut self, most: u32) {
         for n in 0..most {
             let amounts = [("CONTEXTS", n + 2), ("KEYVALS", n), ("MEMORY", 100 * (n + 2))];
