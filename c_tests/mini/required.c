@@ -57,6 +57,19 @@ static void grid(void)
     CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS);
 }
 
+/* Each process is a neighbor of itself, and has others. */
+static void own_neighbor(void)
+{
+    int dims[2] = { size, 1 }, periods[2] = { 1, 1 }, got[4] = { -1, -1, -1, -1 }, there, source, dest;
+    MPI_Comm comm;
+    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, 0, &comm) == MPI_SUCCESS);
+    CHECK(MPI_Comm_rank(comm, &there) == MPI_SUCCESS);
+    CHECK(MPI_Cart_shift(comm, 0, 1, &source, &dest) == MPI_SUCCESS);
+    CHECK(MPI_Neighbor_allgather(&there, 1, MPI_INT, got, 1, MPI_INT, comm) == MPI_SUCCESS);
+    CHECK(got[0] == source && got[1] == dest && got[2] == there && got[3] == there);
+    CHECK(MPI_Comm_free(&comm) == MPI_SUCCESS);
+}
+
 static void graph(void)
 {
     int *index = malloc(sizeof *index * size), *edges = malloc(sizeof *edges * 2 * size);
@@ -138,6 +151,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     grid();
+    own_neighbor();
     graph();
     dist_graph();
     if (argc > 1 && !strcmp(argv[1], "classes"))

@@ -53,11 +53,12 @@ impl SelfComm {
         };
         let made = Arc::new(Self { comm, ended: AtomicBool::new(false) });
         let value = Arc::into_raw(Arc::clone(&made));
-        if let Err(error) = KEY.put(comm_self.0, value.cast_mut().cast()) {
+        // Other processes may be in the collective already, and wait for what this one sends.
+        if !KEY.put_if_absent(comm_self.0, value.cast_mut().cast()).unwrap_or(false) {
             // SAFETY: the host refused the value, so it is still ours.
             drop(unsafe { Arc::from_raw(value) });
             HostComm(comm).free()?;
-            return Err(error);
+            return Ok(None);
         }
         Ok(Some(made))
     }
