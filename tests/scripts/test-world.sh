@@ -57,13 +57,14 @@ mpi4py=$top/build/hosts/mpi4py
 echo 'int MPI_Finalize(void); int main(void) { return MPI_Finalize(); }' >"$work/program.c"
 $cc -o "$work/program" "$work/program.c"
 libmpi=$(ldd "$work/program" | awk '$1 ~ /^libmpi(ch)?\.so/ { print $3; exit }')
+# Debian has MPICH's under a name of its own.
 mkdir "$work/lib"
-[ "$family" = openmpi ] || ln -s "$libmpi" "$work/lib/libmpi.so.12"
+case $libmpi in */libmpich.so.*) ln -s "$libmpi" "$work/lib/libmpi.so.12" ;; esac
 # python WHAT SETTING...: rank R prints to $work/WHAT.R.
 python() {
     local what=$1
     shift
-    timeout -k 5 1200 $(scripts/host.sh "$host" exec) 3 env "MPI4PY_MPIABI=$family" "MPI4PY_LIBMPI=$libmpi" "LD_LIBRARY_PATH=$work/lib" \
+    timeout -k 5 1200 $(scripts/host.sh "$host" exec) 3 env "MPI4PY_MPIABI=$family" "MPI4PY_LIBMPI=$libmpi" "LD_LIBRARY_PATH=$work/lib:$(dirname "$libmpi")" \
         "$@" sh -c '
         out=$1.${PMI_RANK:-$OMPI_COMM_WORLD_RANK}
         shift
