@@ -26,8 +26,11 @@ pub(crate) struct PartialRecording {
     recording: Recording,
     /// Lines that were read.
     line: usize,
-    current: Option<Process>,
-    found: usize,
+    /// The part that is read, and its lines with their numbers. It counts once all of it is there: what a full disk has cut
+    /// off is written again.
+    current: Option<(Process, Vec<(usize, Line)>)>,
+    /// True if the line before was cut off.
+    cut_off: bool,
     processes: BTreeMap<u32, PartsSoFar>,
     edges: BTreeMap<(u32, u32), Count>,
     /// The process of each place of each grid; by the grid with rank 0.
@@ -54,19 +57,33 @@ impl PartialRecording {
         }
         let parsed = match serde_json::from_str(text) {
             Ok(parsed) => parsed,
+            Err(error) if error.is_eof() && self.current.is_some() && !self.cut_off => {
+                self.cut_off = true;
+                return Ok(());
+            }
             Err(error) => match schema_of(text) {
                 Some(schema) if schema != SCHEMA => return Err(ReadError::OtherSchema(schema)),
-                _ => return Err(self.malformed(&error.to_string())),
+                _ => return Err(malformed(self.line, &error.to_string())),
             },
         };
         if let Line::Process(process) = parsed {
             return self.begin(process);
         }
-        let Some(Process { rank, size, .. }) = self.current else {
-            return Err(self.malformed("it comes before the line of a process"));
-        };
-        self.found += 1;
-        let line = self.line;
+        match &mut self.current {
+            None => Err(malformed(self.line, "it comes before the line of a process")),
+            Some((part, lines)) if self.cut_off || lines.len() == part.lines => {
+                Err(malformed(self.line, "it belongs to no part"))
+            }
+            Some((_, lines)) => {
+                lines.push((self.line, parsed));
+                Ok(())
+            }
+        }
+    }
+
+    /// Counts a line of a part.
+    fn count(&mut self, process: &Process, line: usize, parsed: Line) -> Result<(), ReadError> {
+        let Process { rank, size, .. } = *process;
         let known = |other: u32| match other {
             other if other < size => Ok(other),
             _ => Err(ReadError::NoSuchRank { line, rank: other.into(), size }),
@@ -77,10 +94,10 @@ impl PartialRecording {
             Line::Got { from, count } => self.edge(known(from)?, rank, count),
             Line::Grid(grid) => {
                 known(grid.first)?;
-                self.grid(rank, size, grid)?;
+                self.grid(rank, size, grid).map_err(|why| malformed(line, &why))?;
             }
             Line::Collective { function, calls, nanoseconds } => {
-                self.check_function(&function)?;
+                check_function(&function).map_err(|why| malformed(line, why))?;
                 add(
                     self.recording.in_collectives.entry(function.clone()).or_default(),
                     nanoseconds,
@@ -100,37 +117,25 @@ impl PartialRecording {
                 let is_right = window.events().is_some();
                 let before = self.recording.windows.insert(rank, window);
                 if !is_right || before.is_some() {
-                    return Err(self.malformed("it is not a window of a process"));
+                    return Err(malformed(line, "it is not a window of a process"));
                 }
             }
         }
         Ok(())
     }
 
-    fn malformed(&self, reason: &str) -> ReadError {
-        ReadError::Malformed { line: self.line, reason: printable(reason) }
-    }
-
-    fn check_function(&self, name: &str) -> Result<(), ReadError> {
-        let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
-        match !name.is_empty() && name.bytes().all(known) {
-            true => Ok(()),
-            false => Err(self.malformed("the name of a function has other characters")),
-        }
-    }
-
-    fn grid(&mut self, rank: u32, size: u32, grid: Grid) -> Result<(), ReadError> {
-        self.check_function(&grid.function)?;
+    fn grid(&mut self, rank: u32, size: u32, grid: Grid) -> Result<(), String> {
+        check_function(&grid.function)?;
         let cells = grid.dims.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side));
         let fits = cells.is_some_and(|cells| cells <= size && grid.rank < cells)
             && grid.dims.len() == grid.periodic.len();
         if !fits {
-            return Err(self.malformed(&format!("no grid of {size} processes")));
+            return Err(format!("no grid of {size} processes"));
         }
         let known = self.processes.entry(rank).or_default();
         known.grids += 1;
         if known.grids > MOST_GRIDS {
-            return Err(self.malformed(&format!("more than {MOST_GRIDS} grids of one process")));
+            return Err(format!("more than {MOST_GRIDS} grids of one process"));
         }
         let place = grid.rank;
         self.grids.entry(Grid { rank: 0, ..grid }).or_default().insert(place, rank);
@@ -140,7 +145,7 @@ impl PartialRecording {
     /// A part begins.
     fn begin(&mut self, process: Process) -> Result<(), ReadError> {
         self.end()?;
-        let Process { schema, rank, size, part, complete, .. } = process;
+        let Process { schema, rank, size, .. } = process;
         if schema != SCHEMA {
             return Err(ReadError::OtherSchema(schema));
         }
@@ -148,7 +153,7 @@ impl PartialRecording {
             return Err(ReadError::NoSuchRank { line: self.line, rank: rank.into(), size });
         }
         if !is_host_name(&process.host) {
-            return Err(self.malformed("the name of the host has other characters"));
+            return Err(malformed(self.line, "the name of the host has other characters"));
         }
         let recording = &mut self.recording;
         if recording.size == 0 {
@@ -158,6 +163,19 @@ impl PartialRecording {
         } else if recording.size != size {
             return Err(ReadError::OtherSize(recording.size, size));
         }
+        (self.current, self.cut_off) = (Some((process, Vec::new())), false);
+        Ok(())
+    }
+
+    /// The part that was read is over. If it was cut off, it is as if it were not there.
+    fn end(&mut self) -> Result<(), ReadError> {
+        let Some((process, lines)) =
+            self.current.take_if(|(part, lines)| part.lines == lines.len())
+        else {
+            return Ok(());
+        };
+        let Process { rank, part, complete, .. } = process;
+        let recording = &mut self.recording;
         recording.nanoseconds = recording.nanoseconds.max(process.nanoseconds);
         let known = self.processes.entry(rank).or_default();
         match part.cmp(&known.parts) {
@@ -170,28 +188,17 @@ impl PartialRecording {
             let host = Host { name: process.host.clone(), address: process.address.clone() };
             recording.hosts.insert(rank, host);
         }
-        (self.current, self.found) = (Some(process), 0);
-        Ok(())
-    }
-
-    /// The part that was read is over.
-    fn end(&self) -> Result<(), ReadError> {
-        match &self.current {
-            Some(Process { rank, lines, .. }) if *lines != self.found => {
-                Err(ReadError::Truncated { rank: *rank, found: self.found, lines: *lines })
-            }
-            _ => Ok(()),
-        }
+        lines.into_iter().try_for_each(|(line, parsed)| self.count(&process, line, parsed))
     }
 
     fn edge(&mut self, from: u32, to: u32, count: Count) {
         self.edges.entry((from, to)).or_default().add(count);
     }
 
-    pub(crate) fn finish(self) -> Result<Recording, ReadError> {
+    pub(crate) fn finish(mut self) -> Result<Recording, ReadError> {
         self.end()?;
-        let Self { mut recording, edges, grids, current, processes, .. } = self;
-        if current.is_none() {
+        let Self { mut recording, edges, grids, processes, .. } = self;
+        if recording.size == 0 {
             return Err(ReadError::Empty);
         }
         recording.cut_short = processes.values().filter(|known| !known.complete).count();
@@ -223,6 +230,18 @@ impl PartialRecording {
         let edges = edges.into_iter().map(|((from, to), count)| Edge { from, to, count });
         recording.edges = edges.collect();
         Ok(recording)
+    }
+}
+
+fn malformed(line: usize, reason: &str) -> ReadError {
+    ReadError::Malformed { line, reason: printable(reason) }
+}
+
+fn check_function(name: &str) -> Result<(), &'static str> {
+    let known = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
+    match !name.is_empty() && name.bytes().all(known) {
+        true => Ok(()),
+        false => Err("the name of a function has other characters"),
     }
 }
 

@@ -22,16 +22,6 @@ pub enum ReadError {
         /// The message of the parser.
         reason: String,
     },
-    /// Lines of a part are missing.
-    #[error("the part of rank {rank} is cut off: {found} lines of {lines} are there")]
-    Truncated {
-        /// The rank in `MPI_COMM_WORLD` of the process whose part it is.
-        rank: u32,
-        /// Lines that are there.
-        found: usize,
-        /// Lines that should be.
-        lines: usize,
-    },
     /// Written by a later version.
     #[error("it has version {0} of the form, and this Cartograph knows version {SCHEMA} only")]
     OtherSchema(u32),
@@ -244,6 +234,30 @@ mod tests {
     }
 
     #[test]
+    fn a_part_that_is_cut_off_is_as_if_it_were_not_there() {
+        let whole = part(1, 2, &[sent(0, 1, 10), sent(0, 2, 5)]);
+        let other = part(0, 2, &[sent(1, 1, 1)]);
+        let lines: Vec<&str> = whole.lines().collect();
+        let half = &lines[2][..9];
+        for cut in [lines[0].to_owned(), lines[..2].join("\n"), lines[..2].join("\n") + "\n" + half]
+        {
+            // By a full disk, and then it is written again, perhaps after another process's.
+            for again in [format!("{cut}\n\n{whole}{other}"), format!("{cut}\n\n{other}{whole}")] {
+                let recording = Recording::read([&again[..]]).unwrap();
+                assert_eq!((recording.cut_short, recording.missing()), (1, 0), "{again}");
+                assert_eq!(recording.sent(1, 0), Count { messages: 3, bytes: 15 });
+                assert_eq!(recording.sent(0, 1), Count { messages: 1, bytes: 1 });
+            }
+            let never = Recording::read([&format!("{other}{cut}")[..]]).unwrap();
+            assert_eq!((never.missing(), never.first_missing()), (1, Some(1)));
+            assert_eq!(never.sent(1, 0), Count::default());
+        }
+        let refused =
+            Recording::read([&format!("{}\n{half}\n{}", lines[0], lines[1])[..]]).unwrap_err();
+        assert!(refused.to_string().contains("line 3"), "{refused}");
+    }
+
+    #[test]
     fn what_a_stranger_writes_takes_little_and_changes_no_terminal() {
         let huge = part(0, 2, &[]).replace("\"size\":2", "\"size\":33554432");
         let recording = Recording::read([&huge[..]]).unwrap();
@@ -283,9 +297,15 @@ mod tests {
         assert!(refused("{\"schema\":1}").contains("line 1"));
         let whole = part(1, 2, &[sent(0, 1, 1), sent(1, 1, 1)]);
         let lines: Vec<&str> = whole.lines().collect();
-        assert!(refused(&lines[..2].join("\n")).contains("rank 1 is cut off: 1 lines of 2"));
         assert!(refused(&lines[1..].join("\n")).contains("before the line of a process"));
-        assert!(refused(&whole[..whole.len() - 9]).contains("line 3"));
+        assert!(
+            refused(&(whole.clone() + lines[1]))
+                .contains("line 4 is not an entry of a recording (it belongs")
+        );
+        assert!(
+            refused(&whole[..whole.len() - 9].replace("\"messages\"", "messages"))
+                .contains("line 2")
+        );
         assert!(refused(&(part(0, 2, &[]) + &part(1, 3, &[]))).contains("2 and of a job of 3"));
         assert!(refused(&(whole.clone() + &whole)).contains("two parts of rank 1"));
         assert!(refused(&part(2, 2, &[])).contains("rank 2, but the job has 2"));
