@@ -120,19 +120,19 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
     let search = cart::Search {
         goal,
         bound: 2 * plan.lower_bound,
-        even: true,
         // Weights that the guard tries are no knowledge.
         as_graph: !grid.is_assumed(),
     };
-    let mut best: Option<cart::FoundMapping> = None;
+    let mut best: Option<cart::Candidate> = None;
     for (i, nodes) in choices.iter().enumerate() {
         let mut share = budget.split((choices.len() - i) as i64);
         let sizes: Vec<u32> = nodes.iter().map(|(_, size)| *size).collect();
-        if let Some(mut found) = cart::map(&lattice, &sizes, search, &mut share)
-            && best.as_ref().is_none_or(|best| found.key < best.key)
-        {
+        if let Some(mut found) = cart::map(&lattice, &sizes, search, &mut share) {
             found.node_of.iter_mut().for_each(|node| *node = nodes[*node as usize].0);
-            best = Some(found);
+            best = Some(match best {
+                Some(best) => best.or(found, goal),
+                None => found,
+            });
         }
         budget.put_back(share);
     }

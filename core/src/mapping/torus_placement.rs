@@ -8,7 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use super::cost::Adjacency;
 use super::csr::Csr;
 use super::graph::{GraphDivider, Net};
-use super::levels::{Divide, Parts};
+use super::levels::Divide;
 use super::refine::Budget;
 use super::rng::Rng;
 use super::torus::Places;
@@ -99,7 +99,7 @@ impl Placing<'_> {
             let half = self.cut(&mut nodes);
             let mut share = budget.split_at_most(each * nodes.len() as i64, 1);
             let sizes = [half, nodes.len() - half];
-            let side = divider.divide(&parts, (Parts::Nodes, &sizes), &mut share);
+            let side = divider.divide(&parts, &sizes, &mut share);
             budget.put_back(share);
             let of = |which: u32| -> Vec<u32> {
                 let members = parts.iter().zip(&side).filter(|(_, side)| **side == which);

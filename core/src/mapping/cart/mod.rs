@@ -76,44 +76,35 @@ impl Fill<'_> {
     }
 }
 
-/// A mapping that was found.
-pub(super) struct FoundMapping {
+/// A mapping to nodes, to be compared with others.
+pub(super) struct Candidate {
     /// The node of each cell.
     pub(super) node_of: Vec<u32>,
-    /// By what it compares, smaller is better; edges of both directions count.
-    pub(super) key: (i64, (i64, i64)),
-    cost: Cost,
+    /// The cost; edges of both directions count.
+    pub(super) cost: Cost,
     /// The construction that made it.
     pub(super) algorithm: &'static str,
 }
 
-impl FoundMapping {
-    fn new(lattice: &Lattice, node_of: Vec<u32>, algorithm: &'static str, goal: Goal) -> Self {
-        let cost = lattice.cost(&node_of);
-        Self { key: goal.key(cost), cost, node_of, algorithm }
+impl Candidate {
+    fn new(lattice: &Lattice, node_of: Vec<u32>, algorithm: &'static str) -> Self {
+        Self { cost: lattice.cost(&node_of), node_of, algorithm }
     }
 
-    /// Becomes another mapping if that is better.
-    fn improve(
-        &mut self,
-        lattice: &Lattice,
-        node_of: Vec<u32>,
-        algorithm: &'static str,
-        goal: Goal,
-    ) {
-        let other = Self::new(lattice, node_of, algorithm, goal);
-        if other.key < self.key {
-            *self = other;
-        }
+    /// The better one of two.
+    pub(super) fn or(self, other: Self, goal: Goal) -> Self {
+        if goal.key(other.cost) < goal.key(self.cost) { other } else { self }
     }
 }
 
 /// The part of the budget that constructions may take: one in this number.
 const CONSTRUCTIONS: i64 = 3;
 
-/// Steps a cell below which no construction is made, or one only.
-const ONE_CONSTRUCTION: i64 = 4;
-const FIRST_CONSTRUCTIONS: i64 = 15;
+/// Below this many steps per cell, no construction is attempted.
+const LEAST: i64 = 4;
+
+/// The number of constructions that are made whatever they take.
+const FIRST: usize = 4;
 
 /// The number of cuts along strips that are built: their costs are nearly known before.
 const STRIPS: usize = 6;
@@ -132,11 +123,9 @@ const MULTILEVEL_NAME: &str = "multilevel";
 pub(super) struct Search {
     /// Counts every edge from both of its ends, as keys do.
     pub(super) goal: Goal,
-    /// The bound at which a search ends, unless the objective is the maximum, counted as keys are;
+    /// The bound at which a search ends, unless the objective is the maximum, counted as keys are; on grids that are
+    /// not large only if no node has more than its share, for an exchange takes as long as on the busiest.
     pub(super) bound: i64,
-    /// but if this is set, on grids that are not large only if no node has more than its share, for an exchange takes
-    /// as long as on the worst.
-    pub(super) even: bool,
     /// True if a grid whose dimensions weigh unequally is divided as a graph as well.
     pub(super) as_graph: bool,
 }
@@ -148,21 +137,21 @@ pub(super) fn map(
     sizes: &[u32],
     search: Search,
     budget: &mut Budget,
-) -> Option<FoundMapping> {
-    let Search { goal, bound, even, as_graph } = search;
+) -> Option<Candidate> {
+    let Search { goal, bound, as_graph } = search;
     let cells = lattice.vertices() as i64;
-    if lattice.axes().is_empty() || sizes.len() < 2 || budget.left() < ONE_CONSTRUCTION * cells {
+    if lattice.axes().is_empty() || sizes.len() < 2 || budget.left() < LEAST * cells {
         return None;
     }
     let nodes = sizes.len() as i64;
-    let done = |found: &FoundMapping| {
+    let done = |found: &Candidate| {
         let Cost { inter_node_edges: sum, max_node_edges: most } = found.cost;
         // Keys count every edge from both of its ends: twice.
         let is_even = most * nodes < sum + 2 * nodes;
         goal.objective != Objective::Max
             && sum <= bound
             && goal.excess(most) == 0
-            && (!even || is_even || lattice.vertices() > LARGE)
+            && (is_even || lattice.vertices() > LARGE)
     };
     let mut best = construct(lattice, sizes, goal, done, budget);
     if done(&best) {
@@ -174,7 +163,7 @@ pub(super) fn map(
         let mut share = budget.split_at_most(MULTILEVEL * cells, 2);
         let node_of = graph::divided(lattice, sizes, &mut share);
         budget.put_back(share);
-        best.improve(lattice, node_of, MULTILEVEL_NAME, goal);
+        best = best.or(Candidate::new(lattice, node_of, MULTILEVEL_NAME), goal);
     }
     let mut partition = Partition::new(lattice, best.node_of.clone(), sizes.len());
     // Of 74 grids that bricks tile none was made better by annealing.
@@ -183,9 +172,8 @@ pub(super) fn map(
     } else {
         improve(&mut partition, goal, budget);
     }
-    let algorithm = best.algorithm;
-    best.improve(lattice, partition.into_node_of(), algorithm, goal);
-    Some(best)
+    let better = Candidate::new(lattice, partition.into_node_of(), best.algorithm);
+    Some(best.or(better, goal))
 }
 
 /// The best construction; none is tried after one with which the search is `done`.
@@ -193,9 +181,9 @@ fn construct(
     lattice: &Lattice,
     sizes: &[u32],
     goal: Goal,
-    done: impl Fn(&FoundMapping) -> bool,
+    done: impl Fn(&Candidate) -> bool,
     budget: &mut Budget,
-) -> FoundMapping {
+) -> Candidate {
     let even = sizes.iter().all(|size| *size == sizes[0]);
     let by_id: Vec<u32> = (0..sizes.len() as u32).collect();
     let mut by_size = by_id.clone();
@@ -220,11 +208,10 @@ fn construct(
     shapes.extend(strips);
 
     let cells = lattice.vertices();
-    let first = if budget.left() < FIRST_CONSTRUCTIONS * cells as i64 { 1 } else { 4 };
     let mut allowed = budget.split(CONSTRUCTIONS);
-    let mut best: Option<FoundMapping> = None;
+    let mut best: Option<Candidate> = None;
     for (i, (shape, sequence)) in shapes.iter().enumerate() {
-        if best.as_ref().is_some_and(&done) || i >= first && allowed.is_spent() {
+        if best.as_ref().is_some_and(&done) || i >= FIRST && allowed.is_spent() {
             break;
         }
         let node_of = shape.build(lattice, sizes, sequence);
@@ -233,10 +220,11 @@ fn construct(
             _ => 4 + lattice.degree(),
         };
         allowed.spend(cells * work);
-        match &mut best {
-            Some(best) => best.improve(lattice, node_of, shape.name(), goal),
-            None => best = Some(FoundMapping::new(lattice, node_of, shape.name(), goal)),
-        }
+        let built = Candidate::new(lattice, node_of, shape.name());
+        best = Some(match best {
+            Some(best) => best.or(built, goal),
+            None => built,
+        });
     }
     budget.put_back(allowed);
     best.expect("one shape at least")

@@ -6,7 +6,7 @@ use super::{Fill, Search, Shape, bisect, bound, brick, map, strips};
 use crate::mapping::cost::{Adjacency, Objective};
 use crate::mapping::csr::Csr;
 use crate::mapping::lattice::Lattice;
-use crate::mapping::levels::{Divide, Parts};
+use crate::mapping::levels::Divide;
 use crate::mapping::refine::{Budget, Partition, improve};
 
 /// A grid whose cells are divided again and again.
@@ -16,8 +16,8 @@ pub(in crate::mapping) struct GridDivider<'a> {
     known: HashMap<BoxShape, Vec<u32>>,
 }
 
-/// The sides of a box, which of them are rings, and its parts with their sizes.
-type BoxShape = (Vec<(u32, bool)>, Parts, Vec<usize>);
+/// The sides of a box, which of them are rings, and the sizes of its parts.
+type BoxShape = (Vec<(u32, bool)>, Vec<usize>);
 
 /// The most answers that are kept.
 const MOST_KNOWN: usize = 64;
@@ -30,24 +30,19 @@ impl<'a> GridDivider<'a> {
 }
 
 impl Divide for GridDivider<'_> {
-    fn divide(
-        &mut self,
-        cells: &[u32],
-        (parts, sizes): (Parts, &[usize]),
-        budget: &mut Budget,
-    ) -> Vec<u32> {
+    fn divide(&mut self, cells: &[u32], sizes: &[usize], budget: &mut Budget) -> Vec<u32> {
         let counts: Vec<u32> = sizes.iter().map(|size| *size as u32).collect();
         if cells.len() == self.lattice.vertices() {
-            return divide_box(self.lattice, parts, &counts, budget);
+            return divide_box(self.lattice, &counts, budget);
         }
         let (part, numbers) = self.lattice.around(cells);
         if part.vertices() == cells.len() {
             let sides = part.axes().iter().map(|axis| (axis.size, axis.periodic)).collect();
-            let question = (sides, parts, sizes.to_vec());
+            let question = (sides, sizes.to_vec());
             if let Some(answer) = self.known.get(&question) {
                 return answer.clone();
             }
-            let answer = divide_box(&part, parts, &counts, budget);
+            let answer = divide_box(&part, &counts, budget);
             if self.known.len() < MOST_KNOWN {
                 self.known.insert(question, answer.clone());
             }
@@ -58,7 +53,7 @@ impl Divide for GridDivider<'_> {
 }
 
 /// The part of each cell of a box.
-fn divide_box(lattice: &Lattice, parts: Parts, sizes: &[u32], budget: &mut Budget) -> Vec<u32> {
+fn divide_box(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> Vec<u32> {
     let bound = match lattice.vertices() {
         0..=MOST_BOUNDED => {
             let sizes: Vec<usize> = sizes.iter().map(|size| *size as usize).collect();
@@ -66,8 +61,7 @@ fn divide_box(lattice: &Lattice, parts: Parts, sizes: &[u32], budget: &mut Budge
         }
         _ => 0,
     };
-    let search =
-        Search { goal: Objective::Sum.into(), bound, even: parts == Parts::Nodes, as_graph: false };
+    let search = Search { goal: Objective::Sum.into(), bound, as_graph: false };
     match map(lattice, sizes, search, budget) {
         Some(found) => found.node_of,
         None => in_order(sizes),

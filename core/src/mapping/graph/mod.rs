@@ -27,7 +27,7 @@ use self::partition::Parts;
 use super::cost::{Adjacency, Objective};
 use super::csr::Csr;
 use super::distance_model::DistanceModel;
-use super::levels::{self, Divide, match_parts_to_nodes};
+use super::levels::{Divide, match_parts_to_nodes};
 use super::refine::{Budget, Partition, swap_pairs};
 use super::rng::Rng;
 
@@ -63,12 +63,7 @@ pub(super) fn place_parts(
 }
 
 impl Divide for GraphDivider<'_> {
-    fn divide(
-        &mut self,
-        vertices: &[u32],
-        (_, sizes): (levels::Parts, &[usize]),
-        budget: &mut Budget,
-    ) -> Vec<u32> {
+    fn divide(&mut self, vertices: &[u32], sizes: &[usize], budget: &mut Budget) -> Vec<u32> {
         let induced;
         let net = if vertices.len() == self.net.len() {
             self.net

@@ -11,5 +11,5 @@ mod placing;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::multisection::{Divide, Parts, multisect};
+pub(super) use self::multisection::{Divide, multisect};
 pub(super) use self::placing::match_parts_to_nodes;

@@ -3,25 +3,11 @@
 use crate::mapping::distance_model::DistanceModel;
 use crate::mapping::refine::Budget;
 
-/// The targets that vertices are divided among.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(in crate::mapping) enum Parts {
-    /// Groups of nodes: it does not matter how many edges leave the worst of them.
-    Groups,
-    /// Nodes.
-    Nodes,
-}
-
 /// A graph or grid that can be divided.
 pub(in crate::mapping) trait Divide {
     /// The part of each of some vertices, which are given in ascending order; part `i` gets `sizes[i]` of
     /// them, none of the sizes is 0, and there are at least two.
-    fn divide(
-        &mut self,
-        vertices: &[u32],
-        parts: (Parts, &[usize]),
-        budget: &mut Budget,
-    ) -> Vec<u32>;
+    fn divide(&mut self, vertices: &[u32], sizes: &[usize], budget: &mut Budget) -> Vec<u32>;
 }
 
 /// The node of each of `0..vertices`. `takes[i]` of them are on node `i` of the model, all of them together; none of
@@ -79,11 +65,10 @@ impl<D: Divide> Multisection<'_, D> {
             nodes.iter().map(|node| self.takes[*node as usize] as usize).sum::<usize>()
         };
         let sizes: Vec<usize> = children.iter().map(size).collect();
-        let parts = if innermost { Parts::Nodes } else { Parts::Groups };
         // What is above is decided once, what is below for every group anew.
         let levels = self.model.depth() + 1 - level;
         let mut share = budget.split(levels as i64);
-        let part = self.dividing.divide(vertices, (parts, &sizes), &mut share);
+        let part = self.dividing.divide(vertices, &sizes, &mut share);
         budget.put_back(share);
         let mut divided: Vec<Vec<u32>> =
             sizes.iter().map(|size| Vec::with_capacity(*size)).collect();
