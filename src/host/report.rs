@@ -18,7 +18,7 @@ use crate::engine::create::Created;
 use crate::engine::decision::ReorderOutcome;
 use crate::machine::Machine;
 use crate::report::{
-    Job, Launch, Origin, Reason, Record, Reorder, Report, foreign_launcher, launched,
+    Job, Launch, Origin, Reason, Record, ReorderOrigin, Report, foreign_launcher, launched,
     short_periodic_sides,
 };
 use crate::topology::{Topology, TopologySummary};
@@ -179,22 +179,22 @@ fn record(
     placement: &Placement,
 ) -> Record {
     let (reorder, kept) = match placement.outcome {
-        ReorderOutcome::Applied { forced: false } => (Reorder::Asked, None),
-        ReorderOutcome::Applied { forced: true } => (Reorder::Forced, None),
-        ReorderOutcome::NotAsked => (Reorder::No, Some(Reason::NOT_ASKED)),
-        ReorderOutcome::NotTold => (Reorder::Asked, Some(Reason::NOT_TOLD)),
-        ReorderOutcome::Refused => (Reorder::Asked, Some(Reason::REFUSED)),
+        ReorderOutcome::Applied { forced: false } => (ReorderOrigin::Asked, None),
+        ReorderOutcome::Applied { forced: true } => (ReorderOrigin::Forced, None),
+        ReorderOutcome::NotAsked => (ReorderOrigin::No, Some(Reason::NOT_ASKED)),
+        ReorderOutcome::NotTold => (ReorderOrigin::Asked, Some(Reason::NOT_TOLD)),
+        ReorderOutcome::Refused => (ReorderOrigin::Asked, Some(Reason::REFUSED)),
         ReorderOutcome::Incompatible(incompatible_program) => {
-            (Reorder::Asked, Some(Reason::misused(incompatible_program)))
+            (ReorderOrigin::Asked, Some(Reason::misused(incompatible_program)))
         }
-        ReorderOutcome::Off => (Reorder::Asked, Some(Reason::OFF)),
-        ReorderOutcome::OneNode => (Reorder::Asked, Some(Reason::ONE_NODE)),
-        ReorderOutcome::Differing => (Reorder::Asked, Some(Reason::DIFFERING)),
-        ReorderOutcome::NothingGained => (Reorder::Asked, Some(Reason::NOTHING_TO_GAIN)),
-        ReorderOutcome::Withheld => (Reorder::Asked, Some(Reason::WITHHELD)),
-        ReorderOutcome::NoLayout => (Reorder::Asked, Some(Reason::NO_LAYOUT)),
+        ReorderOutcome::Off => (ReorderOrigin::Asked, Some(Reason::OFF)),
+        ReorderOutcome::OneNode => (ReorderOrigin::Asked, Some(Reason::ONE_NODE)),
+        ReorderOutcome::Differing => (ReorderOrigin::Asked, Some(Reason::DIFFERING)),
+        ReorderOutcome::NothingGained => (ReorderOrigin::Asked, Some(Reason::NOTHING_TO_GAIN)),
+        ReorderOutcome::RejectedAsRisky => (ReorderOrigin::Asked, Some(Reason::REJECTED_AS_RISKY)),
+        ReorderOutcome::NoLayout => (ReorderOrigin::Asked, Some(Reason::NO_LAYOUT)),
         ReorderOutcome::TooLarge => {
-            (Reorder::Asked, Some(Reason::too_large("more edges than rank 0 gathers")))
+            (ReorderOrigin::Asked, Some(Reason::too_large("more edges than rank 0 gathers")))
         }
     };
     match (&placement.layout, &placement.plan) {

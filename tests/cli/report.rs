@@ -5,7 +5,7 @@ use std::fs;
 use cartograph::engine::NodeTraffic;
 use cartograph::machine::Machine;
 use cartograph::mapping::{Csr, Distances, Grid, Plan};
-use cartograph::report::{Job, Reason, Record, Reorder, Report};
+use cartograph::report::{Job, Reason, Record, ReorderOrigin, Report};
 use cartograph::topology::Cart;
 use cartograph::topology::TopologySummary;
 
@@ -27,13 +27,14 @@ fn report() -> Report {
         old_rank: Some([0, 4, 1, 5, 2, 6, 3, 7].into()),
         ..Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |_| 8)
     };
-    report.add(Record::planned("MPI_Cart_create", &grid, Reorder::Asked, &layout, &plan));
+    report.add(Record::planned("MPI_Cart_create", &grid, ReorderOrigin::Asked, &layout, &plan));
     let graph = Csr::from_edges(8, (0..8).map(|from| (from, (from + 3) % 8, 5)));
     let plan = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
     let shape = TopologySummary::DistGraph { edges: Some(8), weighted: true };
-    let record = Record::planned("MPI_Dist_graph_create", shape, Reorder::Asked, &layout, &plan);
+    let record =
+        Record::planned("MPI_Dist_graph_create", shape, ReorderOrigin::Asked, &layout, &plan);
     report.add(record.traffic(NodeTraffic::new(&graph, &layout, &plan)));
-    report.add(Record::new("MPI_Cart_create", &grid, 8, Reorder::No, Reason::NOT_ASKED));
+    report.add(Record::new("MPI_Cart_create", &grid, 8, ReorderOrigin::No, Reason::NOT_ASKED));
     report
 }
 
@@ -75,7 +76,13 @@ fn parts_of_several_processes_are_shown_together() {
     let part = |name: &str, side: i32| {
         let report = Report::new();
         let grid = Cart::new(&[side], &[false], side).unwrap();
-        report.add(Record::new("MPI_Cart_create", &grid, side, Reorder::No, Reason::NOT_ASKED));
+        report.add(Record::new(
+            "MPI_Cart_create",
+            &grid,
+            side,
+            ReorderOrigin::No,
+            Reason::NOT_ASKED,
+        ));
         fs::write(directory.join(name), report.json()).unwrap();
     };
     let all = directory.join("all.json");

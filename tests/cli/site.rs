@@ -4,7 +4,7 @@ use std::fs;
 
 use cartograph::machine::Machine;
 use cartograph::mapping::{Distances, Grid, Plan};
-use cartograph::report::{Job, Origin, Reason, Record, Reorder, Report};
+use cartograph::report::{Job, Origin, Reason, Record, ReorderOrigin, Report};
 use cartograph::topology::Cart;
 
 use crate::run::{Directory, cartograph};
@@ -34,7 +34,8 @@ fn report(id: &str, best: Option<i64>, kept: Option<Reason>) -> String {
             ..Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |_| 2)
         };
         (plan.before.max_node_edges, plan.after.max_node_edges) = (6, best);
-        let record = Record::planned("MPI_Cart_create", &grid, Reorder::Asked, &layout, &plan);
+        let record =
+            Record::planned("MPI_Cart_create", &grid, ReorderOrigin::Asked, &layout, &plan);
         report.add(match kept {
             Some(kept) => record.kept(kept),
             None => record,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::Call;
 use crate::line::{Count, Grid, Line, MOST_GRIDS, Process, SCHEMA};
-use crate::recording::{Edge, Host, MOST_PROCESSES, ReadError, Recording, Topology};
+use crate::recording::{Edge, MOST_PROCESSES, NodeIdentity, ReadError, Recording, Topology};
 use crate::text::{is_host_name, printable};
 
 impl Recording {
@@ -185,7 +185,8 @@ impl PartialRecording {
         }
         (known.parts, known.complete) = (part.saturating_add(1), complete);
         if part == 0 {
-            let host = Host { name: process.host.clone(), address: process.address.clone() };
+            let host =
+                NodeIdentity { name: process.host.clone(), address: process.address.clone() };
             recording.hosts.insert(rank, host);
         }
         lines.into_iter().try_for_each(|(line, parsed)| self.count(&process, line, parsed))

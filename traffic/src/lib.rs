@@ -14,7 +14,7 @@ mod window;
 
 pub use files::OpenError;
 pub use line::{Address, Count, Grid, Line, MOST_GRIDS, Process, SCHEMA};
-pub use recording::{Edge, Host, ReadError, Recording, Topology};
+pub use recording::{Edge, NodeIdentity, ReadError, Recording, Topology};
 pub use text::{host_name, is_host_name, printable};
 pub use weights::Scale;
 pub use window::{Call, Collective, MOST_EVENTS, Step, Window};

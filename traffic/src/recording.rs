@@ -50,7 +50,7 @@ pub enum ReadError {
 
 /// The node of a process.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Host {
+pub struct NodeIdentity {
     /// Its name; letters, digits, dots, underscores and hyphens.
     pub name: String,
     /// Its address in the network, if the launcher told it.
@@ -98,7 +98,7 @@ pub struct Recording {
     /// The name and version of the MPI.
     pub mpi: String,
     /// The node of each rank of which a part is there.
-    pub hosts: BTreeMap<u32, Host>,
+    pub hosts: BTreeMap<u32, NodeIdentity>,
     /// Processes whose last part says that they did not come to their end.
     pub cut_short: usize,
     /// The time from `MPI_Init` to the last part, in nanoseconds, of the process for which it was longest.

@@ -116,7 +116,7 @@ pub(super) fn assign_ranks<C: Comm>(
             (ReorderOutcome::Applied { .. }, at, Some(plan)) if plan.old_rank.is_none() => match at
             {
                 Some(layout) if layout.is_flat() => ReorderOutcome::OneNode,
-                _ if plan.rejected_as_risky.is_some() => ReorderOutcome::Withheld,
+                _ if plan.rejected_as_risky.is_some() => ReorderOutcome::RejectedAsRisky,
                 _ => ReorderOutcome::NothingGained,
             },
             (outcome, ..) => outcome,

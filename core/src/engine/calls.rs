@@ -12,7 +12,7 @@ use crate::topology::{self, Cart, Edges, Graph, Topology};
 
 /// A call of a constructor.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Call {
+pub(crate) enum ConstructorCall {
     Cart { dims: Vec<i32>, periods: Vec<bool>, reorder: bool },
     Graph { index: Vec<i32>, edges: Vec<i32>, reorder: bool },
     Sub { remain: [bool; 2] },
@@ -25,7 +25,7 @@ pub(crate) fn make<C: Comm<Error = Error>>(
     comm: &C,
     settings: CallSettings,
     grid: &Cart,
-    call: &Call,
+    call: &ConstructorCall,
 ) -> Result<Option<(C, Topology)>, Error> {
     fn column<const N: usize>(rows: &[[i32; N]], i: usize) -> Vec<i32> {
         rows.iter().map(|row| row[i]).collect()
@@ -38,10 +38,10 @@ pub(crate) fn make<C: Comm<Error = Error>>(
         }
     }
     let made = match call {
-        Call::Cart { dims, periods, reorder } => {
+        ConstructorCall::Cart { dims, periods, reorder } => {
             cart_create(comm, settings, Ok(CartArguments { dims, periods, reorder: *reorder }))
         }
-        Call::Graph { index, edges, reorder } => {
+        ConstructorCall::Graph { index, edges, reorder } => {
             let arguments = Graph::nedges(index)
                 .map(|_| GraphArguments { index, edges, reorder: *reorder })
                 .and_then(|arguments| match index.len() as i32 > comm.size().unwrap() {
@@ -53,8 +53,8 @@ pub(crate) fn make<C: Comm<Error = Error>>(
                 });
             graph_create(comm, settings, arguments)
         }
-        Call::Sub { remain } => cart_sub(comm, Combine::Off, Ok((grid, remain))),
-        Call::Edges { edges, weighted, reorder } => {
+        ConstructorCall::Sub { remain } => cart_sub(comm, Combine::Off, Ok((grid, remain))),
+        ConstructorCall::Edges { edges, weighted, reorder } => {
             let (sources, destinations, weight) =
                 (column(edges, 0), column(edges, 1), column(edges, 2));
             let arguments = EdgeArguments {
@@ -66,7 +66,7 @@ pub(crate) fn make<C: Comm<Error = Error>>(
             };
             dist_graph_create(comm, settings, Ok(arguments))
         }
-        Call::Adjacent { into, away, weighted, reorder } => {
+        ConstructorCall::Adjacent { into, away, weighted, reorder } => {
             let [sources, into] = [0, 1].map(|i| column(into, i));
             let [destinations, away] = [0, 1].map(|i| column(away, i));
             let arguments = AdjacentArguments {

@@ -204,7 +204,7 @@ pub enum ReorderOutcome {
     /// No mapping that was found is better than rank order.
     NothingGained,
     /// The mapping found helps only if all dimensions have equal weights, and the weights are unknown.
-    Withheld,
+    RejectedAsRisky,
     /// The graph is too large to be looked at as a whole.
     TooLarge,
     /// The host cannot tell which processes share a node.

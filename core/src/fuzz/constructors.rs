@@ -3,7 +3,7 @@
 use arbitrary::{Result, Unstructured};
 
 use crate::engine::Comm;
-use crate::engine::calls::{Call, fits, make};
+use crate::engine::calls::{ConstructorCall, fits, make};
 use crate::engine::check::Check;
 use crate::engine::combine::Combine;
 use crate::engine::decision::CallSettings;
@@ -51,7 +51,7 @@ fn any_calls(u: &mut Unstructured) -> Result<()> {
 }
 
 /// Any call, right more often than not on `size` processes.
-fn any_call(u: &mut Unstructured, size: i32) -> Result<Call> {
+fn any_call(u: &mut Unstructured, size: i32) -> Result<ConstructorCall> {
     let reorder = u.arbitrary()?;
     let number = |u: &mut Unstructured, most: i32| match u.ratio(1, 30)? {
         true => u.arbitrary(),
@@ -69,7 +69,7 @@ fn any_call(u: &mut Unstructured, size: i32) -> Result<Call> {
         0 => {
             let dims = numbers(u, 3, 3)?;
             let periods = dims.iter().map(|_| u.arbitrary()).collect::<Result<_>>()?;
-            Call::Cart { dims, periods, reorder }
+            ConstructorCall::Cart { dims, periods, reorder }
         }
         1 => {
             let mut sum = 0i32;
@@ -82,15 +82,20 @@ fn any_call(u: &mut Unstructured, size: i32) -> Result<Call> {
             let edges = index.last().map_or(0, |edges| (*edges).max(0));
             let most = index.len().max(1) as i32 - 1;
             let edges = (0..edges).map(|_| number(u, most)).collect::<Result<_>>()?;
-            Call::Graph { index, edges, reorder }
+            ConstructorCall::Graph { index, edges, reorder }
         }
-        2 => Call::Sub { remain: u.arbitrary()? },
+        2 => ConstructorCall::Sub { remain: u.arbitrary()? },
         3 => {
             let edges = ends(u)?.into_iter();
             let edges = edges.map(|[to, weight]| Ok([number(u, size - 1)?, to, weight]));
             let edges = edges.collect::<Result<_>>()?;
-            Call::Edges { edges, weighted: u.arbitrary()?, reorder }
+            ConstructorCall::Edges { edges, weighted: u.arbitrary()?, reorder }
         }
-        _ => Call::Adjacent { into: ends(u)?, away: ends(u)?, weighted: u.arbitrary()?, reorder },
+        _ => ConstructorCall::Adjacent {
+            into: ends(u)?,
+            away: ends(u)?,
+            weighted: u.arbitrary()?,
+            reorder,
+        },
     })
 }

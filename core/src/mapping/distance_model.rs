@@ -8,7 +8,7 @@
 
 use super::cost::{Adjacency, Cost, Objective};
 use super::distances::Distances;
-use super::torus::Places;
+use super::torus::NodeCoordinates;
 use crate::machine::Machine;
 
 /// The nodes of a layout and what is above them, for mapping.
@@ -23,7 +23,7 @@ pub(super) struct DistanceModel {
     /// For each level above, the outermost first, the number of nodes of each group.
     members: Vec<Vec<u32>>,
     /// The coordinates of nodes, if they are known.
-    places: Option<Places>,
+    coordinates: Option<NodeCoordinates>,
 }
 
 /// The cost of a mapping.
@@ -70,13 +70,13 @@ impl DistanceModel {
             members
         });
         let members = members.collect();
-        let places = Places::new(layout);
-        Self { groups, level_costs, least: distances[0], members, places }
+        let coordinates = NodeCoordinates::new(layout);
+        Self { groups, level_costs, least: distances[0], members, coordinates }
     }
 
     /// The coordinates of nodes, if they are known.
-    pub(super) fn places(&self) -> Option<&Places> {
-        self.places.as_ref()
+    pub(super) fn coordinates(&self) -> Option<&NodeCoordinates> {
+        self.coordinates.as_ref()
     }
 
     /// Returns whether nothing is above the nodes.
@@ -103,7 +103,7 @@ impl DistanceModel {
             level_costs: self.level_costs.clone(),
             least: self.least,
             members: Vec::new(),
-            places: None,
+            coordinates: None,
         }
     }
 
@@ -160,8 +160,10 @@ impl DistanceModel {
 
     /// The cost of a mapping.
     pub(super) fn cost(&self, graph: &impl Adjacency, node_of: &[u32]) -> TreeCost {
-        let links =
-            self.places.as_ref().map_or(Cost::default(), |places| places.cost(graph, node_of));
+        let links = self
+            .coordinates
+            .as_ref()
+            .map_or(Cost::default(), |coordinates| coordinates.cost(graph, node_of));
         let of_links = i128::from(links.max_node_edges) * i128::from(self.node_step()) * UNIT;
         if self.is_trivial() {
             return TreeCost { levels: vec![graph.cost(node_of)], links, time: of_links };

@@ -20,7 +20,7 @@ const GROWTH: [i64; 2] = [10, 3];
 
 impl Distances {
     /// No distances are given.
-    pub const AS_ASSUMED: Self = Self { given: [0; MOST_LEVELS + 1] };
+    pub const NOT_GIVEN: Self = Self { given: [0; MOST_LEVELS + 1] };
 
     /// Reads distances from inside a node outward, such as "1,10,100". Of those that are not given the first is
     /// 1, the second 10 times that, and each further one three times the one before.

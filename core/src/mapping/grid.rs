@@ -18,7 +18,7 @@ pub struct Grid {
     dims: Vec<usize>,
     periodic: Vec<bool>,
     stencil: Vec<Offset>,
-    assumed: bool,
+    unknown_weights: bool,
 }
 
 impl Grid {
@@ -26,11 +26,11 @@ impl Grid {
     pub fn new(dims: Vec<usize>, periodic: Vec<bool>, stencil: Vec<Offset>) -> Self {
         debug_assert_eq!(dims.len(), periodic.len());
         debug_assert!(stencil.iter().all(|offset| offset.by.len() == dims.len()));
-        Self { dims, periodic, stencil, assumed: false }
+        Self { dims, periodic, stencil, unknown_weights: false }
     }
 
     /// A Cartesian topology with edges between nearest neighbors, and the weight of each dimension; without
-    /// weights all are [assumed](Self::assumed) to be 1.
+    /// weights all are assumed to be 1, and [unknown](Self::with_unknown_weights).
     pub fn of_cart(cart: &Cart, weights: Option<&[i64]>) -> Self {
         // A program may pass any number of dimensions of one process, which have no edges between
         // processes; a stencil is as long as the square of the dimensions.
@@ -42,19 +42,19 @@ impl Grid {
             sides.map(|(side, _)| side.periodic).collect(),
             Self::nearest_neighbors(&weighed),
         );
-        if weights.is_none() { grid.assumed() } else { grid }
+        if weights.is_none() { grid.with_unknown_weights() } else { grid }
     }
 
     /// The same grid with weights that are an assumption: a mapping must lose nothing if dimensions weigh
     /// differently.
     #[must_use]
-    pub fn assumed(self) -> Self {
-        Self { assumed: true, ..self }
+    pub fn with_unknown_weights(self) -> Self {
+        Self { unknown_weights: true, ..self }
     }
 
     /// Returns whether the weights are an assumption.
-    pub fn is_assumed(&self) -> bool {
-        self.assumed
+    pub fn has_unknown_weights(&self) -> bool {
+        self.unknown_weights
     }
 
     /// The edges along one dimension alone.
@@ -63,10 +63,15 @@ impl Grid {
             offset.by.iter().enumerate().all(|(i, by)| (*by != 0) == (i == dimension))
         };
         let stencil = self.stencil.iter().filter(along).cloned().collect();
-        Self { dims: self.dims.clone(), periodic: self.periodic.clone(), stencil, assumed: false }
+        Self {
+            dims: self.dims.clone(),
+            periodic: self.periodic.clone(),
+            stencil,
+            unknown_weights: false,
+        }
     }
 
-    /// The same grid with edges along each dimension weighing so many times as much; assumed as before.
+    /// The same grid with edges along each dimension weighing so many times as much; known or not as before.
     pub(super) fn weighing(&self, times: &[i64]) -> Self {
         let weighed = |offset: &Offset| {
             let along = offset.by.iter().zip(times).filter(|(by, _)| **by != 0);

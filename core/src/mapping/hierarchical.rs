@@ -31,7 +31,7 @@ impl Mapping {
 }
 
 /// A graph that is mapped through all levels.
-pub(super) struct Question<'a, G, S> {
+pub(super) struct MappingProblem<'a, G, S> {
     /// The edges as they are.
     pub(super) graph: &'a G,
     /// The same in both directions, each with what the two weigh together.
@@ -49,14 +49,14 @@ pub(super) struct Question<'a, G, S> {
 /// is made better. `layout` is what the
 /// vertices are in without any mapping. `None` if nothing was found at all.
 pub(super) fn map_hierarchical<G: Adjacency, S: Adjacency>(
-    question: &Question<'_, G, S>,
+    problem: &MappingProblem<'_, G, S>,
     layout: &Machine,
     found: Option<(Vec<u32>, &'static str)>,
     dividing: &mut impl Divide,
     objective: Objective,
     budget: &mut Budget,
 ) -> Option<Mapping> {
-    let Question { graph, symmetric, model, choices, bound } = *question;
+    let MappingProblem { graph, symmetric, model, choices, bound } = *problem;
     let nodes = layout.node_sizes().len();
     // A sum at the bound ends the search, on small machines only if no node has more than its share.
     let done = |best: &Mapping| {
@@ -78,7 +78,7 @@ pub(super) fn map_hierarchical<G: Adjacency, S: Adjacency>(
         return Some(best);
     }
     let mut share = budget.split(4);
-    let node_of = placed(symmetric, &best.node_of, nodes, model, &mut share);
+    let node_of = rematched(symmetric, &best.node_of, nodes, model, &mut share);
     offer(&mut best, Mapping::new(model, graph, node_of, name));
     budget.put_back(share);
     let mut multisecting = budget.split(2);
@@ -113,7 +113,7 @@ pub(super) fn map_hierarchical<G: Adjacency, S: Adjacency>(
 }
 
 /// The same parts, each on the node where it is nearest to what it sends to.
-fn placed(
+fn rematched(
     symmetric: &impl Adjacency,
     node_of: &[u32],
     nodes: usize,
@@ -128,6 +128,6 @@ fn placed(
     let part_of: Vec<u32> = node_of.iter().map(|node| part[*node as usize]).collect();
     let between = Csr::between(symmetric, &part_of, used.len());
     let takes: Vec<u32> = used.iter().map(|node| takes[*node as usize]).collect();
-    let node_of_part = graph::place_parts(&between, &model.select(&used), &takes, budget);
+    let node_of_part = graph::match_parts(&between, &model.select(&used), &takes, budget);
     part_of.into_iter().map(|part| used[node_of_part[part as usize] as usize]).collect()
 }

@@ -22,10 +22,10 @@ const LEAST: usize = 32;
 const REMEMBERED: usize = 4096;
 
 /// A node's graph and, for each of its ranks, the group: what the answer depends on.
-type Question = (Csr, Vec<u32>);
+type Division = (Csr, Vec<u32>);
 
 /// The rank that takes each vertex, where each is on the node `node_of` says. No node has more
-/// vertices than the layout has ranks there. `graph` is symmetric: see [`super::refine`].
+/// vertices than the layout has ranks there. `graph` is symmetric: see [`super::anneal`].
 ///
 /// Without levels below the nodes, a node's vertices in ascending order get its ranks in ascending
 /// order, so that an order that is good already stays. With such levels, the vertices of a node go to
@@ -52,7 +52,12 @@ pub(super) fn assign_ranks(
         let nodes = (starts.len() - 1 - node).min(FIRST);
         let mut share = budget.split(nodes as i64);
         let vertices = &vertices[starts[node]..starts[node + 1]];
-        assignment.place(vertices, &ranks[rank_starts[node]..rank_starts[node + 1]], 0, &mut share);
+        assignment.assign(
+            vertices,
+            &ranks[rank_starts[node]..rank_starts[node + 1]],
+            0,
+            &mut share,
+        );
         budget.put_back(share);
     }
     assignment.old_rank
@@ -86,13 +91,13 @@ struct RankAssignment<'a, A> {
     graph: &'a A,
     levels: &'a [Level],
     objective: Objective,
-    answers: HashMap<Question, Vec<u32>>,
+    answers: HashMap<Division, Vec<u32>>,
     old_rank: Box<[i32]>,
 }
 
 impl<A: Adjacency> RankAssignment<'_, A> {
     /// Gives vertices to the ranks of one group, both ascending, by the levels from `level` on.
-    fn place(&mut self, vertices: &[u32], ranks: &[u32], level: usize, budget: &mut Budget) {
+    fn assign(&mut self, vertices: &[u32], ranks: &[u32], level: usize, budget: &mut Budget) {
         let ids = match self.levels.get(level) {
             Some(level) if vertices.len() > 1 => &level.group_of,
             _ => {
@@ -109,7 +114,7 @@ impl<A: Adjacency> RankAssignment<'_, A> {
         let group = |rank: u32| names.partition_point(|name| *name < ids[rank as usize]) as u32;
         let groups: Vec<u32> = ranks.iter().map(|rank| group(*rank)).collect();
         if names.len() == 1 {
-            return self.place(vertices, ranks, level + 1, budget);
+            return self.assign(vertices, ranks, level + 1, budget);
         }
         let answer = self.answer(vertices, groups.clone(), budget);
         for name in 0..names.len() as u32 {
@@ -117,7 +122,7 @@ impl<A: Adjacency> RankAssignment<'_, A> {
                 ids.iter().zip(all).filter(|(id, _)| **id == name).map(|(_, item)| *item).collect()
             };
             let (vertices, ranks) = (of(&answer, vertices), of(&groups, ranks));
-            self.place(&vertices, &ranks, level + 1, budget);
+            self.assign(&vertices, &ranks, level + 1, budget);
         }
     }
 

@@ -84,7 +84,7 @@ impl Subject for Grid {
     }
 
     fn is_no_loss(&self, layout: &Machine, plan: &Plan) -> bool {
-        !self.is_assumed() || unknown_weights::is_no_loss(self, layout, plan)
+        !self.has_unknown_weights() || unknown_weights::is_no_loss(self, layout, plan)
     }
 }
 

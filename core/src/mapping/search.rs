@@ -6,7 +6,7 @@ use super::csr::Csr;
 use super::distance_model::{DistanceModel, TreeCost};
 use super::graph;
 use super::grid::Grid;
-use super::hierarchical::{Mapping, Question, map_hierarchical};
+use super::hierarchical::{Mapping, MappingProblem, map_hierarchical};
 use super::lattice::Lattice;
 use super::levels::Divide;
 use super::participants::participants;
@@ -15,25 +15,25 @@ use super::rank_assignment::assign_ranks;
 use super::rank_zero;
 use super::refine::{Budget, LARGE};
 use super::scramble::scramble;
-use super::torus_placement::place;
+use super::torus_placement::place_on_torus;
 use super::unknown_weights;
 use crate::machine::Machine;
 
 /// The time to search for a better mapping of a grid, in seconds: 330 us a cell up to 250 ms; beyond some thousand
 /// cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
-fn worth(cells: usize) -> f64 {
+fn seconds_for(cells: usize) -> f64 {
     let cells = cells as f64;
-    (3.3e-4 * cells).min(0.25).min(1.3e3 / cells).max(LEAST_WORTH * cells)
+    (3.3e-4 * cells).min(0.25).min(1.3e3 / cells).max(LEAST_SECONDS * cells)
 }
 
 /// The time for a cell of a large grid, in seconds.
-const LEAST_WORTH: f64 = 3e-7;
+const LEAST_SECONDS: f64 = 3e-7;
 
 /// The same where levels above the nodes count as well. It is less on all but large grids: what a long search for nodes
 /// alone finds is hardly ever what the search through levels ends with, and that one gains next to nothing by more
 /// time. Measured in docs/results/quality.md.
-fn worth_with_levels(cells: usize) -> f64 {
-    (0.11 * worth(cells)).max(1.5 * LEAST_WORTH * cells as f64)
+fn seconds_with_levels(cells: usize) -> f64 {
+    (0.11 * seconds_for(cells)).max(1.5 * LEAST_SECONDS * cells as f64)
 }
 
 /// The time in which parts change their places in a torus, in seconds.
@@ -50,7 +50,7 @@ struct SearchBudget {
 }
 
 impl SearchBudget {
-    /// As long as is asked; else what is worth it for `nodes` alone, half of which again for the levels below, or for nodes
+    /// As long as is asked; else as long as pays for `nodes` alone, half of which again for the levels below, or for nodes
     /// and levels above `together`, of which nodes alone get two thirds but no more than `at_most`.
     fn new(
         asked: Option<f64>,
@@ -78,11 +78,12 @@ impl SearchBudget {
 pub fn plan_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     match options.scramble {
         Some(how) => scramble(grid, layout, how),
-        None if grid.is_assumed() => {
-            rank_zero::keep(grid, layout, options, plan_assumed(grid, layout, options))
+        None if grid.has_unknown_weights() => {
+            rank_zero::keep(grid, layout, options, plan_by_unknown_weights(grid, layout, options))
         }
         None => {
-            let plan = rank_zero::keep(grid, layout, options, plan_weighed(grid, layout, options));
+            let plan =
+                rank_zero::keep(grid, layout, options, plan_by_weights(grid, layout, options));
             // By weights that are known.
             if plan.gains_little(layout) { plan.undone() } else { plan }
         }
@@ -90,14 +91,15 @@ pub fn plan_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
 }
 
 /// The best mapping that is no loss where dimensions weigh otherwise than is assumed.
-pub(super) fn plan_assumed(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
+pub(super) fn plan_by_unknown_weights(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     let cells = grid.vertices();
-    let worth = if layout.above().is_empty() { worth(cells) } else { worth_with_levels(cells) };
-    unknown_weights::guard(grid, layout, options, worth, plan_weighed)
+    let seconds =
+        if layout.above().is_empty() { seconds_for(cells) } else { seconds_with_levels(cells) };
+    unknown_weights::guard(grid, layout, options, seconds, plan_by_weights)
 }
 
 /// The best mapping by the weights that the grid has.
-pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
+pub(super) fn plan_by_weights(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     let cells = grid.vertices();
     let directed = Lattice::directed(grid);
     let plan = Plan::identity(grid, layout, &options.distances, |sizes| {
@@ -108,8 +110,9 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
     }
     let model = DistanceModel::new(layout, &options.distances);
     let most = plan.before.max_node_edges;
-    let worth = (worth(cells), worth_with_levels(cells), 2.0 * LEAST_WORTH * cells as f64);
-    let seconds = SearchBudget::new(options.seconds, &model, worth);
+    let seconds =
+        (seconds_for(cells), seconds_with_levels(cells), 2.0 * LEAST_SECONDS * cells as f64);
+    let seconds = SearchBudget::new(options.seconds, &model, seconds);
     let mut budget = Budget::seconds(seconds.nodes);
     let lattice = Lattice::symmetric(grid);
     let choices = participants(layout, cells);
@@ -121,7 +124,7 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
         goal,
         bound: 2 * plan.lower_bound,
         // Weights that the guard tries are no knowledge.
-        as_graph: !grid.is_assumed(),
+        as_graph: !grid.has_unknown_weights(),
     };
     let mut best: Option<cart::Candidate> = None;
     for (i, nodes) in choices.iter().enumerate() {
@@ -145,7 +148,7 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
         above = above.no_more_than(taken / 2 - least.left());
         above.put_back(least);
     }
-    let question = Question {
+    let problem = MappingProblem {
         graph: grid,
         symmetric: &lattice,
         model: &model,
@@ -160,7 +163,7 @@ pub(super) fn plan_weighed(grid: &Grid, layout: &Machine, options: &Options) -> 
             || options.objective == Objective::Max
             || cost.levels[0].max_node_edges <= most
     };
-    complete(plan, &question, (layout, options), start, &mut divider, is_no_worse, budgets)
+    complete(plan, &problem, (layout, options), start, &mut divider, is_no_worse, budgets)
 }
 
 /// The best mapping of a graph.
@@ -172,8 +175,8 @@ pub(super) fn plan_by_edges(graph: &Csr, layout: &Machine, options: &Options) ->
         return plan;
     }
     let model = DistanceModel::new(layout, &options.distances);
-    let worth = graph::worth(graph);
-    let seconds = SearchBudget::new(options.seconds, &model, (worth, 1.5 * worth, worth));
+    let seconds = graph::seconds_for(graph);
+    let seconds = SearchBudget::new(options.seconds, &model, (seconds, 1.5 * seconds, seconds));
     let mut budget = Budget::seconds(seconds.nodes * graph::STEP);
     if budget.left() < graph::Net::steps(graph) as i64 {
         return plan;
@@ -197,10 +200,11 @@ pub(super) fn plan_by_edges(graph: &Csr, layout: &Machine, options: &Options) ->
     }
     let start = best.map(|(_, node_of)| (node_of, "multilevel"));
     let bound = plan.beyond_edges(&model);
-    let question = Question { graph, symmetric: &net, model: &model, choices: &choices, bound };
+    let problem =
+        MappingProblem { graph, symmetric: &net, model: &model, choices: &choices, bound };
     let mut divider = graph::GraphDivider::new(&net);
     let budgets = (Budget::seconds(seconds.above * graph::STEP), Budget::seconds(seconds.below));
-    complete(plan, &question, (layout, options), start, &mut divider, |_| true, budgets)
+    complete(plan, &problem, (layout, options), start, &mut divider, |_| true, budgets)
 }
 
 /// The plan by a mapping to nodes that was found, made better through the levels above and below the nodes; the plan as it
@@ -208,19 +212,19 @@ pub(super) fn plan_by_edges(graph: &Csr, layout: &Machine, options: &Options) ->
 /// nodes decide, then those below, one after the other.
 fn complete<G: Adjacency, S: Adjacency>(
     plan: Plan,
-    question: &Question<'_, G, S>,
+    problem: &MappingProblem<'_, G, S>,
     (layout, options): (&Machine, &Options),
     start: Option<(Vec<u32>, &'static str)>,
     divider: &mut impl Divide,
     may_be_taken: impl Fn(&TreeCost) -> bool,
     (mut above, mut below): (Budget, Budget),
 ) -> Plan {
-    let Question { graph, symmetric, model, .. } = *question;
+    let MappingProblem { graph, symmetric, model, .. } = *problem;
     let objective = options.objective;
     let found = if model.is_trivial() {
         start.map(|(node_of, algorithm)| Mapping::new(model, graph, node_of, algorithm))
     } else {
-        map_hierarchical(question, layout, start, divider, objective, &mut above)
+        map_hierarchical(problem, layout, start, divider, objective, &mut above)
     };
     // Of the nodes and the levels above, and of those below.
     let with_below = |outer: &TreeCost, below: &[Cost]| {
@@ -235,11 +239,16 @@ fn complete<G: Adjacency, S: Adjacency>(
             && key(&found.cost) < key(&before)
     };
     let mut candidates = Vec::from_iter(found);
-    if let Some(places) = model.places() {
+    if let Some(coordinates) = model.coordinates() {
         let own = layout.nodes()[..graph.vertices()].to_vec();
         candidates.push(Mapping::new(model, graph, own, "placing"));
         let placed = |found: &Mapping| {
-            let node_of = place(places, symmetric, &found.node_of, &mut Budget::seconds(PLACING));
+            let node_of = place_on_torus(
+                coordinates,
+                symmetric,
+                &found.node_of,
+                &mut Budget::seconds(PLACING),
+            );
             Mapping::new(model, graph, node_of, found.algorithm)
         };
         candidates.extend(candidates.iter().map(placed).collect::<Vec<_>>());

@@ -12,12 +12,12 @@ pub(super) type Link = (u32, At, usize);
 
 /// The coordinates of nodes, and the torus that each is in.
 #[derive(Debug, Clone)]
-pub(super) struct Places {
+pub(super) struct NodeCoordinates {
     pub(super) torus: Torus,
     pub(super) group_of: Vec<u32>,
 }
 
-impl Places {
+impl NodeCoordinates {
     /// Of a machine, if it has some.
     pub(super) fn new(layout: &Machine) -> Option<Self> {
         let torus = layout.torus()?.clone();

@@ -11,7 +11,7 @@ use super::graph::{GraphDivider, Net};
 use super::levels::Divide;
 use super::refine::Budget;
 use super::rng::Rng;
-use super::torus::Places;
+use super::torus::NodeCoordinates;
 use crate::machine::torus::{At, MOST_DIMS};
 
 /// The number of changes of places that are tried for each part.
@@ -23,41 +23,41 @@ const COLD: f64 = 0.05;
 
 /// Moves parts to other nodes, each to one that had a part as large, in the same torus. The part of vertex 0 goes
 /// to node 0, that of rank 0, if it can. `graph` is symmetric.
-pub(super) fn place(
-    places: &Places,
+pub(super) fn place_on_torus(
+    coordinates: &NodeCoordinates,
     graph: &impl Adjacency,
     node_of: &[u32],
     budget: &mut Budget,
 ) -> Vec<u32> {
-    let nodes = places.group_of.len();
+    let nodes = coordinates.group_of.len();
     let mut takes = vec![0; nodes];
     node_of.iter().for_each(|node| takes[*node as usize] += 1);
     let between = Csr::between(graph, node_of, nodes);
-    let mut placing = Placing {
-        places,
+    let mut placement = TorusPlacement {
+        coordinates,
         between: &between,
         takes: &takes,
         node_of_part: (0..nodes as u32).collect(),
         part_on: Vec::new(),
     };
-    let groups = places.group_of.iter().max().map_or(0, |most| most + 1);
+    let groups = coordinates.group_of.iter().max().map_or(0, |most| most + 1);
     let mut halving = budget.split(2);
     for group in 0..groups {
         let is_in =
-            |node: &u32| takes[*node as usize] > 0 && places.group_of[*node as usize] == group;
+            |node: &u32| takes[*node as usize] > 0 && coordinates.group_of[*node as usize] == group;
         let members: Vec<u32> = (0..nodes as u32).filter(is_in).collect();
         let mut share = halving.portion(members.len(), nodes);
-        placing.halve(members, &mut share);
+        placement.halve(members, &mut share);
         halving.put_back(share);
     }
     budget.put_back(halving);
-    placing.fit();
-    placing.exchange(node_of[0], budget);
-    node_of.iter().map(|part| placing.node_of_part[*part as usize]).collect()
+    placement.fit();
+    placement.exchange(node_of[0], budget);
+    node_of.iter().map(|part| placement.node_of_part[*part as usize]).collect()
 }
 
-struct Placing<'a> {
-    places: &'a Places,
+struct TorusPlacement<'a> {
+    coordinates: &'a NodeCoordinates,
     /// The edges between parts. A part has the number of the node that it was on.
     between: &'a Csr,
     takes: &'a [u32],
@@ -65,21 +65,21 @@ struct Placing<'a> {
     part_on: Vec<u32>,
 }
 
-impl Placing<'_> {
+impl TorusPlacement<'_> {
     fn at(&self, node: u32) -> At {
-        self.places.torus.at[node as usize]
+        self.coordinates.torus.at[node as usize]
     }
 
     fn hops(&self, a: u32, b: u32) -> i64 {
-        self.places.torus.hops(a, b)
+        self.coordinates.torus.hops(a, b)
     }
 
     /// The edges of a part to others, each times its hops, if the part is on a node.
     fn sum(&self, part: u32, node: u32) -> i64 {
-        let torus = self.places.group_of[node as usize];
+        let torus = self.coordinates.group_of[node as usize];
         let edges =
             self.between.edges(part as usize).map(|(to, weight)| (self.node_of_part[to], weight));
-        let inside = edges.filter(|(to, _)| self.places.group_of[*to as usize] == torus);
+        let inside = edges.filter(|(to, _)| self.coordinates.group_of[*to as usize] == torus);
         inside.map(|(to, weight)| weight * self.hops(node, to)).sum()
     }
 
@@ -156,7 +156,7 @@ impl Placing<'_> {
         }
         for part in left {
             let wanted = self.node_of_part[part as usize];
-            let group_of = &self.places.group_of;
+            let group_of = &self.coordinates.group_of;
             let fits = |node: &u32| {
                 let node = *node as usize;
                 self.part_on[node] == NONE
@@ -173,7 +173,7 @@ impl Placing<'_> {
     /// Lets parts change places, ever more seldom where that adds to the sum of hops, so that parts come near those that
     /// they send to; `first` goes to node 0 and stays.
     fn exchange(&mut self, first: u32, budget: &mut Budget) {
-        let group_of = &self.places.group_of;
+        let group_of = &self.coordinates.group_of;
         let alike = |a: u32, b: u32| {
             let (a, b) = (a as usize, b as usize);
             self.takes[a] == self.takes[b] && group_of[a] == group_of[b]
@@ -204,7 +204,8 @@ impl Placing<'_> {
             // Next to one of its neighbors, if a node is there; now and then anywhere.
             let near = (!neighbors.is_empty() && random.below(8) > 0).then(|| {
                 let to = self.node_of_part[neighbors[random.below(neighbors.len())] as usize];
-                let beside = self.places.torus.beside(self.at(to), random.below(2 * MOST_DIMS));
+                let beside =
+                    self.coordinates.torus.beside(self.at(to), random.below(2 * MOST_DIMS));
                 place_of.get(&(group_of[to as usize], beside)).copied()
             });
             let node = near.flatten().unwrap_or_else(|| used[random.below(used.len())]);
@@ -229,7 +230,7 @@ impl Placing<'_> {
         }
     }
 
-    /// Lets two parts change places.
+    /// Lets two parts change coordinates.
     fn swap(&mut self, a: u32, b: u32) {
         self.node_of_part.swap(a as usize, b as usize);
         for part in [a, b] {
@@ -303,7 +304,7 @@ mod tests {
 
     #[test]
     fn without_weights_links_lose_nothing_whatever_the_weights() {
-        let (layout, grid) = (dealt(&[16; 16]), grid(&[16, 16]).assumed());
+        let (layout, grid) = (dealt(&[16; 16]), grid(&[16, 16]).with_unknown_weights());
         let plan = planned(&grid, &layout);
         assert!(plan.links.after.inter_node_edges < plan.links.before.inter_node_edges);
         for weights in [[1, 4], [4, 1], [1, 1], [4, 4]] {

@@ -14,7 +14,7 @@ use super::grid::Grid;
 use super::lattice::Lattice;
 use super::plan::{Options, Plan};
 use super::refine::LARGE;
-use super::torus::Places;
+use super::torus::NodeCoordinates;
 use crate::machine::{Level, Machine};
 
 /// The largest ratio of two dimensions' weights that is allowed for.
@@ -88,11 +88,11 @@ fn cuts(grid: &Grid, layout: &Machine, plan: &Plan) -> Vec<Cut> {
             edges.for_each_cut_edge(&group_of, |from, _, weight| visit(from as usize, weight));
         })
     };
-    let links = Places::new(layout).map(|places| {
+    let links = NodeCoordinates::new(layout).map(|coordinates| {
         let nodes: Vec<u32> = plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
         let mut number = HashMap::new();
         Cut::new(grid, |edges, visit| {
-            places.for_each_load(edges, &nodes, |link, weight| {
+            coordinates.for_each_load(edges, &nodes, |link, weight| {
                 let next = number.len();
                 visit(*number.entry(link).or_insert(next), weight);
             });
@@ -186,7 +186,7 @@ fn corners(ndims: usize) -> impl Iterator<Item = Vec<i64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::search::plan_assumed;
+    use super::super::search::plan_by_unknown_weights;
     use super::*;
     use crate::topology::Cart;
 
@@ -195,7 +195,7 @@ mod tests {
     }
 
     fn planned(dims: &[i32], sizes: &[usize]) -> Plan {
-        plan_assumed(&grid(dims), &Machine::blocks(sizes), &Options::default())
+        plan_by_unknown_weights(&grid(dims), &Machine::blocks(sizes), &Options::default())
     }
 
     fn sums(plan: &Plan) -> (i64, i64) {
@@ -232,7 +232,10 @@ mod tests {
         assert_eq!(sums(&planned(&[16, 16], &[16; 16])), (480, 256));
         // Ranks dealt to few nodes in turn cut so much that nothing can be lost.
         let dealt = Machine::from_ids(&(0..64).map(|rank| rank % 4).collect::<Vec<_>>());
-        assert_eq!(sums(&plan_assumed(&grid(&[8, 8]), &dealt, &Options::default())), (112, 32));
+        assert_eq!(
+            sums(&plan_by_unknown_weights(&grid(&[8, 8]), &dealt, &Options::default())),
+            (112, 32)
+        );
     }
 
     #[test]
@@ -244,7 +247,7 @@ mod tests {
             (&[30, 24], [vec![60; 6], vec![40; 9]].concat()),
         ] {
             let layout = Machine::blocks(&sizes);
-            let plan = plan_assumed(&grid(dims), &layout, &Options::default());
+            let plan = plan_by_unknown_weights(&grid(dims), &layout, &Options::default());
             let node_of: Vec<u32> =
                 plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
             assert!(plan.after.inter_node_edges < plan.before.inter_node_edges, "{dims:?}");

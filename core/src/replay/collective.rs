@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::network::{Network, Places};
+use super::network::{Network, RankLocations};
 use super::{Meeting, Program};
 
 /// The collectives of one group.
@@ -83,7 +83,7 @@ pub(super) fn cost(
     group: u32,
     kind: Meeting,
     bytes: u64,
-    places: &Places<'_>,
+    places: &RankLocations<'_>,
     network: &Network,
 ) -> u64 {
     let members = &program.groups[group as usize];

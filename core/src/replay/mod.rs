@@ -12,7 +12,7 @@ mod run;
 #[cfg(test)]
 mod tests;
 
-pub use network::{Link, Network, Places};
+pub use network::{Link, Network, RankLocations};
 pub use run::{Replayed, replay};
 
 /// A call of a process.

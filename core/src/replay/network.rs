@@ -70,14 +70,14 @@ pub(super) fn seconds(ticks: u64) -> f64 {
 
 /// The places of ranks.
 #[derive(Debug, Clone, Copy)]
-pub struct Places<'a> {
+pub struct RankLocations<'a> {
     /// The node of each rank.
     pub node_of: &'a [u32],
     /// For each level above nodes, the lowest first, the group of each node.
     pub above: &'a [Vec<u32>],
 }
 
-impl Places<'_> {
+impl RankLocations<'_> {
     /// The level that a message from one rank to another crosses; 0 inside a node.
     pub(super) fn level(&self, from: u32, to: u32) -> usize {
         let [from, to] = [from, to].map(|rank| self.node_of[rank as usize] as usize);

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
 use super::collective::{self, Group};
-use super::network::{Network, Places, seconds, ticks};
+use super::network::{Network, RankLocations, seconds, ticks};
 use super::{Event, Meeting, Op, Program};
 
 /// Blocking sends of more bytes are over when they have left the node.
@@ -82,7 +82,7 @@ struct Rank {
 
 struct Replay<'a> {
     program: &'a Program,
-    places: Places<'a>,
+    places: RankLocations<'a>,
     network: &'a Network,
     mark: &'a [u32],
     queue: BinaryHeap<Reverse<(u64, u64, Next)>>,
@@ -98,7 +98,12 @@ struct Replay<'a> {
 }
 
 /// Replays a program where its ranks are at `places`. `mark` is a number of calls for each rank, or nothing.
-pub fn replay(program: &Program, places: Places<'_>, network: &Network, mark: &[u32]) -> Replayed {
+pub fn replay(
+    program: &Program,
+    places: RankLocations<'_>,
+    network: &Network,
+    mark: &[u32],
+) -> Replayed {
     let (count, nodes) = (program.ranks.len(), places.nodes());
     let mut replay = Replay {
         program,

@@ -21,7 +21,7 @@ fn program(ranks: Vec<Vec<Op>>) -> Program {
 }
 
 fn time(program: &Program, node_of: &[u32]) -> f64 {
-    let places = Places { node_of, above: &[] };
+    let places = RankLocations { node_of, above: &[] };
     replay(program, places, &Network::new(SLOW), &[]).seconds
 }
 
@@ -79,7 +79,7 @@ fn a_message_takes_the_latency_and_its_bytes() {
 fn switches_add_latency() {
     let one = program(vec![vec![send(1, 0)], vec![recv(0)]]);
     let run = |above: &[Vec<u32>]| {
-        replay(&one, Places { node_of: &[0, 1], above }, &Network::new(SLOW), &[]).seconds
+        replay(&one, RankLocations { node_of: &[0, 1], above }, &Network::new(SLOW), &[]).seconds
     };
     assert!((run(&[vec![0, 1]]) - run(&[vec![0, 0]]) - 20e-6).abs() < 1e-9);
 }
@@ -92,7 +92,7 @@ fn messages_are_matched_in_order_and_by_tag() {
     let crossed =
         program(vec![vec![tagged(7, 1000), tagged(8, 0)], vec![by_tag(Some(8)), by_tag(Some(7))]]);
     let run = |program: &Program| {
-        replay(program, Places { node_of: &[0, 1], above: &[] }, &Network::new(SLOW), &[])
+        replay(program, RankLocations { node_of: &[0, 1], above: &[] }, &Network::new(SLOW), &[])
     };
     assert_eq!(run(&crossed).calls, [2, 2]);
     let any =
@@ -115,7 +115,7 @@ fn collectives_wait_for_whom_they_need() {
         let marks: Vec<u32> = vec![1; 4];
         let all = replay(
             &program,
-            Places { node_of: &[0, 0, 1, 1], above: &[] },
+            RankLocations { node_of: &[0, 0, 1, 1], above: &[] },
             &Network::new(SLOW),
             &marks,
         );
@@ -127,7 +127,7 @@ fn collectives_wait_for_whom_they_need() {
                 alone.ranks[late].clear();
                 let mut mark = vec![u32::MAX; 4];
                 mark[*rank] = 1;
-                let places = Places { node_of: &[0, 0, 1, 1], above: &[] };
+                let places = RankLocations { node_of: &[0, 0, 1, 1], above: &[] };
                 replay(&alone, places, &Network::new(SLOW), &mark).calls[*rank] == 2
             })
             .count()
@@ -160,7 +160,7 @@ proptest! {
         steps in 1usize..4,
     ) {
         let program = grid(4, 4, steps, bytes, false);
-        let places = Places { node_of: &node_of, above: &[] };
+        let places = RankLocations { node_of: &node_of, above: &[] };
         let run = |program: &Program, link| replay(program, places, &Network::new(link), &[]);
         let now = run(&program, SLOW);
         let all: Vec<u32> = program.ranks.iter().map(|events| events.len() as u32).collect();
@@ -193,7 +193,7 @@ proptest! {
         let mut program = grid(4, 4, 8, 100, true);
         program.ranks.iter_mut().zip(&kept).for_each(|(events, kept)| events.truncate(*kept));
         let run = |node_of: &[u32]| {
-            replay(&program, Places { node_of, above: &[] }, &Network::new(SLOW), &[]).calls
+            replay(&program, RankLocations { node_of, above: &[] }, &Network::new(SLOW), &[]).calls
         };
         prop_assert_eq!(run(&node_of), run(&rows(4, 4)));
     }

@@ -229,7 +229,7 @@ mod tests {
     use super::*;
     use crate::machine::Machine;
     use crate::mapping::{Distances, Grid, Plan};
-    use crate::report::record::{Reason, Reorder};
+    use crate::report::record::{Reason, ReorderOrigin};
     use crate::topology::Cart;
 
     fn grid(side: i32) -> Cart {
@@ -237,7 +237,7 @@ mod tests {
     }
 
     fn plain(side: i32) -> Record {
-        Record::new("MPI_Cart_create", &grid(side), 2 * side, Reorder::No, Reason::NOT_ASKED)
+        Record::new("MPI_Cart_create", &grid(side), 2 * side, ReorderOrigin::No, Reason::NOT_ASKED)
     }
 
     #[test]
@@ -330,7 +330,7 @@ warning: careful (2 times)
             report.add(Record::planned(
                 "MPI_Cart_create",
                 &grid(side),
-                Reorder::Asked,
+                ReorderOrigin::Asked,
                 &layout,
                 &plan,
             ));

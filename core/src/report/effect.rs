@@ -156,7 +156,7 @@ pub struct Effect {
     /// The cost, with equal weights, of a mapping that was not taken because it could be a loss with unequal
     /// ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub withheld: Option<Cost>,
+    pub rejected_as_risky: Option<Cost>,
     /// The effect at each level of the machine, the outermost first; the nodes are one of them.
     #[serde(default)]
     pub levels: Vec<LevelEffect>,
@@ -173,7 +173,7 @@ impl Effect {
             before: plan.before,
             after: plan.after,
             algorithm: plan.algorithm.into(),
-            withheld: plan.rejected_as_risky,
+            rejected_as_risky: plan.rejected_as_risky,
             levels: LevelEffect::of(layout, plan),
             weighted: plan.weighted.as_ref().map(WeightedEffect::from),
         }

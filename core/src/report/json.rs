@@ -131,7 +131,7 @@ mod tests {
     use crate::engine::NodeTraffic;
     use crate::machine::{Kind, Machine};
     use crate::mapping::{Csr, Distances, Grid, Plan};
-    use crate::report::{Origin, Reason, Record, Reorder, Report};
+    use crate::report::{Origin, Reason, Record, ReorderOrigin, Report};
     use crate::topology::Cart;
     use crate::topology::TopologySummary;
 
@@ -149,14 +149,14 @@ mod tests {
             ..Plan::identity(&Grid::from(&grid), &switches, &Distances::default(), |_| 2)
         };
         report.add(
-            Record::planned("MPI_Cart_create", &grid, Reorder::Forced, &switches, &plan)
+            Record::planned("MPI_Cart_create", &grid, ReorderOrigin::Forced, &switches, &plan)
                 .took(0.5, 1.0),
         );
         let graph = Csr::from_edges(5, [(0, 4, 3)].into_iter());
         let plan = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
         let shape = TopologySummary::DistGraph { edges: None, weighted: true };
         report.add(
-            Record::planned("MPI_Dist_graph_create", shape, Reorder::Asked, &layout, &plan)
+            Record::planned("MPI_Dist_graph_create", shape, ReorderOrigin::Asked, &layout, &plan)
                 .kept(Reason::too_large("9 edges, at most 8"))
                 .traffic(NodeTraffic::new(&graph, &layout, &plan)),
         );

@@ -24,5 +24,5 @@ pub use json::{Document, Job};
 pub use launch::Launch;
 pub use origin::Origin;
 pub use places::{Placements, VertexPlacement};
-pub use record::{Reason, Record, Reorder};
+pub use record::{Reason, Record, ReorderOrigin};
 pub use warning::{foreign_launcher, launched, short_periodic_sides};

@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::engine::NodeTraffic;
     use crate::mapping::{Csr, Distances};
-    use crate::report::{Record, Reorder};
+    use crate::report::{Record, ReorderOrigin};
     use crate::topology::TopologySummary;
 
     #[test]
@@ -168,7 +168,7 @@ mod tests {
         let record = Record::planned(
             "MPI_Graph_create",
             TopologySummary::Graph { nnodes: 4, edges: 3 },
-            Reorder::Asked,
+            ReorderOrigin::Asked,
             &layout,
             &plan,
         );

@@ -16,8 +16,8 @@ impl Record {
             Some(weighted) => weighted.after < weighted.before,
             None => effect.after.inter_node_edges < effect.before.inter_node_edges,
         };
-        let withheld = self.withheld();
-        if self.kept != Some(Reason::NOT_ASKED) || !(gains || withheld.is_some()) {
+        let rejected_as_risky = self.rejected_as_risky();
+        if self.kept != Some(Reason::NOT_ASKED) || !(gains || rejected_as_risky.is_some()) {
             return None;
         }
         // Switches that cannot be written in a word are left to the user.
@@ -34,7 +34,7 @@ impl Record {
         let told = weights
             .as_ref()
             .map(|weights| weights.iter().map(i64::to_string).collect::<Vec<_>>().join(","));
-        if let Some(weights) = told.or(withheld.map(|(ones, _)| ones)) {
+        if let Some(weights) = told.or(rejected_as_risky.map(|(ones, _)| ones)) {
             let _ = write!(command, " --weights {weights}");
         }
         let runs: Vec<(usize, usize)> = nodes.runs().collect();
@@ -48,7 +48,7 @@ impl Record {
             }
         };
         if let Some((_, distances)) = switches
-            && *distances != Distances::AS_ASSUMED.of(distances.len() - 2)
+            && *distances != Distances::NOT_GIVEN.of(distances.len() - 2)
         {
             let distances: Vec<String> = distances.iter().map(i64::to_string).collect();
             let _ = write!(command, " --level-weights {}", distances.join(","));
@@ -58,10 +58,10 @@ impl Record {
         Some(format!("{command} {options}"))
     }
 
-    /// Equal weights, as people write them, and what the mapping costs by them that was withheld.
-    pub(super) fn withheld(&self) -> Option<(String, Cost)> {
+    /// Equal weights, as people write them, and what the mapping costs by them that was rejected_as_risky.
+    pub(super) fn rejected_as_risky(&self) -> Option<(String, Cost)> {
         let TopologySummary::Cart { dims, .. } = &self.topology else { return None };
-        let cost = self.effect.as_ref()?.withheld?;
+        let cost = self.effect.as_ref()?.rejected_as_risky?;
         Some((vec!["1"; dims.len()].join(","), cost))
     }
 }
@@ -72,7 +72,7 @@ mod tests {
     use crate::machine::{Kind, Machine};
     use crate::mapping::plan::Weighted;
     use crate::mapping::{Grid, Plan};
-    use crate::report::Reorder;
+    use crate::report::ReorderOrigin;
     use crate::topology::Cart;
 
     #[test]
@@ -83,7 +83,7 @@ mod tests {
             let before = Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |_| 0);
             let after = Cost { inter_node_edges: after, max_node_edges: 1 };
             let plan = Plan { old_rank: Some((0..16).collect()), after, ..before };
-            Record::planned("MPI_Cart_create", &grid, Reorder::No, &layout, &plan)
+            Record::planned("MPI_Cart_create", &grid, ReorderOrigin::No, &layout, &plan)
                 .launch(Launch::new("Open MPI v4.1.4", 16, |_| None, Some("n[0-3]".into())))
                 .kept(kept)
                 .to_string()
@@ -134,7 +134,7 @@ mod tests {
             let before = Plan::identity(&Grid::from(&grid), layout, &distances, |_| 0);
             let weighted = before.weighted.clone().map(|weighted| Weighted { after, ..weighted });
             let plan = Plan { old_rank: Some((0..16).collect()), weighted, ..before };
-            Record::planned("MPI_Cart_create", &grid, Reorder::No, layout, &plan)
+            Record::planned("MPI_Cart_create", &grid, ReorderOrigin::No, layout, &plan)
                 .kept(Reason::NOT_ASKED)
                 .to_string()
         };

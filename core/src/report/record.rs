@@ -18,7 +18,7 @@ use crate::topology::TopologySummary;
 /// The origin of the request to reorder ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Reorder {
+pub enum ReorderOrigin {
     /// The program passed 0.
     No,
     /// The program passed 1.
@@ -50,7 +50,7 @@ impl Reason {
     pub const NO_ARGUMENT: Self = Self(Cow::Borrowed("the function keeps the order"));
 
     /// A mapping helps if all dimensions have equal weights, but the weights are unknown, and it may hurt if not.
-    pub const WITHHELD: Self =
+    pub const REJECTED_AS_RISKY: Self =
         Self(Cow::Borrowed("moving helps if all faces are alike but may hurt if not"));
     /// Processes of distributed graphs are moved only if the info or the user allows it.
     pub const NOT_TOLD: Self = Self(Cow::Borrowed(
@@ -88,7 +88,7 @@ pub struct Record {
     /// The number of processes that the old communicator has.
     pub comm_size: i32,
     /// The origin of the request to reorder ranks.
-    pub reorder: Reorder,
+    pub reorder: ReorderOrigin,
     /// The sizes of the nodes of the old communicator, if they are known.
     pub nodes: Option<NodeSizes>,
     /// Why every process kept its rank; `None`: a mapping was applied.
@@ -117,7 +117,7 @@ impl Record {
         function: &'static str,
         topology: impl Into<TopologySummary>,
         comm_size: i32,
-        reorder: Reorder,
+        reorder: ReorderOrigin,
         kept: Reason,
     ) -> Self {
         Self {
@@ -143,7 +143,7 @@ impl Record {
         function: &'static str,
         topology: impl Into<TopologySummary>,
         comm_size: i32,
-        reorder: Reorder,
+        reorder: ReorderOrigin,
     ) -> Self {
         Self { kept: None, ..Self::new(function, topology, comm_size, reorder, Reason::NO_LAYOUT) }
     }
@@ -152,7 +152,7 @@ impl Record {
     pub fn planned(
         function: &'static str,
         topology: impl Into<TopologySummary>,
-        reorder: Reorder,
+        reorder: ReorderOrigin,
         layout: &Machine,
         plan: &Plan,
     ) -> Self {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::effect::{Effect, LevelEffect, WeightedEffect};
 use super::json::{Document, Warning};
-use super::record::{Reason, Record, Reorder};
+use super::record::{Reason, Record, ReorderOrigin};
 use crate::machine::Kind;
 use crate::mapping::{Cost, Plan};
 use crate::topology::TopologySummary;
@@ -108,8 +108,8 @@ impl fmt::Display for Record {
             None => writeln!(f)?,
         }
         match (&self.kept, &self.effect) {
-            (Some(why), _) => match self.withheld() {
-                Some((_, cost)) if *why == Reason::WITHHELD => {
+            (Some(why), _) => match self.rejected_as_risky() {
+                Some((_, cost)) if *why == Reason::REJECTED_AS_RISKY => {
                     let before =
                         self.effect.as_ref().map_or(0, |effect| effect.before.max_node_edges);
                     let change = format!("{before} -> {}", cost.max_node_edges);
@@ -127,7 +127,7 @@ impl fmt::Display for Record {
             (None, Some(effect)) => write!(f, "  ranks reordered by {}", effect.algorithm)?,
             (None, None) => write!(f, "  ranks reordered")?,
         }
-        if self.reorder == Reorder::Forced {
+        if self.reorder == ReorderOrigin::Forced {
             write!(f, " (reorder = 0, CARTOGRAPH_REORDER=always)")?;
         }
         let each = |seconds: f64| Seconds(seconds / self.count as f64);
@@ -163,13 +163,13 @@ impl fmt::Display for Record {
             )?;
         }
         let command = self.rank_file();
-        match (self.withheld(), command) {
+        match (self.rejected_as_risky(), command) {
             (Some((_, cost)), Some(command)) => writeln!(
                 f,
                 "  with equal weights, a rank file for MPI_COMM_WORLD would reduce this to {} and {}: {command}",
                 cost.max_node_edges, cost.inter_node_edges
             ),
-            (Some((ones, cost)), None) if self.kept == Some(Reason::WITHHELD) => writeln!(
+            (Some((ones, cost)), None) if self.kept == Some(Reason::REJECTED_AS_RISKY) => writeln!(
                 f,
                 "  with CARTOGRAPH_WEIGHTS={ones}, which says that they are alike, this would be {} and {}{}",
                 cost.max_node_edges,
@@ -264,7 +264,7 @@ mod tests {
     use crate::topology::Cart;
 
     #[test]
-    fn what_is_withheld_is_told_with_what_applies_it() {
+    fn what_is_rejected_as_risky_is_told_with_what_applies_it() {
         let grid = Cart::new(&[4, 4, 1], &[false; 3], 16).unwrap();
         let layout = Machine::parse("4x4", 16).unwrap();
         let plan = plan_cart(&Grid::from(&grid), &layout, &Options::default());
@@ -273,7 +273,7 @@ mod tests {
                 .kept(kept)
                 .to_string()
         };
-        let text = record(Reorder::Asked, Reason::WITHHELD);
+        let text = record(ReorderOrigin::Asked, Reason::REJECTED_AS_RISKY);
         let ends = "\
   edges of the busiest node 8; between nodes 24, at least 16; weights assumed equal
   with CARTOGRAPH_WEIGHTS=1,1,1, which says that they are alike, this would be 4 and 16: cartograph tune finds out whether it is faster
@@ -281,11 +281,11 @@ mod tests {
         assert!(text.ends_with(ends), "{text}");
         let kept = "ranks kept: moving helps if all faces are alike (8 -> 4) but may hurt if not; ";
         assert!(text.contains(kept), "{text}");
-        let text = record(Reorder::No, Reason::NOT_ASKED);
+        let text = record(ReorderOrigin::No, Reason::NOT_ASKED);
         let ends = "  with equal weights, a rank file for MPI_COMM_WORLD would reduce this to 4 and 16: \
             cartograph plan --dims 4x4x1 --weights 1,1,1 --nodes 4 --ppn 4 --rankfile LAUNCHER FILE --hosts NAMES\n";
         assert!(text.ends_with(ends), "{text}");
-        assert!(!record(Reorder::Asked, Reason::OFF).contains("CARTOGRAPH_WEIGHTS"));
+        assert!(!record(ReorderOrigin::Asked, Reason::OFF).contains("CARTOGRAPH_WEIGHTS"));
     }
 
     #[test]
@@ -301,8 +301,13 @@ mod tests {
             let plan = Plan::identity(&graph, &layout, &Distances::default(), |_| 0);
             let traffic = NodeTraffic::new(&graph, &layout, &plan);
             let summary = TopologySummary::DistGraph { edges: None, weighted };
-            let record =
-                Record::planned("MPI_Dist_graph_create", summary, Reorder::No, &layout, &plan);
+            let record = Record::planned(
+                "MPI_Dist_graph_create",
+                summary,
+                ReorderOrigin::No,
+                &layout,
+                &plan,
+            );
             record.traffic(traffic).to_string()
         };
         assert!(
@@ -324,8 +329,8 @@ mod tests {
         let plan = Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |sizes| {
             16 / sizes[0] as i64
         });
-        let text =
-            Record::planned("MPI_Cart_create", &grid, Reorder::Asked, &layout, &plan).to_string();
+        let text = Record::planned("MPI_Cart_create", &grid, ReorderOrigin::Asked, &layout, &plan)
+            .to_string();
         let expected = "  \
 edges of the busiest node 2; between nodes 6, at least 4; weights assumed equal
   between 2 switches 2, at least 2; of the busiest 1
@@ -354,11 +359,12 @@ edges of the busiest node 2; between nodes 6, at least 4; weights assumed equal
             ..Plan::identity(&Grid::from(&grid), &layout, &Distances::default(), |_| 1204)
         };
         for _ in 0..3 {
-            let made = Record::planned("MPI_Cart_create", &grid, Reorder::Forced, &layout, &plan);
+            let made =
+                Record::planned("MPI_Cart_create", &grid, ReorderOrigin::Forced, &layout, &plan);
             report.add(made.took(0.0012, 0.0034));
         }
         let small = Cart::new(&[2, 2], &[true, true], 4).unwrap();
-        let kept = Record::new("MPI_Cart_sub", &small, 6, Reorder::No, Reason::NO_ARGUMENT);
+        let kept = Record::new("MPI_Cart_sub", &small, 6, ReorderOrigin::No, Reason::NO_ARGUMENT);
         report.add(kept.took(0.0, 0.0000123));
         report.warn("careful");
         report.warn("careful");

@@ -53,7 +53,8 @@ impl Row {
 /// The edges of the busiest node as they are and as they could be, of a topology whose ranks were kept.
 fn edges(record: &Record) -> Option<(i64, i64)> {
     let effect = record.effect.as_ref()?;
-    let best = effect.withheld.map_or(effect.after.max_node_edges, |cost| cost.max_node_edges);
+    let best =
+        effect.rejected_as_risky.map_or(effect.after.max_node_edges, |cost| cost.max_node_edges);
     Some((effect.before.max_node_edges, best))
 }
 

@@ -52,7 +52,7 @@ fn row(table: &mut Table, dims: &[usize], uneven: bool) -> bool {
     let layout = Machine::blocks(&sizes);
     let stencil = Grid::nearest_neighbors(&vec![1; dims.len()]);
     let known = Grid::new(dims.to_vec(), vec![false; dims.len()], stencil);
-    let unknown = known.clone().assumed();
+    let unknown = known.clone().with_unknown_weights();
     let run = |grid: &Grid| {
         let start = clock::now();
         let plan = plan_cart(grid, &layout, &Options::default());

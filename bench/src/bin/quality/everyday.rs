@@ -24,7 +24,7 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
             let kept = plans.iter().map(kept).sum::<f64>() / plans.len() as f64;
             format!("{moved} | {:.2}", kept.exp())
         };
-        let (default, known) = (of(&|of| of.grid().assumed()), of(&|of| of.grid()));
+        let (default, known) = (of(&|of| of.grid().with_unknown_weights()), of(&|of| of.grid()));
         table.row(&format!("{nodes} | {} | {default} | {known}", grids.len()));
     }
     (vec![table], true)

@@ -147,7 +147,8 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
                 false => u64::from(blocks[rank]),
             });
             let machine = Machine::from_ids(&ids.collect::<Vec<_>>());
-            let plan = plan_cart(&grid.grid().assumed(), &machine, &Options::default());
+            let plan =
+                plan_cart(&grid.grid().with_unknown_weights(), &machine, &Options::default());
             if plan.old_rank.is_none() {
                 continue;
             }

@@ -116,7 +116,7 @@ fn trial(instance: &Instance) -> Option<Trial> {
     (gain > 0.0).then(|| Trial {
         gain,
         equal: Ratios::new(instance, &found),
-        applied: Ratios::new(instance, &plan(&equal.assumed())),
+        applied: Ratios::new(instance, &plan(&equal.with_unknown_weights())),
     })
 }
 

@@ -2,7 +2,7 @@
 //! or a communicator that fits, and no rank may wait for one that does not come.
 
 use super::*;
-use crate::engine::calls::{Call, fits, make};
+use crate::engine::calls::{ConstructorCall, fits, make};
 use crate::engine::digest::COLLIDING;
 use crate::engine::policy::Reorder;
 use crate::machine::Machine;
@@ -11,7 +11,7 @@ use crate::machine::Machine;
 fn collide(
     layout: Option<Machine>,
     settings: impl Fn(i32) -> CallSettings + Sync,
-    calls: [&Call; 4],
+    calls: [&ConstructorCall; 4],
 ) {
     let grid = Cart::new(&[2, 2], &[false; 2], 4).unwrap();
     sim::run_on(layout, 4, |comm| {
@@ -31,13 +31,13 @@ fn collide(
     });
 }
 
-fn every_call() -> Vec<Call> {
+fn every_call() -> Vec<ConstructorCall> {
     let mut calls = Vec::new();
     for reorder in [false, true] {
         for dims in [&[4][..], &[3], &[2], &[2, 2], &[4, 1], &[1], &[], &[5]] {
             for periodic in [false, true] {
                 let periods = vec![periodic; dims.len()];
-                calls.push(Call::Cart { dims: dims.to_vec(), periods, reorder });
+                calls.push(ConstructorCall::Cart { dims: dims.to_vec(), periods, reorder });
             }
         }
         for (index, edges) in [
@@ -48,7 +48,11 @@ fn every_call() -> Vec<Call> {
             (&[], &[]),
             (&[1], &[1]),
         ] {
-            calls.push(Call::Graph { index: index.to_vec(), edges: edges.to_vec(), reorder });
+            calls.push(ConstructorCall::Graph {
+                index: index.to_vec(),
+                edges: edges.to_vec(),
+                reorder,
+            });
         }
         for weighted in [None, Some(false), Some(true)] {
             let (edges, into) = if weighted.is_none() {
@@ -56,12 +60,12 @@ fn every_call() -> Vec<Call> {
             } else {
                 (vec![[0, 1, 2], [3, 3, 4]], vec![[2, 2]])
             };
-            calls.push(Call::Edges { edges, weighted, reorder });
-            calls.push(Call::Adjacent { away: into.clone(), into, weighted, reorder });
+            calls.push(ConstructorCall::Edges { edges, weighted, reorder });
+            calls.push(ConstructorCall::Adjacent { away: into.clone(), into, weighted, reorder });
         }
     }
     for remain in [[false, false], [true, false], [false, true], [true, true]] {
-        calls.push(Call::Sub { remain });
+        calls.push(ConstructorCall::Sub { remain });
     }
     calls
 }

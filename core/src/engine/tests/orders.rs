@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 use self::collectives::collectives;
 use self::steps::{Recorded, Step, Waiting, explore, record};
 use super::*;
-use crate::engine::calls::{Call, make};
+use crate::engine::calls::{ConstructorCall, make};
 use crate::engine::digest::COLLIDING;
 use crate::engine::policy::Reorder;
 use crate::engine::sim::HostGraph;
@@ -71,7 +71,7 @@ const ALL_AROUND: [Around; 6] = [
 ];
 
 /// Each process makes its call, and all orders end.
-fn try_all_orders(explored: &mut Explored, around: Around, calls: &[&Call]) {
+fn try_all_orders(explored: &mut Explored, around: Around, calls: &[&ConstructorCall]) {
     let size = calls.len();
     let grid = row(size);
     let settings = CallSettings {
@@ -110,7 +110,7 @@ fn all_dims(size: usize) -> Vec<Vec<i32>> {
 
 /// The calls of all processes for the graph whose edges are the bits of a number; each process gives edges that leave it,
 /// edges that come to it, or process 0 gives all.
-fn graphs(size: usize, bits: u64) -> Vec<Vec<Call>> {
+fn graphs(size: usize, bits: u64) -> Vec<Vec<ConstructorCall>> {
     let ends: Vec<[i32; 2]> = (0..size * size)
         .filter(|bit| bits >> bit & 1 == 1)
         .map(|bit| [(bit / size) as i32, (bit % size) as i32])
@@ -124,15 +124,15 @@ fn graphs(size: usize, bits: u64) -> Vec<Vec<Call>> {
         Some(*sum)
     });
     let edges = ends.iter().map(|ends| ends[1]).collect();
-    let graph = Call::Graph { index: index.collect(), edges, reorder: true };
-    let adjacent = |rank| Call::Adjacent {
+    let graph = ConstructorCall::Graph { index: index.collect(), edges, reorder: true };
+    let adjacent = |rank| ConstructorCall::Adjacent {
         into: others(rank, 1),
         away: others(rank, 0),
         weighted: None,
         reorder: true,
     };
     let given = |giver: fn(&[i32; 2]) -> i32| {
-        let of = |rank| Call::Edges {
+        let of = |rank| ConstructorCall::Edges {
             edges: ends.iter().filter(|e| giver(e) == rank).map(|e| [e[0], e[1], 1]).collect(),
             weighted: Some(true),
             reorder: true,
@@ -154,12 +154,19 @@ fn constructors(sizes: RangeInclusive<usize>, thinned: usize) {
         let mut explored = Explored::default();
         for around in ALL_AROUND {
             for (dims, reorder) in all_dims(size).iter().flat_map(|d| [(d, false), (d, true)]) {
-                let call =
-                    Call::Cart { dims: dims.clone(), periods: vec![true; dims.len()], reorder };
+                let call = ConstructorCall::Cart {
+                    dims: dims.clone(),
+                    periods: vec![true; dims.len()],
+                    reorder,
+                };
                 try_all_orders(&mut explored, around, &vec![&call; size]);
             }
             for remain in [[false; 2], [false, true], [true, false], [true; 2]] {
-                try_all_orders(&mut explored, around, &vec![&Call::Sub { remain }; size]);
+                try_all_orders(
+                    &mut explored,
+                    around,
+                    &vec![&ConstructorCall::Sub { remain }; size],
+                );
             }
             let step = if size < 3 { 1 } else { thinned };
             for bits in (0..1u64 << (size * size)).step_by(step) {
@@ -173,25 +180,31 @@ fn constructors(sizes: RangeInclusive<usize>, thinned: usize) {
 }
 
 /// One call of each kind for any process, and calls that are wrong or differ.
-fn any_calls(size: usize) -> Vec<Call> {
+fn any_calls(size: usize) -> Vec<ConstructorCall> {
     let ring = |rank: usize| [((rank + 1) % size) as i32, 1];
-    let cart =
-        |dims: Vec<i32>, reorder| Call::Cart { periods: vec![false; dims.len()], dims, reorder };
-    let adjacent = |weighted| Call::Adjacent {
+    let cart = |dims: Vec<i32>, reorder| ConstructorCall::Cart {
+        periods: vec![false; dims.len()],
+        dims,
+        reorder,
+    };
+    let adjacent = |weighted| ConstructorCall::Adjacent {
         into: vec![ring(0)],
         away: vec![ring(1)],
         weighted,
         reorder: true,
     };
-    let edges =
-        |to: i32| Call::Edges { edges: vec![[0, to, 1]], weighted: Some(true), reorder: true };
+    let edges = |to: i32| ConstructorCall::Edges {
+        edges: vec![[0, to, 1]],
+        weighted: Some(true),
+        reorder: true,
+    };
     vec![
         cart(vec![size as i32], true),
         cart(vec![1], true),
         cart(vec![-1], true),
-        Call::Graph { index: vec![1], edges: vec![0], reorder: true },
-        Call::Graph { index: vec![], edges: vec![], reorder: true },
-        Call::Sub { remain: [true, false] },
+        ConstructorCall::Graph { index: vec![1], edges: vec![0], reorder: true },
+        ConstructorCall::Graph { index: vec![], edges: vec![], reorder: true },
+        ConstructorCall::Sub { remain: [true, false] },
         adjacent(Some(true)),
         adjacent(Some(false)),
         edges(0),
@@ -221,7 +234,7 @@ fn two_wrong(sizes: RangeInclusive<usize>) {
         let calls = any_calls(size);
         for around in ALL_AROUND {
             for picks in with_two_others(size, calls.len()) {
-                let calls: Vec<&Call> = picks.iter().map(|pick| &calls[*pick]).collect();
+                let calls: Vec<&ConstructorCall> = picks.iter().map(|pick| &calls[*pick]).collect();
                 try_all_orders(&mut explored, around, &calls);
             }
         }

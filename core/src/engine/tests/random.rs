@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::calls::{Call, fits, make};
+use crate::engine::calls::{ConstructorCall, fits, make};
 use crate::engine::digest::COLLIDING;
 use crate::machine::Machine;
 use crate::mapping::{Options, Scramble};
@@ -14,13 +14,13 @@ fn few(most: usize, range: std::ops::RangeInclusive<i32>) -> impl Strategy<Value
 }
 
 /// A call that is right more often than not on `size` processes.
-fn any_call(size: i32) -> impl Strategy<Value = Call> {
+fn any_call(size: i32) -> impl Strategy<Value = ConstructorCall> {
     let cart = (few(3, 1..=3), any::<bool>(), any::<bool>(), 0..20).prop_map(
         move |(mut dims, periodic, reorder, spoil)| {
             if spoil == 0 {
                 dims.push(-1);
             }
-            Call::Cart { periods: vec![periodic; dims.len()], dims, reorder }
+            ConstructorCall::Cart { periods: vec![periodic; dims.len()], dims, reorder }
         },
     );
     let graph = (few(size as usize, 0..=2), any::<bool>(), -1..=size, 0..20).prop_map(
@@ -39,7 +39,7 @@ fn any_call(size: i32) -> impl Strategy<Value = Call> {
             if spoil == 1 {
                 index.push(-1);
             }
-            Call::Graph { index, edges, reorder }
+            ConstructorCall::Graph { index, edges, reorder }
         },
     );
     let node = move || prop_oneof![30 => 0..size, 1 => Just(size), 1 => Just(-1)];
@@ -47,34 +47,34 @@ fn any_call(size: i32) -> impl Strategy<Value = Call> {
     let weighted = || prop_oneof![Just(None), Just(Some(false)), Just(Some(true))];
     let edge = (node(), node(), weight()).prop_map(|(from, to, weight)| [from, to, weight]);
     let edges = (prop::collection::vec(edge, 0..4), weighted(), any::<bool>())
-        .prop_map(|(edges, weighted, reorder)| Call::Edges { edges, weighted, reorder });
+        .prop_map(|(edges, weighted, reorder)| ConstructorCall::Edges { edges, weighted, reorder });
     let end = move || prop::collection::vec((node(), weight()).prop_map(|(n, w)| [n, w]), 0..4);
     let adjacent =
         (end(), end(), weighted(), any::<bool>()).prop_map(|(into, away, weighted, reorder)| {
-            Call::Adjacent { into, away, weighted, reorder }
+            ConstructorCall::Adjacent { into, away, weighted, reorder }
         });
-    let sub = any::<[bool; 2]>().prop_map(|remain| Call::Sub { remain });
+    let sub = any::<[bool; 2]>().prop_map(|remain| ConstructorCall::Sub { remain });
     prop_oneof![cart, graph, edges, adjacent, sub]
 }
 
 /// Returns whether a rank can find a fault in its own call.
-fn is_wrong(call: &Call, size: i32) -> bool {
+fn is_wrong(call: &ConstructorCall, size: i32) -> bool {
     let outside = |node: &i32| !(0..size).contains(node);
     match call {
-        Call::Cart { dims, .. } => {
+        ConstructorCall::Cart { dims, .. } => {
             dims.iter().any(|side| *side < 1) || dims.iter().product::<i32>() > size
         }
-        Call::Graph { index, edges, .. } => {
+        ConstructorCall::Graph { index, edges, .. } => {
             index.len() as i32 > size
                 || index.first().is_some_and(|first| *first < 0)
                 || index.windows(2).any(|pair| pair[1] < pair[0])
                 || edges.iter().any(|to| !(0..index.len() as i32).contains(to))
         }
-        Call::Sub { .. } => false,
-        Call::Edges { edges, weighted, .. } => edges.iter().any(|[from, to, weight]| {
+        ConstructorCall::Sub { .. } => false,
+        ConstructorCall::Edges { edges, weighted, .. } => edges.iter().any(|[from, to, weight]| {
             outside(from) || outside(to) || (*weighted == Some(true) && *weight < 0)
         }),
-        Call::Adjacent { into, away, weighted, .. } => {
+        ConstructorCall::Adjacent { into, away, weighted, .. } => {
             let ends = || into.iter().chain(away);
             ends().any(|[node, _]| outside(node))
                 || *weighted == Some(true) && ends().any(|[_, weight]| *weight < 0)
@@ -84,43 +84,49 @@ fn is_wrong(call: &Call, size: i32) -> bool {
 }
 
 /// Returns whether `MPI_UNWEIGHTED` or weights are chosen; `None` for a null pointer of no edges.
-fn choice(call: &Call) -> Option<bool> {
+fn choice(call: &ConstructorCall) -> Option<bool> {
     match call {
-        Call::Edges { edges, weighted: None, .. } => (!edges.is_empty()).then_some(false),
-        Call::Adjacent { into, away, weighted: None, .. } => {
+        ConstructorCall::Edges { edges, weighted: None, .. } => {
+            (!edges.is_empty()).then_some(false)
+        }
+        ConstructorCall::Adjacent { into, away, weighted: None, .. } => {
             (!into.is_empty() || !away.is_empty()).then_some(false)
         }
-        Call::Edges { weighted, .. } | Call::Adjacent { weighted, .. } => *weighted,
+        ConstructorCall::Edges { weighted, .. } | ConstructorCall::Adjacent { weighted, .. } => {
+            *weighted
+        }
         _ => None,
     }
 }
 
 /// The arguments that must be the same on all ranks, whatever is checked.
-fn exact(call: &Call) -> (usize, Vec<i32>, bool) {
+fn exact(call: &ConstructorCall) -> (usize, Vec<i32>, bool) {
     match call {
-        Call::Cart { dims, reorder, .. } => (0, dims.clone(), *reorder),
-        Call::Graph { index, reorder, .. } => (1, vec![index.len() as i32], *reorder),
-        Call::Sub { remain } => (2, remain.map(i32::from).to_vec(), false),
-        Call::Edges { reorder, .. } => (3, vec![], *reorder),
-        Call::Adjacent { .. } => (4, vec![], false),
+        ConstructorCall::Cart { dims, reorder, .. } => (0, dims.clone(), *reorder),
+        ConstructorCall::Graph { index, reorder, .. } => (1, vec![index.len() as i32], *reorder),
+        ConstructorCall::Sub { remain } => (2, remain.map(i32::from).to_vec(), false),
+        ConstructorCall::Edges { reorder, .. } => (3, vec![], *reorder),
+        ConstructorCall::Adjacent { .. } => (4, vec![], false),
     }
 }
 
 /// The arguments that must be the same on all ranks if they are checked.
-fn checked(call: &Call) -> (Vec<i32>, bool) {
+fn checked(call: &ConstructorCall) -> (Vec<i32>, bool) {
     match call {
-        Call::Cart { periods, .. } => (periods.iter().map(|p| i32::from(*p)).collect(), false),
-        Call::Graph { index, edges, .. } => ([&index[..], edges].concat(), false),
-        Call::Adjacent { reorder, .. } => (vec![], *reorder),
+        ConstructorCall::Cart { periods, .. } => {
+            (periods.iter().map(|p| i32::from(*p)).collect(), false)
+        }
+        ConstructorCall::Graph { index, edges, .. } => ([&index[..], edges].concat(), false),
+        ConstructorCall::Adjacent { reorder, .. } => (vec![], *reorder),
         _ => (vec![], false),
     }
 }
 
 /// Returns whether each edge is given alike at both ends.
-fn edges_match(calls: &[&Call]) -> bool {
+fn edges_match(calls: &[&ConstructorCall]) -> bool {
     let (mut arriving, mut leaving) = (Vec::new(), Vec::new());
     for (rank, call) in (0..).zip(calls) {
-        if let Call::Adjacent { into, away, weighted, .. } = call {
+        if let ConstructorCall::Adjacent { into, away, weighted, .. } = call {
             let weight = |weight: i32| if *weighted == Some(true) { weight } else { 0 };
             arriving.extend(into.iter().map(|[from, w]| (*from, rank, weight(*w))));
             leaving.extend(away.iter().map(|[to, w]| (rank, *to, weight(*w))));
@@ -132,20 +138,21 @@ fn edges_match(calls: &[&Call]) -> bool {
 }
 
 /// Returns whether the calls of all ranks together make communicators.
-fn succeeds(calls: &[&Call], check: bool) -> bool {
-    let all_alike = |differ: &dyn Fn(&Call) -> bool| calls.iter().all(|call| !differ(call));
+fn succeeds(calls: &[&ConstructorCall], check: bool) -> bool {
+    let all_alike =
+        |differ: &dyn Fn(&ConstructorCall) -> bool| calls.iter().all(|call| !differ(call));
     let size = calls.len() as i32;
     let mixed = calls.iter().any(|call| choice(call) == Some(true))
         && calls.iter().any(|call| choice(call) == Some(false));
     !calls.iter().any(|call| is_wrong(call, size))
         && all_alike(&|call| exact(call) != exact(calls[0]))
         && (!check || all_alike(&|call| checked(call) != checked(calls[0])))
-        && !(mixed && (check || matches!(calls[0], Call::Edges { .. })))
+        && !(mixed && (check || matches!(calls[0], ConstructorCall::Edges { .. })))
         && (!check || edges_match(calls))
 }
 
 /// The expected topology of rank `rank` where no process is moved.
-fn topology(calls: &[&Call], grid: &Cart, rank: i32) -> Option<Topology> {
+fn topology(calls: &[&ConstructorCall], grid: &Cart, rank: i32) -> Option<Topology> {
     let size = calls.len() as i32;
     let is_weighted = {
         let chosen = calls.iter().find_map(|call| choice(call));
@@ -155,14 +162,18 @@ fn topology(calls: &[&Call], grid: &Cart, rank: i32) -> Option<Topology> {
         choice(calls[rank as usize]).unwrap_or(of_others)
     };
     let made = match calls[rank as usize] {
-        Call::Cart { dims, periods, .. } => Topology::Cart(Cart::new(dims, periods, size).unwrap()),
-        Call::Graph { index, edges, .. } => Topology::Graph(Graph::new(index, edges).unwrap()),
-        Call::Sub { remain } => Topology::Cart(grid.sub(remain, rank).unwrap().grid),
-        Call::Edges { .. } => {
+        ConstructorCall::Cart { dims, periods, .. } => {
+            Topology::Cart(Cart::new(dims, periods, size).unwrap())
+        }
+        ConstructorCall::Graph { index, edges, .. } => {
+            Topology::Graph(Graph::new(index, edges).unwrap())
+        }
+        ConstructorCall::Sub { remain } => Topology::Cart(grid.sub(remain, rank).unwrap().grid),
+        ConstructorCall::Edges { .. } => {
             let given: Vec<[i32; 4]> = (0..)
                 .zip(calls)
                 .flat_map(|(giver, call)| match call {
-                    Call::Edges { edges, .. } => edges
+                    ConstructorCall::Edges { edges, .. } => edges
                         .iter()
                         .map(|[from, to, weight]| [giver, *from, *to, *weight])
                         .collect::<Vec<_>>(),
@@ -171,7 +182,7 @@ fn topology(calls: &[&Call], grid: &Cart, rank: i32) -> Option<Topology> {
                 .collect();
             Topology::DistGraph(expected(&given, rank, size, is_weighted))
         }
-        Call::Adjacent { into, away, .. } => {
+        ConstructorCall::Adjacent { into, away, .. } => {
             let edges = |ends: &[[i32; 2]]| topology::Edges {
                 ranks: ends.iter().map(|end| end[0]).collect(),
                 weights: ends.iter().filter(|_| is_weighted).map(|end| end[1]).collect(),
@@ -184,7 +195,7 @@ fn topology(calls: &[&Call], grid: &Cart, rank: i32) -> Option<Topology> {
         }
     };
     let vertices = match &made {
-        Topology::Cart(_) if matches!(calls[0], Call::Sub { .. }) => size,
+        Topology::Cart(_) if matches!(calls[0], ConstructorCall::Sub { .. }) => size,
         Topology::Cart(grid) => grid.size(),
         Topology::Graph(graph) => graph.nnodes(),
         Topology::DistGraph(_) => size,
@@ -193,7 +204,7 @@ fn topology(calls: &[&Call], grid: &Cart, rank: i32) -> Option<Topology> {
 }
 
 /// One call or a few different ones, and which each rank makes.
-fn any_calls() -> impl Strategy<Value = (Vec<Call>, Vec<usize>)> {
+fn any_calls() -> impl Strategy<Value = (Vec<ConstructorCall>, Vec<usize>)> {
     (1..=6).prop_flat_map(|size| {
         let calls = (any_call(size), any_call(size), any_call(size));
         // Most ranks make the first.
@@ -210,14 +221,14 @@ fn any_calls() -> impl Strategy<Value = (Vec<Call>, Vec<usize>)> {
             // The fourth is the second with something else where ranks may differ.
             let mut fourth = second.clone();
             match &mut fourth {
-                Call::Cart { periods, .. } => periods.iter_mut().for_each(|p| *p = !*p),
-                Call::Graph { edges, .. } => edges.reverse(),
-                Call::Adjacent { into, weighted, .. } => {
+                ConstructorCall::Cart { periods, .. } => periods.iter_mut().for_each(|p| *p = !*p),
+                ConstructorCall::Graph { edges, .. } => edges.reverse(),
+                ConstructorCall::Adjacent { into, weighted, .. } => {
                     into.pop();
                     *weighted = Some(true);
                 }
-                Call::Edges { edges, .. } => edges.reverse(),
-                Call::Sub { .. } => {}
+                ConstructorCall::Edges { edges, .. } => edges.reverse(),
+                ConstructorCall::Sub { .. } => {}
             }
             (vec![first, second, third, fourth], picks)
         })
@@ -235,7 +246,7 @@ proptest! {
 
     #[test]
     fn every_rank_comes_to_what_the_arguments_say((calls, picks) in any_calls(), check in any::<bool>()) {
-        let calls: Vec<&Call> = picks.iter().map(|pick| &calls[*pick]).collect();
+        let calls: Vec<&ConstructorCall> = picks.iter().map(|pick| &calls[*pick]).collect();
         let size = calls.len() as i32;
         let grid = grid_of(size);
         let settings = CallSettings { check: if check { Check::ALL } else { Check::default() }, ..CallSettings::default() };
@@ -270,7 +281,7 @@ proptest! {
         known in any::<bool>(),
     ) {
         use crate::engine::policy::Reorder;
-        let calls: Vec<&Call> = picks.iter().map(|pick| &calls[*pick]).collect();
+        let calls: Vec<&ConstructorCall> = picks.iter().map(|pick| &calls[*pick]).collect();
         let size = calls.len() as i32;
         let grid = grid_of(size);
         let layout = known.then(|| Machine::from_ids(&nodes[..calls.len()]));

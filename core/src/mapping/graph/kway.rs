@@ -74,7 +74,7 @@ pub(super) fn divide(
     exact.filter(|exact| net.cut(exact) <= net.cut(&moves.part)).unwrap_or(moves.part)
 }
 
-/// Parts that change by moves of single vertices.
+/// Repartition that change by moves of single vertices.
 struct Moves<'a> {
     net: &'a Net,
     part: Vec<u32>,

@@ -23,7 +23,7 @@ mod tests;
 
 use self::components::pack;
 pub(super) use self::net::Net;
-use self::partition::Parts;
+use self::partition::Repartition;
 use super::cost::{Adjacency, Objective};
 use super::csr::Csr;
 use super::distance_model::DistanceModel;
@@ -48,14 +48,14 @@ impl<'a> GraphDivider<'a> {
 }
 
 /// The node of each part of a mapping, by the edges between parts: see [`match_parts_to_nodes`].
-pub(super) fn place_parts(
+pub(super) fn match_parts(
     between: &Csr,
     model: &DistanceModel,
     takes: &[u32],
     budget: &mut Budget,
 ) -> Vec<u32> {
     // As long as a graph is worth that is divided once, and not also refined for nodes.
-    let mut share = budget.at_most(STEP * worth(between) / 2.5, 1);
+    let mut share = budget.at_most(STEP * seconds_for(between) / 2.5, 1);
     let nodes =
         match_parts_to_nodes(model, takes, &mut GraphDivider::new(&Net::new(between)), &mut share);
     budget.put_back(share);
@@ -77,7 +77,7 @@ impl Divide for GraphDivider<'_> {
 }
 
 /// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices, and for each 200,000 of large ones.
-pub(super) fn worth(graph: &Csr) -> f64 {
+pub(super) fn seconds_for(graph: &Csr) -> f64 {
     let size = (graph.vertices() + graph.len()) as f64 / 7e5;
     size.sqrt().max(size / 2.0)
 }
@@ -117,7 +117,8 @@ pub(super) fn search(
     let mut more = { *budget }.split(10);
     let mut rest = budget.split(50);
     let mut rng = Rng::new(1);
-    let mut parts = Parts::new(net, kway::divide(net, sizes, 8, &mut rng, budget), sizes.len());
+    let mut parts =
+        Repartition::new(net, kway::divide(net, sizes, 8, &mut rng, budget), sizes.len());
     parts.improve_groups(&mut rng, budget);
     let mut partition = Partition::new(net, parts.part, sizes.len());
     swap_pairs(&mut partition, Objective::Sum.into(), &mut rest);

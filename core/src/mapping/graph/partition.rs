@@ -120,8 +120,8 @@ fn half(sizes: &[usize]) -> (usize, usize) {
     (best.1, best.2)
 }
 
-/// Parts of a graph that are being improved. Their sizes stay as they are.
-pub(super) struct Parts<'a> {
+/// Repartition of a graph that are being improved. Their sizes stay as they are.
+pub(super) struct Repartition<'a> {
     net: &'a Net,
     pub(super) part: Vec<u32>,
     members: Vec<Vec<u32>>,
@@ -130,7 +130,7 @@ pub(super) struct Parts<'a> {
     weight_to: Vec<i64>,
 }
 
-impl<'a> Parts<'a> {
+impl<'a> Repartition<'a> {
     pub(super) fn new(net: &'a Net, part: Vec<u32>, count: usize) -> Self {
         let mut members = vec![Vec::new(); count];
         for (vertex, part) in part.iter().enumerate() {
@@ -235,14 +235,14 @@ impl<'a> Parts<'a> {
                 }
             }
             around.retain(|(part, _)| !parts.contains(part));
-            // Parts with more edges to the others are more likely.
+            // Repartition with more edges to the others are more likely.
             let all: i64 = around.iter().map(|(_, weight)| weight.max(&1)).sum();
             let mut at = rng.below(all.max(1) as usize) as i64;
             let hit = around.iter().find(|(_, weight)| {
                 at -= weight.max(&1);
                 at < 0
             });
-            // Parts without edges to these may still take vertices from them.
+            // Repartition without edges to these may still take vertices from them.
             let part = hit.map_or_else(|| rng.below(self.count()) as u32, |(part, _)| *part);
             if parts.contains(&part) {
                 break;

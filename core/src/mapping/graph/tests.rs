@@ -15,7 +15,7 @@ const SUM: Options = Options {
     objective: Objective::Sum,
     seconds: None,
     scramble: None,
-    distances: Distances::AS_ASSUMED,
+    distances: Distances::NOT_GIVEN,
 };
 const MAX: Options = Options { objective: Objective::Max, ..SUM };
 

@@ -6,10 +6,10 @@
 //! (`match_parts_to_nodes`: what a mapping to nodes alone puts together goes to the node where it is nearest to what it
 //! sends to).
 
+mod matching;
 mod multisection;
-mod placing;
 #[cfg(test)]
 mod tests;
 
+pub(super) use self::matching::match_parts_to_nodes;
 pub(super) use self::multisection::{Divide, multisect};
-pub(super) use self::placing::match_parts_to_nodes;

@@ -1,7 +1,7 @@
 //! Rank 0 stays, in every grid of up to 64 cells on many layouts, and what that costs.
 
 use super::super::rng::Rng;
-use super::super::search::{plan_assumed, plan_by_edges, plan_weighed};
+use super::super::search::{plan_by_edges, plan_by_unknown_weights, plan_by_weights};
 use super::super::{plan_cart, plan_graph};
 use super::*;
 use crate::machine::Kind;
@@ -131,14 +131,14 @@ fn rank_zero_stays_in_every_small_grid() {
                     (0..dims.len()).map(|i| (number + i).is_multiple_of(3)).collect();
                 let cart = Cart::new(&dims, &periods, i32::MAX).unwrap();
                 let known = Grid::of_cart(&cart, Some(&vec![1; dims.len()]));
-                for grid in [known.clone().assumed(), known] {
+                for grid in [known.clone().with_unknown_weights(), known] {
                     let kept = plan_cart(&grid, &layout, &options);
-                    let free = match grid.is_assumed() {
-                        true => plan_assumed(&grid, &layout, &options),
-                        false => plan_weighed(&grid, &layout, &options),
+                    let free = match grid.has_unknown_weights() {
+                        true => plan_by_unknown_weights(&grid, &layout, &options),
+                        false => plan_by_weights(&grid, &layout, &options),
                     };
                     check_costs(&grid, &layout, &options, &kept);
-                    if !grid.is_assumed() && free.gains_little(&layout) {
+                    if !grid.has_unknown_weights() && free.gains_little(&layout) {
                         assert_eq!(kept.old_rank, None);
                         continue;
                     }

@@ -114,8 +114,13 @@ fn no_pattern_loses_from_blocks() {
             ] {
                 let program = steps(dims, pattern, bytes);
                 let time = |node_of: &[u32]| {
-                    replay(&program, Places { node_of, above: &[] }, &Network::new(link), &[])
-                        .seconds
+                    replay(
+                        &program,
+                        RankLocations { node_of, above: &[] },
+                        &Network::new(link),
+                        &[],
+                    )
+                    .seconds
                 };
                 let gain = time(machine.nodes()) / time(&after);
                 assert!(gain >= 1.0 - REGRET, "{dims:?} on {nodes} nodes: {gain}");

@@ -132,7 +132,7 @@ pub(super) fn of_grid(
         };
         Candidate { order, by: By::Weights(weights), plan }
     };
-    let by_default = plan_cart(&weighed(&equal).assumed(), machine, options);
+    let by_default = plan_cart(&weighed(&equal).with_unknown_weights(), machine, options);
     let mut all = vec![
         Candidate { order: "as it is".to_owned(), by: By::Ranks, plan: now.clone() },
         found("Cartograph by default".to_owned(), by_default, None),

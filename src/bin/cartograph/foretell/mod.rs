@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use cartograph::machine::Machine;
 use cartograph::mapping::{Options, Plan};
-use cartograph::replay::{Link, Network, Places, Program, Replayed, replay};
+use cartograph::replay::{Link, Network, Program, RankLocations, Replayed, replay};
 use cartograph_traffic::{Recording, Topology};
 use serde::Serialize;
 
@@ -107,7 +107,7 @@ impl Forecast {
         let run = |plan: &Plan, mark: &[u32]| {
             let node_of: Vec<u32> =
                 plan.old_ranks().map(|old| machine.nodes()[old as usize]).collect();
-            replay(&program, Places { node_of: &node_of, above: &above }, &network, mark)
+            replay(&program, RankLocations { node_of: &node_of, above: &above }, &network, mark)
         };
         let first = run(&candidates.first()?.plan, &[]);
         let calls: usize = program.ranks.iter().map(Vec::len).sum();
@@ -214,7 +214,7 @@ fn network(recording: &Recording, program: &Program, machine: &Machine) -> Optio
         return None;
     }
     let above = above(machine);
-    let places = Places { node_of: machine.nodes(), above: &above };
+    let places = RankLocations { node_of: machine.nodes(), above: &above };
     // How far off it is, as a ratio. Ranks of which all was replayed can be compared.
     let off = |network: &Network| {
         let Replayed { ends, calls, .. } = replay(program, places, network, &[]);

@@ -155,7 +155,7 @@ fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
     }
     let grid = Grid::new(dims, periodic, arguments.stencil.offsets(&weights));
     let assumed = arguments.weights.is_none() && arguments.stencil == Stencil::Nn;
-    Ok(if assumed { grid.assumed() } else { grid })
+    Ok(if assumed { grid.with_unknown_weights() } else { grid })
 }
 
 /// The number of processes of each node, if it is given in numbers. Where only the processes of each node are given,
