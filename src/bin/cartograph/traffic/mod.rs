@@ -12,7 +12,7 @@ use std::path::Path;
 use cartograph::machine::Machine;
 use cartograph::machine::address::ReportedAddress;
 use cartograph::mapping::Csr;
-use cartograph_traffic::{Address, Edge, Host, OpenError, Recording, Scale};
+use cartograph_traffic::{Address, Edge, NodeIdentity, OpenError, Recording, Scale};
 
 use crate::output::{self, Failure, Result};
 
@@ -62,14 +62,14 @@ pub(crate) fn layout(recording: &Recording) -> Option<(Machine, Vec<String>)> {
     }
     let mut names: Vec<String> = Vec::new();
     let mut known = HashMap::new();
-    let node_of = |host: &Host| {
+    let node_of = |host: &NodeIdentity| {
         *known.entry(host.name.clone()).or_insert_with(|| {
             names.push(host.name.clone());
             names.len() as u64 - 1
         })
     };
     let layout = Machine::from_ids(&recording.hosts.values().map(node_of).collect::<Vec<_>>());
-    let address = |host: &Host| match &host.address {
+    let address = |host: &NodeIdentity| match &host.address {
         None => ReportedAddress::Nothing,
         Some(Address { path, pattern }) => ReportedAddress::slurm(Some(path), Some(pattern)),
     };
