@@ -3,7 +3,7 @@
 use cartograph_bench::Table;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Options, plan_cart};
-use cartograph_core::replay::{Event, Link, Network, Op, Places, Program, replay};
+use cartograph_core::replay::{Event, Link, Network, Op, Program, RankLocations, replay};
 
 use crate::instances::{Instance, by_dims_create, everyday};
 
@@ -108,7 +108,7 @@ fn ratios(dims: &[usize], machine: &Machine, placed: &[u32], pattern: Pattern) -
                 let work = work * (link.latency + bytes as f64 / link.bandwidth);
                 let program = program(dims, pattern, bytes, work);
                 let time = |node_of| {
-                    let places = Places { node_of, above: &[] };
+                    let places = RankLocations { node_of, above: &[] };
                     replay(&program, places, &network, &[]).seconds
                 };
                 ratios.push(time(placed) / time(machine.nodes()));

@@ -2,7 +2,7 @@
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Grid, Options, plan_cart};
-use cartograph_core::replay::{Event, Link, Network, Op, Places, Program, replay};
+use cartograph_core::replay::{Event, Link, Network, Op, Program, RankLocations, replay};
 use cartograph_core::topology::Cart;
 
 /// Two exchanges with the six neighbors.
@@ -61,7 +61,7 @@ fn replayed(dims: [usize; 3], periodic: bool, nodes: usize, bytes: u64) -> [f64;
     };
     let program = exchanges(dims, periodic, bytes);
     [&cyclic, &block, &placed].map(|node_of| {
-        replay(&program, Places { node_of, above: &[] }, &network, &[]).seconds * 1e3 / 2.0
+        replay(&program, RankLocations { node_of, above: &[] }, &network, &[]).seconds * 1e3 / 2.0
     })
 }
 
@@ -147,7 +147,7 @@ fn the_replay_orders_sweeps_as_smpi_does() {
             "8 x 2 on each node" => bricks(8, 2),
             _ => bricks(1, 16),
         };
-        let places = Places { node_of: &node_of, above: &[] };
+        let places = RankLocations { node_of: &node_of, above: &[] };
         let replayed = replay(&sweeps(dims, 8, 8192), places, &network, &[]).seconds;
         (simulated.trim_end_matches(" ms").parse::<f64>().unwrap(), replayed)
     });
