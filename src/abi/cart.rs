@@ -14,7 +14,7 @@ use crate::host::attributes;
 use crate::host::create::{construct, publish};
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result, comm, map};
-use crate::mapping::{Grid, recall_cart};
+use crate::mapping::Grid;
 use crate::topology::{Cart, as_cart};
 
 export! {
@@ -264,7 +264,7 @@ pub(crate) unsafe fn cart_map(
     let grid = Cart::new(dims, &periods, comm.size()?)?;
     let weights = map::unrecorded_weights(&comm, dims);
     let found = map::new_rank(&comm, Function::CartCreate, grid.size(), |layout, options| {
-        recall_cart(&Grid::of_cart(&grid, weights.as_deref()), layout, options)
+        comm.plan_cart(&Grid::of_cart(&grid, weights.as_deref()), layout, options)
     })?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("newrank", newrank)? } = found;

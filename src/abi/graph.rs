@@ -12,7 +12,7 @@ use crate::engine::create;
 use crate::host::create::construct;
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{Result, comm, map};
-use crate::mapping::{Csr, recall_graph};
+use crate::mapping::Csr;
 use crate::topology::{self, Error, Graph, as_graph};
 
 export! {
@@ -204,7 +204,7 @@ pub(crate) unsafe fn graph_map(
     let (index, edges) = unsafe { arrays(comm.size()?, nnodes, index, edges)? };
     let graph = Graph::new(index, edges)?;
     let found = map::new_rank(&comm, Function::GraphCreate, nnodes, |layout, options| {
-        recall_graph(&Csr::from(&graph), layout, options)
+        comm.plan_graph(&Csr::from(&graph), layout, options)
     })?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("newrank", newrank)? } = found;

@@ -3,12 +3,13 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
+use super::last_plan::{recall_cart, recall_graph};
 use super::sys;
 use super::{Error, HostComm, Result, backtrace, errors::check, machine, map, neighbor, traffic};
 use crate::engine::incompatible_program::IncompatibleProgram;
 use crate::engine::{Comm, MachineKnowledge};
 use crate::machine::Machine;
-use crate::mapping::Csr;
+use crate::mapping::{Csr, Grid, Options, Plan};
 
 /// The tag of our messages, on communicators that only we know.
 const TAG: c_int = 0;
@@ -176,6 +177,14 @@ impl Comm for HostComm {
 
     fn weighed(&self, graph: Csr) -> Csr {
         traffic::weighed(self, graph)
+    }
+
+    fn plan_cart(&self, grid: &Grid, machine: &Machine, options: &Options) -> Plan {
+        recall_cart(grid, machine, options)
+    }
+
+    fn plan_graph(&self, graph: &Csr, machine: &Machine, options: &Options) -> Plan {
+        recall_graph(graph, machine, options)
     }
 
     fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> bool {

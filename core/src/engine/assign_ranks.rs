@@ -11,7 +11,7 @@ use super::NodeTraffic;
 use super::check::Rule;
 use super::decision::{ReorderDecision, ReorderOutcome};
 use crate::machine::Machine;
-use crate::mapping::{Csr, Options, Plan, recall_graph};
+use crate::mapping::{Csr, Options, Plan};
 use crate::topology::TopologySummary;
 
 /// The placement of ranks, for the report. Only on rank 0, and only where a report is asked for or the
@@ -62,13 +62,15 @@ const MOST_DRAWN_NODES: usize = 256;
 
 impl PlannedMapping {
     /// A plan for a graph.
-    pub(super) fn of_graph(
-        graph: &Csr,
+    pub(super) fn of_graph<C: Comm>(
+        comm: &C,
+        graph: Csr,
         layout: &Machine,
         decision: ReorderDecision,
         options: &Options,
     ) -> Self {
-        let plan = recall_graph(graph, layout, options);
+        let graph = &comm.weighed(graph);
+        let plan = comm.plan_graph(graph, layout, options);
         let drawn = decision.reporting && layout.node_sizes().len() <= MOST_DRAWN_NODES;
         let traffic = drawn.then(|| NodeTraffic::new(graph, layout, &plan));
         Self { plan, traffic }

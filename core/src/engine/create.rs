@@ -9,7 +9,7 @@ use super::assign_ranks::{Assignment, Placement, PlacementInput, PlannedMapping,
 use super::combine::Combine;
 use super::decision::{CallSettings, ReorderRequest};
 use super::{Comm, Error, keep};
-use crate::mapping::{Csr, Grid, recall_cart};
+use crate::mapping::{Csr, Grid};
 use crate::topology::cart::SubGrid;
 use crate::topology::{self, Cart, Class, Graph, Topology, TopologySummary};
 
@@ -85,7 +85,7 @@ pub fn cart_create<C: Comm>(
     let summary = TopologySummary::of_cart(&grid, weights.clone());
     let places = assign_ranks(comm, input, (grid.size(), summary), |layout, options| {
         let grid = Grid::of_cart(&grid, weights.as_deref());
-        let plan = recall_cart(&grid, layout, options);
+        let plan = comm.plan_cart(&grid, layout, options);
         Some(PlannedMapping { plan, traffic: None })
     });
     let (all, (assignment, placement)) = keep(all, places)?;
@@ -142,7 +142,7 @@ pub fn graph_create<C: Comm>(
     }
     let input = PlacementInput { decision, broken, options: settings.options };
     let places = assign_ranks(comm, input, (graph.nnodes(), (&graph).into()), |layout, options| {
-        Some(PlannedMapping::of_graph(&comm.weighed(Csr::from(&graph)), layout, decision, options))
+        Some(PlannedMapping::of_graph(comm, Csr::from(&graph), layout, decision, options))
     });
     let (all, (assignment, placement)) = keep(all, places)?;
     let keeps_ranks = !assignment.moved && graph.nnodes() == all.size()?;

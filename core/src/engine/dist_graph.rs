@@ -172,7 +172,7 @@ fn place_edges<C: Comm>(
         let words = gathered?;
         let edges = words.chunks_exact(3).map(|e| (e[0] as u32, e[1] as u32, i64::from(e[2])));
         let graph = Csr::from_edges(size as usize, edges);
-        Some(PlannedMapping::of_graph(&comm.weighed(graph), layout, decision, options))
+        Some(PlannedMapping::of_graph(comm, graph, layout, decision, options))
     })
 }
 

@@ -28,7 +28,7 @@ pub use node_traffic::NodeTraffic;
 
 use self::incompatible_program::IncompatibleProgram;
 use crate::machine::Machine;
-use crate::mapping::Csr;
+use crate::mapping::{Csr, Grid, Options, Plan, plan_cart, plan_graph};
 use crate::topology::{self, Class};
 
 /// The knowledge of a process, without asking others, of where the processes of a communicator run.
@@ -80,6 +80,14 @@ pub trait Comm: Sized {
     /// on rank 0.
     fn weighed(&self, graph: Csr) -> Csr {
         graph
+    }
+    /// The plan for a grid. Only asked for on rank 0; who is asked again and again may keep the last.
+    fn plan_cart(&self, grid: &Grid, machine: &Machine, options: &Options) -> Plan {
+        plan_cart(grid, machine, options)
+    }
+    /// The plan for a graph, likewise.
+    fn plan_graph(&self, graph: &Csr, machine: &Machine, options: &Options) -> Plan {
+        plan_graph(graph, machine, options)
     }
     /// Returns whether this process would have neighborhood collectives be the host's own, on a distributed graph of
     /// the host, on a new communicator of `processes`, on which some process is a neighbor of a process more than once

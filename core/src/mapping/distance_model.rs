@@ -184,5 +184,27 @@ impl DistanceModel {
     }
 }
 
+/// A mapping that was found.
+pub(super) struct Mapping {
+    /// The node of each vertex.
+    pub(super) node_of: Vec<u32>,
+    /// The cost.
+    pub(super) cost: TreeCost,
+    /// The name of the algorithm that found it.
+    pub(super) algorithm: &'static str,
+}
+
+impl Mapping {
+    /// With what it costs.
+    pub(super) fn new(
+        model: &DistanceModel,
+        graph: &impl Adjacency,
+        node_of: Vec<u32>,
+        algorithm: &'static str,
+    ) -> Self {
+        Self { cost: model.cost(graph, &node_of), node_of, algorithm }
+    }
+}
+
 /// The key by which two mappings are compared; smaller is better.
 pub(super) type Key = [i128; 4];

@@ -2,33 +2,11 @@
 
 use super::cost::{Adjacency, Goal, Objective};
 use super::csr::Csr;
-use super::distance_model::{DistanceModel, TreeCost};
+use super::distance_model::{DistanceModel, Mapping};
 use super::graph;
 use super::levels::{Divide, multisect};
 use super::refine::{Budget, LARGE, Partition, swap_pairs_where};
 use crate::machine::Machine;
-
-/// A mapping that was found.
-pub(super) struct Mapping {
-    /// The node of each vertex.
-    pub(super) node_of: Vec<u32>,
-    /// The cost.
-    pub(super) cost: TreeCost,
-    /// The name of the algorithm that found it.
-    pub(super) algorithm: &'static str,
-}
-
-impl Mapping {
-    /// With what it costs.
-    pub(super) fn new(
-        model: &DistanceModel,
-        graph: &impl Adjacency,
-        node_of: Vec<u32>,
-        algorithm: &'static str,
-    ) -> Self {
-        Self { cost: model.cost(graph, &node_of), node_of, algorithm }
-    }
-}
 
 /// A graph that is mapped through all levels.
 pub(super) struct MappingProblem<'a, G, S> {

@@ -3,10 +3,10 @@
 use super::cart;
 use super::cost::{Adjacency, Cost, Goal, Objective};
 use super::csr::Csr;
-use super::distance_model::{DistanceModel, TreeCost};
+use super::distance_model::{DistanceModel, Mapping, TreeCost};
 use super::graph;
 use super::grid::Grid;
-use super::hierarchical::{Mapping, MappingProblem, map_hierarchical};
+use super::hierarchical::{MappingProblem, map_hierarchical};
 use super::lattice::Lattice;
 use super::levels::Divide;
 use super::participants::participants;

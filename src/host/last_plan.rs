@@ -6,8 +6,8 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::{Csr, Grid, Options, Plan, plan_cart, plan_graph};
 use crate::machine::Machine;
+use crate::mapping::{Csr, Grid, Options, Plan, plan_cart, plan_graph};
 
 /// A grid or graph that is mapped.
 enum Subject {
@@ -29,7 +29,7 @@ fn last() -> MutexGuard<'static, Option<Last>> {
 }
 
 /// [`plan_cart`], which returns the last plan again if the arguments are the same.
-pub fn recall_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
+pub(crate) fn recall_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     let same = |subject: &Subject| matches!(subject, Subject::Cart(last) if last == grid);
     recall((layout, options), same).unwrap_or_else(|| {
         let plan = plan_cart(grid, layout, options);
@@ -38,7 +38,7 @@ pub fn recall_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
 }
 
 /// [`plan_graph`], which returns the last plan again if the arguments are the same.
-pub fn recall_graph(graph: &Csr, layout: &Machine, options: &Options) -> Plan {
+pub(crate) fn recall_graph(graph: &Csr, layout: &Machine, options: &Options) -> Plan {
     let same = |subject: &Subject| matches!(subject, Subject::Graph(last) if last == graph);
     recall((layout, options), same).unwrap_or_else(|| {
         let plan = plan_graph(graph, layout, options);
