@@ -36,5 +36,7 @@ pub(super) fn improve<A: Adjacency>(
     budget.put_back(share);
     if budget.left() >= ANNEALING_STEPS * partition.vertices() as i64 {
         anneal(partition, goal, budget);
+        // These end by themselves after some sweeps.
+        swap_pairs(partition, goal, &mut Budget::seconds(1.0));
     }
 }
