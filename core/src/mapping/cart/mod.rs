@@ -103,8 +103,8 @@ const CONSTRUCTIONS: i64 = 3;
 /// Below this many steps per cell, no construction is attempted.
 const LEAST: i64 = 4;
 
-/// The number of constructions that are made whatever they take.
-const FIRST: usize = 4;
+/// The number of constructions that are made whatever they take: one below this many steps per cell, else four.
+const FEW: i64 = 15;
 
 /// The number of cuts along strips that are built: their costs are nearly known before.
 const STRIPS: usize = 6;
@@ -208,10 +208,11 @@ fn construct(
     shapes.extend(strips);
 
     let cells = lattice.vertices();
+    let first = if budget.left() < FEW * cells as i64 { 1 } else { 4 };
     let mut allowed = budget.split(CONSTRUCTIONS);
     let mut best: Option<Candidate> = None;
     for (i, (shape, sequence)) in shapes.iter().enumerate() {
-        if best.as_ref().is_some_and(&done) || i >= FIRST && allowed.is_spent() {
+        if best.as_ref().is_some_and(&done) || i >= first && allowed.is_spent() {
             break;
         }
         let node_of = shape.build(lattice, sizes, sequence);
