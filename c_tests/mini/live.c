@@ -10,8 +10,14 @@ int mini_has_room(enum mini_kind kind, long amount)
     static const char *const names[] = { "MINI_CONTEXTS", "MINI_KEYVALS", "MINI_MEMORY" };
     const char *most = getenv(names[kind]);
     int has_room = !most || alive[kind] + amount <= atol(most);
-    has_refused |= !has_room;
+    if (!has_room)
+        mini_note_refusal();
     return has_room;
+}
+
+void mini_note_refusal(void)
+{
+    has_refused = 1;
 }
 
 void mini_count(enum mini_kind kind, long amount)

@@ -9,6 +9,8 @@ enum mini_kind { CONTEXTS, KEYVALS, MEMORY, MINI_KINDS };
 int mini_has_room(enum mini_kind kind, long amount);
 /* So much more is alive, or less. */
 void mini_count(enum mini_kind kind, long amount);
+/* Something had no room, here or on the process that decides. */
+void mini_note_refusal(void);
 /* Returns whether something had no room since the last time that this was asked. */
 int mini_take_refusal(void);
 long mini_alive(enum mini_kind kind);

@@ -17,6 +17,8 @@ static int64_t new_contexts(struct mini_comm *comm, int number)
     else if (comm->rank == 0)
         first = atomic_fetch_add(&mini_shared->next_context, 2 * number);
     PMPI_Bcast(&first, 1, MPI_INT64_T, 0, comm->handle);
+    if (first < 0)
+        mini_note_refusal();
     return first;
 }
 

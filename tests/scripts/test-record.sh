@@ -262,7 +262,7 @@ check "the next run takes the weights of these" grep -q '; between nodes 96 -> 4
 mv "$work/learned/3.jsonl" "$work/3.jsonl"
 check "parts are missing" without "lacks the parts of 1 processes, such as that of rank 3" 8
 head -n 2 "$work/3.jsonl" >"$work/learned/3.jsonl"
-check "cut off" without "is not a recording: the part of rank 3 is cut off: .*" 8
+check "one that is cut off is missing too" without "lacks the parts of 1 processes, such as that of rank 3" 8
 echo "something else" >"$work/learned/3.jsonl"
 check "foreign" without "is not a recording: line .* is not an entry of a recording .*" 8
 rm -r "$work/learned"/* && check "empty" without "is not a recording: no process has written .*" 8

@@ -127,13 +127,13 @@ pub(super) fn spawned(session: &mut Session<'_>) {
     session.seconds = 30;
     let starts = session.run(3, &[], &[word(&program), "0,1,2"]);
     session.preloaded = with;
+    session.seconds = 120;
     if starts {
         let order = [0, 2, 1];
         let setting = ordered(session, &order);
         session.runs("children", 3, &[&setting], &[word(&program), &list(&order)]);
         session.check("nothing is said of children", session.is_quiet());
     }
-    session.seconds = 120;
 }
 
 pub(super) fn sessions_alone(session: &mut Session<'_>) {
