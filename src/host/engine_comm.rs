@@ -3,19 +3,21 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
-use super::last_plan::{recall_cart, recall_graph};
 use super::sys;
 use super::{Error, HostComm, Result, backtrace, errors::check, machine, map, neighbor, traffic};
 use crate::engine::incompatible_program::IncompatibleProgram;
 use crate::engine::{Comm, MachineKnowledge};
 use crate::machine::Machine;
-use crate::mapping::{Csr, Grid, Options, Plan};
+use crate::mapping::{Csr, Grid, LastPlan, Options, Plan};
 
 /// The tag of our messages, on communicators that only we know.
 const TAG: c_int = 0;
 
 /// The most words in one message: counts are `int`s.
 const MOST_WORDS: usize = 1 << 28;
+
+/// The last plan of the process, whatever communicator it was for.
+static LAST_PLAN: LastPlan = LastPlan::new();
 
 impl HostComm {
     /// Reduces words in place.
@@ -180,11 +182,11 @@ impl Comm for HostComm {
     }
 
     fn plan_cart(&self, grid: &Grid, machine: &Machine, options: &Options) -> Plan {
-        recall_cart(grid, machine, options)
+        LAST_PLAN.plan_cart(grid, machine, options)
     }
 
     fn plan_graph(&self, graph: &Csr, machine: &Machine, options: &Options) -> Plan {
-        recall_graph(graph, machine, options)
+        LAST_PLAN.plan_graph(graph, machine, options)
     }
 
     fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> bool {

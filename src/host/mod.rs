@@ -11,7 +11,6 @@ mod engine_comm;
 mod eprint;
 pub(crate) mod errors;
 mod family;
-mod last_plan;
 mod machine;
 pub(crate) mod map;
 pub(crate) mod neighbor;

@@ -81,7 +81,7 @@ pub trait Comm: Sized {
     fn weighed(&self, graph: Csr) -> Csr {
         graph
     }
-    /// The plan for a grid. Only asked for on rank 0; who is asked again and again may keep the last.
+    /// The plan for a grid. Local. An implementation that is asked again and again may keep the last one.
     fn plan_cart(&self, grid: &Grid, machine: &Machine, options: &Options) -> Plan {
         plan_cart(grid, machine, options)
     }

@@ -71,7 +71,7 @@ impl Grid {
         }
     }
 
-    /// The same grid with edges along each dimension weighing so many times as much; known or not as before.
+    /// A grid like this one, the weights of each dimension's edges multiplied by `times`; they are known or not as before.
     pub(super) fn weighing(&self, times: &[i64]) -> Self {
         let weighed = |offset: &Offset| {
             let along = offset.by.iter().zip(times).filter(|(by, _)| **by != 0);

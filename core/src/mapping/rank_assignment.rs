@@ -25,7 +25,7 @@ const REMEMBERED: usize = 4096;
 type Division = (Csr, Vec<u32>);
 
 /// The rank that takes each vertex, where each is on the node `node_of` says. No node has more
-/// vertices than the layout has ranks there. `graph` is symmetric: see [`super::anneal`].
+/// vertices than the layout has ranks there. `graph` is symmetric: see [`super::refine`].
 ///
 /// Without levels below the nodes, a node's vertices in ascending order get its ranks in ascending
 /// order, so that an order that is good already stays. With such levels, the vertices of a node go to
