@@ -108,14 +108,22 @@ learn() {
 
 # tune TITLE NUMBER PROGRAM ARGUMENTS: lets Cartograph find the fastest placement, as a user would.
 tune() {
-    local at=/dev/shm/case$2
+    local at=/dev/shm/case$2 ignored=() clock=()
     rm -rf "$at"
     mkdir "$at"
     cd "$at"
     inputs
     line
-    # Comb says where its first process is.
-    "$cartograph" tune --runs 4 --seconds "$patience" --profile "$at.tuned.json" --ignore "Cart coords" -- \
+    case $3 in
+    # Where its first process is.
+    comb) ignored=(--ignore "Cart coords") ;;
+    # PETSc's log of times.
+    ex45)
+        ignored=(--ignore " 1.0 " --ignore Flops/sec --ignore "Main Stage" --ignore "Average time" --ignore "Time (sec)")
+        clock=(--time "KSPSolve +[0-9]+ +[0-9.]+ +([^ ]+)")
+        ;;
+    esac
+    "$cartograph" tune --runs 4 --seconds "$patience" --profile "$at.tuned.json" "${clock[@]}" "${ignored[@]}" -- \
         "${command[@]}" -- "$(where "$3")" "${@:4}" >"$at.said" 2>&1 </dev/null || echo "$1: tune fails" >&2
     sed "s/^/$1: /" "$at.said" >&2
     awk -v title="$1" '/ is [0-9.]+ times as fast|^nothing is|^cartograph:/ { sub(/ (as the program alone|than the program alone).*/, ""); said = $0 }

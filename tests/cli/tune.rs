@@ -226,6 +226,7 @@ fn nothing_is_claimed_that_was_not_measured() {
         "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 1; echo sum 5; else echo took 2; echo sum 4; fi",
     );
     has(&text, "other answers: it leaves \"stdout: sum 5\" instead of \"stdout: sum 4\"");
+    has(&text, "is 2.00 times as fast with other answers: if they only tell times");
     assert!(!bench.profile().exists(), "{text}");
     // Nobody is clearly behind where times are far apart.
     let spread = format!(

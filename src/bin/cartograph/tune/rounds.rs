@@ -31,6 +31,8 @@ struct Runs {
     lines: Vec<Lines>,
     /// Why it is not run any more.
     dropped: Option<String>,
+    /// True if that is because the program prints something else.
+    differs: bool,
 }
 
 pub(super) struct Rounds<'a> {
@@ -70,7 +72,13 @@ impl<'a> Rounds<'a> {
         ways: Vec<Way>,
         directory: &Path,
     ) -> Self {
-        let runs = |way| Runs { way, times: Vec::new(), lines: Vec::new(), dropped: None };
+        let runs = |way| Runs {
+            way,
+            times: Vec::new(),
+            lines: Vec::new(),
+            dropped: None,
+            differs: false,
+        };
         let files = env::current_dir().ok().and_then(Files::below);
         let time = if arguments.time.is_some() { Time::Printed } else { Time::OfJob };
         let clock = directory.join("clock");
@@ -169,6 +177,7 @@ impl<'a> Rounds<'a> {
             let found = compare::compare(&known, &lines, self.arguments.tolerance);
             if let Some(difference) = found.difference {
                 runs.dropped = Some(format!("other answers: it leaves {difference}"));
+                runs.differs = true;
             } else if runs.times.iter().all(|time| *time > best * CLEARLY_BEHIND) {
                 runs.dropped = Some("clearly slower".to_owned());
             }
@@ -218,36 +227,40 @@ impl<'a> Rounds<'a> {
     /// The way that is surely faster than the program alone by most, if there is one.
     pub(super) fn finding(&self) -> Finding<'_> {
         let alone = &self.all[0].times;
-        let others = self.all[1..].iter().filter(|runs| runs.dropped.is_none());
-        let gains = others.filter_map(|runs| Some((runs, Gain::of(alone, &runs.times)?)));
-        let mut gains: Vec<(&Runs, Gain)> = gains.collect();
-        gains.sort_by(|(_, one), (_, other)| other.mean.total_cmp(&one.mean));
-        let sure = gains.iter().find(|(_, gain)| gain.least > 1.0 && gain.mean >= LEAST_GAIN);
-        match (sure, gains.first()) {
-            (Some((runs, gain)), _) => Finding {
-                words: format!(
-                    "{} is {:.2} times as fast as the program alone ({:.2} to {:.2}, in 19 of 20 cases)",
-                    runs.way.order, gain.mean, gain.least, gain.most
-                ),
-                best: Some(&runs.way),
-                measured: Some((median(alone), median(&runs.times))),
-            },
-            (None, Some((runs, gain))) if gain.most > LEAST_GAIN => Finding {
-                words: format!(
-                    "nothing is surely faster than the program alone: {} has {:.2} ({:.2} to {:.2}); more --runs, or fewer \
-                     others on the machine, may tell",
-                    runs.way.order, gain.mean, gain.least, gain.most
-                ),
-                best: None,
-                measured: None,
-            },
-            _ => Finding {
-                words: "nothing is faster than the program alone, in the order in which its ranks are started"
-                    .to_owned(),
-                best: None,
-                measured: None,
-            },
+        let best = |among: &dyn Fn(&Runs) -> bool, is_enough: &dyn Fn(&Gain) -> bool| {
+            let others = self.all[1..].iter().filter(|runs| among(runs));
+            let gains = others.filter_map(|runs| Some((runs, Gain::of(alone, &runs.times)?)));
+            gains
+                .filter(|(_, gain)| is_enough(gain))
+                .max_by(|(_, one), (_, other)| one.mean.total_cmp(&other.mean))
+        };
+        let remains = |runs: &Runs| runs.dropped.is_none();
+        let is_sure = |gain: &Gain| gain.least > 1.0 && gain.mean >= LEAST_GAIN;
+        let sure = best(&remains, &is_sure);
+        let mut words = match (&sure, best(&remains, &|gain| gain.most > LEAST_GAIN)) {
+            (Some((runs, gain)), _) => format!(
+                "{} is {:.2} times as fast as the program alone ({:.2} to {:.2}, in 19 of 20 cases)",
+                runs.way.order, gain.mean, gain.least, gain.most
+            ),
+            (None, Some((runs, gain))) => format!(
+                "nothing is surely faster than the program alone: {} has {:.2} ({:.2} to {:.2}); more --runs, or fewer \
+                 others on the machine, may tell",
+                runs.way.order, gain.mean, gain.least, gain.most
+            ),
+            _ => "nothing is faster than the program alone, in the order in which its ranks are started"
+                .to_owned(),
+        };
+        let least = sure.as_ref().map_or(LEAST_GAIN, |(_, gain)| gain.mean);
+        if let Some((runs, gain)) = best(&|runs| runs.differs, &|gain| gain.mean > least) {
+            let _ = write!(
+                words,
+                "; {} is {:.2} times as fast with other answers: if they only tell times or where processes are, leave \
+                 them out by --ignore and a word of them",
+                runs.way.order, gain.mean
+            );
         }
+        let measured = sure.as_ref().map(|(runs, _)| (median(alone), median(&runs.times)));
+        Finding { words, best: sure.map(|(runs, _)| &runs.way), measured }
     }
 }
 
