@@ -23,7 +23,7 @@ impl File {
         let mut bytes = Vec::new();
         let mut part = [0u8; 4096];
         loop {
-            // SAFETY: an open file, and room for as many bytes.
+            // SAFETY: an open file, and a buffer of that length.
             let length = unsafe { libc::read(self.0, part.as_mut_ptr().cast(), part.len()) };
             match usize::try_from(length) {
                 Ok(1..) => bytes.extend(&part[..length as usize]),

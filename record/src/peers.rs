@@ -48,7 +48,7 @@ impl Peers {
     pub(crate) fn in_world(self, ranks: &[c_int]) -> Vec<Option<u32>> {
         let mut world = vec![-1; ranks.len()];
         let count = ranks.len() as c_int;
-        // SAFETY: a handle with which the host has just succeeded, ranks of it, and as many places.
+        // SAFETY: a handle with which the host has just succeeded, ranks of it, and room for all of them.
         let done = unsafe {
             match self {
                 Self::Comm(comm) => {
@@ -68,7 +68,7 @@ pub(crate) fn destinations(comm: MPI_Comm) -> Vec<c_int> {
     // SAFETY: a communicator with which the host has just succeeded.
     let count = unsafe { sys::cr_outdegree(comm) };
     let mut ranks = vec![-1; count.max(0) as usize];
-    // SAFETY: as above, and as many places as there are destinations.
+    // SAFETY: as above, and room for all destinations.
     if unsafe { sys::cr_destinations(comm, count, ranks.as_mut_ptr()) } == 0 {
         ranks.clear();
     }
@@ -80,7 +80,7 @@ pub(crate) fn sources(comm: MPI_Comm) -> Vec<c_int> {
     // SAFETY: a communicator with which the host has just succeeded.
     let count = unsafe { sys::cr_indegree(comm) };
     let mut ranks = vec![-1; count.max(0) as usize];
-    // SAFETY: as above, and as many places as there are sources.
+    // SAFETY: as above, and room for all sources.
     if unsafe { sys::cr_sources(comm, count, ranks.as_mut_ptr()) } == 0 {
         ranks.clear();
     }

@@ -163,7 +163,7 @@ fn grid(function: &str, comm: MPI_Comm, reorder: bool) {
     let count = unsafe { sys::cr_dimensions(comm) };
     let Ok(dimensions) = usize::try_from(count) else { return };
     let (mut dims, mut periodic, mut rank) = (vec![0; dimensions], vec![0; dimensions], 0);
-    // SAFETY: as above, and as many places as there are dimensions.
+    // SAFETY: as above, and room for all dimensions.
     let found = unsafe {
         sys::cr_grid(comm, count, dims.as_mut_ptr(), periodic.as_mut_ptr(), &raw mut rank)
     };

@@ -216,7 +216,7 @@ pub(crate) unsafe fn cart_coords(
 ) -> CheckedResult {
     let grid = as_kind(found, as_cart)?;
     let room = length("maxdims", maxdims)?.min(grid.ndims());
-    // SAFETY: the caller's array has room for at least as many.
+    // SAFETY: the caller's array has room for all of them.
     grid.coords(rank, unsafe { output("coords", coords, room)? })?;
     Ok(())
 }

@@ -231,7 +231,7 @@ pub(crate) unsafe fn give_neighbors<const N: usize>(
     let out_room = length("maxoutdegree", away.room)?.min(graph.destinations.ranks.len());
     // Unweighted graphs write no weights, so these pointers are unused.
     let weights = |room| if graph.weighted { room } else { 0 };
-    // SAFETY: the caller's arrays have room for at least as many.
+    // SAFETY: the caller's arrays have room for all of them.
     let (sources, source_weights, destinations, dest_weights) = unsafe {
         (
             output("sources", into.ranks, in_room)?,

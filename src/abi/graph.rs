@@ -144,7 +144,7 @@ pub(crate) unsafe fn graph_get(
     let graph = as_kind(found, as_graph)?;
     let nodes = length("maxindex", maxindex)?.min(graph.index().len());
     let nedges = length("maxedges", maxedges)?.min(graph.edges().len());
-    // SAFETY: the caller's arrays have room for at least as many.
+    // SAFETY: the caller's arrays have room for all of them.
     let places = unsafe { (output("index", index, nodes)?, output("edges", edges, nedges)?) };
     copy(places.0, &graph.index()[..nodes]);
     copy(places.1, &graph.edges()[..nedges]);
@@ -182,7 +182,7 @@ pub(crate) unsafe fn graph_neighbors(
 ) -> CheckedResult {
     let found = as_kind(found, as_graph)?.neighbors(rank)?;
     let room = length("maxneighbors", maxneighbors)?.min(found.len());
-    // SAFETY: the caller's array has room for at least as many.
+    // SAFETY: the caller's array has room for all of them.
     copy(unsafe { output("neighbors", neighbors, room)? }, &found[..room]);
     Ok(())
 }

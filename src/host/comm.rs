@@ -45,7 +45,7 @@ impl HostComm {
     pub(super) fn gather_alike(&self, words: &[c_int]) -> Result<Vec<c_int>> {
         let processes = if self.rank()? == 0 { self.size()? as usize } else { 0 };
         let mut all = vec![0; processes * words.len()];
-        // SAFETY: as many words of each process, with room for all on rank 0.
+        // SAFETY: `words.len()` words of each process, with room for all on rank 0.
         check(unsafe {
             sys::PMPI_Gather(
                 words.as_ptr().cast(),

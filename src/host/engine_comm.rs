@@ -148,7 +148,7 @@ impl Comm for HostComm {
             total += count;
         }
         let mut all = vec![0i32; total as usize];
-        // SAFETY: as many words as was just said, one process' after the other's.
+        // SAFETY: the number of words that was just exchanged, one process after the other.
         check(unsafe {
             sys::PMPI_Gatherv(
                 words.as_ptr().cast(),

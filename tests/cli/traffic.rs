@@ -132,7 +132,7 @@ fn dims_that_send_less_are_shown() {
     let shown = |name: &str, face: u64| {
         let place = directory.join(name);
         fs::create_dir(&place).unwrap();
-        // Faces of so many bytes between rows, and of 100 between columns.
+        // Faces of `face` bytes between rows, and of 100 between columns.
         let traffic = record_on(&place, &["n"; 16], |rank| {
             let (row, column) = (rank / 4, rank % 4);
             let sent =

@@ -59,7 +59,7 @@ impl Recording {
         let bytes = sent.iter().any(|count| count.bytes > 0);
         let an_edge = |i: usize| {
             let count = if bytes { sent[i].bytes } else { sent[i].messages };
-            // Of so many cells in a row all but one have a next one, or all.
+            // In a row of cells all have a next one, or all but one.
             let side = f64::from(dims[i].max(1));
             let edges = if periodic[i] { side } else { side - 1.0 };
             if edges > 0.0 { count as f64 * side / edges } else { 0.0 }

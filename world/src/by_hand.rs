@@ -285,7 +285,7 @@ mod fortran {
                 unsafe extern "C" fn named($comm: *const Fint $(, $arg: *mut Fint)*) {
                     static NEXT: Next = Next::new(concat!($start, stringify!($procedure), $end, "\0"));
                     type Function = unsafe extern "C" fn(*const Fint $(, fortran!(@type $arg))*);
-                    // SAFETY: Open MPI's procedures of this name take so many addresses.
+                    // SAFETY: Open MPI's procedures of this name take this number of addresses.
                     let next: Function = unsafe { core::mem::transmute(NEXT.get()) };
                     // SAFETY: Fortran passes the addresses of what the standard says.
                     unsafe {

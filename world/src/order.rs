@@ -39,7 +39,7 @@ pub(crate) struct Order {
 }
 
 impl Order {
-    /// Reads the order of so many processes.
+    /// Reads the order of `size` processes.
     ///
     /// # Errors
     ///

@@ -50,7 +50,7 @@ fn agree_on<C: Comm>(
         neighbors,
     };
     let (all, agreed) = agree(comm, contribution)?;
-    // Where no rank says, there are no edges, and no weights are as many weights as edges.
+    // Where no rank says it, there are no edges, so the number of weights, 0, is that of the edges.
     let weighted = agreed.way != Some(0);
     Ok((all, agreed, weighted))
 }

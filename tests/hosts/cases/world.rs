@@ -9,7 +9,7 @@ use super::Outcome;
 use crate::session::{Session, count, word};
 use crate::testlist::top;
 
-/// Orders of so many processes: rank 0 keeps its place.
+/// Orders of `processes` processes: rank 0 keeps its place.
 fn orders(processes: u32) -> [Vec<u32>; 2] {
     let reversed = std::iter::once(0).chain((1..processes).rev()).collect();
     let mut state = 7 * u64::from(processes);
