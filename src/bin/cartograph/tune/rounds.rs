@@ -72,13 +72,8 @@ impl<'a> Rounds<'a> {
         ways: Vec<Way>,
         directory: &Path,
     ) -> Self {
-        let runs = |way| Runs {
-            way,
-            times: Vec::new(),
-            lines: Vec::new(),
-            dropped: None,
-            differs: false,
-        };
+        let runs =
+            |way| Runs { way, times: Vec::new(), lines: Vec::new(), dropped: None, differs: false };
         let files = env::current_dir().ok().and_then(Files::below);
         let time = if arguments.time.is_some() { Time::Printed } else { Time::OfJob };
         let clock = directory.join("clock");
