@@ -2,6 +2,7 @@
 //! Without the `host` feature there is nothing to do.
 
 #[cfg(feature = "host")]
+#[allow(dead_code, reason = "for all build scripts")]
 mod mpicc;
 
 fn main() {

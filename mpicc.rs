@@ -38,6 +38,17 @@ pub(crate) fn words(mpicc: &str, include: &str, header: &str) -> Vec<String> {
     words.filter(|word| !word.is_empty()).map(str::to_owned).collect()
 }
 
+/// Writes the macro `if_declared!` into OUT_DIR/declared.rs: what follows one of these names in it is there, else not.
+pub(crate) fn write_declared<'a>(names: impl Iterator<Item = &'a str>) {
+    let rule = |name: &str| format!("    ({name} $($then:tt)*) => {{ $($then)* }};\n");
+    let rules: String = names.map(rule).collect();
+    let text = format!(
+        "macro_rules! if_declared {{\n{rules}    ($absent:ident $($then:tt)*) => {{}};\n}}\n"
+    );
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
+    fs::write(out.join("declared.rs"), text).expect("OUT_DIR can be written");
+}
+
 /// Binds the names of a header that match a pattern, in OUT_DIR/shim.rs; MPI's types are those of mpi-sys.
 pub(crate) fn bind(mpicc: &str, header: &str, names: &str) {
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));

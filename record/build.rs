@@ -2,11 +2,8 @@
 //! finds out which of MPI's functions it declares.
 
 #[path = "../mpicc.rs"]
+#[allow(dead_code, reason = "for all build scripts")]
 mod mpicc;
-
-use std::fmt::Write;
-use std::path::PathBuf;
-use std::{env, fs};
 
 const HEADER: &str = "src/shim.h";
 
@@ -22,20 +19,9 @@ fn main() {
     mpicc::compile(&mpicc, "src", &["src/shim.c"], "cartograph_record_shim");
     mpicc::bind(&mpicc, HEADER, "(cr|CR)_.*");
     mpicc::link(&mpicc, "libcartograph_record.so");
-    write_declared(&mpicc);
-}
-
-/// Writes the macro `if_declared!`: what follows a function's name in it is there if mpi.h declares it.
-fn write_declared(mpicc: &str) {
-    let mut names = mpicc::words(mpicc, "src", HEADER);
+    let mut names = mpicc::words(&mpicc, "src", HEADER);
     names.retain(|word| word.starts_with("MPI_"));
     names.sort_unstable();
     names.dedup();
-    let mut text = "macro_rules! if_declared {\n".to_owned();
-    for name in names {
-        let _ = writeln!(text, "    ({name} $($then:tt)*) => {{ $($then)* }};");
-    }
-    text.push_str("    ($absent:ident $($then:tt)*) => {};\n}\n");
-    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
-    fs::write(out.join("declared.rs"), text).expect("OUT_DIR can be written");
+    mpicc::write_declared(names.iter().map(String::as_str));
 }

@@ -84,15 +84,9 @@ fn main() {
             let _ = writeln!(host, "call! {{ PMPI_{name} ({arguments}) -> {result} }}");
         }
     }
-    let mut known = "macro_rules! if_declared {\n".to_owned();
-    for name in declared.keys() {
-        let _ = writeln!(known, "    ({name} $($then:tt)*) => {{ $($then)* }};");
-    }
-    known.push_str("    ($absent:ident $($then:tt)*) => {};\n}\n");
+    mpicc::write_declared(declared.keys().map(String::as_str));
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));
-    for (file, text) in
-        [("sys.rs", bindings), ("forward.rs", table), ("host.rs", host), ("declared.rs", known)]
-    {
+    for (file, text) in [("sys.rs", bindings), ("forward.rs", table), ("host.rs", host)] {
         fs::write(out.join(file), text).expect("OUT_DIR can be written");
     }
     // The host's own names, whose libraries for Fortran go past those of C.

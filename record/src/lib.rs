@@ -16,6 +16,8 @@
 #![allow(clippy::too_many_arguments, reason = "those of MPI's functions")]
 
 #[macro_use]
+mod names;
+#[macro_use]
 mod wrap;
 
 mod collectives;

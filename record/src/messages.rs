@@ -81,5 +81,5 @@ const _: () = {
         // SAFETY: the caller keeps the standard's contract for this call.
         unsafe { next(request) }
     }
-    wrap!(@names MPI_Request_free, (request: *mut MPI_Request), call);
+    names! { MPI_Request_free (request: *mut MPI_Request) -> c_int, call }
 };

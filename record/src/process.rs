@@ -106,7 +106,7 @@ macro_rules! wrap_start {
                 }
                 code
             }
-            wrap!(@names $name, ($($arg: $ty),*), call);
+            names! { $name ($($arg: $ty),*) -> c_int, call }
         };
     )* };
 }
@@ -127,7 +127,7 @@ const _: () = {
         // SAFETY: the caller keeps the standard's contract for this call.
         unsafe { next() }
     }
-    wrap!(@names MPI_Finalize, (), call);
+    names! { MPI_Finalize () -> c_int, call }
 };
 
 const _: () = {
@@ -139,7 +139,7 @@ const _: () = {
         // SAFETY: the caller keeps the standard's contract for this call.
         unsafe { next(comm, code) }
     }
-    wrap!(@names MPI_Abort, (comm: MPI_Comm, code: c_int), call);
+    names! { MPI_Abort (comm: MPI_Comm, code: c_int) -> c_int, call }
 };
 
 wrap! {

@@ -142,7 +142,7 @@ macro_rules! wrap_waits {
                 }
                 code
             }
-            wrap!(@names $name, ($($arg: $ty),*), call);
+            names! { $name ($($arg: $ty),*) -> c_int, call }
         };
     )* };
 }

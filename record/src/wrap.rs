@@ -1,7 +1,5 @@
 //! `wrap!` and `wrap_collectives!`: functions of MPI that count what they send.
 
-include!(concat!(env!("OUT_DIR"), "/declared.rs"));
-
 /// Wraps functions of one signature, each under its `MPI_` and its `PMPI_` name, if mpi.h declares it.
 ///
 /// ```text
@@ -46,29 +44,9 @@ macro_rules! wrap {
                     }
                     code
                 }
-                wrap!(@names $name, ($($arg: $ty),*), call);
+                names! { $name ($($arg: $ty),*) -> ::core::ffi::c_int, call }
             };
         }
-    };
-    // The two names of a function whose `call` takes what is next and the arguments.
-    (@names $name:ident, ($($arg:ident: $ty:ty),*), $call:ident) => {
-        #[unsafe(export_name = stringify!($name))]
-        unsafe extern "C" fn named($($arg: $ty),*) -> ::core::ffi::c_int {
-            static NEXT: $crate::next::Next = $crate::next::Next::new(concat!(stringify!($name), "\0"));
-            // SAFETY: the caller keeps the standard's contract for this call.
-            unsafe { $call(&NEXT, $($arg),*) }
-        }
-
-        #[unsafe(export_name = concat!("P", stringify!($name)))]
-        unsafe extern "C" fn profiled($($arg: $ty),*) -> ::core::ffi::c_int {
-            static NEXT: $crate::next::Next =
-                $crate::next::Next::new(concat!("P", stringify!($name), "\0"));
-            // SAFETY: as above.
-            unsafe { $call(&NEXT, $($arg),*) }
-        }
-
-        // Compiles only if the host's mpi.h declares exactly this, const for const.
-        let _: unsafe extern "C" fn($($ty),*) -> ::core::ffi::c_int = $crate::sys::prototypes::$name;
     };
 }
 

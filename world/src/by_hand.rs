@@ -3,12 +3,9 @@
 use std::ffi::{c_int, c_void};
 
 use crate::callbacks::{self, Copy, Delete, Given, Handler};
-use crate::forward::names;
 use crate::handle::{is_other, true_world};
 use crate::sys::*;
 use crate::world::{self, seen};
-
-include!(concat!(env!("OUT_DIR"), "/declared.rs"));
 
 /// Wraps a function by both of its names: `by_hand! { NAME(ARGUMENTS) = |next| BODY }`, in which `next` is what comes
 /// next. It is there on every host, whether mpi.h declares it or not; where it does, types are compared.
@@ -24,11 +21,7 @@ macro_rules! by_hand {
                 // SAFETY: the caller keeps the standard's contract for this call.
                 unsafe { $body }
             }
-            names!($name ($($arg: $ty),*) -> c_int, call);
-            if_declared! { $name
-                // Compiles only if the host's mpi.h declares exactly this.
-                const _: Function = $crate::sys::$name;
-            }
+            names! { $name ($($arg: $ty),*) -> c_int, call }
         };
     };
 }

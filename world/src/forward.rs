@@ -16,30 +16,9 @@ macro_rules! forward {
                 // SAFETY: the caller keeps the standard's contract for this call.
                 unsafe { next($($arg),*) }
             }
-            $crate::forward::names!($name ($($arg: $ty),*) -> $result, call);
+            names! { $name ($($arg: $ty),*) -> $result, call }
         };
     };
 }
-
-/// The two names of a function whose `call` takes what is next and the arguments.
-macro_rules! names {
-    ($name:ident ($($arg:ident: $ty:ty),*) -> $result:ty, $call:ident) => {
-        #[unsafe(export_name = stringify!($name))]
-        unsafe extern "C" fn named($($arg: $ty),*) -> $result {
-            static NEXT: $crate::next::Next = $crate::next::Next::new(concat!(stringify!($name), "\0"));
-            // SAFETY: the caller keeps the standard's contract for this call.
-            unsafe { $call(&NEXT, $($arg),*) }
-        }
-
-        #[unsafe(export_name = concat!("P", stringify!($name)))]
-        unsafe extern "C" fn profiled($($arg: $ty),*) -> $result {
-            static NEXT: $crate::next::Next =
-                $crate::next::Next::new(concat!("P", stringify!($name), "\0"));
-            // SAFETY: as above.
-            unsafe { $call(&NEXT, $($arg),*) }
-        }
-    };
-}
-pub(crate) use names;
 
 include!(concat!(env!("OUT_DIR"), "/forward.rs"));

@@ -16,6 +16,10 @@
 /// Links the host's libraries.
 use mpi_sys as _;
 
+#[macro_use]
+#[path = "../../record/src/names.rs"]
+mod names;
+
 mod agree;
 mod by_hand;
 mod callbacks;
@@ -45,6 +49,9 @@ mod world;
 )]
 mod sys {
     include!(concat!(env!("OUT_DIR"), "/sys.rs"));
+
+    /// For the comparison of types in `names!`. Never called.
+    pub(crate) use super::sys as prototypes;
 }
 
 #[cfg(not(panic = "abort"))]

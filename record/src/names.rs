@@ -1,0 +1,29 @@
+//! Both names of a wrapped function, and which functions mpi.h declares. The world's library takes this file too.
+
+include!(concat!(env!("OUT_DIR"), "/declared.rs"));
+
+/// Exports `MPI_NAME` and `PMPI_NAME`, by a `call` that takes what comes next under that name and the arguments:
+/// `names! { NAME (ARGUMENTS) -> RESULT, call }`.
+macro_rules! names {
+    ($name:ident ($($arg:ident: $ty:ty),*) -> $result:ty, $call:ident) => {
+        #[unsafe(export_name = stringify!($name))]
+        unsafe extern "C" fn named($($arg: $ty),*) -> $result {
+            static NEXT: $crate::next::Next = $crate::next::Next::new(concat!(stringify!($name), "\0"));
+            // SAFETY: the caller keeps the standard's contract for this call.
+            unsafe { $call(&NEXT, $($arg),*) }
+        }
+
+        #[unsafe(export_name = concat!("P", stringify!($name)))]
+        unsafe extern "C" fn profiled($($arg: $ty),*) -> $result {
+            static NEXT: $crate::next::Next =
+                $crate::next::Next::new(concat!("P", stringify!($name), "\0"));
+            // SAFETY: as above.
+            unsafe { $call(&NEXT, $($arg),*) }
+        }
+
+        if_declared! { $name
+            // Compiles only if the host's mpi.h declares exactly this, const for const.
+            const _: unsafe extern "C" fn($($ty),*) -> $result = $crate::sys::prototypes::$name;
+        }
+    };
+}
