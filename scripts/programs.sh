@@ -144,13 +144,12 @@ inside() {
         limit "${RATE:-$links}"
         echo "$title|links|${RATE:-$links}" >>/dev/shm/notes
         learn "$title" $number $arguments
-        # The speed that is foretold, relative to the order of the launcher.
-        sed 's/{"order"/\n&/g' /dev/shm/case$number.foretold | awk -F '[":,]+' -v title="$title" '
-            $2 != "order" { next }
-            !now { now = $5 }
-            $3 == "round-robin" { turn = $5 }
-            # The same order is there once.
-            $3 ~ /^fewest bytes/ { bytes = $5 }
+        # The speed that is foretold, relative to the order of the launcher; by bytes it is that of the fewest.
+        sed 's/{"order"/\n&/g' /dev/shm/case$number.foretold | awk -F '"seconds":|,"busiest":|}' -v title="$title" '
+            !/^{"order"/ { next }
+            !now { now = $2 }
+            $1 ~ /"round-robin"/ { turn = $2 }
+            !least || $3 < least { least = $3; bytes = $2 }
             END { printf "%s|foretold in turn|%.2f\n%s|foretold by bytes|%.2f\n", title, now / (turn ? turn : now), title, now / (bytes ? bytes : now) }
         ' >>/dev/shm/notes
         tune "$title" $number $arguments
