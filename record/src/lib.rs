@@ -36,6 +36,9 @@ mod ticks;
 mod waits;
 mod window;
 
+/// For the comparison of types in `names!`. Never called.
+use mpi_sys as prototypes;
+
 /// The host: types and prototypes of mpi-sys, and what `shim.h` declares.
 mod sys {
     #[allow(
@@ -55,9 +58,6 @@ mod sys {
         MPI_Status, MPI_Win,
     };
     pub(crate) use shim::*;
-
-    /// For the comparison of types in `wrap!`. Never called.
-    pub(crate) use mpi_sys as prototypes;
 
     // mpi-sys does not notice a changed MPICC.
     const _: () = assert!(

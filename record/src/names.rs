@@ -23,7 +23,7 @@ macro_rules! names {
 
         if_declared! { $name
             // Compiles only if the host's mpi.h declares exactly this, const for const.
-            const _: unsafe extern "C" fn($($ty),*) -> $result = $crate::sys::prototypes::$name;
+            const _: unsafe extern "C" fn($($ty),*) -> $result = $crate::prototypes::$name;
         }
     };
 }

@@ -35,6 +35,9 @@ mod variables;
 mod watch;
 mod world;
 
+/// For the comparison of types in `names!`. Never called.
+use sys as prototypes;
+
 /// The host: what mpi.h and `shim.h` declare.
 #[allow(
     dead_code,
@@ -49,9 +52,6 @@ mod world;
 )]
 mod sys {
     include!(concat!(env!("OUT_DIR"), "/sys.rs"));
-
-    /// For the comparison of types in `names!`. Never called.
-    pub(crate) use super::sys as prototypes;
 }
 
 #[cfg(not(panic = "abort"))]
