@@ -7,15 +7,27 @@ use alloc::vec::Vec;
 use core::ffi::{CStr, c_int};
 use core::ptr::NonNull;
 
+/// Calls the system again for as long as a signal interrupts it, as on some file systems.
+fn uninterrupted(mut call: impl FnMut() -> isize) -> isize {
+    loop {
+        let answer = call();
+        // SAFETY: the thread's own.
+        if answer >= 0 || unsafe { *libc::__errno_location() } != libc::EINTR {
+            return answer;
+        }
+    }
+}
+
 /// An open file.
 pub(crate) struct File(c_int);
 
 impl File {
     /// Opens one to be read.
     pub(crate) fn open(path: &CStr) -> Option<Self> {
+        let flags = libc::O_RDONLY | libc::O_CLOEXEC;
         // SAFETY: a string.
-        let file = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_CLOEXEC) };
-        (file >= 0).then_some(Self(file))
+        let file = uninterrupted(|| unsafe { libc::open(path.as_ptr(), flags) } as isize);
+        (file >= 0).then_some(Self(file as c_int))
     }
 
     /// All of it.
@@ -24,7 +36,8 @@ impl File {
         let mut part = [0u8; 4096];
         loop {
             // SAFETY: an open file, and a buffer of that length.
-            let length = unsafe { libc::read(self.0, part.as_mut_ptr().cast(), part.len()) };
+            let read = || unsafe { libc::read(self.0, part.as_mut_ptr().cast(), part.len()) };
+            let length = uninterrupted(read);
             match usize::try_from(length) {
                 Ok(1..) => bytes.extend(&part[..length as usize]),
                 _ => return bytes,
