@@ -1,6 +1,8 @@
 //! The output of the command: text, files, failures.
 
+use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -120,13 +122,39 @@ pub(crate) fn columns() -> usize {
     console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns))
 }
 
-/// Writes a file; `-` is stdout.
+/// Writes a file; `-` is stdout. A regular file is written whole or not at all: one that is there stays where the disk is
+/// full.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     if path == Path::new("-") {
         return print(text);
     }
-    std::fs::write(path, text)
-        .map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
+    let written = match path.symlink_metadata() {
+        Ok(there) if there.is_file() => {
+            // What may not be written is not replaced either.
+            let may = OpenOptions::new().append(true).open(path);
+            may.and_then(|_| replace(path, text, there.permissions()))
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            replace(path, text, Permissions::from_mode(0o666))
+        }
+        _ => fs::write(path, text),
+    };
+    written.map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
+}
+
+/// Gives a file a new content. Where a directory takes no new files it must be in place.
+fn replace(path: &Path, text: &str, permissions: Permissions) -> io::Result<()> {
+    let directory = path.parent().filter(|directory| *directory != Path::new(""));
+    let directory = directory.unwrap_or(Path::new("."));
+    // Without the bits of umask.
+    let fresh = tempfile::Builder::new().permissions(permissions).tempfile_in(directory);
+    let mut fresh = match fresh {
+        Err(error) if error.kind() == ErrorKind::PermissionDenied => return fs::write(path, text),
+        fresh => fresh?,
+    };
+    fresh.write_all(text.as_bytes())?;
+    fresh.persist(path)?;
+    Ok(())
 }
 
 /// Checks that there is a directory for a file that is to be written.
