@@ -4,6 +4,7 @@ mod coupled;
 mod exec;
 mod family;
 mod fatal;
+mod files;
 pub(crate) mod hostile;
 mod interleaved;
 mod killed;
@@ -37,7 +38,9 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("examples") => small::examples(session),
         Some("family") => family::run(session),
         Some("fatal") => fatal::run(session),
+        Some("full") => files::full(session),
         Some("interleaved") => interleaved::run(session),
+        Some("interrupted") => files::interrupted(session),
         Some("killed") => killed::run(session),
         Some("levels") => levels::run(session),
         Some("policy") => policy::run(session),

@@ -28,7 +28,12 @@ fn list(order: &[u32]) -> String {
 }
 
 /// A profile of an order, for processes on nodes that each new rank has.
-fn profile(session: &Session<'_>, program: &str, order: &[u32], node_of_rank: &[u32]) -> PathBuf {
+pub(super) fn profile(
+    session: &Session<'_>,
+    program: &str,
+    order: &[u32],
+    node_of_rank: &[u32],
+) -> PathBuf {
     let size = order.len();
     let nodes = node_of_rank.iter().max().map_or(0, |last| last + 1);
     let sizes: Vec<usize> =

@@ -1,0 +1,94 @@
+/* To be preloaded: signals interrupt a process all the time, and system calls on files.
+ *
+ * A timer sends SIGALRM each 0.3 ms, whose handler does not restart system calls. A local disk is not interrupted by that,
+ * others are: so each second call that opens, reads or writes a file fails with EINTR where its path begins as one of the
+ * list INTERRUPTED, or is that of the process' own maps. At the end it says which of both happened. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile long signals, calls, refused;
+
+static void count(int number)
+{
+    (void)number;
+    signals++;
+}
+
+/* Deleted by exec, as those of setitimer are not: the next program has no handler yet. */
+__attribute__((constructor)) static void begin(void)
+{
+    struct sigaction action = { .sa_handler = count };
+    struct sigevent event = { .sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM };
+    struct itimerspec often = { { 0, 300000 }, { 0, 300000 } };
+    timer_t timer;
+    if (sigaction(SIGALRM, &action, NULL) || timer_create(CLOCK_MONOTONIC, &event, &timer) ||
+        timer_settime(timer, 0, &often, NULL))
+        abort();
+}
+
+__attribute__((destructor)) static void end(void)
+{
+    fprintf(stderr, "interrupted: %s, %s\n", signals ? "signals" : "no signals", refused ? "files" : "no files");
+}
+
+static int is_ours(const char *path)
+{
+    const char *start = getenv("INTERRUPTED"), *end = strrchr(path, '/');
+    if (!start)
+        return 0;
+    for (size_t length; *start; start += length + (start[length] == ':')) {
+        length = strcspn(start, ":");
+        if (!strncmp(path, start, length))
+            return 1;
+    }
+    return !strncmp(path, "/proc/", 6) && !strcmp(end, "/maps");
+}
+
+static int refuses(int is_file)
+{
+    if (!is_file || ++calls % 2 == 0)
+        return 0;
+    refused++;
+    errno = EINTR;
+    return 1;
+}
+
+static int is_file(int file)
+{
+    char name[64], path[4096];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
+    ssize_t length = readlink(name, path, sizeof path - 1);
+    path[length < 0 ? 0 : length] = 0;
+    return is_ours(path);
+}
+
+#define OPEN(name) \
+    int name(const char *path, int flags, ...) \
+    { \
+        va_list rest; \
+        va_start(rest, flags); \
+        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0; \
+        va_end(rest); \
+        int (*next)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, #name); \
+        return refuses(is_ours(path)) ? -1 : next(path, flags, mode); \
+    }
+OPEN(open)
+OPEN(open64)
+
+#define MOVE(name, data) \
+    ssize_t name(int file, data buffer, size_t count) \
+    { \
+        ssize_t (*next)(int, data, size_t) = (ssize_t(*)(int, data, size_t))dlsym(RTLD_NEXT, #name); \
+        return refuses(is_file(file)) ? -1 : next(file, buffer, count); \
+    }
+MOVE(read, void *)
+MOVE(write, const void *)
