@@ -11,9 +11,10 @@ use crate::machine::Machine;
 use crate::machine::address::{MOST_ABOVE, ReportedAddress, host_number};
 use crate::machine::network::NetworkMapFile;
 use crate::machine::{host_names, parse_sizes};
-use crate::mapping::Adjacency;
+use crate::mapping::{Adjacency, Distances, Weights, weights};
 use crate::metis as format;
 use crate::report::{Document, picture};
+use crate::topology::BoxShape;
 
 /// A layout as people write it, and other words of the environment: two bytes for how many ranks there
 /// are, a line, and the text of the file that the line may name.
@@ -22,7 +23,14 @@ pub fn layout(data: &[u8]) {
     let ranks = usize::from(u16::from_le_bytes(*ranks));
     let text = String::from_utf8_lossy(text);
     let (line, file) = text.split_once('\n').unwrap_or((&text, ""));
-    let _ = (line.parse::<Policy>(), Check::parse(line));
+    let _ = (line.parse::<Policy>(), Check::parse(line), line.parse::<BoxShape>());
+    if let Ok(weights) = weights::parse(line, ranks) {
+        assert!(weights.len() == ranks && weights.iter().any(|weight| *weight > 0));
+        assert_eq!(Weights::parse(line).map(|weights| weights.are_general()), Ok(true));
+    }
+    if let Ok(distances) = Distances::parse(line) {
+        assert!(distances.of(3).is_sorted());
+    }
     if let Some(sizes) = parse_sizes(line, ranks) {
         assert!(sizes.len() <= ranks + 1 && sizes.iter().all(|size| *size > 0));
     }

@@ -10,19 +10,21 @@ mod constructors;
 )]
 mod elf_reader;
 mod files;
+mod numbers;
 mod plans;
 #[cfg(test)]
 mod tests;
 
 pub use constructors::constructors;
 pub use files::{elf, hosts, layout, metis, recording, report, topology};
+pub use numbers::numbers;
 pub use plans::{graph, grid};
 
 /// Does something with bytes.
 pub type Body = fn(&[u8]);
 
 /// All of them, by the names of their seeds' folders.
-pub const ALL: [(&str, Body); 10] = [
+pub const ALL: [(&str, Body); 11] = [
     ("grid", grid),
     ("graph", graph),
     ("layout", layout),
@@ -33,4 +35,5 @@ pub const ALL: [(&str, Body); 10] = [
     ("report", report),
     ("elf", elf),
     ("constructors", constructors),
+    ("numbers", numbers),
 ];
