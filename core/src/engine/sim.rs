@@ -4,7 +4,6 @@ use std::any::Any;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
-#[cfg(test)]
 use super::incompatible_program::IncompatibleProgram;
 use super::{Comm, Error, MachineKnowledge};
 use crate::machine::Machine;
