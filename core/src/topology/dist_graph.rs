@@ -57,3 +57,21 @@ pub fn check_not_negative(argument: &'static str, entries: &[i32]) -> Result<(),
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_nodes_or_not_negative() {
+        let edges = Edges { ranks: [2, 0, 2].into(), weights: [].into() };
+        assert_eq!(edges.degree(), 3);
+        assert_eq!(check_not_negative("weights", &[0, 1, 0]), Ok(()));
+        let negative = Error::NegativeEntry { argument: "weights", position: 1, value: -1 };
+        assert_eq!(check_not_negative("weights", &[0, -1, -2]), Err(negative));
+        assert_eq!(check_nodes("sources", &edges.ranks, 3), Ok(()));
+        let outside =
+            Error::NodeOutOfRange { argument: "sources", position: 0, value: 2, nodes: 2 };
+        assert_eq!(check_nodes("sources", &edges.ranks, 2), Err(outside));
+    }
+}

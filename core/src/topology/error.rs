@@ -113,3 +113,30 @@ impl Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classes_are_those_of_the_standard() {
+        for (place, class) in Class::ALL.into_iter().enumerate() {
+            assert_eq!(class.index(), place);
+        }
+        for (error, class) in [
+            (Error::NullComm, Class::Comm),
+            (Error::InterComm, Class::Comm),
+            (Error::NoTopology { wanted: "a grid" }, Class::Topology),
+            (Error::OtherTopology { wanted: "a grid", found: "a graph" }, Class::Topology),
+            (Error::NoNeighbors, Class::Topology),
+            (Error::Rank { rank: 2, size: 2 }, Class::Rank),
+            (Error::NegativeNdims { ndims: -1 }, Class::Dims),
+            (Error::NegativeDim { dimension: 0, value: -1 }, Class::Dims),
+            (Error::NotAMultiple { nnodes: 3, product: 2 }, Class::Dims),
+            (Error::Direction { direction: 1, ndims: 1 }, Class::Arg),
+            (Error::DimNotPositive { dimension: 0, value: 0 }, Class::Arg),
+        ] {
+            assert_eq!(error.class(), class, "{error}");
+        }
+    }
+}

@@ -105,6 +105,8 @@ mod tests {
     #[test]
     fn neighbors_come_in_input_order_with_loops_and_multiples() {
         let graph = Graph::new(&[3, 5, 6, 9], &[1, 1, 3, 0, 0, 3, 0, 2, 2]).unwrap();
+        assert_eq!(graph.index(), [3, 5, 6, 9]);
+        assert_eq!(graph.edges(), [1, 1, 3, 0, 0, 3, 0, 2, 2]);
         assert_eq!(graph.neighbors(0), Ok(&[1, 1, 3][..]));
         assert_eq!(graph.neighbors(1), Ok(&[0, 0][..]));
         assert_eq!(graph.neighbors(2), Ok(&[3][..]));

@@ -93,3 +93,31 @@ picker! {
     /// [`Error::NoTopology`] if it has no topology, [`Error::OtherTopology`] if it has one of another kind.
     as_dist_graph, DistGraph, DIST_GRAPH
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn another_topology_is_named() {
+        let graph = Topology::Graph(Graph::new(&[0], &[]).expect("a graph"));
+        let dist_graph = Topology::DistGraph(DistGraph::default());
+        let cart = Topology::Cart(Cart::new(&[], &[], 1).expect("a grid"));
+        assert!(as_graph(Some(&graph)).is_ok() && as_cart(Some(&cart)).is_ok());
+        assert!(as_dist_graph(Some(&dist_graph)).is_ok());
+        for (error, words) in [
+            (as_cart(None).err(), "no topology; a Cartesian topology is needed"),
+            (as_cart(Some(&graph)).err(), "a graph topology; a Cartesian topology is needed"),
+            (
+                as_graph(Some(&dist_graph)).err(),
+                "a distributed graph topology; a graph topology is needed",
+            ),
+            (
+                as_dist_graph(Some(&cart)).err(),
+                "a Cartesian topology; a distributed graph topology is needed",
+            ),
+        ] {
+            assert_eq!(error.expect("another").to_string(), format!("comm has {words}"));
+        }
+    }
+}

@@ -88,3 +88,27 @@ impl fmt::Display for TopologySummary {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn grids_are_told_with_their_periodic_dimensions() {
+        for (dims, periods, words) in [
+            (&[][..], &[][..], "grid without dimensions"),
+            (&[4, 3], &[false, false], "grid 4 x 3"),
+            (&[4, 3], &[true, true], "grid 4 x 3, periodic"),
+            (&[4, 3, 2], &[true, false, true], "grid 4 x 3 x 2, periodic along 0 and 2"),
+        ] {
+            let grid = Cart::new(dims, periods, 24).expect("a grid");
+            assert_eq!(TopologySummary::from(&grid).to_string(), words);
+        }
+        let graph = Graph::new(&[1, 2], &[1, 0]).expect("a graph");
+        let told = TopologySummary::from(&graph).to_string();
+        assert_eq!(told, "graph of 2 nodes and 2 edges");
+        let told = |edges, weighted| TopologySummary::DistGraph { edges, weighted }.to_string();
+        assert_eq!(told(None, false), "distributed graph");
+        assert_eq!(told(Some(2), true), "weighted distributed graph of 2 edges");
+    }
+}

@@ -270,6 +270,11 @@ mod tests {
             Err(Error::NnodesNotPositive { .. })
         ));
         assert!(BoxShape::from_sides(&[]).unwrap().dims(2, &[]).is_err());
+        // The common multiple of their sides: 2^64 - 1, just that which fits, and more.
+        let most = [3 * 5 * 17 * 257 * 641, 65_537, 6_700_417];
+        assert!(BoxShape::from_sides(&most).is_some());
+        assert_eq!(BoxShape::from_sides(&[65_536, 65_537, 65_539, 65_543]), None);
+        assert_eq!(BoxShape::from_sides(&[2, 0]), None);
     }
 
     #[test]
