@@ -242,6 +242,10 @@ mod tests {
         assert_eq!(shape.dims(64, &[]).unwrap(), [2, 2, 16]);
         assert_eq!(shape.bytes(&[4, 4, 4], &[false; 3]), 63);
         assert_eq!(shape.bytes(&[2, 2, 16], &[false; 3]), 35);
+        // Across the ends a side of 1 has itself as its neighbor, and nothing to send.
+        assert_eq!(shape.bytes(&[1, 1, 1], &[true; 3]), 0);
+        assert_eq!(shape.bytes(&[3, 2, 1], &[true; 3]), 50);
+        assert_eq!(shape.ndims(), 3);
         let shape: BoxShape = "10x10x1".parse().unwrap();
         assert_eq!(shape.dims(64, &[]).unwrap(), [8, 8, 1]);
     }
