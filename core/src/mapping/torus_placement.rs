@@ -1,24 +1,21 @@
 //! The placement of a mapping's parts on the nodes of a torus.
 //!
-//! Nodes and parts are halved again and again, the nodes across their longest dimension and the parts as a graph; then parts
-//! change places by simulated annealing, to make the sum of hops small.
+//! Parts change places by simulated annealing, to make the sum of hops small.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use super::cost::Adjacency;
 use super::csr::Csr;
-use super::graph::{GraphDivider, Net};
-use super::levels::Divide;
 use super::refine::Budget;
 use super::rng::Rng;
 use super::torus::NodeCoordinates;
 use crate::machine::torus::{At, MOST_DIMS};
 
 /// The number of changes of places that are tried for each part.
-const MOVES: usize = 3000;
+const MOVES: usize = 6000;
 
 /// The temperatures at the start and at the end of these, in hops of an edge of average weight.
-const WARM: f64 = 1.0;
+const WARM: f64 = 2.0;
 const COLD: f64 = 0.05;
 
 /// Moves parts to other nodes, each to one that had a part as large, in the same torus. The part of vertex 0 goes
@@ -33,25 +30,14 @@ pub(super) fn place_on_torus(
     let mut takes = vec![0; nodes];
     node_of.iter().for_each(|node| takes[*node as usize] += 1);
     let between = Csr::between(graph, node_of, nodes);
+    let own: Vec<u32> = (0..nodes as u32).collect();
     let mut placement = TorusPlacement {
         coordinates,
         between: &between,
         takes: &takes,
-        node_of_part: (0..nodes as u32).collect(),
-        part_on: Vec::new(),
+        node_of_part: own.clone(),
+        part_on: own,
     };
-    let groups = coordinates.group_of.iter().max().map_or(0, |most| most + 1);
-    let mut halving = budget.split(2);
-    for group in 0..groups {
-        let is_in =
-            |node: &u32| takes[*node as usize] > 0 && coordinates.group_of[*node as usize] == group;
-        let members: Vec<u32> = (0..nodes as u32).filter(is_in).collect();
-        let mut share = halving.portion(members.len(), nodes);
-        placement.halve(members, &mut share);
-        halving.put_back(share);
-    }
-    budget.put_back(halving);
-    placement.fit();
     placement.exchange(node_of[0], budget);
     node_of.iter().map(|part| placement.node_of_part[*part as usize]).collect()
 }
@@ -81,93 +67,6 @@ impl TorusPlacement<'_> {
             self.between.edges(part as usize).map(|(to, weight)| (self.node_of_part[to], weight));
         let inside = edges.filter(|(to, _)| self.coordinates.group_of[*to as usize] == torus);
         inside.map(|(to, weight)| weight * self.hops(node, to)).sum()
-    }
-
-    /// Distributes the parts of some nodes over these. Until it has its own, a part is taken to be on the middle one of the
-    /// nodes that it may go to.
-    fn halve(&mut self, all: Vec<u32>, budget: &mut Budget) {
-        let net = Net::new(self.between);
-        let mut divider = GraphDivider::new(&net);
-        // A share for each node at each step downward.
-        let steps = all.len() * (1 + all.len().max(1).ilog2() as usize);
-        let each = budget.left() / steps.max(1) as i64;
-        let mut regions = VecDeque::from([(all.clone(), all)]);
-        while let Some((parts, mut nodes)) = regions.pop_front() {
-            if nodes.len() < 2 {
-                continue;
-            }
-            let half = self.cut(&mut nodes);
-            let mut share = budget.split_at_most(each * nodes.len() as i64, 1);
-            let sizes = [half, nodes.len() - half];
-            let side = divider.divide(&parts, &sizes, &mut share);
-            budget.put_back(share);
-            let of = |which: u32| -> Vec<u32> {
-                let members = parts.iter().zip(&side).filter(|(_, side)| **side == which);
-                members.map(|(part, _)| *part).collect()
-            };
-            let (low, high) = (nodes[..half].to_vec(), nodes[half..].to_vec());
-            let middle = |nodes: &[u32]| nodes[nodes.len() / 2];
-            let mut halves = [of(0), of(1)];
-            // Whichever of both is nearer there to what is outside.
-            let ends = [middle(&low), middle(&high)];
-            let outside = |parts: &Vec<u32>, node: u32| -> i64 {
-                parts.iter().map(|part| self.sum(*part, node)).sum()
-            };
-            if half == nodes.len() - half
-                && outside(&halves[0], ends[1]) + outside(&halves[1], ends[0])
-                    < outside(&halves[0], ends[0]) + outside(&halves[1], ends[1])
-            {
-                halves.swap(0, 1);
-            }
-            for ((parts, node), nodes) in halves.into_iter().zip(ends).zip([low, high]) {
-                parts.iter().for_each(|part| self.node_of_part[*part as usize] = node);
-                regions.push_back((parts, nodes));
-            }
-        }
-    }
-
-    /// Sorts nodes along the dimension in which they are spread most, and returns how many come before the cut: about half,
-    /// and whole planes.
-    fn cut(&self, nodes: &mut [u32]) -> usize {
-        let spread = |i: &usize| {
-            let along = || nodes.iter().map(|node| self.at(*node)[*i]);
-            along().max().unwrap_or(0) - along().min().unwrap_or(0)
-        };
-        let longest = (0..MOST_DIMS).rev().max_by_key(spread).unwrap_or(0);
-        nodes.sort_by_key(|node| (self.at(*node)[longest], self.at(*node)));
-        let is_border = |i: &usize| self.at(nodes[i - 1])[longest] != self.at(nodes[*i])[longest];
-        let borders = (1..nodes.len()).filter(is_border);
-        borders.min_by_key(|i| nodes.len().abs_diff(2 * i)).unwrap_or(nodes.len() / 2)
-    }
-
-    /// Gives parts that are on a node of another size one of their own, the nearest that is left.
-    fn fit(&mut self) {
-        const NONE: u32 = u32::MAX;
-        let nodes = self.takes.len();
-        self.part_on = vec![NONE; nodes];
-        let mut left = Vec::new();
-        for part in (0..nodes as u32).filter(|part| self.takes[*part as usize] > 0) {
-            let node = self.node_of_part[part as usize] as usize;
-            if self.takes[node] == self.takes[part as usize] && self.part_on[node] == NONE {
-                self.part_on[node] = part;
-            } else {
-                left.push(part);
-            }
-        }
-        for part in left {
-            let wanted = self.node_of_part[part as usize];
-            let group_of = &self.coordinates.group_of;
-            let fits = |node: &u32| {
-                let node = *node as usize;
-                self.part_on[node] == NONE
-                    && self.takes[node] == self.takes[part as usize]
-                    && group_of[node] == group_of[part as usize]
-            };
-            let node = (0..nodes as u32).filter(fits).min_by_key(|node| self.hops(wanted, *node));
-            let node = node.expect("as many nodes of a size as parts");
-            self.node_of_part[part as usize] = node;
-            self.part_on[node as usize] = part;
-        }
     }
 
     /// Lets parts change places, ever more seldom where that adds to the sum of hops, so that parts come near those that
