@@ -11,7 +11,6 @@
 
 mod bisect;
 mod coarsen;
-mod components;
 mod fm;
 mod kway;
 mod net;
@@ -21,7 +20,6 @@ mod queue;
 #[cfg(test)]
 mod tests;
 
-use self::components::pack;
 pub(super) use self::net::Net;
 use self::partition::Repartition;
 use super::cost::{Adjacency, Objective};
@@ -111,15 +109,14 @@ pub(super) fn search(
     objective: Objective,
     budget: &mut Budget,
 ) -> Vec<Vec<u32>> {
-    if let Some(part) = pack(net, sizes, budget) {
-        return vec![part];
-    }
     let mut more = { *budget }.split(10);
     let mut rest = budget.split(50);
     let mut rng = Rng::new(1);
     let mut parts =
         Repartition::new(net, kway::divide(net, sizes, 8, &mut rng, budget), sizes.len());
-    parts.improve_groups(&mut rng, budget);
+    if net.cut(&parts.part) > 0 {
+        parts.improve_groups(&mut rng, budget);
+    }
     let mut partition = Partition::new(net, parts.part, sizes.len());
     swap_pairs(&mut partition, Objective::Sum.into(), &mut rest);
     budget.put_back(rest);
