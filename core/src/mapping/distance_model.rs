@@ -14,6 +14,7 @@ use crate::machine::Machine;
 /// The nodes of a layout and what is above them, for mapping.
 #[derive(Debug, Clone)]
 pub(super) struct DistanceModel {
+    nodes: usize,
     /// For each level above the nodes, the outermost first, the group of each node.
     groups: Vec<Vec<u32>>,
     /// The additional cost of an edge that crosses a level: of each level above, the outermost first, and the nodes.
@@ -71,7 +72,7 @@ impl DistanceModel {
         });
         let members = members.collect();
         let coordinates = NodeCoordinates::new(layout);
-        Self { groups, level_costs, least: distances[0], members, coordinates }
+        Self { nodes, groups, level_costs, least: distances[0], members, coordinates }
     }
 
     /// The coordinates of nodes, if they are known.
@@ -82,6 +83,11 @@ impl DistanceModel {
     /// Returns whether nothing is above the nodes.
     pub(super) fn is_trivial(&self) -> bool {
         self.groups.is_empty()
+    }
+
+    /// The number of nodes.
+    pub(super) fn nodes(&self) -> usize {
+        self.nodes
     }
 
     /// The number of levels above the nodes.
@@ -99,6 +105,7 @@ impl DistanceModel {
         let select = |groups: &Vec<u32>| nodes.iter().map(|node| groups[*node as usize]).collect();
         let groups = self.groups.iter().map(select).collect();
         Self {
+            nodes: nodes.len(),
             groups,
             level_costs: self.level_costs.clone(),
             least: self.least,

@@ -23,6 +23,7 @@ mod refine;
 mod rng;
 mod scramble;
 mod search;
+mod subject;
 mod torus;
 mod torus_placement;
 mod unknown_weights;

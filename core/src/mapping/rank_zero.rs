@@ -10,9 +10,8 @@ use std::collections::HashSet;
 use super::cost::Adjacency;
 use super::csr::Csr;
 use super::distance_model::DistanceModel;
-use super::grid::Grid;
 use super::plan::{Options, Plan};
-use super::unknown_weights;
+use super::subject::Subject;
 use crate::machine::Machine;
 
 /// The most nodes that are tried for an exchange with the node of rank 0.
@@ -23,70 +22,6 @@ const MOST_EDGES: usize = 1 << 22;
 
 /// The most cells of two nodes whose border is drawn anew.
 const MOST_CELLS: usize = 2048;
-
-/// A grid or graph that a plan is made for.
-pub(super) trait Subject: Adjacency {
-    /// Vertices that 0 can become when the whole is renumbered and stays what it is, beginning with 0 itself.
-    fn images(&self) -> impl Iterator<Item = usize>;
-
-    /// For each vertex the one that it becomes when 0 becomes `image`.
-    fn renumbered(&self, image: usize) -> Vec<u32>;
-
-    /// Returns whether a plan is no loss if edges have other weights than assumed.
-    fn is_no_loss(&self, layout: &Machine, plan: &Plan) -> bool;
-}
-
-impl Subject for Csr {
-    fn images(&self) -> impl Iterator<Item = usize> {
-        0..1
-    }
-
-    fn renumbered(&self, _: usize) -> Vec<u32> {
-        (0..self.vertices() as u32).collect()
-    }
-
-    fn is_no_loss(&self, _: &Machine, _: &Plan) -> bool {
-        true
-    }
-}
-
-impl Subject for Grid {
-    fn images(&self) -> impl Iterator<Item = usize> {
-        let ends: Vec<bool> = (0..self.dims().len()).map(|i| self.is_mirrored(i)).collect();
-        let is_image = move |vertex: &usize| {
-            let mut rest = *vertex;
-            (0..self.dims().len()).rev().all(|i| {
-                let (side, at) = (self.dims()[i], rest % self.dims()[i]);
-                rest /= side;
-                at == 0 || self.periodic()[i] || (at == side - 1 && ends[i])
-            })
-        };
-        (0..self.vertices()).filter(is_image)
-    }
-
-    fn renumbered(&self, image: usize) -> Vec<u32> {
-        let place = |vertex: usize| {
-            let (mut rest, mut image, mut stride, mut to) = (vertex, image, 1, 0);
-            for i in (0..self.dims().len()).rev() {
-                let (side, periodic) = (self.dims()[i], self.periodic()[i]);
-                let (at, first) = (rest % side, image % side);
-                let at = match first {
-                    _ if periodic => (at + first) % side,
-                    0 => at,
-                    _ => side - 1 - at,
-                };
-                to += at * stride;
-                (rest, image, stride) = (rest / side, image / side, stride * side);
-            }
-            to as u32
-        };
-        (0..self.vertices()).map(place).collect()
-    }
-
-    fn is_no_loss(&self, layout: &Machine, plan: &Plan) -> bool {
-        !self.has_unknown_weights() || unknown_weights::is_no_loss(self, layout, plan)
-    }
-}
 
 /// The plan, if the process of rank 0 keeps its rank by it, or the best that was found by which it does.
 pub(super) fn keep(graph: &impl Subject, layout: &Machine, options: &Options, plan: Plan) -> Plan {

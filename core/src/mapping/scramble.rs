@@ -1,35 +1,14 @@
 //! Processes moved at random, to find out whether a program stands it.
 
-use super::cost::Adjacency;
-use super::csr::Csr;
 use super::distances::Distances;
-use super::grid::Grid;
 use super::plan::{Plan, Scramble};
 use super::rng::Rng;
+use super::subject::Subject;
 use crate::machine::Machine;
-
-/// A topology that can be scrambled.
-pub(super) trait Scrambled: Adjacency {
-    /// Numbers that differ between topologies which a program might take for each other.
-    fn traits(&self) -> Vec<usize>;
-}
-
-impl Scrambled for Grid {
-    fn traits(&self) -> Vec<usize> {
-        let periodic = self.periodic().iter().map(|periodic| usize::from(*periodic));
-        self.dims().iter().copied().chain(periodic).collect()
-    }
-}
-
-impl Scrambled for Csr {
-    fn traits(&self) -> Vec<usize> {
-        vec![self.vertices(), self.len()]
-    }
-}
 
 /// Every process gets another rank than its own, but for that of rank 0 unless it is moved as well; by the seed and the
 /// topology alone: not by where it runs. One process alone stays.
-pub(super) fn scramble(graph: &impl Scrambled, layout: &Machine, how: Scramble) -> Plan {
+pub(super) fn scramble(graph: &impl Subject, layout: &Machine, how: Scramble) -> Plan {
     let plan = Plan::identity(graph, layout, &Distances::default(), |_| 0);
     let first = usize::from(!how.rank_zero);
     if graph.vertices() < 2 || layout.ranks() < first + 2 {

@@ -14,6 +14,7 @@ use super::grid::Grid;
 use super::lattice::Lattice;
 use super::plan::{Options, Plan};
 use super::refine::LARGE;
+use super::subject::{Seconds, Subject};
 use super::torus::NodeCoordinates;
 use crate::machine::{Level, Machine};
 
@@ -34,13 +35,12 @@ const KEPT: (i64, i64) = (2, 3);
 const FEW_EDGES: i64 = 16;
 
 /// The best mapping that is no loss where dimensions are unequal, or the order of the ranks. `search` finds the best one
-/// by the weights that a grid has, in so many `seconds` unless the options say otherwise; this takes at most twice as
-/// long, beside constructions, which take four times as long at most.
+/// by the weights that a grid has; this takes at most twice as long, beside constructions, which take four times as
+/// long at most.
 pub(super) fn guard(
     grid: &Grid,
     layout: &Machine,
     options: &Options,
-    seconds: f64,
     search: impl Fn(&Grid, &Machine, &Options) -> Plan,
 ) -> Plan {
     let best = search(grid, layout, options);
@@ -63,7 +63,9 @@ pub(super) fn guard(
     }
     let model = DistanceModel::new(layout, &options.distances);
     let key = |plan: &Plan| model.key(grid, &node_of(plan), options.objective);
-    let seconds = options.seconds.unwrap_or(seconds) / 3.0;
+    let Seconds { alone, with_levels, .. } = grid.seconds();
+    let default = if layout.above().is_empty() { alone } else { with_levels };
+    let seconds = options.seconds.unwrap_or(default) / 3.0;
     let options = Options { seconds: Some(seconds), ..*options };
     // Where constructions take most of the time one more mapping is tried and not three.
     let tried = if cells < LARGE { 0..3 } else { 1..2 };
@@ -200,7 +202,7 @@ fn corners(ndims: usize) -> impl Iterator<Item = Vec<i64>> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::search::plan_by_unknown_weights;
+    use super::super::search::plan_by;
     use super::*;
     use crate::topology::Cart;
 
@@ -209,7 +211,7 @@ mod tests {
     }
 
     fn planned(dims: &[i32], sizes: &[usize]) -> Plan {
-        plan_by_unknown_weights(&grid(dims), &Machine::blocks(sizes), &Options::default())
+        guard(&grid(dims), &Machine::blocks(sizes), &Options::default(), plan_by)
     }
 
     fn sums(plan: &Plan) -> (i64, i64) {
@@ -246,10 +248,7 @@ mod tests {
         assert_eq!(sums(&planned(&[16, 16], &[16; 16])), (480, 256));
         // Ranks dealt to few nodes in turn cut so much that nothing can be lost.
         let dealt = Machine::from_ids(&(0..64).map(|rank| rank % 4).collect::<Vec<_>>());
-        assert_eq!(
-            sums(&plan_by_unknown_weights(&grid(&[8, 8]), &dealt, &Options::default())),
-            (112, 32)
-        );
+        assert_eq!(sums(&guard(&grid(&[8, 8]), &dealt, &Options::default(), plan_by)), (112, 32));
     }
 
     #[test]
@@ -261,7 +260,7 @@ mod tests {
             (&[30, 24], [vec![60; 6], vec![40; 9]].concat()),
         ] {
             let layout = Machine::blocks(&sizes);
-            let plan = plan_by_unknown_weights(&grid(dims), &layout, &Options::default());
+            let plan = guard(&grid(dims), &layout, &Options::default(), plan_by);
             let node_of: Vec<u32> =
                 plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
             assert!(plan.after.inter_node_edges < plan.before.inter_node_edges, "{dims:?}");

@@ -7,11 +7,9 @@ mod brick;
 mod exact;
 mod region;
 mod strips;
+mod subject;
 #[cfg(test)]
 mod tests;
-
-pub(super) use self::bound::lower_bound;
-pub(super) use self::region::GridDivider;
 
 use std::cmp::Reverse;
 
@@ -77,13 +75,13 @@ impl Fill<'_> {
 }
 
 /// A mapping to nodes, to be compared with others.
-pub(super) struct Candidate {
+struct Candidate {
     /// The node of each cell.
-    pub(super) node_of: Vec<u32>,
+    node_of: Vec<u32>,
     /// The cost; edges of both directions count.
-    pub(super) cost: Cost,
+    cost: Cost,
     /// The construction that made it.
-    pub(super) algorithm: &'static str,
+    algorithm: &'static str,
 }
 
 impl Candidate {
@@ -92,7 +90,7 @@ impl Candidate {
     }
 
     /// The better one of two.
-    pub(super) fn or(self, other: Self, goal: Goal) -> Self {
+    fn or(self, other: Self, goal: Goal) -> Self {
         if goal.key(other.cost) < goal.key(self.cost) { other } else { self }
     }
 }
@@ -118,27 +116,18 @@ const MULTILEVEL: i64 = 5000;
 const GAP: i64 = 20;
 const MULTILEVEL_NAME: &str = "multilevel";
 
-/// The aims of a search.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Search {
-    /// Counts every edge from both of its ends, as keys do.
-    pub(super) goal: Goal,
-    /// The bound at which a search ends, unless the objective is the maximum, counted as keys are; on grids that are
-    /// not large only if no node has more than its share, for an exchange takes as long as on the busiest.
-    pub(super) bound: i64,
-    /// True if a grid whose dimensions weigh unequally is divided as a graph as well.
-    pub(super) as_graph: bool,
-}
-
 /// Maps the cells of a grid to nodes of exactly these sizes, none of them 0, which are as many
-/// places as there are cells. The lattice is symmetric.
-pub(super) fn map(
+/// places as there are cells. The lattice is symmetric; the goal counts every edge from both of its ends, and so does the
+/// bound, at which the search ends, unless the objective is the maximum; on grids that are not large only if no node has
+/// more than its share, for an exchange takes as long as on the busiest. `as_graph`: whether a grid whose dimensions
+/// weigh unequally is divided as a graph as well.
+fn map(
     lattice: &Lattice,
     sizes: &[u32],
-    search: Search,
+    (goal, bound): (Goal, i64),
+    as_graph: bool,
     budget: &mut Budget,
 ) -> Option<Candidate> {
-    let Search { goal, bound, as_graph } = search;
     let cells = lattice.vertices() as i64;
     if lattice.axes().is_empty() || sizes.len() < 2 || budget.left() < LEAST * cells {
         return None;

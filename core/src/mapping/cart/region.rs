@@ -2,16 +2,18 @@
 
 use std::collections::HashMap;
 
-use super::{Fill, Search, Shape, bisect, bound, brick, map, strips};
-use crate::mapping::cost::{Adjacency, Objective};
+use super::{Fill, Shape, bisect, bound, brick, map, strips};
+use crate::mapping::cost::{Adjacency, Goal, Objective};
 use crate::mapping::csr::Csr;
 use crate::mapping::lattice::Lattice;
-use crate::mapping::levels::Divide;
 use crate::mapping::refine::{Budget, Partition, improve};
+use crate::mapping::subject::Divide;
 
 /// A grid whose cells are divided again and again.
 pub(in crate::mapping) struct GridDivider<'a> {
     lattice: &'a Lattice,
+    /// True if all of it is divided as a graph as well where dimensions weigh unequally.
+    as_graph: bool,
     /// Boxes that were divided before.
     known: HashMap<BoxShape, Vec<u32>>,
 }
@@ -24,12 +26,24 @@ const MOST_KNOWN: usize = 64;
 
 impl<'a> GridDivider<'a> {
     /// All of a grid; the lattice is symmetric.
-    pub(in crate::mapping) fn new(lattice: &'a Lattice) -> Self {
-        Self { lattice, known: HashMap::new() }
+    pub(super) fn new(lattice: &'a Lattice, as_graph: bool) -> Self {
+        Self { lattice, as_graph, known: HashMap::new() }
     }
 }
 
 impl Divide for GridDivider<'_> {
+    fn map(
+        &mut self,
+        sizes: &[usize],
+        goal: Goal,
+        bound: i64,
+        budget: &mut Budget,
+    ) -> Vec<(Vec<u32>, &'static str)> {
+        let counts: Vec<u32> = sizes.iter().map(|size| *size as u32).collect();
+        let found = map(self.lattice, &counts, (goal, bound), self.as_graph, budget);
+        found.into_iter().map(|found| (found.node_of, found.algorithm)).collect()
+    }
+
     fn divide(&mut self, cells: &[u32], sizes: &[usize], budget: &mut Budget) -> Vec<u32> {
         let counts: Vec<u32> = sizes.iter().map(|size| *size as u32).collect();
         if cells.len() == self.lattice.vertices() {
@@ -61,8 +75,7 @@ fn divide_box(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> Vec<u32>
         }
         _ => 0,
     };
-    let search = Search { goal: Objective::Sum.into(), bound, as_graph: false };
-    match map(lattice, sizes, search, budget) {
+    match map(lattice, sizes, (Objective::Sum.into(), bound), false, budget) {
         Some(found) => found.node_of,
         None => in_order(sizes),
     }

@@ -16,21 +16,23 @@ mod kway;
 mod net;
 mod partition;
 mod queue;
+mod subject;
 
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::net::Net;
+use self::net::Net;
 use self::partition::Repartition;
-use super::cost::{Adjacency, Objective};
+use super::cost::{Adjacency, Goal, Objective};
 use super::csr::Csr;
 use super::distance_model::DistanceModel;
-use super::levels::{Divide, match_parts_to_nodes};
+use super::levels::match_parts_to_nodes;
 use super::refine::{Budget, Partition, swap_pairs};
 use super::rng::Rng;
+use super::subject::Divide;
 
 /// The steps of the budget that a step of this search counts as; its queues take more time than that.
-pub(super) const STEP: f64 = 0.3;
+const STEP: f64 = 0.3;
 
 /// A graph that is divided again and again.
 pub(super) struct GraphDivider<'a> {
@@ -61,6 +63,17 @@ pub(super) fn match_parts(
 }
 
 impl Divide for GraphDivider<'_> {
+    fn map(
+        &mut self,
+        sizes: &[usize],
+        goal: Goal,
+        _: i64,
+        budget: &mut Budget,
+    ) -> Vec<(Vec<u32>, &'static str)> {
+        let found = search(self.net, sizes, goal.objective, budget);
+        found.into_iter().map(|part| (part, "multilevel")).collect()
+    }
+
     fn divide(&mut self, vertices: &[u32], sizes: &[usize], budget: &mut Budget) -> Vec<u32> {
         let induced;
         let net = if vertices.len() == self.net.len() {
@@ -75,14 +88,14 @@ impl Divide for GraphDivider<'_> {
 }
 
 /// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices, and for each 200,000 of large ones.
-pub(super) fn seconds_for(graph: &Csr) -> f64 {
+fn seconds_for(graph: &Csr) -> f64 {
     let size = (graph.vertices() + graph.len()) as f64 / 7e5;
     size.sqrt().max(size / 2.0)
 }
 
 /// A lower bound: of the edges that leave a vertex, at most `largest - 1`, one a neighbor, lead to its own node, at
 /// best the heaviest. Valid for negative weights as well. O(edges log degree).
-pub(super) fn lower_bound(graph: &Csr, largest: usize) -> i64 {
+fn lower_bound(graph: &Csr, largest: usize) -> i64 {
     let outside = |vertex| {
         let mut weights: Vec<i64> = graph.edges(vertex).map(|(_, weight)| weight).collect();
         weights.sort_unstable_by(|a, b| b.cmp(a));
@@ -103,12 +116,7 @@ pub(super) fn divided(graph: &impl Adjacency, sizes: &[u32], budget: &mut Budget
 /// The part of each vertex, all parts of the given sizes. Where the busiest node counts most, two answers:
 /// the one for the sum, and what a tenth more time makes of it for the busiest node; so the better of them
 /// is never worse for it than what the sum alone leads to, even where edges lead one way only.
-pub(super) fn search(
-    net: &Net,
-    sizes: &[usize],
-    objective: Objective,
-    budget: &mut Budget,
-) -> Vec<Vec<u32>> {
+fn search(net: &Net, sizes: &[usize], objective: Objective, budget: &mut Budget) -> Vec<Vec<u32>> {
     let mut more = { *budget }.split(10);
     let mut rest = budget.split(50);
     let mut rng = Rng::new(1);

@@ -8,7 +8,7 @@ use super::lower_bound;
 use crate::machine::{Kind, Machine};
 use crate::mapping::refine::SPENT;
 use crate::mapping::rng::Rng;
-use crate::mapping::search::plan_by_edges;
+use crate::mapping::search::plan_by;
 use crate::mapping::{Csr, Distances, Objective, Options, Plan, plan_graph};
 
 const SUM: Options = Options {
@@ -100,7 +100,7 @@ proptest! {
         check(vertices, &edges, &layout, &Options { seconds: Some(0.0), ..MAX });
         // Of what is found before the process of rank 0 gets its rank back.
         let graph = graph_of(vertices, &edges);
-        let [sum, max] = some.map(|options| plan_by_edges(&graph, &layout, &options));
+        let [sum, max] = some.map(|options| plan_by(&graph, &layout, &options));
         prop_assert!(max.after.max_node_edges <= sum.after.max_node_edges);
     }
 

@@ -3,9 +3,10 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::multisection::{Divide, multisect};
+use super::multisection::multisect;
 use crate::mapping::distance_model::DistanceModel;
 use crate::mapping::refine::Budget;
+use crate::mapping::subject::Divide;
 
 /// The node for each of the parts that a mapping has made, one a node: part `i` has `takes[i]` vertices and
 /// is meant for node `i`, and may go to any other that takes as many. `dividing` divides the graph of the

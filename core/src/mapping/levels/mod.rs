@@ -12,4 +12,4 @@ mod multisection;
 mod tests;
 
 pub(super) use self::matching::match_parts_to_nodes;
-pub(super) use self::multisection::{Divide, multisect};
+pub(super) use self::multisection::multisect;

@@ -2,13 +2,7 @@
 
 use crate::mapping::distance_model::DistanceModel;
 use crate::mapping::refine::Budget;
-
-/// A graph or grid that can be divided.
-pub(in crate::mapping) trait Divide {
-    /// The part of each of some vertices, which are given in ascending order; part `i` gets `sizes[i]` of
-    /// them, none of the sizes is 0, and there are at least two.
-    fn divide(&mut self, vertices: &[u32], sizes: &[usize], budget: &mut Budget) -> Vec<u32>;
-}
+use crate::mapping::subject::Divide;
 
 /// The node of each of `0..vertices`. `takes[i]` of them are on node `i` of the model, all of them together; none of
 /// these is 0.

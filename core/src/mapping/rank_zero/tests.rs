@@ -1,7 +1,9 @@
 //! Rank 0 stays, in every grid of up to 64 cells on many layouts, and what that costs.
 
+use super::super::grid::Grid;
 use super::super::rng::Rng;
-use super::super::search::{plan_by_edges, plan_by_unknown_weights, plan_by_weights};
+use super::super::search::plan_by;
+use super::super::unknown_weights;
 use super::super::{plan_cart, plan_graph};
 use super::*;
 use crate::machine::Kind;
@@ -134,8 +136,8 @@ fn rank_zero_stays_in_every_small_grid() {
                 for grid in [known.clone().with_unknown_weights(), known] {
                     let kept = plan_cart(&grid, &layout, &options);
                     let free = match grid.has_unknown_weights() {
-                        true => plan_by_unknown_weights(&grid, &layout, &options),
-                        false => plan_by_weights(&grid, &layout, &options),
+                        true => unknown_weights::guard(&grid, &layout, &options, plan_by),
+                        false => plan_by(&grid, &layout, &options),
                     };
                     check_costs(&grid, &layout, &options, &kept);
                     if !grid.has_unknown_weights() && free.gains_little(&layout) {
@@ -185,7 +187,7 @@ fn rank_zero_stays_in_graphs() {
             let sizes = layout.node_sizes();
             let alike = layout.levels().len() == 1 && sizes.iter().all(|size| *size == sizes[0]);
             if alike { &mut even } else { &mut uneven }
-                .add(&plan_by_edges(&graph, &layout, &options), &kept);
+                .add(&plan_by(&graph, &layout, &options), &kept);
         }
     }
     even.show("graphs, nodes alike");

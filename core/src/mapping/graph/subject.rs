@@ -1,0 +1,49 @@
+//! What is particular to the mapping of graphs.
+
+use super::{GraphDivider, Net, STEP, lower_bound, seconds_for};
+use crate::machine::Machine;
+use crate::mapping::cost::Adjacency;
+use crate::mapping::csr::Csr;
+use crate::mapping::plan::Plan;
+use crate::mapping::refine::Budget;
+use crate::mapping::subject::{Seconds, Subject};
+
+impl Subject for Csr {
+    type Edges = Net;
+    type Divider<'a> = GraphDivider<'a>;
+    const STEP: f64 = STEP;
+    const SPARES_BUSIEST: bool = false;
+
+    fn lower_bound(&self, sizes: &[usize]) -> i64 {
+        lower_bound(self, sizes.iter().copied().max().unwrap_or(0))
+    }
+
+    fn seconds(&self) -> Seconds {
+        let alone = seconds_for(self);
+        Seconds { alone, with_levels: 1.5 * alone, at_most: alone }
+    }
+
+    fn edges(&self, budget: Budget) -> Option<Net> {
+        (budget.left() >= Net::steps(self) as i64).then(|| Net::new(self))
+    }
+
+    fn divider<'a>(&self, edges: &'a Net) -> GraphDivider<'a> {
+        GraphDivider::new(edges)
+    }
+
+    fn images(&self) -> impl Iterator<Item = usize> {
+        0..1
+    }
+
+    fn renumbered(&self, _: usize) -> Vec<u32> {
+        (0..self.vertices() as u32).collect()
+    }
+
+    fn is_no_loss(&self, _: &Machine, _: &Plan) -> bool {
+        true
+    }
+
+    fn traits(&self) -> Vec<usize> {
+        vec![self.vertices(), self.len()]
+    }
+}
