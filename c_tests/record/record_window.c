@@ -1,4 +1,4 @@
-/* Two processes whose calls test-record.sh knows: sends and receives with and without requests, wildcards, persistent
+/* Two processes whose calls the test record knows: sends and receives with and without requests, wildcards, persistent
  * requests, a neighborhood collective, others, and questions that find nothing done. Rank 1 is late once. */
 #include <mpi.h>
 #include <unistd.h>

@@ -11,6 +11,7 @@ mod killed;
 mod levels;
 mod policy;
 mod preload;
+mod record;
 mod reorder;
 mod report;
 mod small;
@@ -45,6 +46,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("levels") => levels::run(session),
         Some("policy") => policy::run(session),
         Some("preload") => preload::run(session),
+        Some("record") => record::run(session),
         Some("reorder") => reorder::run(session),
         Some("report") => report::run(session),
         Some("spawn") => small::spawn(session),

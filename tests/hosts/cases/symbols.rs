@@ -10,7 +10,7 @@ use super::Outcome;
 use crate::session::{Session, word};
 use crate::testlist::top;
 
-type Names = BTreeSet<String>;
+pub(super) type Names = BTreeSet<String>;
 
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let library = session.host.library();
@@ -23,14 +23,10 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
 
     // What the host's header declares of the chapter must be listed. All that is listed is exported, whether it is declared
     // or not: programs find functions by name.
-    let header = session.write("header.c", "#include <mpi.h>\n");
-    let compiler = session.host.compiler(&header).expect("every host has one for C");
-    session.finish(Command::new(&compiler).args(["-E", "-P"]).arg(&header));
-    let function =
-        r"\b(MPI_(?:Cart|Graph|Dist_graph|Dims|Topo|I?neighbor|Neighbor)(?:_|dim)[A-Za-z_]*) *\(";
-    let function = Regex::new(function).expect("a pattern");
-    let declared: Names =
-        function.captures_iter(&session.out).map(|name| name[1].to_owned()).collect();
+    let declared = declared(
+        &mut session,
+        r"MPI_(?:Cart|Graph|Dist_graph|Dims|Topo|I?neighbor|Neighbor)(?:_|dim)[A-Za-z_]*",
+    );
     let missing = declared.difference(&listed).cloned().collect();
     same(
         &mut session,
@@ -104,8 +100,17 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
+/// The functions with such names that the host's mpi.h declares.
+pub(super) fn declared(session: &mut Session<'_>, names: &str) -> Names {
+    let header = session.write("header.c", "#include <mpi.h>\n");
+    let compiler = session.host.compiler(&header).expect("every host has one for C");
+    session.finish(Command::new(&compiler).args(["-E", "-P"]).arg(&header));
+    let function = Regex::new(&format!(r"\b({names})\ *\(")).expect("a pattern");
+    function.captures_iter(&session.out).map(|name| name[1].to_owned()).collect()
+}
+
 /// Checks that two sets of names are alike.
-fn same(session: &mut Session<'_>, what: &str, expected: &Names, found: &Names) {
+pub(super) fn same(session: &mut Session<'_>, what: &str, expected: &Names, found: &Names) {
     session.out =
         expected.difference(found).map(|name| format!("should be and is not: {name}\n")).collect();
     session.err =
@@ -114,7 +119,11 @@ fn same(session: &mut Session<'_>, what: &str, expected: &Names, found: &Names) 
 }
 
 /// The symbols that `nm` lists, without their versions, and the kind of each.
-fn symbols(session: &mut Session<'_>, options: &[&str], file: &str) -> Vec<(String, String)> {
+pub(super) fn symbols(
+    session: &mut Session<'_>,
+    options: &[&str],
+    file: &str,
+) -> Vec<(String, String)> {
     let listed = session.finish(Command::new("nm").args(options).args(["--format=posix", file]));
     session.check(&format!("nm reads {file}"), listed);
     let split = |line: &str| {

@@ -1,0 +1,108 @@
+//! Files that are there already stay as they are, whoever wrote them; the program runs.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use super::Recorder;
+use super::parts::Parts;
+use crate::session::word;
+
+/// Every file in directories, with its kind, size, time and target.
+fn files(directories: [&Path; 2]) -> Vec<u8> {
+    let mut find = Command::new("find");
+    find.args(directories).args(["-printf", "%p %y %s %T@ %l\n"]);
+    find.output().expect("find starts").stdout
+}
+
+impl Recorder<'_, '_> {
+    fn untouched(&mut self, what: &str, mine: &Path) {
+        let traffic = self.traffic.clone();
+        let program = self.program.clone();
+        let before = files([&traffic, mine]);
+        let ran = self.again(2, &[&program]);
+        let kept = before == files([&traffic, mine]);
+        let line = format!(
+            "^cartograph: CARTOGRAPH_RECORD: {} is there already; .*; nothing is recorded$",
+            regex::escape(word(&traffic))
+        );
+        let told = self.session.said("cartograph") == 1 && self.session.said(&line) == 1;
+        let right = ran && kept && told && self.sends();
+        self.session.check(what, right);
+    }
+
+    /// Returns whether rank 1 of the program says what it has sent.
+    fn sends(&self) -> bool {
+        self.session.out.lines().any(|line| line.starts_with("1 {\"sent\""))
+    }
+
+    pub(super) fn what_is_there_stays(&mut self) -> Result<(), String> {
+        let explain = |error: std::io::Error| error.to_string();
+        let traffic = self.traffic.clone();
+        let mine = self.session.work("mine");
+        fs::create_dir(&mine).map_err(explain)?;
+        self.untouched("an earlier recording stays", &mine);
+        self.clear();
+        fs::create_dir(&traffic).map_err(explain)?;
+        for name in ["traffic/0.jsonl", "traffic/17.jsonl"] {
+            self.session.write(name, "mine\n");
+        }
+        self.untouched("files of others stay", &mine);
+        self.clear();
+        symlink(&mine, &traffic).map_err(explain)?;
+        self.untouched("no link is followed to another directory", &mine);
+        self.clear();
+        fs::create_dir(&traffic).map_err(explain)?;
+        let program = self.program.clone();
+        let ran = self.again(2, &[&program]);
+        let right = ran && self.session.is_quiet() && self.same(2);
+        self.session.check("an empty directory is taken", right);
+        // A link that comes while the program runs.
+        let thesis = self.session.write("mine/thesis", "mine\n");
+        let more = self.more.clone();
+        let ran = self.recorded(2, &[&more, "planted", word(&traffic), word(&thesis)]);
+        let kept = fs::read_to_string(&thesis).is_ok_and(|text| text == "mine\n");
+        let line =
+            "^cartograph: CARTOGRAPH_RECORD: .* cannot be written, so the recording is not whole: ";
+        let told = self.session.said("cartograph") == 1 && self.session.said(line) == 1;
+        self.session.check(
+            "no link is followed to another file, and that is said once",
+            ran && kept && told,
+        );
+        // Where nothing can be written the program runs as without, and one process says why.
+        let file = self.session.write("file", "\n");
+        self.traffic = file.join("x");
+        let library = self.library.clone();
+        let ran = self.preloading(&[&library], 2, &[&program]);
+        let line = "cartograph: CARTOGRAPH_RECORD: .* cannot be written";
+        let right = ran && self.session.said(line) == 1 && self.sends();
+        self.session.check("where nothing can be written the program runs", right);
+        self.traffic = traffic;
+        Ok(())
+    }
+
+    /// A program beside others that are not recorded: nobody waits for these.
+    pub(super) fn beside_others(&mut self) {
+        let bare = self.session.preload();
+        self.session.preloaded = vec![self.library.clone()];
+        let preload = self.session.preload();
+        self.session.preloaded.clear();
+        let record = format!("CARTOGRAPH_RECORD={}", self.traffic.display());
+        let program = self.program.clone();
+        let recorded = ["env", &record, &preload, &program];
+        let other = ["env", &bare, &program];
+        for (what, first, second, ranks) in [
+            ("the first of two programs is recorded", &recorded[..], &other[..], 0..2),
+            ("the last of two programs is recorded", &other, &recorded, 2..4),
+        ] {
+            self.clear();
+            let mut job = self.session.launcher(2);
+            job.args(first).args([":", "-n", "2"]).args(second);
+            self.session.finish(&mut job);
+            let right = self.session.is_quiet() && Parts::read(&self.traffic).ranks().eq(ranks);
+            let right = right && self.shows("^2 of the 4 parts are missing");
+            self.session.check(what, right);
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! A recording as it lies in its files.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use regex::Regex;
+
+/// All files of a recording.
+pub(super) fn text(directory: &Path) -> String {
+    let files = fs::read_dir(directory).into_iter().flatten().flatten();
+    let files = files.filter(|file| file.file_name().to_string_lossy().ends_with(".jsonl"));
+    files.map(|file| fs::read_to_string(file.path()).unwrap_or_default()).collect()
+}
+
+/// The lines of each rank out of all of its parts: those of messages as one sum for each other process, at the end.
+pub(super) struct Parts(BTreeMap<u32, Vec<String>>);
+
+impl Parts {
+    pub(super) fn read(directory: &Path) -> Self {
+        let process = Regex::new(r#"^\{"process".*?"rank":(\d+)"#).expect("a pattern");
+        let message = r#"^(\{"(?:sent|got)":[^,]*),"messages":(\d+),"bytes":(\d+)\}\}$"#;
+        let message = Regex::new(message).expect("a pattern");
+        let mut rank = 0;
+        let mut lines = BTreeMap::<u32, Vec<String>>::new();
+        let mut sums = BTreeMap::<(u32, String), [u64; 2]>::new();
+        for line in text(directory).lines().filter(|line| !line.trim().is_empty()) {
+            if let Some(process) = process.captures(line) {
+                rank = process[1].parse().expect("digits");
+            }
+            if let Some(found) = message.captures(line) {
+                let sum = sums.entry((rank, found[1].to_owned())).or_default();
+                sum[0] += found[2].parse::<u64>().expect("digits");
+                sum[1] += found[3].parse::<u64>().expect("digits");
+            } else {
+                lines.entry(rank).or_default().push(line.to_owned());
+            }
+        }
+        for ((rank, start), [messages, bytes]) in sums {
+            let line = format!("{start},\"messages\":{messages},\"bytes\":{bytes}}}}}");
+            lines.entry(rank).or_default().push(line);
+        }
+        Self(lines)
+    }
+
+    pub(super) fn ranks(&self) -> impl Iterator<Item = u32> {
+        self.0.keys().copied()
+    }
+
+    fn lines(&self, rank: u32) -> &[String] {
+        self.0.get(&rank).map_or(&[], Vec::as_slice)
+    }
+
+    /// The sorted lines of messages.
+    pub(super) fn messages(&self, rank: u32) -> Vec<String> {
+        let is_message =
+            |line: &&String| line.starts_with(r#"{"sent""#) || line.starts_with(r#"{"got""#);
+        let mut messages: Vec<_> = self.lines(rank).iter().filter(is_message).cloned().collect();
+        messages.sort();
+        messages
+    }
+
+    /// Returns whether a line of a rank is like this.
+    pub(super) fn has(&self, rank: u32, pattern: &str) -> bool {
+        let pattern = Regex::new(pattern).expect("a pattern");
+        self.lines(rank).iter().any(|line| pattern.is_match(line))
+    }
+
+    /// The group of a pattern in the only line of a rank that is like it.
+    pub(super) fn captured(&self, rank: u32, pattern: &str) -> String {
+        let pattern = Regex::new(pattern).expect("a pattern");
+        let mut found = self.lines(rank).iter().filter_map(|line| pattern.captures(line));
+        let first = found.next().map(|groups| groups[1].to_owned()).unwrap_or_default();
+        if found.next().is_some() { "several lines".into() } else { first }
+    }
+
+    /// Writes a file for each rank.
+    pub(super) fn write(&self, directory: &Path) -> std::io::Result<()> {
+        fs::create_dir(directory)?;
+        self.0.iter().try_for_each(|(rank, lines)| {
+            fs::write(directory.join(format!("{rank}.jsonl")), lines.join("\n") + "\n")
+        })
+    }
+}
