@@ -9,6 +9,7 @@ pub(crate) mod hostile;
 mod interleaved;
 mod killed;
 mod levels;
+mod mini;
 mod policy;
 mod preload;
 mod record;
@@ -44,6 +45,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("interrupted") => files::interrupted(session),
         Some("killed") => killed::run(session),
         Some("levels") => levels::run(session),
+        Some("mini") => mini::run(session),
         Some("policy") => policy::run(session),
         Some("preload") => preload::run(session),
         Some("record") => record::run(session),

@@ -193,7 +193,7 @@ fn names_of_host(session: &mut Session<'_>) -> Result<Names, String> {
 
 /// The names in backquotes below a heading of the page that hold for a host; a name followed by hosts in parentheses holds
 /// for these only.
-fn names_under(page: &str, heading: &str, host: &str) -> Names {
+pub(super) fn names_under(page: &str, heading: &str, host: &str) -> Names {
     let line =
         Regex::new(r"^- `(P?MPIX?_[A-Za-z0-9_]+)`(?: \(([a-z0-9, ]*)\))?").expect("a pattern");
     let heading = format!("### {heading}");

@@ -35,7 +35,8 @@ pub(super) fn check(session: &mut Session<'_>) -> (&'static str, Vec<&'static st
         let wrapped: Names = both.chain([besides.into()]).collect();
         let exported = symbols(session, &["-D", "--defined-only"], word(&library));
         let exported = exported.into_iter().map(|(name, _)| name).collect();
-        same(session, "the recorder wraps what sends, and nothing else", &wrapped, &exported);
+        let what = format!("{} wraps what sends, and nothing else", library.display());
+        same(session, &what, &wrapped, &exported);
     }
     let defines = [
         ("-DPARTITIONED", has("MPI_Psend_init") && has("MPI_Isendrecv")),
