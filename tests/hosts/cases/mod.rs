@@ -6,6 +6,7 @@ mod family;
 mod fatal;
 mod files;
 pub(crate) mod hostile;
+mod install;
 mod interleaved;
 mod killed;
 mod levels;
@@ -41,6 +42,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("family") => family::run(session),
         Some("fatal") => fatal::run(session),
         Some("full") => files::full(session),
+        Some("install") => install::run(session),
         Some("interleaved") => interleaved::run(session),
         Some("interrupted") => files::interrupted(session),
         Some("killed") => killed::run(session),
