@@ -118,12 +118,13 @@ tried() {
     echo "LAMMPS, map cart/reorder||lmp -in plate.in -var map cart/reorder"
     echo "miniMD||miniMD -i miniMD.in -n 20 -s 10"
     echo "miniGhost||miniGhost --npx 4 --npy 2 --npz 1 --nx 10 --ny 10 --nz 10 --num_tsteps 5"
-    # Debian's: abinit, gromacs, python3-petsc4py and r-cran-rmpi.
+    # Debian's: abinit, gromacs, python3-petsc4py, r-cran-rmpi and libboost-mpi-dev.
     echo "ABINIT|wall,cpu,time,Renaming,atoms.abo0,.nc|abinit atoms.abi"
     echo "GROMACS, -ddorder cartesian|out.cpt,out.log,out.edr|gmx_mpi -quiet mdrun -s water.tpr -ddorder cartesian -dd 4 2 1 -reprod -pin off -ntomp 1 -noconfout -deffnm out"
     echo "petsc4py||/usr/bin/python3 grid.py -ksp_type cg"
     echo "petsc4py, -sf_type neighbor||/usr/bin/python3 grid.py -ksp_type cg -sf_type neighbor"
     echo "Rmpi||Rscript grid.R"
+    echo "Boost.MPI||boost-topologies"
 }
 
 # Writes the inputs of those that have no others.
@@ -171,6 +172,56 @@ if (mpi.comm.rank(1) == 0) cat("sum", sum, "\n")
 invisible(mpi.comm.free(3))
 invisible(mpi.finalize())
 END
+    cat >boost-topologies.cpp <<'END'
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/mpi.hpp>
+#include <boost/mpi/cartesian_communicator.hpp>
+#include <boost/mpi/graph_communicator.hpp>
+#include <iostream>
+
+namespace mpi = boost::mpi;
+
+// The sum over all processes of what the neighbors' ranks come to by their places.
+static int sum(const mpi::communicator &over, const std::vector<int> &neighbors)
+{
+    std::vector<int> found(neighbors.size());
+    std::vector<mpi::request> requests;
+    int place = 1, own = 0;
+    for (std::size_t i = 0; i < neighbors.size(); i++) {
+        requests.push_back(over.irecv(neighbors[i], 0, found[i]));
+        requests.push_back(over.isend(neighbors[i], 0, over.rank()));
+    }
+    mpi::wait_all(requests.begin(), requests.end());
+    for (int rank : found) own += place++ * rank * (over.rank() + 1);
+    return mpi::all_reduce(over, own, std::plus<int>());
+}
+
+int main()
+{
+    mpi::environment environment;
+    mpi::communicator world;
+    mpi::cartesian_communicator grid(world, mpi::cartesian_topology({{4, true}, {2, false}}), true);
+    auto shift = grid.shifted_ranks(0, 1);
+    int around = sum(grid, {shift.first, shift.second});
+
+    boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> ring(world.size());
+    for (int rank = 0; rank < world.size(); rank++) {
+        add_edge(rank, (rank + 3) % world.size(), ring);
+        add_edge((rank + 3) % world.size(), rank, ring);
+    }
+    mpi::graph_communicator graph(world, ring, true);
+    std::vector<int> neighbors;
+    auto ends = adjacent_vertices(graph.rank(), graph);
+    for (auto at = ends.first; at != ends.second; ++at) neighbors.push_back(*at);
+    std::sort(neighbors.begin(), neighbors.end());
+    int along = sum(graph, neighbors);
+    if (world.rank() == 0) std::cout << "grid " << around << ", graph " << along << " of " << num_edges(graph) << " edges\n";
+}
+END
+    if [ -e /usr/include/boost/mpi.hpp ]; then
+        mkdir -p "$top/build/programs"
+        mpicxx.openmpi -O1 -w -o "$top/build/programs/boost-topologies" boost-topologies.cpp -lboost_mpi -lboost_serialization
+    fi
     [ -n "$(where gmx_mpi)" ] || return 0
     local gmx=(mpiexec.openmpi --allow-run-as-root -n 1 gmx_mpi -quiet)
     printf '%s\n' 'integrator = md' 'nsteps = 40' 'nstlist = 10' 'coulombtype = Reaction-Field' 'rcoulomb = 0.9' 'rvdw = 0.9' \
