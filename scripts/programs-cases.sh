@@ -118,13 +118,14 @@ tried() {
     echo "LAMMPS, map cart/reorder||lmp -in plate.in -var map cart/reorder"
     echo "miniMD||miniMD -i miniMD.in -n 20 -s 10"
     echo "miniGhost||miniGhost --npx 4 --npy 2 --npz 1 --nx 10 --ny 10 --nz 10 --num_tsteps 5"
-    # Debian's: abinit, gromacs, python3-petsc4py, r-cran-rmpi and libboost-mpi-dev.
+    # Debian's: abinit, gromacs, python3-petsc4py, r-cran-rmpi, libboost-mpi-dev and python3-dolfinx.
     echo "ABINIT|wall,cpu,time,Renaming,atoms.abo0,.nc|abinit atoms.abi"
     echo "GROMACS, -ddorder cartesian|out.cpt,out.log,out.edr|gmx_mpi -quiet mdrun -s water.tpr -ddorder cartesian -dd 4 2 1 -reprod -pin off -ntomp 1 -noconfout -deffnm out"
     echo "petsc4py||/usr/bin/python3 grid.py -ksp_type cg"
     echo "petsc4py, -sf_type neighbor||/usr/bin/python3 grid.py -ksp_type cg -sf_type neighbor"
     echo "Rmpi||Rscript grid.R"
     echo "Boost.MPI||boost-topologies"
+    echo "dolfinx||/usr/bin/python3 fem.py"
 }
 
 # Writes the inputs of those that have no others.
@@ -171,6 +172,25 @@ sum <- mpi.allreduce(as.double(rank * mpi.cart.coords(3, rank, 2)[1] + near[1] *
 if (mpi.comm.rank(1) == 0) cat("sum", sum, "\n")
 invisible(mpi.comm.free(3))
 invisible(mpi.finalize())
+END
+    cat >fem.py <<'END'
+import numpy
+import ufl
+import dolfinx.fem.petsc
+from dolfinx import fem, mesh
+from mpi4py import MPI
+from petsc4py import PETSc
+
+grid = mesh.create_unit_square(MPI.COMM_WORLD, 24, 24)
+space = fem.FunctionSpace(grid, ("Lagrange", 1))
+edge = mesh.locate_entities_boundary(grid, 1, lambda x: numpy.isclose(x[0], 0) | numpy.isclose(x[0], 1))
+zero = fem.dirichletbc(PETSc.ScalarType(0), fem.locate_dofs_topological(space, 1, edge), space)
+u, v = ufl.TrialFunction(space), ufl.TestFunction(space)
+x = ufl.SpatialCoordinate(grid)
+problem = fem.petsc.LinearProblem(ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx, x[1] * v * ufl.dx, bcs=[zero],
+                                  petsc_options={"ksp_type": "cg", "pc_type": "jacobi", "ksp_rtol": 1e-10})
+norm = problem.solve().vector.norm()
+PETSc.Sys.Print(f"norm {norm:.6e}")
 END
     cat >boost-topologies.cpp <<'END'
 #include <boost/graph/adjacency_list.hpp>
