@@ -128,13 +128,21 @@ exchange_small() {
     done
 }
 
+# All patterns on some links.
+small() {
+    local small_bytes="8 64 256 512 1024"
+    exchange_small "$1" box faces sparse
+    small_bytes="64 1024 2048 4096"
+    exchange_small "$1" box-same sparse-same
+}
+
 # Small blocks: alone, and without and with combining.
 combining() {
-    local i small_exchanges=${EXCHANGES:-60} small_bytes="8 64 256 512 1024" small_ways="alone off on"
+    local i small_exchanges=${EXCHANGES:-60} small_ways="alone off on"
     : >/dev/shm/combined
-    exchange_small "${rate/mbit/ Mbit\/s}" box faces sparse
+    small "${rate/mbit/ Mbit\/s}"
     for ((i = 0; i < nodes; i++)); do tc -n n$i qdisc del dev eth0 root; done
-    exchange_small "no limit" box faces sparse
+    small "no limit"
     $results make combining "make cluster SECTION=combining" /dev/shm/combined
 }
 

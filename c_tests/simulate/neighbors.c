@@ -2,7 +2,8 @@
  *
  * The processes are a torus of X x Y x Z in the order of their ranks. PATTERN is "box", the 26 neighbors around
  * each; "edges", 18 of them, without the corners; "faces", six of them; "sparse", six others of a fixed choice.
- * Along a side of one there are none. Prints for each number of bytes a block the median time of an exchange by MPI_Neighbor_alltoall, of the rank for which it is longest. */
+ * Along a side of one there are none. Prints for each number of bytes a block the median time of an exchange by
+ * MPI_Neighbor_alltoall, or MPI_Neighbor_allgather for "box-same" and so on, of the rank for which it is longest. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static int find(const char *pattern, const int sides[3], int rank, int size, int
 
 int main(int argc, char **argv)
 {
-    int rank, size, sides[3], sources[MOST], destinations[MOST], wrong = 0;
+    int rank, size, sides[3], sources[MOST], destinations[MOST], wrong = 0, same = 0;
     MPI_Comm graph;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &size);
@@ -69,6 +70,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "the torus has not %d processes\n", size);
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
+    char *suffix = strstr(argv[1], "-same");
+    if (suffix)
+        *suffix = 0, same = 1;
     int degree = find(argv[1], sides, rank, size, sources, destinations);
     MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, degree, sources, MPI_UNWEIGHTED, degree, destinations, MPI_UNWEIGHTED,
                                    MPI_INFO_NULL, 0, &graph);
@@ -84,7 +88,10 @@ int main(int argc, char **argv)
             MPI_Barrier(graph);
             MPI_Pcontrol(round >= 0);
             double begin = MPI_Wtime();
-            MPI_Neighbor_alltoall(sent, (int)bytes, MPI_CHAR, received, (int)bytes, MPI_CHAR, graph);
+            if (same)
+                MPI_Neighbor_allgather(sent, (int)bytes, MPI_CHAR, received, (int)bytes, MPI_CHAR, graph);
+            else
+                MPI_Neighbor_alltoall(sent, (int)bytes, MPI_CHAR, received, (int)bytes, MPI_CHAR, graph);
             if (round >= 0)
                 times[round] = MPI_Wtime() - begin;
             MPI_Pcontrol(0);

@@ -126,6 +126,8 @@ fn neighbors(pattern: &str) -> &str {
         "box" => "26",
         "faces" => "6",
         "sparse" => "6, sparse",
+        "box-same" => "26, allgather",
+        "sparse-same" => "6, sparse, allgather",
         other => other,
     }
 }

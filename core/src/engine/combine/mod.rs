@@ -20,10 +20,6 @@ use self::dimensions::TorusCandidates;
 use super::digest::Digest;
 use super::{Comm, keep};
 
-/// The most bytes in a block that is combined: over TCP, 26 neighbors gain 2.6 times at 1024 bytes, and nothing where
-/// links are slow (docs/design/combining.md).
-pub const MOST_BYTES: usize = 1024;
-
 /// The setting of combining.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Combine {

@@ -14,6 +14,15 @@ pub enum Payload {
 }
 
 impl Payload {
+    /// The most bytes in a block that is combined (docs/design/combining.md). Over TCP, 26 neighbors gain 2.6 times at
+    /// 1024 bytes each, and nothing where links are slow; of the same block for all, fewer bytes go as well.
+    pub fn most_bytes(self) -> usize {
+        match self {
+            Self::Each => 1024,
+            Self::Same => 4096,
+        }
+    }
+
     /// The representative of all edges that carry one block.
     fn of(self, edge: &Edge) -> Edge {
         match self {

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-use cartograph::engine::combine::MOST_BYTES;
+use cartograph::engine::combine::Payload;
 use cartograph::machine::Machine;
 use cartograph::mapping::Options;
 use cartograph_traffic::{Edge, Recording, Topology};
@@ -19,7 +19,8 @@ use super::MOST_WAYS;
 use super::order::WorldOrder;
 
 /// The functions whose blocks the library combines.
-const COMBINABLE: [&str; 2] = ["MPI_Neighbor_allgather", "MPI_Neighbor_alltoall"];
+const COMBINABLE: [(&str, Payload); 2] =
+    [("MPI_Neighbor_allgather", Payload::Same), ("MPI_Neighbor_alltoall", Payload::Each)];
 
 /// The setting that makes a way.
 #[derive(Clone)]
@@ -125,12 +126,14 @@ pub(super) fn chosen(
 /// Returns whether small blocks of neighborhood collectives between nodes might share messages.
 fn may_combine(recording: &Recording, machine: &Machine) -> bool {
     let nodes = machine.nodes();
-    let is_small = |edge: &Edge| {
-        nodes[edge.from as usize] != nodes[edge.to as usize]
-            && edge.count.bytes <= (MOST_BYTES as u64).saturating_mul(edge.count.messages)
+    let called = COMBINABLE.iter().filter(|(name, _)| recording.collectives.contains_key(*name));
+    let Some(most) = called.map(|(_, payload)| payload.most_bytes() as u64).max() else {
+        return false;
     };
-    COMBINABLE.iter().any(|name| recording.collectives.contains_key(*name))
-        && recording.edges.iter().any(is_small)
+    recording.edges.iter().any(|edge| {
+        nodes[edge.from as usize] != nodes[edge.to as usize]
+            && edge.count.bytes <= most.saturating_mul(edge.count.messages)
+    })
 }
 
 /// The kind of rank file that a launcher takes.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::ptr;
 
-use super::{Blocks, BufferLayout, Buffers, LENGTH, MOST_BYTES, Part};
+use super::{Blocks, BufferLayout, Buffers, LENGTH, Part};
 use crate::engine::combine::{Message, OwnPart, Stage};
 use crate::host::errors::quiet;
 use crate::host::neighbor::types::{Sizes, Temporary};
@@ -83,7 +83,7 @@ impl CombinedCall<'_> {
     fn fill(&mut self, own: &OwnPart, start: usize) -> Result {
         let ends = self.of.ends.of(Direction::Send, true);
         let block = (self.send.block)(ends[own.ends[0]].number);
-        let length = Sizes::default().of(&block).filter(|bytes| *bytes <= MOST_BYTES);
+        let length = Sizes::default().of(&block).filter(|bytes| *bytes <= self.layout.most);
         let length = length.expect("blocks of one size, which was looked at");
         self.buffers.parts[own.slot] = Part { start, length };
         if length == 0 {
@@ -177,7 +177,7 @@ impl CombinedCall<'_> {
     }
 
     fn receive_parts(&mut self, message: &Message, start: usize) -> Result {
-        let room = message.slots.len() * (LENGTH + MOST_BYTES);
+        let room = message.slots.len() * (LENGTH + self.layout.most);
         // SAFETY: the buffer has so much room there, and stays until the message is here.
         let place = unsafe { self.base.add(start) };
         let (comm, peer) = (self.private.0, message.peer);

@@ -17,7 +17,7 @@ use super::types::Sizes;
 use super::waitall::Requests;
 use super::{Block, Neighborhood, Operation, Side};
 use crate::engine::Comm;
-use crate::engine::combine::{Endpoint, MOST_BYTES, Message, Payload, Schedule, Schedules, agree};
+use crate::engine::combine::{Endpoint, Message, Payload, Schedule, Schedules, agree};
 use crate::host::sys;
 use crate::host::{Error, HostComm, Result, machine};
 use crate::topology::Direction;
@@ -39,6 +39,8 @@ struct BufferLayout {
     filled: Vec<usize>,
     /// For each stage where the messages that are sent begin, and those that are received.
     stages: Vec<[Vec<usize>; 2]>,
+    /// The most bytes in a block.
+    most: usize,
     bytes: usize,
 }
 
@@ -77,8 +79,8 @@ impl Combined {
         let made = agreed.map_err(Error::quietly)?;
         let made = made.map(|Schedules { each, same }| {
             Box::new(Self {
-                each: BufferLayout::new(each),
-                same: BufferLayout::new(same),
+                each: BufferLayout::new(each, Payload::Each),
+                same: BufferLayout::new(same, Payload::Same),
                 buffers: Mutex::default(),
             })
         });
@@ -94,6 +96,7 @@ impl Combined {
         send: &Blocks<'_>,
         receive: &Blocks<'_>,
     ) -> bool {
+        let most = operation.payload().most_bytes();
         let mut sizes = Sizes::default();
         let sends = of.ends.of(Direction::Send, true).iter().map(|end| (send.block)(end.number));
         let receives = of.ends.of(Direction::Receive, true).iter();
@@ -101,7 +104,7 @@ impl Combined {
         let mut first = sends.take(1).chain(receives.take(1));
         // Whatever is wrong with a block, the host finds it where blocks go as always.
         operation.is_uniform()
-            && first.all(|block| sizes.of(&block).is_some_and(|bytes| bytes <= MOST_BYTES))
+            && first.all(|block| sizes.of(&block).is_some_and(|bytes| bytes <= most))
     }
 
     /// Carries a collective out. Collective.
@@ -164,11 +167,12 @@ fn node(of: &Neighborhood<'_>, private: &HostComm) -> Result<Option<i64>> {
 }
 
 impl BufferLayout {
-    fn new(schedule: Schedule) -> Self {
+    fn new(schedule: Schedule, payload: Payload) -> Self {
+        let most = payload.most_bytes();
         let mut bytes = 0;
         let mut take = |parts: usize, head: usize| {
             let start = bytes;
-            bytes += parts * (head + MOST_BYTES);
+            bytes += parts * (head + most);
             start
         };
         let filled = schedule.filled.iter().map(|_| take(1, 0)).collect();
@@ -177,6 +181,6 @@ impl BufferLayout {
         };
         let stages = schedule.stages.iter();
         let stages = stages.map(|stage| [starts(&stage.sends), starts(&stage.receives)]).collect();
-        Self { schedule, filled, stages, bytes }
+        Self { schedule, filled, stages, most, bytes }
     }
 }
