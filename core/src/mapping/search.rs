@@ -152,8 +152,8 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
     if is_better { found } else { plan }
 }
 
-/// What was found; where nodes have coordinates also the order of ranks and, of both, what comes of it when parts change
-/// places.
+/// The mapping that was found; where nodes have coordinates also the order of ranks, and both with parts that have
+/// changed places.
 fn candidates<S: Subject>(
     problem: &MappingProblem<'_, S>,
     layout: &Machine,

@@ -1,5 +1,4 @@
-//! The grid or graph that is mapped, as the search sees it. What the two do each in their own way is in `cart/subject.rs` and
-//! `graph/subject.rs`.
+//! The grid or graph that is mapped, as the search sees it; `cart/subject.rs` and `graph/subject.rs` have what differs.
 
 use super::cost::{Adjacency, Goal};
 use super::plan::Plan;
@@ -21,7 +20,7 @@ pub(super) trait Subject: Adjacency {
     /// The edges in both directions, each with what the two weigh together, ready for the search.
     type Edges: Adjacency;
 
-    /// What divides these.
+    /// The way in which its vertices are divided.
     type Divider<'a>: Divide;
 
     /// The seconds that a second's steps of this search take, for its nodes and the levels above.
@@ -30,7 +29,7 @@ pub(super) trait Subject: Adjacency {
     /// True if no node may get more edges to others than the busiest one had: for it all wait.
     const SPARES_BUSIEST: bool;
 
-    /// What no mapping to groups of so many ranks goes below.
+    /// The bound that no mapping to groups of these sizes goes below.
     fn lower_bound(&self, sizes: &[usize]) -> i64;
 
     /// The time that is spent where nothing else is asked.
@@ -39,7 +38,7 @@ pub(super) trait Subject: Adjacency {
     /// Its edges, unless the budget does not last for that.
     fn edges(&self, budget: Budget) -> Option<Self::Edges>;
 
-    /// What divides it.
+    /// A divider of its vertices.
     fn divider<'a>(&self, edges: &'a Self::Edges) -> Self::Divider<'a>;
 
     /// Vertices that 0 can become when the whole is renumbered and stays what it is, beginning with 0 itself.

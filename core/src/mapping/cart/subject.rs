@@ -1,4 +1,4 @@
-//! What is particular to the mapping of grids.
+//! Grids as subjects of the driver.
 
 use super::bound;
 use super::region::GridDivider;

@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 /// finds better cuts.
 #[derive(Debug, Default)]
 pub(super) struct Queue {
-    /// What was put in: the gain, a number that rises, and the vertex. What has changed since is passed over.
+    /// The entries: the gain, a number that rises, and the vertex. Those that have changed since are passed over.
     heap: BinaryHeap<(i64, u64)>,
     /// The number with which each vertex came last; 0 if it is not in.
     latest: Vec<u32>,

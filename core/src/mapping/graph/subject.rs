@@ -1,4 +1,4 @@
-//! What is particular to the mapping of graphs.
+//! Graphs as subjects of the driver.
 
 use super::{GraphDivider, Net, STEP, lower_bound, seconds_for};
 use crate::machine::Machine;

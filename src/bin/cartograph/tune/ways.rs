@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use cartograph::engine::combine::Payload;
 use cartograph::machine::Machine;
 use cartograph::mapping::Options;
-use cartograph_traffic::{Edge, Recording, Topology};
+use cartograph_traffic::{Recording, Topology};
 
 use crate::foretell::{By, Forecast, Foretold};
 use crate::output::{self, Failure, Result};
