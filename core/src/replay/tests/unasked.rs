@@ -109,6 +109,7 @@ fn no_pattern_loses_from_blocks() {
             for (pattern, bytes) in [
                 (Pattern::Halo, 65_536),
                 (Pattern::OneAfterTheOther, 65_536),
+                (Pattern::OneAfterTheOther, 2048),
                 (Pattern::Sweep(0.0), 8192),
                 (Pattern::Sweep(20e-6), 8192),
             ] {
@@ -127,5 +128,6 @@ fn no_pattern_loses_from_blocks() {
             }
         }
     }
-    assert_eq!(moved, 8);
+    // Not 8 x 8, where small messages by dimension would wait twice.
+    assert_eq!(moved, 7);
 }
