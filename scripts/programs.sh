@@ -179,7 +179,7 @@ try_all() {
         IFS=, read -ra words <<<"$ignored"
         for word in "${words[@]}"; do ignore+=(--ignore "$word"); done
         "$cartograph" try "${ignore[@]}" -- mpiexec.openmpi --allow-run-as-root --oversubscribe \
-            --mca mpi_yield_when_idle 1 -n 8 -- "$(where "$program")" ${arguments#* } >../said 2>&1 </dev/null || code=$?
+            --mca mpi_yield_when_idle 1 -n 8 -- "$(where "$program")" ${arguments#"$program"} >../said 2>&1 </dev/null || code=$?
         while read -r line; do echo "$title: $line"; done <../said >&2
         echo "| $title | $code | $(tail -n 1 ../said | sed 's/^cartograph: //; s/|/\\|/g') |" >>../table
     done < <(tried)

@@ -85,6 +85,9 @@ static void play(const char *way, void (*make)(struct graph *))
             memset(messages, 0, sizeof messages);
             CHECK(delivers(comm, &ends, operation, uniform && round ? MOST_COMBINED : 0));
             CHECK(as_expected(way, &graph, uniform));
+            memset(messages, 0, sizeof messages);
+            CHECK(delivers(comm, &ends, operation, uniform ? NOT_COMBINED : 0));
+            CHECK(as_expected(way, &graph, 0));
         }
         /* A duplicate is as the original; on Open MPI it delivers, but combines nothing. */
         MPI_Comm_dup(comm, &copy);

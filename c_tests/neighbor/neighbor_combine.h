@@ -6,8 +6,8 @@
 
 #include "neighbor_calls.h"
 
-/* MOST_COMBINED: the most ints in a block that is combined. */
-enum { MOST = 64, LARGEST = 1500, MOST_COMBINED = 256 };
+/* Blocks of MOST_COMBINED have as many ints as are combined at most, and those of NOT_COMBINED one more. */
+enum { MOST = 64, LARGEST = 1500, MOST_COMBINED = 256, NOT_COMBINED };
 
 static int ppn, nodes, messages[MOST];
 
@@ -70,7 +70,7 @@ static inline MPI_Comm create(const struct ends *ends, const char *setting)
 static inline int ints_of(enum operation operation, int large, int sender, int number)
 {
     if (operation == ALLGATHER || operation == ALLTOALL)
-        return large == 1 ? LARGEST : large == MOST_COMBINED ? MOST_COMBINED : 2;
+        return large == 1 ? LARGEST : large < MOST_COMBINED ? 2 : (operation == ALLGATHER ? 1024 : 256) + large - MOST_COMBINED;
     int block = sender + (operation == ALLGATHERV ? 0 : 3 * number);
     return large && block % 3 == 1 ? LARGEST : block % 4;
 }

@@ -47,7 +47,7 @@ pub fn domains(cpus: &[usize], read: impl Fn(&str) -> Option<String>) -> [Option
     let cache = || {
         let directory = |index: usize| format!("cpu/cpu{first}/cache/index{index}");
         let level = |index: &usize| read(&format!("{}/level", directory(*index)));
-        // Linux has a directory for each cache, and no CPU has that number of them.
+        // Linux has a directory for each cache; no CPU has 16.
         let index = (0..16)
             .map_while(|index| level(&index).map(|level| (index, level)))
             .find(|(_, level)| level.trim() == "3")?;

@@ -3,7 +3,8 @@
 //! A mapping that is best where they do may be a loss where they do not, because the order of the ranks has
 //! the heavy edges inside of nodes already. So a mapping is applied only if, however unequal the dimensions are, up
 //! to [`INEQUALITY`], it has no more weight between nodes than the order of the ranks, and none of the nodes has more
-//! than the busiest one in that order. And a third of what is cut must go ([`KEPT`]). Where the best mapping is not so,
+//! than the busiest one in that order. And a third of what is cut must go ([`KEPT`]), and no dimension may be
+//! cut that was not where nodes have [few edges](FEW_EDGES). Where the best mapping is not so,
 //! others are tried that spare the dimensions which the order of the ranks spares. Measured in docs/results/quality.md.
 
 use std::collections::HashMap;

@@ -21,7 +21,7 @@ fn seconds_for(cells: usize) -> f64 {
 /// The time for a cell of a large grid, in seconds.
 const LEAST_SECONDS: f64 = 3e-7;
 
-/// The same where levels above the nodes count as well. It is less on all but large grids: what a long search for nodes
+/// The time where levels above the nodes count as well. It is less on all but large grids: what a long search for nodes
 /// alone finds is hardly ever what the search through levels ends with, and that one gains next to nothing by more
 /// time. Measured in docs/results/quality.md.
 fn seconds_with_levels(cells: usize) -> f64 {

@@ -68,7 +68,7 @@ impl Recorder<'_, '_> {
         self.session.run(processes, &[], &[&exec, program].concat())
     }
 
-    /// The same into nothing.
+    /// Runs processes of a program under the recorder, with nothing from before.
     fn recorded(&mut self, processes: u32, program: &[&str]) -> bool {
         self.clear();
         self.again(processes, program)
