@@ -4,12 +4,14 @@
 //! The host frees the collection at the start of `MPI_Finalize`, where the numbers are brought up to date.
 
 use std::ffi::{c_int, c_void};
+use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use super::attributes::key::{Key, no_copy};
+use super::eprint::eprint_line;
 use super::output::{self, Output};
-use super::settings::{Settings, note_start, set};
+use super::settings::{Settings, Target, note_start, set};
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, family, machine, map};
 use crate::engine::Comm;
@@ -19,7 +21,7 @@ use crate::engine::decision::ReorderOutcome;
 use crate::machine::Machine;
 use crate::report::{
     Job, Launch, Origin, Reason, Record, ReorderOrigin, Report, foreign_launcher, launched,
-    short_periodic_sides,
+    missed_gain, short_periodic_sides,
 };
 use crate::topology::{Topology, TopologySummary};
 
@@ -108,6 +110,9 @@ pub(crate) fn add(
     HAS_CREATED.store(true, Ordering::Relaxed);
     let Some(placement) = &made.placement else { return };
     map::say_if_forced(function, placement.outcome);
+    if placement.outcome == ReorderOutcome::RejectedAsRisky {
+        say_if_missed(function, placement);
+    }
     let (Some(collector), Ok(size)) = (collector(), comm.size()) else { return };
     let mut record = record(function, placement.summary.clone(), size, placement);
     if let (ReorderOutcome::NotAsked, Some(at)) = (placement.outcome, &placement.layout) {
@@ -120,6 +125,23 @@ pub(crate) fn add(
     collector.tell(|report| {
         warnings.fold(report.add(record), |is_due, warning| report.warn(warning) || is_due)
     });
+}
+
+/// Reports once a job that a mapping which was rejected as risky may gain much. To programs of `cartograph exec` alone,
+/// which sets `CARTOGRAPH_MPI`, where no report tells it; in the runs of `cartograph tune`, which is what the line
+/// advises, `CARTOGRAPH_CLOCK` is set, and where its finding is used, `CARTOGRAPH_PROFILE`.
+fn say_if_missed(function: &str, placement: &Placement) {
+    static SAID: Once = Once::new();
+    let is_told = matches!(Settings::get().report, Some(Target::Stderr | Target::File(_)));
+    if !is_told
+        && set("CARTOGRAPH_MPI").is_some()
+        && set("CARTOGRAPH_CLOCK").or_else(|| set("CARTOGRAPH_PROFILE")).is_none()
+        && HostComm::world().rank().is_ok_and(|rank| rank == 0)
+        && let Some(plan) = &placement.plan
+        && let Some(line) = missed_gain(function, &placement.summary, plan)
+    {
+        SAID.call_once(|| eprint_line!("cartograph: {line}"));
+    }
 }
 
 /// Tells once, after `MPI_Finalize`, that rank 0 has created no topology, if a report is asked for: nobody else does.

@@ -14,8 +14,8 @@ use crate::machine::Machine;
 use crate::mapping::{Csr, Options, Plan};
 use crate::topology::TopologySummary;
 
-/// The placement of ranks, for the report. Only on rank 0, and only where a report is asked for or the
-/// program passed `reorder = 0`.
+/// The placement of ranks, for the report. Only on rank 0, and only where a report is asked for, where the program is
+/// moved though it passed `reorder = 0`, and where a mapping was rejected as risky.
 #[derive(Debug, Clone)]
 pub struct Placement {
     /// The nodes of the old communicator's ranks, if they are known.
@@ -140,9 +140,13 @@ pub(super) fn assign_ranks<C: Comm>(
     } else {
         stay
     };
-    let forced =
-        |placement: &Placement| placement.outcome == ReorderOutcome::Applied { forced: true };
-    Ok((assignment, placement.filter(|placement| decision.reporting || forced(placement))))
+    let is_told = |placement: &Placement| {
+        matches!(
+            placement.outcome,
+            ReorderOutcome::Applied { forced: true } | ReorderOutcome::RejectedAsRisky
+        )
+    };
+    Ok((assignment, placement.filter(|placement| decision.reporting || is_told(placement))))
 }
 
 /// For every old rank its new rank, and the new rank of the process whose old rank that is.

@@ -25,4 +25,5 @@ pub use launch::Launch;
 pub use origin::Origin;
 pub use places::{Placements, VertexPlacement};
 pub use record::{Reason, Record, ReorderOrigin};
+pub use text::missed_gain;
 pub use warning::{foreign_launcher, launched, short_periodic_sides};

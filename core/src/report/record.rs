@@ -49,9 +49,11 @@ impl Reason {
     /// The function has no such argument: `MPI_Cart_sub`.
     pub const NO_ARGUMENT: Self = Self(Cow::Borrowed("the function keeps the order"));
 
-    /// A mapping helps if all dimensions have equal weights, but the weights are unknown, and it may hurt if not.
-    pub const REJECTED_AS_RISKY: Self =
-        Self(Cow::Borrowed("moving helps if all faces are alike but may hurt if not"));
+    /// A mapping helps if all dimensions have equal weights and are exchanged at once, but that is unknown, and it may
+    /// hurt if not.
+    pub const REJECTED_AS_RISKY: Self = Self(Cow::Borrowed(
+        "moving helps if all faces are alike and exchanged at once but may hurt if not",
+    ));
     /// Processes of distributed graphs are moved only if the info or the user allows it.
     pub const NOT_TOLD: Self = Self(Cow::Borrowed(
         "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info",

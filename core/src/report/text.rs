@@ -174,7 +174,7 @@ impl fmt::Display for Record {
                 "  with CARTOGRAPH_WEIGHTS={ones}, which says that they are alike, this would be {} and {}{}",
                 cost.max_node_edges,
                 cost.inter_node_edges,
-                if self.may_gain_much(cost) {
+                if self.effect.as_ref().is_some_and(|effect| gains_much(effect.before, cost)) {
                     ": cartograph tune finds out whether it is faster"
                 } else {
                     ""
@@ -188,13 +188,24 @@ impl fmt::Display for Record {
     }
 }
 
-impl Record {
-    /// Returns whether the busiest node has 1.5 times as much as it would have.
-    fn may_gain_much(&self, cost: Cost) -> bool {
-        let now = self.effect.as_ref().map_or(0, |effect| effect.before.max_node_edges);
-        2 * now >= 3 * cost.max_node_edges
-    }
+/// Returns whether the busiest node has at least 1.5 times as many edges before as after.
+fn gains_much(before: Cost, after: Cost) -> bool {
+    2 * before.max_node_edges >= 3 * after.max_node_edges
+}
 
+/// A line on a plan that was rejected as risky, with the command that finds out whether it is faster, if it may gain much.
+pub fn missed_gain(function: &str, topology: &TopologySummary, plan: &Plan) -> Option<String> {
+    let (before, after) = (plan.before, plan.rejected_as_risky?);
+    gains_much(before, after).then(|| {
+        format!(
+            "{function}, {topology}: ranks were kept; another order has {} edges on the busiest node in place of {}, and \
+             cartograph tune finds out whether it is faster",
+            after.max_node_edges, before.max_node_edges
+        )
+    })
+}
+
+impl Record {
     /// A line on how often there was what has been told already.
     pub(super) fn in_all(&self) -> impl fmt::Display {
         format!(
@@ -279,7 +290,7 @@ mod tests {
   with CARTOGRAPH_WEIGHTS=1,1,1, which says that they are alike, this would be 4 and 16: cartograph tune finds out whether it is faster
 ";
         assert!(text.ends_with(ends), "{text}");
-        let kept = "ranks kept: moving helps if all faces are alike (8 -> 4) but may hurt if not; ";
+        let kept = "ranks kept: moving helps if all faces are alike and exchanged at once (8 -> 4) but may hurt if not; ";
         assert!(text.contains(kept), "{text}");
         let text = record(ReorderOrigin::No, Reason::NOT_ASKED);
         let ends = "  with equal weights, a rank file for MPI_COMM_WORLD would reduce this to 4 and 16: \

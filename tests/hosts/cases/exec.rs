@@ -107,6 +107,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     right_library(&mut session, &programs)?;
     trusted_files(&mut session, &programs)?;
     no_rank_alone(&mut session, &programs)?;
+    missed_gain(&mut session, &programs);
     session.verdict()
 }
 
@@ -202,6 +203,26 @@ fn recordings(session: &mut Session<'_>, programs: &Programs) -> Result<(), Stri
         session.check(&format!("{name} is there if the MPI has it"), right);
     }
     Ok(())
+}
+
+/// A grid that stays where it may gain much is told in one line, unless a report has it or the user knows already.
+fn missed_gain(session: &mut Session<'_>, programs: &Programs) {
+    let layout = session.write("columns.layout", &"0\n1\n".repeat(4));
+    let clock = session.work("clock");
+    let options: [(&[&str], usize); 4] = [
+        (&[], 1),
+        (&["--report"], 0),
+        (&["--weights", "1,1"], 0),
+        (&["--clock", word(&clock), "--reorder", "on"], 0),
+    ];
+    for (options, lines) in options {
+        let words = [options, &["--layout", word(&layout), word(&programs.record)]].concat();
+        let ran = Exec { session, settings: Vec::new() }.runs(8, &words);
+        let line = "^cartograph: MPI_Cart_create, grid 4 x 2: ranks were kept; another order has 2 edges on the busiest node \
+                    in place of 4, and cartograph tune ";
+        let said = session.said(line) == lines && session.said("^cartograph: ") == lines;
+        session.check(&format!("{lines} lines on a gain with {options:?}"), ran && said);
+    }
 }
 
 /// An installation with copies of libraries, each a folder and the host that it was built for.

@@ -141,7 +141,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         });
         match settings {
             Ok((settings, world)) => {
-                command.envs(settings);
+                // By this the library knows that nothing is left to find out.
+                command.envs(settings).env("CARTOGRAPH_PROFILE", absolute(&file));
                 world.map(|file| command.env("CARTOGRAPH_WORLD", file));
             }
             Err(why) if is_first() => say(&format!(

@@ -130,8 +130,8 @@ impl Solved {
             }
             (Some(_), _) => format!("found by {}", plan.algorithm),
             (None, Some(cost)) => format!(
-                "moving helps if all faces are alike ({} of the busiest node, {} between nodes) but may hurt if \
-                 not (--weights says what they weigh): no process is moved",
+                "moving helps if all faces are alike and exchanged at once ({} of the busiest node, {} between nodes) but \
+                 may hurt if not (--weights says what they weigh): no process is moved",
                 cost.max_node_edges, cost.inter_node_edges
             ),
             (None, None) if self.forecast.is_some() => format!(
