@@ -92,6 +92,7 @@ check:
 	tests/scripts/test-rust-version.sh
 	$(if $(shell command -v python3),packaging/try.sh static)
 	$(PURE) cargo clippy $(CHECKED) $(PACKAGES) -p cartograph-bench --all-targets -- -D warnings
+	$(PURE) cargo clippy $(CHECKED) -p cartograph-core --lib --features fuzz -- -D warnings
 	$(PURE) cargo clippy -p cartograph-preload -- -D warnings
 	$(PURE) cargo test $(CHECKED) $(PACKAGES) -p cartograph-bench --lib --bins \
 	    --test cli --test deadlock --test docs --test headers --test hosts --test imports

@@ -17,7 +17,7 @@
 
 pub use cartograph_core::{engine, machine, mapping, report, topology};
 #[cfg(feature = "cli")]
-pub use cartograph_core::{metis, replay};
+pub use cartograph_core::{metis, profile, replay};
 
 #[cfg(feature = "host")]
 mod abi;

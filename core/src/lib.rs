@@ -13,11 +13,13 @@
 )]
 
 pub mod engine;
-#[cfg(all(feature = "cli", any(test, fuzzing)))]
+#[cfg(any(feature = "fuzz", all(feature = "cli", test)))]
 pub mod fuzz;
 pub mod machine;
 pub mod mapping;
 pub mod metis;
+#[cfg(feature = "cli")]
+pub mod profile;
 #[cfg(feature = "cli")]
 pub mod replay;
 pub mod report;

@@ -1,15 +1,20 @@
 //! The making of W: rank 0 reads the order, and one split finds out whether all want it.
 
 use std::ffi::{c_int, c_void};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use crate::handle::{self, true_world};
 use crate::host::{self, check};
-use crate::order::{self, Order};
+use crate::order::Order;
 use crate::say::say;
 use crate::sys::*;
 use crate::variables;
 use crate::watch::Watch;
+
+unsafe extern "C" {
+    /// glibc's and musl's: null in programs that run with more rights than their user.
+    fn secure_getenv(name: *const std::ffi::c_char) -> *const std::ffi::c_char;
+}
 
 /// An answer of rank 0 to a process.
 #[repr(C)]
@@ -46,7 +51,7 @@ pub(crate) fn make() -> Option<MPI_Comm> {
             return None;
         }
     }
-    let own = order::file();
+    let own = file();
     if programs() > 1 {
         if rank == 0 {
             say!("cartograph: the job has several programs, so all ranks are kept");
@@ -71,6 +76,19 @@ pub(crate) fn make() -> Option<MPI_Comm> {
     Some(made)
 }
 
+/// The profile's file, if this process was started with one that is for it.
+fn file() -> Option<PathBuf> {
+    // SAFETY: a string; the environment is not changed while MPI starts.
+    let value = unsafe { secure_getenv(c"CARTOGRAPH_WORLD".as_ptr()) };
+    if value.is_null() {
+        return None;
+    }
+    // SAFETY: libc's string.
+    let value = unsafe { std::ffi::CStr::from_ptr(value) };
+    let path = std::os::unix::ffi::OsStrExt::from_bytes(value.to_bytes());
+    Some(PathBuf::from(std::ffi::OsStr::to_owned(path))).filter(|path| !path.as_os_str().is_empty())
+}
+
 /// The order of the profile, at rank 0. It says why there is none.
 fn read(file: Option<&Path>, size: usize) -> Option<Order> {
     let Some(file) = file else {
@@ -80,7 +98,8 @@ fn read(file: Option<&Path>, size: usize) -> Option<Order> {
     let said = |why: &String| {
         say!("cartograph: the profile {} {why}, so all ranks are kept", file.display());
     };
-    Order::read(file, size).inspect_err(said).ok()
+    let text = std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"));
+    text.and_then(|text| Order::parse(&text, size)).inspect_err(said).ok()
 }
 
 /// Returns whether rank 0 has an order, which it tells everybody.

@@ -1,14 +1,8 @@
 //! The order of the world, out of a profile.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
-
-unsafe extern "C" {
-    /// glibc's and musl's: null in programs that run with more rights than their user.
-    fn secure_getenv(name: *const std::ffi::c_char) -> *const std::ffi::c_char;
-}
 
 /// The second line of a profile.
 #[derive(Deserialize)]
@@ -19,34 +13,19 @@ struct Line {
     node_of_rank: Vec<u32>,
 }
 
-/// The profile's file, if this process was started with one that is for it.
-pub(crate) fn file() -> Option<PathBuf> {
-    // SAFETY: a string; the environment is not changed while MPI starts.
-    let value = unsafe { secure_getenv(c"CARTOGRAPH_WORLD".as_ptr()) };
-    if value.is_null() {
-        return None;
-    }
-    // SAFETY: libc's string.
-    let value = unsafe { std::ffi::CStr::from_ptr(value) };
-    let path = std::os::unix::ffi::OsStrExt::from_bytes(value.to_bytes());
-    Some(PathBuf::from(std::ffi::OsStr::to_owned(path))).filter(|path| !path.as_os_str().is_empty())
-}
-
 /// An order that is one: each rank comes once, and rank 0 first.
 pub(crate) struct Order {
     pub(crate) new_ranks: Vec<i32>,
-    node_of_rank: Vec<u32>,
+    pub(crate) node_of_rank: Vec<u32>,
 }
 
 impl Order {
-    /// Reads the order of `size` processes.
+    /// Reads the order of `size` processes from the text of a profile's file.
     ///
     /// # Errors
     ///
     /// Why the profile is not used, as text that follows the file's name.
-    pub(crate) fn read(file: &Path, size: usize) -> Result<Self, String> {
-        let text =
-            std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"))?;
+    pub(crate) fn parse(text: &str, size: usize) -> Result<Self, String> {
         let line = text.split_once('\n').map_or("", |(_, line)| line);
         let Line { new_ranks, node_of_rank } = serde_json::from_str(line)
             .map_err(|error| format!("has no order of ranks in its second line: {error}"))?;

@@ -4,7 +4,7 @@
 pub mod agree;
 pub mod arguments;
 pub mod assign_ranks;
-#[cfg(any(test, fuzzing))]
+#[cfg(any(test, feature = "fuzz"))]
 pub(crate) mod calls;
 pub mod check;
 pub mod combine;
@@ -17,7 +17,7 @@ pub mod exchange;
 pub mod incompatible_program;
 mod node_traffic;
 pub mod policy;
-#[cfg(any(test, fuzzing))]
+#[cfg(any(test, feature = "fuzz"))]
 pub(crate) mod sim;
 #[cfg(test)]
 mod tests;

@@ -1,10 +1,13 @@
 //! Everything that is read from outside.
 
+use std::collections::HashMap;
+use std::ffi::OsStr;
 use std::io;
 
 use cartograph_traffic::{Recording, Scale, host_name, is_host_name};
 
 use super::elf_reader::{self, Library};
+use super::world_order::Order;
 use crate::engine::check::Check;
 use crate::engine::policy::Policy;
 use crate::machine::Machine;
@@ -13,6 +16,7 @@ use crate::machine::network::NetworkMapFile;
 use crate::machine::{host_names, parse_sizes};
 use crate::mapping::{Adjacency, Distances, Weights, weights};
 use crate::metis as format;
+use crate::profile::Profile;
 use crate::report::{Document, picture};
 use crate::topology::BoxShape;
 
@@ -114,6 +118,45 @@ pub fn metis(data: &[u8]) {
     assert!(graph.vertices() <= text.lines().count());
     let all = (0..graph.vertices()).flat_map(|vertex| graph.edges(vertex));
     assert!({ all }.all(|(to, weight)| to < graph.vertices() && weight > 0));
+}
+
+/// A profile's file: what the command sets by its first line the library reads, and the second is an order of the world
+/// for the nodes that it names.
+pub fn profile(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(profile) = Profile::parse(text.lines().next().unwrap_or_default().as_bytes()) else {
+        return;
+    };
+    Profile::parse(profile.json().as_bytes()).expect("what was read can be written and read");
+    let numbers = (Some(profile.processes), profile.node_sizes.first().copied());
+    match profile.settings_for(OsStr::new(&profile.program), numbers) {
+        Ok(settings) => assert!(settings.iter().all(|(name, value)| match *name {
+            "CARTOGRAPH_WEIGHTS" => Weights::parse(value).is_ok(),
+            "CARTOGRAPH_DIMS" => value.parse::<BoxShape>().is_ok(),
+            "CARTOGRAPH_REORDER" => value.parse::<Policy>().is_ok(),
+            name => name == "CARTOGRAPH_COMBINE" && value == "on",
+        })),
+        Err(why) => assert!(!why.contains(char::is_control), "{why:?}"),
+    }
+    let why = profile.settings_for(OsStr::new("/"), (None, None)).expect_err("no program's name");
+    assert!(!why.contains(char::is_control), "{why:?}");
+    if let Ok(order) = Order::parse(&text, profile.processes) {
+        order_of_world(&order, profile.processes);
+    }
+}
+
+/// An order of the world: a permutation, for its own nodes and no others.
+fn order_of_world(order: &Order, size: usize) {
+    let mut ranks = order.new_ranks.clone();
+    assert_eq!(ranks.first(), Some(&0));
+    ranks.sort_unstable();
+    assert!(ranks.iter().copied().eq(0..size as i32));
+    let mut lowest_of = HashMap::new();
+    let nodes = order.new_ranks.iter().map(|new| order.node_of_rank[*new as usize]);
+    let lowest = (0..).zip(nodes).map(|(old, node)| *lowest_of.entry(node).or_insert(old));
+    assert!(order.is_for(&lowest.collect::<Vec<i32>>()));
+    assert_eq!(order.is_for(&vec![0; size]), lowest_of.len() == 1);
+    assert_eq!(order.is_for(&(0..size as i32).collect::<Vec<_>>()), lowest_of.len() == size);
 }
 
 /// A report in JSON: what can be read can be told, written again, and drawn.

@@ -14,9 +14,11 @@ mod numbers;
 mod plans;
 #[cfg(test)]
 mod tests;
+#[path = "../../../world/src/order.rs"]
+mod world_order;
 
 pub use constructors::constructors;
-pub use files::{elf, hosts, layout, metis, recording, report, topology};
+pub use files::{elf, hosts, layout, metis, profile, recording, report, topology};
 pub use numbers::numbers;
 pub use plans::{graph, grid};
 
@@ -24,7 +26,7 @@ pub use plans::{graph, grid};
 pub type Body = fn(&[u8]);
 
 /// All of them, by the names of their seeds' folders.
-pub const ALL: [(&str, Body); 11] = [
+pub const ALL: [(&str, Body); 12] = [
     ("grid", grid),
     ("graph", graph),
     ("layout", layout),
@@ -32,6 +34,7 @@ pub const ALL: [(&str, Body); 11] = [
     ("hosts", hosts),
     ("recording", recording),
     ("metis", metis),
+    ("profile", profile),
     ("report", report),
     ("elf", elf),
     ("constructors", constructors),

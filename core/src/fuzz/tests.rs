@@ -25,6 +25,20 @@ fn seeds_pass() {
     }
 }
 
+#[test]
+fn each_body_has_its_target() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz");
+    let manifest = fs::read_to_string(folder.join("Cargo.toml")).unwrap();
+    assert_eq!(manifest.matches("[[bin]]").count(), ALL.len());
+    for (name, _) in ALL {
+        let file = format!("fuzz_targets/{name}.rs");
+        assert!(manifest.contains(&format!("name = \"{name}\"\npath = \"{file}\"")), "{name}");
+        let target = fs::read_to_string(folder.join(&file)).unwrap();
+        assert!(target.contains(&format!("cartograph_core::fuzz::{name}(data)")), "{name}");
+    }
+    assert_eq!(fs::read_dir(folder.join("seeds")).unwrap().count(), ALL.len());
+}
+
 /// Bytes at random, or a seed of which some bytes are others.
 fn any_input() -> impl Strategy<Value = (usize, Vec<u8>)> {
     (0..ALL.len()).prop_flat_map(|body| {

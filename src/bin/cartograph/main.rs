@@ -12,7 +12,6 @@ mod info;
 mod output;
 mod pages;
 mod plan;
-mod profile;
 mod rank_file;
 mod show;
 mod site;

@@ -2,6 +2,7 @@
 //! reported, and the program runs: the other ranks would wait for it.
 
 pub(crate) mod libraries;
+mod profile;
 pub(crate) mod program;
 
 use std::env;
@@ -19,7 +20,6 @@ use cartograph::mapping::Weights;
 use crate::elf::{RECORDER, WORLD};
 use crate::help::{self, Known};
 use crate::output::{Failure, Result, is_first, say};
-use crate::profile::Profile;
 use libraries::LibraryDirectory;
 use program::find_program;
 
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         })?;
     let mut command = Command::new(&program);
     command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
-    let profile = profile_file(arguments).map(|file| (Profile::read(&file), file));
+    let profile = profile_file(arguments).map(|file| (profile::read(&file), file));
     // Also where it is for another program: of those that have the library, all have to agree.
     let world = profile
         .as_ref()
@@ -136,7 +136,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     if let Some((read, file)) = profile {
         let settings = read.and_then(|profile| {
-            let settings = profile.settings_for(program.as_os_str())?;
+            let settings = profile.settings_for(program.as_os_str(), profile::numbers())?;
             Ok((settings, profile.orders_world.then(|| absolute(&file))))
         });
         match settings {

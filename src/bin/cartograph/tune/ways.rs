@@ -6,11 +6,11 @@ use std::path::{Path, PathBuf};
 use cartograph::engine::combine::Payload;
 use cartograph::machine::Machine;
 use cartograph::mapping::Options;
+use cartograph::profile::{Profile, SCHEMA};
 use cartograph_traffic::{Recording, Topology};
 
 use crate::foretell::{By, Forecast, Foretold};
 use crate::output::{self, Failure, Result};
-use crate::profile::{Profile, SCHEMA};
 use crate::rank_file::{self, Launcher};
 use crate::traffic::BetterDims;
 use crate::trial::command::Launch;

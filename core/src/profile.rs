@@ -1,89 +1,89 @@
-//! Profiles: what was found for a program on a machine, in a file.
+//! Profiles: what `cartograph tune` found for a program on a machine, in a file.
 
-use std::env;
 use std::ffi::OsStr;
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
-use cartograph::mapping::Weights;
-use cartograph::topology::BoxShape;
 use serde::{Deserialize, Serialize};
 
-/// The version of the format. It grows when a field changes its meaning or is removed.
-pub(crate) const SCHEMA: u32 = 1;
+use crate::mapping::Weights;
+use crate::topology::BoxShape;
 
-/// A longer first line is that of another file.
-const LONGEST: u64 = 1 << 20;
+/// The version of the format. It grows when a field changes its meaning or is removed.
+pub const SCHEMA: u32 = 1;
 
 /// A profile, the first line of its file. Every process reads it, and so no more of the file: an order of MPI_COMM_WORLD,
 /// with its numbers for each process, is the second line, which rank 0 alone reads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Profile {
-    pub(crate) schema: u32,
+pub struct Profile {
+    /// [`SCHEMA`].
+    pub schema: u32,
     /// The name of the program's file.
-    pub(crate) program: String,
-    pub(crate) processes: usize,
+    pub program: String,
+    /// The number of processes of the job.
+    pub processes: usize,
     /// The numbers of processes that nodes have, each once.
-    pub(crate) node_sizes: Vec<usize>,
+    pub node_sizes: Vec<usize>,
     /// The order, in words.
-    pub(crate) order: String,
+    pub order: String,
     /// `CARTOGRAPH_WEIGHTS` for a program that lets its grids be moved.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) weights: Option<String>,
+    pub weights: Option<String>,
     /// `CARTOGRAPH_DIMS`, where other dims than the standard's were tried and are faster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) dims: Option<String>,
+    pub dims: Option<String>,
     /// True if grids are moved. If not, ranks are started on other nodes.
-    pub(crate) moves_grids: bool,
+    pub moves_grids: bool,
     /// True if small blocks of neighborhood collectives share messages.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) combines_blocks: bool,
+    pub combines_blocks: bool,
     /// True if an order of MPI_COMM_WORLD follows, on which all processes of a job have to agree.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) orders_world: bool,
+    pub orders_world: bool,
     /// The speed relative to the program alone, by replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) foretold: Option<f64>,
+    pub foretold: Option<f64>,
     /// The seconds that it took alone, and so, if it was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) measured: Option<(f64, f64)>,
+    pub measured: Option<(f64, f64)>,
 }
 
 impl Profile {
-    pub(crate) fn json(&self) -> String {
+    /// The profile as the line that [`Profile::parse`] reads.
+    pub fn json(&self) -> String {
         serde_json::to_string(self).expect("all keys are strings")
     }
 
-    /// Reads a profile.
+    /// Reads a profile's line.
     ///
     /// # Errors
     ///
     /// Why it is not used, as text that follows the name of the file.
-    pub(crate) fn read(file: &Path) -> Result<Self, String> {
-        let mut line = Vec::new();
-        File::open(file)
-            .and_then(|file| BufReader::new(file.take(LONGEST)).read_until(b'\n', &mut line))
-            .map_err(|error| format!("cannot be read: {error}"))?;
-        let profile: Self = serde_json::from_slice(&line)
+    pub fn parse(line: &[u8]) -> Result<Self, String> {
+        let profile: Self = serde_json::from_slice(line)
             .map_err(|error| format!("has no profile in its first line: {error}"))?;
-        match profile.schema {
-            SCHEMA => Ok(profile),
-            schema => Err(format!("has version {schema} of the form")),
+        if profile.schema != SCHEMA {
+            return Err(format!("has version {} of the form", profile.schema));
         }
+        let Self { program, order, weights, dims, .. } = &profile;
+        let texts = [Some(program), Some(order), weights.as_ref(), dims.as_ref()];
+        if texts.into_iter().flatten().any(|text| text.contains(char::is_control)) {
+            return Err("has control characters".to_owned());
+        }
+        Ok(profile)
     }
 
-    /// The variables that a profile sets, if it is for this program on the machine on which the process runs, as far as
-    /// launchers tell that.
+    /// The variables that a profile sets, if it is for this program and for the numbers of processes of the job and of this
+    /// node, as far as they are known.
     ///
     /// # Errors
     ///
     /// Why the profile is not used, as text that follows the name of the file.
-    pub(crate) fn settings_for(
+    pub fn settings_for(
         &self,
         program: &OsStr,
+        numbers: (Option<usize>, Option<usize>),
     ) -> Result<Vec<(&'static str, String)>, String> {
-        self.fits(program, shape())?;
+        self.fits(program, numbers)?;
         if !self.moves_grids && !self.combines_blocks && !self.orders_world {
             return Err(
                 "has an order in which ranks are started, which its rank file gives the launcher"
@@ -127,14 +127,6 @@ impl Profile {
     }
 }
 
-/// The numbers of processes of the job and of this node, as far as launchers tell that.
-fn shape() -> (Option<usize>, Option<usize>) {
-    let number = |name: &str| env::var(name).ok()?.parse::<usize>().ok();
-    let all = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "SLURM_NTASKS"];
-    let here = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE"];
-    (all.into_iter().find_map(number), here.into_iter().find_map(number))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +153,14 @@ mod tests {
         assert!(fits("./other", (None, None)).unwrap_err().contains("the program app"));
         assert!(fits("./app", (Some(8), None)).unwrap_err().contains("16 processes"));
         assert!(fits("./app", (Some(16), Some(8))).unwrap_err().contains("other nodes"));
-        assert_eq!(serde_json::from_str::<Profile>(&profile.json()).unwrap(), profile);
+        assert_eq!(Profile::parse(profile.json().as_bytes()), Ok(profile.clone()));
+        let others = [
+            (Profile { schema: SCHEMA + 1, ..profile.clone() }, "version 2"),
+            (Profile { program: "app\u{1b}[2J".into(), ..profile.clone() }, "control characters"),
+            (Profile { dims: Some("4\0".into()), ..profile }, "control characters"),
+        ];
+        for (other, why) in others {
+            assert!(Profile::parse(other.json().as_bytes()).unwrap_err().contains(why));
+        }
     }
 }
