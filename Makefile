@@ -135,11 +135,12 @@ hostile:
 	$(PURE) CARTOGRAPH_TEST_HOST=mini CARTOGRAPH_TEST_HOSTILE=all cargo test $(CHECKED) --test hosts -- ' hostile'
 
 ## make soak [SECONDS=3600]         random calls, collectives and topologies on four hosts at once, counted
+LONG := $(PURE) cargo test $(CHECKED) --test hosts -- --ignored --test-threads 4
 .PHONY: soak
 soak: SECONDS = 3600
 soak:
 	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib HOST=$$host; done
-	scripts/soak.sh $(SECONDS)
+	CARTOGRAPH_TEST_SECONDS=$(SECONDS) CARTOGRAPH_TEST_HOST="mpich openmpi mpich5 openmpi5" $(LONG) /soak
 
 ## make old-glibc [HOST=mpich]      what a host's library needs of glibc: nothing newer than 2.17
 .PHONY: old-glibc
@@ -199,10 +200,8 @@ symbols:
 ## make world [HOST=]               programs and mpi4py's own tests with MPI_COMM_WORLD in other orders; long
 .PHONY: world
 world:
-	set -e; for host in $(or $(HOST),mpich openmpi); do \
-	    $(MAKE) --no-print-directory lib HOST=$$host; \
-	    tests/scripts/test-world.sh $$host; \
-	done
+	set -e; for host in $(or $(HOST),mpich openmpi); do $(MAKE) --no-print-directory lib HOST=$$host; done
+	CARTOGRAPH_TEST_HOST="$(or $(HOST),mpich openmpi)" $(LONG) /world_programs
 
 ## make bench [HOST=]               what each host takes and what Cartograph takes, side by side
 MEASURED := $(or $(HOST),$(filter-out smpi mini,$(HOSTS)))

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Gets what is missing on this machine to build for the hosts named as arguments, and nothing else; "tests" among
-# them is what all tests need, "cluster" what scripts/cluster.sh does, "programs" what scripts/programs.sh does, "slurm" what scripts/slurm.sh does, "mpi4py" what tests/scripts/test-mpi4py.sh does.
+# them is what all tests need, "cluster" what scripts/cluster.sh does, "programs" what scripts/programs.sh does, "slurm" what scripts/slurm.sh does, "mpi4py" what mpi4py's own tests do.
 # Debian's packages need root; without it, or without apt, what is missing is said instead.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)

@@ -54,7 +54,7 @@ fn main() -> ExitCode {
                 test.keep_least_and_largest();
             }
             let elsewhere = in_short && test.once;
-            let ignored = elsewhere || !test.is_for(name) || !host.can_build(&test);
+            let ignored = elsewhere || test.long || !test.is_for(name) || !host.can_build(&test);
             let title = format!("{name}/{}", test.name());
             let size = (test.way.is_by_itself(), test.processes.iter().sum::<u32>());
             let line = title.clone();

@@ -108,6 +108,14 @@ impl<'a> Session<'a> {
         status.success()
     }
 
+    /// Runs a command that the test cannot do without.
+    pub(crate) fn must(&mut self, command: &mut Command) -> Result<(), String> {
+        match self.finish(command.current_dir(top())) {
+            true => Ok(()),
+            false => Err(format!("{command:?}: {}{}", self.out, self.err)),
+        }
+    }
+
     /// The lines on stderr that a pattern is in.
     pub(crate) fn said(&self, pattern: &str) -> usize {
         count(&self.err, pattern)

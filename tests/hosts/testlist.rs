@@ -43,6 +43,8 @@ pub(crate) struct Test {
     hosts: Vec<String>,
     /// True if one host of each family will do where several run at once.
     pub(crate) once: bool,
+    /// True if it runs only when it is asked for.
+    pub(crate) long: bool,
 }
 
 impl Test {
@@ -180,8 +182,8 @@ fn parse(source: &str, words: &[&str], definitions: &[(&str, &str)]) -> Option<T
             None => hosts.push(host.to_owned()),
         }
     }
-    let once = hosts.iter().any(|host| host == "once");
-    hosts.retain(|host| host != "once");
+    let mut marked = |mark: &str| hosts.extract_if(.., |host| host == mark).count() > 0;
+    let (once, long) = (marked("once"), marked("long"));
     let (mut settings, mut arguments) = (Vec::new(), Vec::new());
     for word in words {
         let word = if word.starts_with('$') { defined(word)? } else { word };
@@ -194,5 +196,5 @@ fn parse(source: &str, words: &[&str], definitions: &[(&str, &str)]) -> Option<T
         }
     }
     let source = PathBuf::from(source);
-    Some(Test { source, way, processes, arguments, settings, hosts, once })
+    Some(Test { source, way, processes, arguments, settings, hosts, once, long })
 }

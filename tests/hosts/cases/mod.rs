@@ -7,19 +7,24 @@ mod fatal;
 mod files;
 pub(crate) mod hostile;
 mod install;
+mod intel;
 mod interleaved;
 mod killed;
 mod levels;
 mod mini;
+mod mpi4py;
 mod policy;
 mod preload;
 mod record;
 mod reorder;
 mod report;
 mod small;
+mod soak;
 mod symbols;
+mod threads;
 mod tool;
 mod tried;
+mod wheel;
 mod world;
 
 use std::path::Path;
@@ -43,24 +48,30 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("fatal") => fatal::run(session),
         Some("full") => files::full(session),
         Some("install") => install::run(session),
+        Some("intel") => intel::run(session),
         Some("interleaved") => interleaved::run(session),
         Some("interrupted") => files::interrupted(session),
         Some("killed") => killed::run(session),
         Some("levels") => levels::run(session),
         Some("mini") => mini::run(session),
+        Some("mpi4py") => mpi4py::run(session),
         Some("policy") => policy::run(session),
         Some("preload") => preload::run(session),
         Some("record") => record::run(session),
         Some("reorder") => reorder::run(session),
         Some("report") => report::run(session),
+        Some("soak") => soak::run(session),
         Some("spawn") => small::spawn(session),
         Some("symbols") => symbols::run(session),
+        Some("threads") => threads::run(session),
         Some("tool") => tool::run(session),
         Some("try") => tried::run(session),
         Some("ulfm") => killed::without_the_dead(session),
         Some("unfreed") => small::unfreed(session),
         Some("valgrind") => small::valgrind(session),
+        Some("wheel") => wheel::run(session),
         Some("world") => world::run(session),
+        Some("world_programs") => world::programs::run(session),
         _ => Err(format!("{}: there is no such test", name.display())),
     }
 }

@@ -7,8 +7,8 @@ use crate::output::Verdict;
 use crate::session::{Session, word};
 use crate::testlist::top;
 
-/// The programs of `examples` in C and Fortran, with the library and with processes moved at random. Python's is run by
-/// test-mpi4py.sh.
+/// The programs of `examples` in C and Fortran, with the library and with processes moved at random. Python's is run
+/// by `mpi4py`.
 pub(super) fn examples(mut session: Session<'_>) -> Outcome {
     for name in ["halo.c", "halo.f90"] {
         let source = format!("examples/{name}");

@@ -2,6 +2,7 @@
 //! where not all processes want it.
 
 mod kept;
+pub(super) mod programs;
 
 use std::path::{Path, PathBuf};
 

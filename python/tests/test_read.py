@@ -1,0 +1,21 @@
+"""Reads a recording of a grid of 2 x 2, its report, and a profile of four processes, the arguments."""
+
+import sys
+
+import cartograph
+
+recording = cartograph.read_recording(sys.argv[1])
+assert recording.processes == 4 and len(recording.nodes) == 4, recording
+assert [grid.dims for grid in recording.grids] == [(2, 2)], recording.grids
+assert any(edge.bytes > 0 for edge in recording.edges), recording.edges
+report = cartograph.read_report(sys.argv[2])
+assert report.job.processes == 4 and report.topologies[0].dims == (2, 2), report
+assert report.topologies[0].kept, report
+profile = cartograph.read_profile(sys.argv[3])
+assert (profile.processes, profile.orders_world, profile.foretold) == (4, True, None), profile
+try:
+    cartograph.read_recording(sys.argv[2])
+except cartograph.CartographError as error:
+    print(error)
+else:
+    raise SystemExit("a report is no recording")

@@ -1,0 +1,53 @@
+//! Random calls, right and wrong, and random collectives, with new seeds for as long as one wants; up to the first failure.
+
+use std::time::{Duration, Instant};
+
+use super::Outcome;
+use crate::session::{Session, word};
+
+/// Settings that take turns. The layouts are of four processes.
+const SETTINGS: [&[&str]; 6] = [
+    &[],
+    &["CARTOGRAPH_CHECK=all"],
+    &["CARTOGRAPH_LAYOUT=2x2", "CARTOGRAPH_REORDER=all"],
+    &["CARTOGRAPH_REORDER=scramble:3"],
+    &["CARTOGRAPH_LAYOUT=2x2", "CARTOGRAPH_COMBINE=on"],
+    &["CARTOGRAPH_NEIGHBOR=graph"],
+];
+
+/// A number of the environment.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
+pub(super) fn run(mut session: Session<'_>) -> Outcome {
+    let time = Duration::from_secs(number("CARTOGRAPH_TEST_SECONDS").unwrap_or(3600));
+    let first = number("CARTOGRAPH_TEST_SEED").unwrap_or(1);
+    let programs = [("random_calls", "errors", "150"), ("neighbor_random", "neighbor", "30")];
+    let programs = programs.map(|(name, folder, rounds)| {
+        let source = format!("c_tests/{folder}/{name}.c");
+        (session.compile(name, &source, &["-pthread", "-lm"]), rounds)
+    });
+    session.seconds = 180;
+    let (began, mut checks, mut seed) = (Instant::now(), 0, first);
+    while began.elapsed() < time {
+        for (program, rounds) in &programs {
+            let settings = SETTINGS[seed as usize / 2 % SETTINGS.len()];
+            let is_of_four = settings.iter().any(|setting| setting.contains("LAYOUT"));
+            let processes = if is_of_four { 4 } else { seed as u32 % 5 + 1 };
+            let words = [word(program), &seed.to_string(), rounds];
+            let ran = session.run(processes, settings, &words);
+            session.check(&format!("-n {processes} env {settings:?} {words:?}"), ran);
+            if !ran {
+                return session.verdict();
+            }
+            let passed =
+                session.out.lines().find_map(|line| line.strip_suffix(" passed, 0 failed"));
+            checks += passed.and_then(|number| number.parse::<u64>().ok()).unwrap_or(0);
+            seed += 1;
+        }
+    }
+    let host = &session.host.name;
+    println!("{host}: runs with seeds {first} to {}, {checks} checks passed", seed - 1);
+    session.verdict()
+}
