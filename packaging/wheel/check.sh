@@ -10,3 +10,9 @@ wheel=$(ls "$work"/mpi_cartograph-*-manylinux*.whl)
 "$here/../venvs.sh" "$wheel" "$work"
 quietly "$work/log" make -C "$top" sdist DIRECTORY="$work"
 "$here/../venvs.sh" "$(ls "$work"/mpi_cartograph-*.tar.gz)" "$work" mpich==5.0.2
+# The examples, as in a notebook of Jupyter.
+venv=$work/jupyter
+rm -rf "$venv"
+python "$venv" "$wheel" nbclient ipykernel
+"$venv/bin/python" "$top/python/tests/test_examples.py" 2>&1 | tee "$work/examples"
+! grep -q skipped "$work/examples" || fail "Jupyter has executed nothing"

@@ -6,7 +6,7 @@ import math
 import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Union
 
@@ -44,6 +44,11 @@ class Plan:
     algorithm: str
     #: Processes on each node.
     node_sizes: tuple[int, ...]
+    #: The picture of both orders, which notebooks show.
+    svg: str = field(repr=False)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,11 @@ class Mesh:
     after: Edges
     #: No order has fewer edges between them; 0 where nothing is known.
     bound: int
+    #: The picture of both orders, which notebooks show.
+    svg: str = field(repr=False)
+
+    def _repr_svg_(self) -> str:
+        return self.svg
 
     def of(self, devices: Iterable[Any]) -> npt.NDArray[Any]:
         """The devices in their places, as ``jax.sharding.Mesh`` takes them."""
@@ -103,7 +113,7 @@ def plan(
             arguments += ["--levels", ":".join(str(int(level)) for level in levels)]
         else:
             arguments += machine.arguments(nodes if nodes is not None else topology)  # type: ignore[arg-type]
-        found = answer("plan", "--json", *arguments)
+        found = machine.plan(*arguments)
     return Plan(
         order=np.array(found["old_rank"], dtype=np.int64),
         before=_edges(found["before"]),
@@ -111,6 +121,7 @@ def plan(
         bound=found["lower_bound"],
         algorithm=found["algorithm"],
         node_sizes=tuple(found["node_sizes"]),
+        svg=found["svg"],
     )
 
 
@@ -146,11 +157,11 @@ def mesh(
     kinds = [{2: "line", 3: "ring"}.get(side, kind) if kind == "all" else kind for side, kind in zip(shape, kinds)]
     with _Machine() as machine:
         where = machine.arguments(topology)
-        found = [answer("plan", "--json", "--graph", "-", *where, stdin=_metis(shape, kinds, weights))]
+        found = [machine.plan("--graph", "-", *where, stdin=_metis(shape, kinds, weights))]
         # What is a grid has algorithms of its own. Neither is always the better one.
         if "all" not in kinds:
             grid = _grid(shape, [kind == "ring" for kind in kinds], weights)
-            found.append(answer("plan", "--json", *grid, *where))
+            found.append(machine.plan(*grid, *where))
     best = min(found, key=_cost)
     if best["ranks"] != math.prod(shape):
         raise CartographError(f"the mesh has {math.prod(shape)} places, and the topology {best['ranks']}")
@@ -159,6 +170,7 @@ def mesh(
         before=_edges(best["before"]),
         after=_edges(best["after"]),
         bound=max(one["lower_bound"] for one in found),
+        svg=best["svg"],
     )
 
 
@@ -207,14 +219,21 @@ def _metis(shape: Sequence[int], kinds: Sequence[str], weights: Sequence[int]) -
 
 
 class _Machine:
-    """The machine as arguments of the command, for as long as this is entered."""
+    """The machine as arguments of the command, and its answers, for as long as this is entered."""
 
     def __enter__(self) -> _Machine:
-        self._file = tempfile.NamedTemporaryFile("w", prefix="cartograph-", suffix=".layout")
+        self._directory = tempfile.TemporaryDirectory(prefix="cartograph-")
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        self._directory.cleanup()
+
+    def plan(self, *arguments: str, stdin: str | None = None) -> Any:
+        """An answer of ``cartograph plan``, and its picture."""
+        picture = Path(self._directory.name, "plan.svg")
+        found = answer("plan", "--json", "--svg", str(picture), *arguments, stdin=stdin)
+        found["svg"] = picture.read_text(encoding="utf-8")
+        return found
 
     def arguments(self, topology: Topology) -> list[str]:
         if isinstance(topology, str):
@@ -226,8 +245,9 @@ class _Machine:
         paths = [path for path, count in _segments(segments) for _ in range(count)]
         if len({path.count("/") for path in paths}) > 1:
             raise CartographError("all segments of a topology must be divided equally often")
-        Path(self._file.name).write_text("\n".join(paths) + "\n", encoding="ascii")
-        return ["--layout", self._file.name]
+        layout = Path(self._directory.name, "layout")
+        layout.write_text("\n".join(paths) + "\n", encoding="ascii")
+        return ["--layout", str(layout)]
 
 
 def _segments(segments: Sequence[int | Topology], above: str = "") -> Iterator[tuple[str, int]]:

@@ -13,6 +13,7 @@ mod killed;
 mod levels;
 mod mini;
 mod mpi4py;
+mod notebook;
 mod policy;
 mod preload;
 mod record;
@@ -55,6 +56,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("levels") => levels::run(session),
         Some("mini") => mini::run(session),
         Some("mpi4py") => mpi4py::run(session),
+        Some("notebook") => notebook::run(session),
         Some("policy") => policy::run(session),
         Some("preload") => preload::run(session),
         Some("record") => record::run(session),

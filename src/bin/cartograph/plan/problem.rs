@@ -230,8 +230,12 @@ impl fmt::Display for Problem {
                 Ok(())
             }
             Self::Graph { graph, file } => {
-                let name = file.file_name().unwrap_or(file.as_os_str()).to_string_lossy();
-                write!(f, "graph {name} of {} vertices and {} edges", graph.vertices(), graph.len())
+                f.write_str("graph ")?;
+                if file.as_os_str() != "-" {
+                    let name = file.file_name().unwrap_or(file.as_os_str());
+                    write!(f, "{} ", name.to_string_lossy())?;
+                }
+                write!(f, "of {} vertices and {} edges", graph.vertices(), graph.len())
             }
             Self::Traffic(recorded) => {
                 let recording = &recorded.recording;

@@ -1,0 +1,38 @@
+//! The examples that plan in Python, and the notebook: what it shows is what is kept in it.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use super::Outcome;
+use crate::session::Session;
+use crate::testlist::top;
+
+pub(super) fn run(mut session: Session<'_>) -> Outcome {
+    // The package as a wheel lays it out, of what is built here.
+    let package = session.work("cartograph");
+    let linked = fs::create_dir(&package).and_then(|()| {
+        symlink(top().join("build"), package.join("_tree"))?;
+        for module in fs::read_dir(top().join("python/src/cartograph"))? {
+            let module = module?;
+            if module.path().is_file() {
+                symlink(module.path(), package.join(module.file_name()))?;
+            }
+        }
+        Ok(())
+    });
+    linked.map_err(|error| error.to_string())?;
+
+    // An environment with numpy, of which several tests take one.
+    fs::create_dir_all(top().join("build/hosts")).map_err(|error| error.to_string())?;
+    let mut setup = Command::new("flock");
+    setup.args(["build/hosts/mpi4py.lock", "scripts/setup.sh", "mpi4py"]).current_dir(top());
+    if !session.finish(&mut setup) {
+        return Err(format!("there is no numpy: {}", session.err));
+    }
+    let mut python = Command::new(top().join("build/hosts/mpi4py/bin/python"));
+    python.args(["-B", "python/tests/test_examples.py"]).current_dir(top());
+    let passes = session.finish(python.env("PYTHONPATH", session.work("")));
+    session.check("examples/mesh.py and placement.ipynb", passes);
+    session.verdict()
+}
