@@ -64,8 +64,10 @@ impl Crate {
                 statement += lines.next().expect("statements end");
             }
             for path in paths(statement.split(';').next().unwrap_or_default()) {
-                let Some(path) = absolute(module, &path) else { continue };
-                match path.last().cloned().filter(|_| is_export) {
+                let (path, name) = path.split_once(" as ").unwrap_or((&path, ""));
+                let Some(path) = absolute(module, path.trim()) else { continue };
+                let name = Some(name.to_owned()).filter(|name| !name.is_empty());
+                match name.or(path.last().cloned()).filter(|_| is_export) {
                     Some(name) => drop(self.exports.insert([module, &[name]].concat(), path)),
                     None => imports.push(path),
                 }
@@ -76,14 +78,21 @@ impl Crate {
 
     /// The module that has what is imported by a path, wherever it is exported again.
     fn module_of(&self, path: &[String]) -> Name {
-        let at = (0..=path.len()).rev().find(|end| self.imports.contains_key(&path[..*end]));
-        let at = at.unwrap_or(0);
-        match path.get(..at + 1).and_then(|item| self.exports.get(item)) {
-            Some(exported) if exported != path => {
-                self.module_of(&[exported, &path[at + 1..]].concat())
+        let (mut path, mut at) = (path.to_vec(), 0);
+        // No name is exported more often than there are exports: one that leads on after that leads back to itself.
+        for _ in 0..=self.exports.len() {
+            let module =
+                (0..=path.len()).rev().find(|end| self.imports.contains_key(&path[..*end]));
+            at = module.unwrap_or(0);
+            match path.get(..at + 1).and_then(|item| self.exports.get(item)) {
+                Some(exported) if *exported != path => {
+                    path = [&exported[..], &path[at + 1..]].concat();
+                }
+                _ => break,
             }
-            _ => path[..at].to_vec(),
         }
+        path.truncate(at);
+        path
     }
 
     /// For each folder, the modules of it that each of its modules imports, itself or by its parts.
@@ -102,10 +111,10 @@ impl Crate {
     }
 }
 
-/// The paths of a `use`, without its braces.
+/// The paths of a `use`, without its braces, each with its `as NAME`.
 fn paths(tree: &str) -> Vec<String> {
     let Some((before, rest)) = tree.split_once('{') else {
-        return vec![tree.split(" as ").next().unwrap_or_default().trim().to_owned()];
+        return vec![tree.trim().to_owned()];
     };
     let inner = rest.rsplit_once('}').map_or(rest, |(inner, _)| inner);
     let (mut depth, mut items) = (0, vec![String::new()]);
@@ -203,4 +212,27 @@ fn a_circle_is_found_through_folders_and_exports() {
     assert_eq!(folders.len(), 1, "{folders:?}");
     assert_eq!(circle(&folders[&Vec::new()]).unwrap(), ["a", "c", "b", "a"]);
     assert_eq!(circle(&BTreeMap::from([("b", BTreeSet::from(["d".to_owned()]))])), None);
+}
+
+#[test]
+fn names_that_are_exported_under_others_are_followed_and_end() {
+    let mut crate_ = Crate::default();
+    for (module, text) in [
+        (
+            "a",
+            "pub use self::Kind::Kind;\npub use self::inner as outer;\npub use super::b::Circle;",
+        ),
+        ("a::inner", "use std::fmt;"),
+        ("b", "pub use super::a::Circle;"),
+    ] {
+        crate_.read_file(text, &module.split("::").map(str::to_owned).collect::<Vec<_>>());
+    }
+    let module_of = |path: &str| {
+        let path: Name = path.split("::").map(str::to_owned).collect();
+        crate_.module_of(&path).join("::")
+    };
+    assert_eq!(module_of("a::outer::Thing"), "a::inner");
+    assert_eq!(module_of("a::Kind::Other"), "a");
+    // Which of the two is all the same.
+    assert!(["a", "b"].contains(&&*module_of("a::Circle")));
 }
