@@ -170,7 +170,7 @@ try_all() {
     local title ignored arguments program code line words word ignore
     cd "$work/run"
     inputs
-    small_inputs
+    compiled_inputs
     echo "program, 8 processes | exit code | what it says in the end" >../table
     while IFS='|' read -r title ignored arguments; do
         program=${arguments%% *}
