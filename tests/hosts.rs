@@ -47,8 +47,10 @@ fn main() -> ExitCode {
     let mut trials = Vec::new();
     let names: Vec<&str> = names.split([' ', ',']).filter(|name| !name.is_empty()).collect();
     for &name in &names {
-        let host: &'static Host = Box::leak(Box::new(Host::new(name)));
+        let mut host = Host::new(name);
         let in_short = names.len() > 1 && SHORTENED.contains(&name);
+        host.shortened = in_short;
+        let host: &'static Host = Box::leak(Box::new(host));
         for mut test in testlist::read().into_iter().filter(|test| !test.is_elsewhere(name)) {
             if in_short {
                 test.keep_least_and_largest();

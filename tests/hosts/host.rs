@@ -24,6 +24,8 @@ const SECONDS: &str = "120";
 
 pub(crate) struct Host {
     pub(crate) name: String,
+    /// True beside another host of its family, which runs all of a test.
+    pub(crate) shortened: bool,
     directory: PathBuf,
     launcher: Vec<String>,
     /// `NAME=VALUE`, set for all programs, so that jobs do not hinder each other.
@@ -41,6 +43,7 @@ impl Host {
         let words = |what| ask(name, what).split_whitespace().map(str::to_owned).collect();
         let mut host = Self {
             name: name.into(),
+            shortened: false,
             directory: top().join("build").join(name),
             launcher: words("exec"),
             environment: words("tests"),

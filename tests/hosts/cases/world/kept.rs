@@ -1,6 +1,7 @@
 //! Who keeps the ranks: jobs whose processes differ or are another profile's, children, programs that know sessions alone.
 
 use std::path::Path;
+use std::process::{Child, Command, Stdio};
 
 use super::{list, ordered, profile};
 use crate::session::{Session, word};
@@ -80,44 +81,69 @@ pub(super) fn differing(session: &mut Session<'_>, program: &Path) {
     session.check("two programs without it", ran && session.said("cartograph") == 0);
 }
 
-/// A process that lacks the library is waited for, and one line says so.
-pub(super) fn lacking_library(session: &mut Session<'_>) {
-    let wait = session.compile("wait", "c_tests/world/wait.c", &[]);
-    let setting = ordered(session, &[0, 2, 1]);
-    let but =
-        "if [ \"${PMI_RANK-$OMPI_COMM_WORLD_RANK}\" = 2 ]; then unset LD_PRELOAD; fi; exec \"$@\"";
-    session.seconds = 14;
-    session.run(3, &[&setting], &["sh", "-c", but, "sh", word(&wait)]);
-    session.seconds = 120;
-    let words = "cartograph: MPI_Init has been waiting for 10 s: processes of this job do not have";
-    let lines = session.said(words);
-    session.check("a process lacks the library", lines == 1);
+/// Jobs that wait for a process without the library, most of them for longer than all else takes here: they run beside it.
+pub(super) struct Waiting(Vec<(&'static str, Child)>);
+
+impl Waiting {
+    /// Starts a job with a process that lacks the library, and one with two programs of which one has it. That Open MPI tells
+    /// processes of, and they do not wait.
+    pub(super) fn begin(session: &mut Session<'_>) -> Self {
+        let wait = session.compile("wait", "c_tests/world/wait.c", &[]);
+        session.seconds = 20;
+        let mut jobs = Vec::new();
+        let setting = ordered_for_itself(session, &[0, 2, 1]);
+        let but = "if [ \"${PMI_RANK-$OMPI_COMM_WORLD_RANK}\" = 2 ]; then unset LD_PRELOAD; fi; exec \"$@\"";
+        let mut job = session.launcher(3);
+        job.args(["env", &session.preload(), &setting, "sh", "-c", but, "sh", word(&wait)]);
+        jobs.push(("a process lacks the library", job));
+        if !session.host.name.starts_with("openmpi") {
+            let setting = ordered_for_itself(session, &[0, 3, 2, 1]);
+            let mut job = session.launcher(2);
+            job.args([word(&wait), ":", "-n", "2", "env", &session.preload(), &setting]).arg(wait);
+            jobs.push(("one of two programs lacks the library", job));
+        }
+        session.seconds = 120;
+        let begin = |(what, mut job): (_, Command)| {
+            job.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+            (what, job.spawn().expect("the launcher starts"))
+        };
+        Self(jobs.into_iter().map(begin).collect())
+    }
+
+    /// One line says that they wait.
+    pub(super) fn end(self, session: &mut Session<'_>) {
+        for (what, job) in self.0 {
+            let output = job.wait_with_output().expect("a job that was started");
+            session.err = String::from_utf8_lossy(&output.stderr).into_owned();
+            let words = "cartograph: MPI_Init has been waiting for 10 s: ";
+            let lines = session.said(words);
+            let but = session.said("processes of this job do not have");
+            session.check(what, (lines, but) == (1, 1));
+        }
+    }
 }
 
-/// Of two programs one has the library. Open MPI tells processes that there are two, and all keep their ranks; MPICH does
-/// not, and one line says so.
+/// As `ordered`, with a file that the next order leaves alone.
+fn ordered_for_itself(session: &Session<'_>, order: &[u32]) -> String {
+    let (from, to) = (ordered(session, order), session.work(&format!("{}.json", order.len())));
+    let from = from.split_once('=').map_or("", |(_, file)| file);
+    std::fs::rename(from, &to).expect("the test's own directory can be written");
+    format!("CARTOGRAPH_WORLD={}", to.display())
+}
+
+/// Of two programs one has the library: Open MPI tells processes that there are two, and all keep their ranks.
 pub(super) fn lacking_in_one_program(session: &mut Session<'_>, program: &Path) {
-    let setting = ordered(session, &[0, 3, 2, 1]);
-    let with = format!("env {} {setting}", session.preload());
-    let with: Vec<&str> = with.split(' ').collect();
-    if session.host.name.starts_with("openmpi") {
-        let file = session.work("file");
-        let program = [word(program), "0,1,2,3", word(&file)];
-        let mut command = session.launcher(2);
-        command.args(with).args(program).args([":", "-n", "2"]).args(program);
-        let ran = session.finish(&mut command);
-        let said = session.said("the job has several programs, so all ranks are kept") == 1;
-        session.check("one of two programs has the library", ran && said);
+    if !session.host.name.starts_with("openmpi") {
         return;
     }
-    let wait = session.compile("wait", "c_tests/world/wait.c", &[]);
-    session.seconds = 14;
+    let setting = ordered(session, &[0, 3, 2, 1]);
+    let file = session.work("file");
+    let program = [word(program), "0,1,2,3", word(&file)];
     let mut command = session.launcher(2);
-    command.args([word(&wait), ":", "-n", "2"]).args(with).arg(&wait);
-    session.finish(&mut command);
-    session.seconds = 120;
-    let lines = session.said("cartograph: MPI_Init has been waiting for 10 s: ");
-    session.check("one of two programs lacks the library", lines == 1);
+    command.args(["env", &session.preload(), &setting]).args(program);
+    let ran = session.finish(command.args([":", "-n", "2"]).args(program));
+    let said = session.said("the job has several programs, so all ranks are kept") == 1;
+    session.check("one of two programs has the library", ran && said);
 }
 
 /// Children keep their ranks, and parents are to them in the order. Not where the host alone does not start any here.
