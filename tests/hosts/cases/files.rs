@@ -2,7 +2,7 @@
 //! and no other file is lost.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::Outcome;
@@ -52,6 +52,7 @@ pub(super) fn full(mut session: Session<'_>) -> Outcome {
             .check(&format!("{name} cannot be written, and comes on stderr"), told == 1 && whole);
         still_there(&mut session);
     }
+    of_sites(&mut session, &program, &answers);
     let recording = place.join("traffic");
     for pages in [0, 1, 8] {
         let told = exec(&mut session, pages, &["--record", word(&recording)]);
@@ -75,6 +76,30 @@ pub(super) fn full(mut session: Session<'_>) -> Outcome {
     session.check("a picture that has no room is told", !drawn && told);
     still_there(&mut session);
     session.verdict()
+}
+
+/// A report that a site collects is there whole, as far as there was room, or not at all; nothing is told.
+fn of_sites(session: &mut Session<'_>, program: &Path, answers: &[String]) {
+    let report = format!("CARTOGRAPH_REPORT={}", word(&session.work("full/%j-%u.json")));
+    for (pages, topologies) in [(0, 0), (1, 1), (8, 2)] {
+        let preload = format!("LD_PRELOAD={}", word(&session.host.library()));
+        let mut job = session.launcher(6);
+        job.args(["env", &preload, &report, "PBS_JOBID=17", "USER=ann"]).arg(program);
+        let ran = on_full(session, pages, &mut job);
+        let same = sorted(&session.out) == answers && session.is_quiet();
+        session.check(&format!("a site's report, {pages} pages left: as alone"), ran && same);
+        let own = after(session).join("17-ann.json");
+        let text = fs::read_to_string(&own).unwrap_or_default();
+        let made = text.matches(r#""function":"#).count();
+        let whole = serde_json::from_str::<serde_json::Value>(&text).is_ok() || !own.exists();
+        session
+            .check(&format!("{pages} pages left: {made} topologies"), whole && made == topologies);
+        let listed = session.finish(Command::new(command()).arg("site").arg(after(session)));
+        let rows = session.out.lines().filter(|line| line.contains(" 17 ")).count();
+        let right = rows == usize::from(pages > 0) && session.says(" of ");
+        session.check(&format!("{pages} pages left: a table of {rows} jobs"), listed && right);
+        still_there(session);
+    }
 }
 
 /// Runs a command beside a file system at `full` that has some pages left, with a report from before. What the command
@@ -106,7 +131,7 @@ fn still_there(session: &mut Session<'_>) {
     let mut names: Vec<_> = fs::read_dir(&place)
         .map(|all| all.flatten().map(|file| file.file_name()).collect())
         .unwrap_or_default();
-    names.retain(|name| name != "traffic" && name != "new.text");
+    names.retain(|name| name != "traffic" && name != "new.text" && name != "17-ann.json");
     names.sort();
     session.check("what was there before is there", same);
     session.check("nothing else is left", names == ["old.json"]);

@@ -19,6 +19,7 @@ mod preload;
 mod record;
 mod reorder;
 mod report;
+mod site;
 mod small;
 mod soak;
 mod symbols;
@@ -63,6 +64,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("reorder") => reorder::run(session),
         Some("report") => report::run(session),
         Some("soak") => soak::run(session),
+        Some("site") => site::run(session),
         Some("spawn") => small::spawn(session),
         Some("symbols") => symbols::run(session),
         Some("threads") => threads::run(session),
