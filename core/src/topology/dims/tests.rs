@@ -45,6 +45,8 @@ fn factors_are_as_close_as_possible() {
     assert_created(360, &[0; 3], &[10, 6, 6]);
     assert_created(4620, &[0; 3], &[22, 15, 14]);
     assert_created(1_017_072, &[0; 4], &[1009, 14, 9, 8]);
+    // The largest prime is the largest factor that is left to try, and closer than 39, 37, 32, 27.
+    assert_created(1_246_752, &[0; 4], &[37, 36, 36, 26]);
 }
 
 #[test]
