@@ -35,7 +35,7 @@ pub(super) fn prepare(session: &mut Session<'_>, words: [&str; 2]) -> Result<(),
 
 /// mpi4py with the host's MPI.
 pub(super) struct Mpi4py {
-    /// What is installed.
+    /// The folder into which it is installed.
     pub(super) folder: PathBuf,
     main: PathBuf,
     /// The host's MPI, which mpi4py's wheel finds by settings.

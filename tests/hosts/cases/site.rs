@@ -116,7 +116,7 @@ fn is_whole(path: &Path, text: &str) -> bool {
         || text.ends_with('\n') && serde_json::from_str::<serde_json::Value>(text).is_ok()
 }
 
-/// Whether a process has this in its environment.
+/// Returns whether a process has this in its environment.
 fn is_running(word: &Path) -> bool {
     let word = word.as_os_str().as_encoded_bytes();
     let processes = fs::read_dir("/proc").expect("Linux").flatten();

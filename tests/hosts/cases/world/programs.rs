@@ -35,7 +35,7 @@ const LEFT_OUT: [&str; 12] = [
     "test_rma_nb",
 ];
 
-/// What a program prints, but for what a host does not write, and what MPICH writes past the last weight.
+/// Lines that a program prints, but for those that a host does not write, and what MPICH writes past the last weight.
 fn defined(text: &str) -> Vec<String> {
     let is_defined = |line: &&str| {
         !["unweighted at most", "weighted at most 6 and 6"].iter().any(|words| line.contains(words))
