@@ -54,7 +54,7 @@ impl Distances {
         Ok(distances)
     }
 
-    /// The distances from inside a node outward, for so many levels above the nodes.
+    /// The distances from inside a node outward, for this number of levels above the nodes.
     pub fn of(&self, above: usize) -> Vec<i64> {
         let mut last = 1;
         let given = self.given.iter().take(above + 2).enumerate();

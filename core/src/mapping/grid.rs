@@ -107,7 +107,7 @@ impl Grid {
         self.stencil.iter().all(|offset| self.stencil.contains(&mirrored(offset)))
     }
 
-    /// The largest weight of a stencil vector on a grid of so many cells with which no sum overflows.
+    /// The largest weight of a stencil vector on a grid of this size with which no sum overflows.
     pub fn most_weight(cells: usize) -> i64 {
         (1 << 47) / cells.max(1) as i64
     }

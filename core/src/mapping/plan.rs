@@ -92,7 +92,7 @@ impl Plan {
     pub const INSIDE_NODES: &str = "inside nodes";
 
     /// Every process keeps its rank; those beyond the last vertex are left out. `bound` gives what no mapping
-    /// to groups of so many ranks goes below.
+    /// to groups of this number of ranks goes below.
     pub fn identity(
         graph: &impl Adjacency,
         layout: &Machine,

@@ -12,10 +12,10 @@ use crate::machine::{Level, Machine};
 const NODE_SECONDS: f64 = 0.002;
 const STARTS: usize = 3;
 
-/// Of what is left of the budget, no node takes less than one part in so many.
+/// Of what is left of the budget, no node takes less than one part in this number.
 const FIRST: usize = 64;
 
-/// With less than so many sweeps over its graph a node's vertices stay in order.
+/// With fewer sweeps than this over its graph a node's vertices stay in order.
 const LEAST: usize = 32;
 
 /// The most nodes whose answers are remembered.

@@ -153,7 +153,7 @@ mod tests {
         )
     }
 
-    /// Nodes of so many processes in a torus of 4 x 4, in an order that was drawn.
+    /// Nodes of this number of processes in a torus of 4 x 4, in an order that was drawn.
     fn dealt(sizes: &[usize]) -> Machine {
         let mut at: Vec<Option<At>> = (0..16).map(|i| Some([i / 4, i % 4, 0])).collect();
         Rng::new(1).shuffle(&mut at);

@@ -22,7 +22,7 @@ use crate::machine::{Level, Machine};
 /// The largest ratio of two dimensions' weights that is allowed for.
 const INEQUALITY: i64 = 4;
 
-/// Of so many dimensions all corners of what they may weigh are looked at; of more, those of one dimension
+/// Up to this number of dimensions all corners of what they may weigh are looked at; of more, those of one dimension
 /// against the others.
 const MOST_CORNERS: usize = 8;
 
@@ -189,7 +189,7 @@ impl Cut {
     }
 }
 
-/// The least and the most that each of so many dimensions may weigh, in all combinations.
+/// The least and the most that each dimension may weigh, in all combinations.
 fn corners(ndims: usize) -> impl Iterator<Item = Vec<i64>> {
     let heavy = |is: bool| if is { INEQUALITY } else { 1 };
     let all = (0..1usize << ndims.min(MOST_CORNERS))

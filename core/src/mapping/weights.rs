@@ -5,7 +5,7 @@ use super::grid::Grid;
 /// The largest weight, with which sums over any grid fit.
 pub const MOST: i64 = 1 << 31;
 
-/// Reads the weights of so many dimensions, such as "16,1,1".
+/// Reads the weights of this number of dimensions, such as "16,1,1".
 ///
 /// # Errors
 ///
@@ -35,7 +35,7 @@ fn numbers(text: &str) -> Result<Vec<i64>, String> {
 /// The weights of several grids: `CARTOGRAPH_WEIGHTS`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Weights {
-    /// Weights, and the grid that they are for if not for all of as many dimensions.
+    /// Weights, and the grid that they are for if not for all with this number of dimensions.
     entries: Vec<(Option<Vec<usize>>, Vec<i64>)>,
 }
 

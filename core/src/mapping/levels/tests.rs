@@ -13,7 +13,7 @@ fn nearest(dims: &[usize]) -> Grid {
     Grid::new(dims.to_vec(), vec![false; dims.len()], Grid::nearest_neighbors(&vec![1; dims.len()]))
 }
 
-/// Nodes of a size that are dealt to switches of so many nodes at random.
+/// Nodes of a size that are dealt to switches of this number of nodes at random.
 fn dealt(size: usize, switches: &[usize]) -> Machine {
     let mut switch_of: Vec<u64> =
         (0..).zip(switches).flat_map(|(i, nodes)| std::iter::repeat_n(i, *nodes)).collect();

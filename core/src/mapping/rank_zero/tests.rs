@@ -9,7 +9,7 @@ use super::*;
 use crate::machine::Kind;
 use crate::topology::Cart;
 
-/// The grids of so many cells with one, two and three dimensions, none of them of one cell but in the first.
+/// The grids of this number of cells with one, two and three dimensions, none of them of one cell but in the first.
 fn shapes(cells: usize) -> Vec<Vec<i32>> {
     let divisors = |n: usize| (2..=n).filter(move |d| n.is_multiple_of(*d));
     let mut all = vec![vec![cells as i32]];

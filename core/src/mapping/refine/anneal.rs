@@ -28,7 +28,7 @@ const PROBE: i64 = 6_000;
 const LENIENT: f64 = 0.3;
 const STRICT: f64 = 1.4;
 
-/// A state with no more than so many vertices too many or too few is repaired, to see how good it is.
+/// A state with at most this number of vertices too many or too few is repaired, to see how good it is.
 const REPAIRED: u32 = 16;
 
 /// The number of temperatures: a power of two.
@@ -74,7 +74,7 @@ pub(in crate::mapping) fn anneal<A: Adjacency>(
     }
 }
 
-/// The factor that leads from one value to another in so many steps as there are levels.
+/// The factor that leads from one value to another in one step for each level.
 fn factor(from: f64, to: f64) -> f64 {
     (0..LEVELS.ilog2()).fold(to / from, |ratio, _| ratio.sqrt())
 }

@@ -50,13 +50,13 @@ impl Budget {
         Self { left: share }
     }
 
-    /// As [`split`](Self::split), but no more than takes so many seconds.
+    /// As [`split`](Self::split), but no more than takes these seconds.
     #[must_use]
     pub(in crate::mapping) fn at_most(&mut self, seconds: f64, parts: i64) -> Self {
         self.split_at_most(Self::seconds(seconds).left, parts)
     }
 
-    /// As [`split`](Self::split), but no more than so many steps.
+    /// As [`split`](Self::split), but at most this number of steps.
     #[must_use]
     pub(in crate::mapping) fn split_at_most(&mut self, steps: i64, parts: i64) -> Self {
         let share = (self.left() / parts).min(steps);
@@ -64,7 +64,7 @@ impl Budget {
         Self { left: share }
     }
 
-    /// As much of this as there is, and no more than so many steps.
+    /// As much of this as there is, and at most this number of steps.
     #[must_use]
     pub(in crate::mapping) fn no_more_than(self, steps: i64) -> Self {
         Self { left: self.left.min(steps.max(0)) }

@@ -19,10 +19,10 @@ pub use self::budget::stop_searches;
 pub(super) use self::pairs::{swap_pairs, swap_pairs_where};
 pub(super) use self::partition::Partition;
 
-/// From so many vertices on a sum at the bound is good enough, and constructions take most of the time.
+/// From this number of vertices on a sum at the bound is good enough, and constructions take most of the time.
 pub(super) const LARGE: usize = 20_000;
 
-/// Annealing pays only with so many steps for each vertex.
+/// Annealing pays only with this number of steps for each vertex.
 const ANNEALING_STEPS: i64 = 300;
 
 /// Makes a mapping better by exchanges and, if the budget allows it, by annealing.

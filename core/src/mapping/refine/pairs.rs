@@ -7,7 +7,7 @@ use crate::mapping::cost::{Adjacency, Goal, Objective};
 /// The number of vertices with the largest gains that are paired with each other.
 const TOP: usize = 6;
 
-/// After so many exchanges that brought nothing, those with the next node are tried.
+/// After this number of exchanges that brought nothing, those with the next node are tried.
 const PATIENCE: usize = 8;
 
 /// An exchange that may be made.
