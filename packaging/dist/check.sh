@@ -41,5 +41,18 @@ for suite in bullseye bookworm; do
         /packaging/use.sh $prefix mpich mpicc.mpich mpiexec.mpich -n &&
         . /usr/share/modules/init/bash && module use $prefix/share/modulefiles && module load cartograph &&
         cartograph --version && [ "$LD_PRELOAD" = $prefix/lib/libcartograph.so ]'
+    # Debian 12 has no Julia.
+    if [ "$suite" = bullseye ]; then
+        quietly "$work/julia.log" within "$root" apt-get install -y -q --no-install-recommends julia
+        cp "$here/../cart.jl" "$root/packaging"
+        for kind in openmpi:libmpi.so.40 mpich:libmpich.so.12; do
+            quietly "$work/julia.log" within "$root" env OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 \
+                OMPI_MCA_rmaps_base_oversubscribe=1 CARTOGRAPH_REPORT=1 bash -c "timeout -k 5 300 mpiexec.${kind%:*} -n 4 \
+                julia /packaging/cart.jl /opt/cartograph-*/lib/cartograph/${kind%:*}/for-${kind#*:}/libcartograph.so.0 ${kind%:*}"
+            grep -qxF 'the last of 2 x 2 is at Int32[1, 1]' "$work/julia.log" &&
+                grep -q '^MPI_Cart_create: grid 2 x 2' "$work/julia.log" || { cat "$work/julia.log" && fail "Julia on ${kind%:*}"; }
+            echo "Julia on ${kind%:*}: as it should be"
+        done
+    fi
     rm -rf "$root"
 done

@@ -1,0 +1,8 @@
+suppressMessages(library(pbdMPI, warn.conflicts = FALSE))
+init()
+rank <- comm.rank()
+size <- comm.size()
+left <- spmd.sendrecv.integer(rank, integer(1), rank.dest = (rank + 1) %% size, rank.source = (rank - 1) %% size)
+sum <- allreduce(as.double(rank * left), op = "sum")
+if (rank == 0) cat("sum", sum, "\n")
+finalize()
