@@ -92,6 +92,7 @@ const _: () = assert!(DIGESTS as i64 + ((CALL_SEQUENCES as i64) << DIGEST_BITS) 
 /// The color in `MPI_Comm_split` of a process that has a fault. It differs from all others, so that processes
 /// without a fault notice.
 pub const AT_FAULT: i32 = DIGESTS - 1;
+const _: () = assert!(AT_FAULT < DIGESTS);
 
 /// Returns, on all processes alike, the agreement, or the fault of the lowest rank that has one, with a new
 /// communicator of all processes in the order of their ranks. Arguments that differ pass unnoticed in one of 2^24

@@ -205,6 +205,23 @@ fn whoever_is_moved_against_its_will_is_told_on_rank_0() {
 }
 
 #[test]
+fn a_report_says_why_all_stay() {
+    for (nodes, expected) in [
+        ([0, 1, 0, 1], ReorderOutcome::Applied { forced: false }),
+        ([0, 0, 1, 1], ReorderOutcome::NothingGained),
+        ([0, 0, 0, 0], ReorderOutcome::OneNode),
+    ] {
+        let made = sim::run_on(Some(Machine::from_ids(&nodes)), 4, |comm| {
+            let arguments = CartArguments { dims: &[4], periods: &[false], reorder: true };
+            let settings = CallSettings { reporting: true, ..CallSettings::default() };
+            let created = cart_create(comm, settings, Ok(arguments)).unwrap();
+            created.placement.map(|placement| placement.outcome)
+        });
+        assert_eq!(made, [Some(expected), None, None, None]);
+    }
+}
+
+#[test]
 fn different_functions_meet() {
     let grid = Cart::new(&[2, 2], &[false; 2], 4).unwrap();
     for remain in [[true, true], [true, false]] {
