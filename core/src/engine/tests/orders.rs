@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::ops::RangeInclusive;
 
 use self::collectives::collectives;
-use self::steps::{Recorded, Step, Waiting, explore, record};
+use self::steps::{Recorded, Step, Waiting, all_end, explore, record};
 use super::*;
 use crate::engine::calls::{ConstructorCall, make};
 use crate::engine::digest::COLLIDING;
@@ -18,28 +18,31 @@ use crate::engine::policy::Reorder;
 use crate::engine::sim::HostGraph;
 use crate::machine::Machine;
 
-/// The steps that were gone through; those that were met before are not gone through again.
+/// The steps that were gone through. Those of up to three processes are few enough to search all their states; what was met
+/// before is not searched again.
 #[derive(Default)]
 struct Explored {
     runs: usize,
+    steps: usize,
     states: usize,
     known: HashSet<Vec<Vec<Step>>>,
 }
 
 impl Explored {
     fn add(&mut self, steps: Vec<Vec<Step>>) {
-        if !self.known.contains(&steps) {
-            self.states += explore(&steps);
+        assert!(all_end(&steps), "a deadlock of {steps:?}");
+        self.steps += 1;
+        if steps.len() <= 3 && !self.known.contains(&steps) {
+            self.states += explore(&steps).expect("all orders end, as one does");
             self.known.insert(steps);
         }
     }
 
     fn tell(&self, what: &str) {
+        let Self { runs, steps, states, known } = self;
         println!(
-            "{what}: {} runs, {} different, {} states in all orders",
-            self.runs,
-            self.known.len(),
-            self.states
+            "{what}: {runs} runs, {steps} lists of steps; {states} states of {} different ones",
+            known.len()
         );
     }
 }
@@ -259,12 +262,27 @@ fn collectives_of_few_processes_end_in_any_order() {
 
 #[test]
 #[ignore = "minutes: make orders"]
-fn many_of_four_and_five_processes_end_in_any_order() {
+fn constructors_of_up_to_five_processes_end_in_any_order() {
     constructors(1..=3, 1);
     constructors(4..=4, 7);
     constructors(5..=5, 99_991);
+}
+
+#[test]
+#[ignore = "minutes: make orders"]
+fn constructors_of_four_and_five_end_in_any_order_if_two_are_wrong() {
     two_wrong(4..=5);
+}
+
+#[test]
+#[ignore = "minutes: make orders"]
+fn collectives_of_up_to_four_processes_end_in_any_order() {
     collectives(1..=3, 1);
     collectives(4..=4, 61);
+}
+
+#[test]
+#[ignore = "minutes: make orders"]
+fn collectives_of_five_processes_end_in_any_order() {
     collectives(5..=5, 999_983);
 }
