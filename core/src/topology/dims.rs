@@ -278,14 +278,11 @@ fn split_closely(n: u32, divisors: &[u16], largest_prime: u32, factors: &mut [u3
 ///
 /// `divisors` holds every candidate for all factors but the largest, ascending.
 fn split(n: u32, divisors: &[u16], largest: u32, factors: &mut [u32]) -> bool {
-    let (first, others) = match factors {
-        [] => return n == 1,
-        [only] => {
-            *only = n;
-            return u32::from(divisors[0]) <= n && n <= largest;
-        }
-        [first, others @ ..] => (first, others),
-    };
+    let (first, others) = factors.split_first_mut().expect("one factor at least");
+    if others.is_empty() {
+        *first = n;
+        return u32::from(divisors[0]) <= n && n <= largest;
+    }
     for low in (0..count_roots(divisors, others.len() + 1, n)).rev() {
         count_step();
         let smallest = u32::from(divisors[low]);
