@@ -68,13 +68,13 @@ fn instances() -> Vec<Instance> {
     ]
 }
 
-/// The section, and whether all aims are met: on the geometric mean, not worse than METIS.
+/// The section, and whether all aims are met: worse than METIS on none.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let mut table = Table::new(
         "Graphs",
         "graph | vertices, edges | nodes | before | METIS | its time | Cartograph | time | J_sum to METIS | max first",
     );
-    let mut sum = 0.0;
+    let (mut sum, mut worst) = (0.0, 0f64);
     let instances = instances();
     for Instance { name, graph, sizes } in &instances {
         let (metis, _, metis_time) = metis(graph, sizes);
@@ -89,6 +89,7 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
         );
         let ratio = plan.after.inter_node_edges as f64 / metis.inter_node_edges as f64;
         sum += ratio.ln();
+        worst = worst.max(ratio);
         table.row(&format!(
             "{name} | {}, {} | {} | {} | {} | {:.0} ms | {} | {:.0} ms | {ratio:.3} | {}",
             graph.vertices(),
@@ -104,7 +105,7 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
     }
     let mean = (sum / instances.len() as f64).exp();
     table.row(&format!("geometric mean | - | - | - | - | - | - | - | {mean:.3} | -"));
-    (vec![table], mean <= 1.0)
+    (vec![table], worst <= 1.0)
 }
 
 fn figures(cost: Cost) -> String {

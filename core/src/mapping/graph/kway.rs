@@ -1,5 +1,5 @@
-//! Many parts at once: a graph is coarsened once, divided when it is small, and improved by moves among all parts on
-//! the way back. The time is linear in the size of the graph.
+//! Many parts at once: a graph that is too large for bisections is coarsened until it is not, and improved by moves among
+//! all parts on the way back. The time is linear in the size of the graph.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -16,9 +16,6 @@ const PER_PART: usize = 40;
 
 /// With less than so many steps for each vertex and each end of an edge there are only bisections, if any.
 const LEAST: usize = 24;
-
-/// The part of the budget that dividing the smallest graph may take: one in this number.
-const DIVIDING: usize = 3;
 
 /// By how much parts may differ in size from what they are to have, until the end: one part in so many.
 const SLACK: i64 = 20;
@@ -49,7 +46,7 @@ pub(super) fn divide(
     loop {
         let finest = levels.last().map_or(net, |level| &level.net);
         let is_small = finest.len() <= PER_PART * sizes.len();
-        if is_small || DIVIDING * steps(finest, sizes.len()) <= budget.left() as usize {
+        if is_small || steps(finest, sizes.len()) <= budget.left() as usize {
             break;
         }
         let Some(level) = coarsen(finest, most, rng, budget) else { break };
