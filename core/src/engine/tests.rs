@@ -98,6 +98,22 @@ fn a_graph_leaves_out_who_is_too_many() {
 }
 
 #[test]
+fn ranks_are_kept_where_nobody_is_left_out() {
+    for size in [4, 5] {
+        let kept = sim::run(size, |comm| {
+            let settings = CallSettings::default;
+            let grid = CartArguments { dims: &[2, 2], periods: &[false; 2], reorder: false };
+            let graph =
+                GraphArguments { index: &[1, 2, 3, 4], edges: &[1, 2, 3, 0], reorder: false };
+            let grid = cart_create(comm, settings(), Ok(grid)).unwrap();
+            let graph = graph_create(comm, settings(), Ok(graph)).unwrap();
+            [grid.keeps_ranks, graph.keeps_ranks]
+        });
+        assert!(kept.into_iter().all(|kept| kept == [size == 4; 2]), "{size}");
+    }
+}
+
+#[test]
 fn a_fault_on_one_rank_is_known_to_all() {
     for wrong in 0..4 {
         let faults = fault(sim::run(4, |comm| {
