@@ -91,22 +91,25 @@ fn extend(
     if high >= axis.size {
         next(vec![axis.size]);
     }
-    let mut last = 1;
-    for height in (low..=high.min(axis.size - 1)).rev() {
-        // Strips nearly as high as each other,
-        let count = axis.size.div_ceil(height);
-        if count > last {
-            last = count;
-            next(
-                (1..=count)
-                    .map(|i| (u64::from(axis.size) * u64::from(i) / u64::from(count)) as u32)
-                    .collect(),
-            );
+    let higher = (low..=high.min(axis.size - 1)).rev();
+    let counts: Vec<u32> = match axes.len() {
+        2 => (axis.size.div_ceil(high.min(axis.size)).max(2)..=axis.size.div_ceil(low)).collect(),
+        // Of more dimensions some numbers of strips: all take too long on large grids.
+        _ => {
+            let mut counts: Vec<u32> =
+                higher.clone().map(|height| axis.size.div_ceil(height)).collect();
+            counts.dedup();
+            counts
         }
-        // or all of this height but the last.
-        if axis.size % height != 0 && axes.len() < 4 {
-            next((1..=count).map(|i| (i * height).min(axis.size)).collect());
-        }
+    };
+    // Strips nearly as high as each other,
+    for count in counts {
+        let end = |i| (u64::from(axis.size) * u64::from(i) / u64::from(count)) as u32;
+        next((1..=count).map(end).collect());
+    }
+    // or all of one height but the last.
+    for height in higher.filter(|height| axis.size % height != 0 && axes.len() < 4) {
+        next((1..=axis.size.div_ceil(height)).map(|i| (i * height).min(axis.size)).collect());
     }
 }
 

@@ -276,6 +276,8 @@ fn the_published_instances_are_at_least_as_good_as_published() {
     assert!(plan(&[75, 64], true, &[48; 100]) <= (2800, 2840, 38));
     assert_eq!(plan(&[12, 8, 8], false, &[48; 16]), (768, 768, 56));
     assert!(plan(&[16, 15, 10], false, &[48; 50]) <= (2900, 2988, 80));
+    // Six strips, which no one height gives.
+    assert!(plan(&[32, 25], false, &[16; 50]).1 <= 706);
 }
 
 #[test]
