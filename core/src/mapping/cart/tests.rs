@@ -278,6 +278,8 @@ fn the_published_instances_are_at_least_as_good_as_published() {
     assert!(plan(&[16, 15, 10], false, &[48; 50]) <= (2900, 2988, 80));
     // Six strips, which no one height gives.
     assert!(plan(&[32, 25], false, &[16; 50]).1 <= 706);
+    // Boxes that differ, by cuts across the longest side.
+    assert!(plan(&[10, 9, 10], true, &[60; 15]).1 <= 1420);
 }
 
 #[test]
