@@ -111,7 +111,7 @@ const STRIPS: usize = 6;
 /// long enough along a heavy dimension is often neither a box nor a strip. Over 220 grids with weights of 1 to 100 half
 /// of the steps gain 0.0007 of J over the bound less.
 const MULTILEVEL: i64 = 5000;
-/// But not where the best construction is above the bound by less than one part in so many: of 213 such grids 3
+/// But not where the best construction is above the bound by less than one part in this number: of 213 such grids 3
 /// became better, by 1 %.
 const GAP: i64 = 20;
 const MULTILEVEL_NAME: &str = "multilevel";

@@ -14,10 +14,14 @@ use crate::mapping::rng::Rng;
 /// A graph with so few vertices a part is not coarsened.
 const PER_PART: usize = 40;
 
-/// With less than so many steps for each vertex and each end of an edge there are only bisections, if any.
+/// With fewer steps than this for each vertex and each end of an edge there are only bisections, if any.
 const LEAST: usize = 24;
 
-/// By how much parts may differ in size from what they are to have, until the end: one part in so many.
+/// The budget with which bisections surely end, over the steps that they are counted with. Where one stops early, an order
+/// takes its place, which is worse than coarsening.
+const ROOM: f64 = 1.4;
+
+/// By how much parts may differ in size from what they are to have, until the end: one part in this number.
 const SLACK: i64 = 20;
 
 /// The number of moves in a row without a gain that ends a search around one vertex.
@@ -46,7 +50,7 @@ pub(super) fn divide(
     loop {
         let finest = levels.last().map_or(net, |level| &level.net);
         let is_small = finest.len() <= PER_PART * sizes.len();
-        if is_small || steps(finest, sizes.len()) <= budget.left() as usize {
+        if is_small || ROOM * steps(finest, sizes.len()) as f64 <= budget.left() as f64 {
             break;
         }
         let Some(level) = coarsen(finest, most, rng, budget) else { break };
@@ -296,7 +300,7 @@ impl<'a> Moves<'a> {
         costs
     }
 
-    /// Moves so many vertices from a part to one next to it, or all that are at the border, those whose moves cost least.
+    /// Moves this number of vertices from a part to one next to it, or all that are at the border, those whose moves cost least.
     /// How many it moved.
     fn shift(
         &mut self,

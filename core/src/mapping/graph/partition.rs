@@ -8,8 +8,8 @@ use crate::mapping::order::breadth_first;
 use crate::mapping::refine::Budget;
 use crate::mapping::rng::Rng;
 
-/// The sweeps over its graph that a multilevel bisection takes: 13 of a grid in three dimensions, less of others.
-const MULTILEVEL: usize = 14;
+/// The sweeps over its graph that a multilevel bisection takes; 13 of a grid in three dimensions, less of others.
+const MULTILEVEL: usize = 10;
 
 /// The steps that dividing a graph into `parts` takes.
 pub(super) fn steps(net: &Net, parts: usize) -> usize {
