@@ -2,14 +2,10 @@
  * DYING_AT the number of the call, which is not made, but for a write: half of it is. DYING, if it is set, is a file with the
  * number of another process, which is killed instead. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
-#include <fcntl.h>
+#include "interposed.h"
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static int calls;
 
@@ -38,28 +34,14 @@ static void kill_it(void)
     kill(process, SIGKILL);
 }
 
-#define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
-
-#define OPEN(name) \
-    int name(const char *path, int flags, ...) \
-    { \
-        va_list rest; \
-        va_start(rest, flags); \
-        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0; \
-        va_end(rest); \
-        if (flags & (O_WRONLY | O_RDWR) && is_last(path)) \
-            kill_it(); \
-        return NEXT(name)(path, flags, mode); \
-    }
-OPEN(open)
-OPEN(open64)
+#define DIE if (flags & (O_WRONLY | O_RDWR) && is_last(path)) kill_it()
+OPEN(open, DIE)
+OPEN(open64, DIE)
 
 ssize_t write(int file, const void *data, size_t count)
 {
-    char name[64], path[4096];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
-    ssize_t length = readlink(name, path, sizeof path - 1);
-    path[length < 0 ? 0 : length] = 0;
+    char path[LONGEST_PATH];
+    path_of(file, path);
     if (!is_last(path))
         return NEXT(write)(file, data, count);
     ssize_t half = NEXT(write)(file, data, count / 2);

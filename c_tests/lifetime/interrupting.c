@@ -4,16 +4,12 @@
  * others are: so each second call that opens, reads or writes a file fails with EINTR where its path begins as one of the
  * list INTERRUPTED, or is that of the process' own maps. At the end it says which of both happened. */
 #define _GNU_SOURCE
-#include <dlfcn.h>
+#include "interposed.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static volatile long signals, calls, refused;
 
@@ -64,31 +60,19 @@ static int refuses(int is_file)
 
 static int is_file(int file)
 {
-    char name[64], path[4096];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", file);
-    ssize_t length = readlink(name, path, sizeof path - 1);
-    path[length < 0 ? 0 : length] = 0;
+    char path[LONGEST_PATH];
+    path_of(file, path);
     return is_ours(path);
 }
 
-#define OPEN(name) \
-    int name(const char *path, int flags, ...) \
-    { \
-        va_list rest; \
-        va_start(rest, flags); \
-        mode_t mode = flags & (O_CREAT | O_TMPFILE) ? va_arg(rest, mode_t) : 0; \
-        va_end(rest); \
-        int (*next)(const char *, int, ...) = (int (*)(const char *, int, ...))dlsym(RTLD_NEXT, #name); \
-        return refuses(is_ours(path)) ? -1 : next(path, flags, mode); \
-    }
-OPEN(open)
-OPEN(open64)
+#define REFUSE if (refuses(is_ours(path))) return -1
+OPEN(open, REFUSE)
+OPEN(open64, REFUSE)
 
 #define MOVE(name, data) \
     ssize_t name(int file, data buffer, size_t count) \
     { \
-        ssize_t (*next)(int, data, size_t) = (ssize_t(*)(int, data, size_t))dlsym(RTLD_NEXT, #name); \
-        return refuses(is_file(file)) ? -1 : next(file, buffer, count); \
+        return refuses(is_file(file)) ? -1 : NEXT(name)(file, buffer, count); \
     }
 MOVE(read, void *)
 MOVE(write, const void *)

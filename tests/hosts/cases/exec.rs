@@ -205,15 +205,20 @@ fn recordings(session: &mut Session<'_>, programs: &Programs) -> Result<(), Stri
     Ok(())
 }
 
-/// A grid that stays where it may gain much is told in one line, unless a report has it or the user knows already.
+/// A profile of `c_tests/record/record_grid.c` that moves nothing.
+const PROFILE: &str = r#"{"schema":1,"program":"record","processes":8,"node_sizes":[8],"order":"in turn","moves_grids":false,"combines_blocks":true}"#;
+
+/// A grid that stays where it may gain much is told in one line, unless a report has it or the user knows already; and by
+/// `exec` alone.
 fn missed_gain(session: &mut Session<'_>, programs: &Programs) {
     let layout = session.write("columns.layout", &"0\n1\n".repeat(4));
-    let clock = session.work("clock");
-    let options: [(&[&str], usize); 4] = [
+    let (clock, profile) = (session.work("clock"), session.write("profile.json", PROFILE));
+    let options: [(&[&str], usize); 5] = [
         (&[], 1),
         (&["--report"], 0),
         (&["--weights", "1,1"], 0),
         (&["--clock", word(&clock), "--reorder", "on"], 0),
+        (&["--profile", word(&profile)], 0),
     ];
     for (options, lines) in options {
         let words = [options, &["--layout", word(&layout), word(&programs.record)]].concat();
@@ -223,6 +228,11 @@ fn missed_gain(session: &mut Session<'_>, programs: &Programs) {
         let said = session.said(line) == lines && session.said("^cartograph: ") == lines;
         session.check(&format!("{lines} lines on a gain with {options:?}"), ran && said);
     }
+    session.preloaded = vec![top().join("build/lib/libcartograph.so")];
+    let setting = format!("CARTOGRAPH_LAYOUT={}", word(&layout));
+    let ran = session.run(8, &[&setting], &[word(&programs.record)]);
+    let quiet = session.is_quiet();
+    session.check("no line on a gain by the library alone", ran && quiet);
 }
 
 /// An installation with copies of libraries, each a folder and the host that it was built for.

@@ -5,6 +5,7 @@ use std::os::unix::fs::symlink;
 use std::process::Command;
 
 use super::Outcome;
+use super::mpi4py::prepare;
 use crate::session::Session;
 use crate::testlist::top;
 
@@ -23,13 +24,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     });
     linked.map_err(|error| error.to_string())?;
 
-    // An environment with numpy, of which several tests take one.
-    fs::create_dir_all(top().join("build/hosts")).map_err(|error| error.to_string())?;
-    let mut setup = Command::new("flock");
-    setup.args(["build/hosts/mpi4py.lock", "scripts/setup.sh", "mpi4py"]).current_dir(top());
-    if !session.finish(&mut setup) {
-        return Err(format!("there is no numpy: {}", session.err));
-    }
+    // An environment with numpy.
+    prepare(&mut session, ["scripts/setup.sh", "mpi4py"])?;
     let mut python = Command::new(top().join("build/hosts/mpi4py/bin/python"));
     python.args(["-B", "python/tests/test_examples.py"]).current_dir(top());
     let passes = session.finish(python.env("PYTHONPATH", session.work("")));

@@ -1,6 +1,6 @@
 //! Random calls, right and wrong, and random collectives, with new seeds for as long as one wants; up to the first failure.
 
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use super::Outcome;
 use crate::session::{Session, word};
@@ -15,14 +15,12 @@ const SETTINGS: [&[&str]; 6] = [
     &["CARTOGRAPH_NEIGHBOR=graph"],
 ];
 
-/// A number of the environment.
-fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok()?.parse().ok()
-}
-
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
-    let time = Duration::from_secs(number("CARTOGRAPH_TEST_SECONDS").unwrap_or(3600));
-    let first = number("CARTOGRAPH_TEST_SEED").unwrap_or(1);
+    let seconds = std::env::var("CARTOGRAPH_TEST_SECONDS").ok().and_then(|text| text.parse().ok());
+    let time = Duration::from_secs(seconds.unwrap_or(3600));
+    // Others each time; a run that fails is told with its seed, an argument of the program.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_err(|error| error.to_string())?;
+    let first = now.as_secs();
     let programs = [("random_calls", "errors", "150"), ("neighbor_random", "neighbor", "30")];
     let programs = programs.map(|(name, folder, rounds)| {
         let source = format!("c_tests/{folder}/{name}.c");
@@ -34,7 +32,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         for (program, rounds) in &programs {
             let settings = SETTINGS[seed as usize / 2 % SETTINGS.len()];
             let is_of_four = settings.iter().any(|setting| setting.contains("LAYOUT"));
-            let processes = if is_of_four { 4 } else { seed as u32 % 5 + 1 };
+            let processes = if is_of_four { 4 } else { (seed % 5 + 1) as u32 };
             let words = [word(program), &seed.to_string(), rounds];
             let ran = session.run(processes, settings, &words);
             session.check(&format!("-n {processes} env {settings:?} {words:?}"), ran);

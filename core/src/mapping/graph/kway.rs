@@ -17,8 +17,8 @@ const PER_PART: usize = 40;
 /// With fewer steps than this for each vertex and each end of an edge there are only bisections, if any.
 const LEAST: usize = 24;
 
-/// The budget with which bisections surely end, over the steps that they are counted with. Where one stops early, an order
-/// takes its place, which is worse than coarsening.
+/// The budget with which all bisections end, also those that take 13 sweeps, over the steps that they are counted with. What
+/// is left when it ends is divided by an order, which is worse than coarsening.
 const ROOM: f64 = 1.4;
 
 /// By how much parts may differ in size from what they are to have, until the end: one part in this number.

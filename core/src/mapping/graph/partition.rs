@@ -8,7 +8,7 @@ use crate::mapping::order::breadth_first;
 use crate::mapping::refine::Budget;
 use crate::mapping::rng::Rng;
 
-/// The sweeps over its graph that a multilevel bisection takes; 13 of a grid in three dimensions, less of others.
+/// The sweeps over its graph that a multilevel bisection is counted with. Most take less, those of grids in three dimensions 13.
 const MULTILEVEL: usize = 10;
 
 /// The steps that dividing a graph into `parts` takes.
