@@ -2,7 +2,7 @@
 # use.sh PREFIX NAME MPICC LAUNCHER...: a program that knows nothing of Cartograph is built by an MPI's wrapper and run
 # with what is installed below PREFIX: with the library for every MPI preloaded, by `cartograph exec`, and, where what is
 # for compilers is installed, linked with the library for NAME by what pkg-config says. LAUNCHER ends with its option for
-# the number of processes. All that a recipe installs is tried so.
+# the number of processes. All that a recipe installs is tried so. Where eztrace is for this MPI, it traces the program too.
 #
 # use.sh program FILE: only builds the program, with Open MPI's wrapper.
 set -euo pipefail
@@ -63,6 +63,20 @@ runs() {
 }
 runs preloaded env "LD_PRELOAD=$prefix/lib/libcartograph.so.0" "$work/bare"
 runs 'cartograph exec' "$prefix/bin/cartograph" exec "$work/bare"
+# Whoever starts whom, the tracer is in front: behind, it ends programs for communicators that it has not seen made.
+traced() {
+    rm -rf "$work/bare_trace"
+    runs "$1" "${@:2}"
+    [ "$(otf2-print "$work/bare_trace/eztrace_log.otf2" 2>/dev/null | grep -c '^ENTER .*"MPI_Cart_create"')" = 4 ] || {
+        echo "use.sh: $1 on $name: not all calls are in the trace" >&2
+        exit 1
+    }
+}
+if [ -e "/usr/lib/$(uname -m)-linux-gnu/libeztrace-$name.so" ]; then
+    cd "$work"
+    traced 'cartograph exec eztrace' "$prefix/bin/cartograph" exec eztrace -t "$name" "$work/bare"
+    traced 'eztrace cartograph exec' eztrace -t "$name" "$prefix/bin/cartograph" exec "$work/bare"
+fi
 [ -e "$PKG_CONFIG_LIBDIR/cartograph-$name.pc" ] || exit 0
 # Not found by its path, so that its run path is what finds the library.
 "$mpicc" -o "$work/linked" "$work/program.c" $(pkg-config --libs "cartograph-$name")

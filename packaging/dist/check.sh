@@ -33,8 +33,10 @@ for suite in bullseye bookworm; do
     mkdir -p "$root/opt" "$root/packaging"
     tar -xf "$dist" -C "$root/opt"
     cp "$here/../use.sh" "$root/packaging"
-    quietly "$work/$suite.log" within "$root" bash -c 'apt-get update -q && apt-get install -y -q --no-install-recommends \
-        gcc libc6-dev libmpich-dev libopenmpi-dev mpich openmpi-bin pkg-config environment-modules'
+    packages=(gcc libc6-dev libmpich-dev libopenmpi-dev mpich openmpi-bin pkg-config environment-modules)
+    # Debian 11's knows one MPI only.
+    [ "$suite" = bullseye ] || packages+=(eztrace otf2-tools)
+    quietly "$work/$suite.log" within "$root" bash -c "apt-get update -q && apt-get install -y -q --no-install-recommends ${packages[*]}"
     within "$root" bash -c '
         ! command -v cargo && prefix=$(echo /opt/cartograph-*) && $prefix/bin/cartograph info | head -n 9 &&
         /packaging/use.sh $prefix openmpi mpicc.openmpi mpiexec.openmpi -n &&

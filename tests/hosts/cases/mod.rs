@@ -22,6 +22,7 @@ mod report;
 mod site;
 mod small;
 mod soak;
+mod stacked;
 mod symbols;
 mod threads;
 mod tool;
@@ -66,6 +67,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("site") => site::run(session),
         Some("soak") => soak::run(session),
         Some("spawn") => small::spawn(session),
+        Some("stacked") => stacked::run(session),
         Some("symbols") => symbols::run(session),
         Some("threads") => threads::run(session),
         Some("tool") => tool::run(session),

@@ -1,0 +1,34 @@
+/* Answers that depend on the ranks that a grid gives, with a message and a neighborhood collective among them, for tools
+ * beside Cartograph: c_tests/tool/stacked_tool.c says what it saw of the calls. */
+#include "../check.h"
+
+int main(int argc, char **argv)
+{
+    int dims[1], periods[1] = { 1 }, rank, blocks[2], around[2], left, right, got, sums[2];
+    MPI_Comm ring;
+    MPI_Request request;
+
+    begin(&argc, &argv);
+    dims[0] = world_size;
+    CHECK(MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 1, &ring) == MPI_SUCCESS);
+    MPI_Comm_rank(ring, &rank);
+    left = (rank + world_size - 1) % world_size;
+    right = (rank + 1) % world_size;
+    blocks[0] = 2 * rank;
+    blocks[1] = 2 * rank + 1;
+    for (int round = 0; round < 3; round++) {
+        CHECK(MPI_Neighbor_alltoall(blocks, 1, MPI_INT, around, 1, MPI_INT, ring) == MPI_SUCCESS);
+        CHECK(around[0] == 2 * left + 1 && around[1] == 2 * right);
+    }
+    MPI_Isend(&rank, 1, MPI_INT, right, 7, ring, &request);
+    MPI_Recv(&got, 1, MPI_INT, left, 7, ring, MPI_STATUS_IGNORE);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(got == left);
+    sums[0] = rank * around[0];
+    sums[1] = rank * got;
+    MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_INT, MPI_SUM, ring);
+    if (world_rank == 0)
+        say("answers: %d %d\n", sums[0], sums[1]);
+    MPI_Comm_free(&ring);
+    return finish();
+}
