@@ -43,6 +43,8 @@ LIB := $(OUT)/lib
 # The recorder and the world in another order are for programs whose ranks are processes, on hosts that are used.
 RECORDED := $(filter-out smpi mini,$(ONE))
 PURE := CARGO_TARGET_DIR=$(BUILD)/pure
+# Of another kind of machine, where cargo is told one; its programs are run by what cargo is told for it.
+CROSS := $(CARGO_BUILD_TARGET:%=%/)
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
 .PHONY: all help demo test check packages hosts lib lib-path preload tool symbols bench faults cluster programs quality simulate install \
@@ -170,7 +172,7 @@ preload:
 	    world:cartograph/world-3.so world,mpi4:cartograph/world-4.so world,mpi4c:cartograph/world-4c.so; do \
 	    $(PURE) cargo build --release -p cartograph-preload --features "$${kind%%:*}"; \
 	    to=$${kind#*:}; \
-	    install -C -D -m 755 $(BUILD)/pure/release/libcartograph_preload.so $(BUILD)/lib/$${to:-libcartograph.so.0}; \
+	    install -C -D -m 755 $(BUILD)/pure/$(CROSS)release/libcartograph_preload.so $(BUILD)/lib/$${to:-libcartograph.so.0}; \
 	done
 	ln -sf libcartograph.so.0 $(BUILD)/lib/libcartograph.so
 
@@ -190,7 +192,7 @@ COMMAND := tool
 tool: | $(filter check,$(MAKECMDGOALS))
 	@scripts/preflight.sh
 	$(PURE) cargo build --profile $(COMMAND) --no-default-features --features cli --bin cartograph
-	install -C -D -m 755 $(BUILD)/pure/$(COMMAND)/cartograph $(BUILD)/bin/cartograph
+	install -C -D -m 755 $(BUILD)/pure/$(CROSS)$(COMMAND)/cartograph $(BUILD)/bin/cartograph
 
 ## make symbols [HOST=]             compares what the library exports and needs with what it should
 symbols:
@@ -297,7 +299,7 @@ dist:
 
 ## make wheel [DIRECTORY=build/dist] the same as a package for pip: pip install build/dist/mpi_cartograph-*.whl
 wheel: dist
-	scripts/wheel.sh build/dist/tree $(DIRECTORY)
+	scripts/wheel.sh build/dist$(CARGO_BUILD_TARGET:%=-%)/tree $(DIRECTORY)
 
 ## make sdist [DIRECTORY=build/dist] the source for pip, of the commit: it builds a wheel for the mpicc on the PATH, by Rust
 sdist:

@@ -8,7 +8,7 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/tools.sh"
-parts=(crates deny release dist wheel debian container easybuild conda)
+parts=(crates deny release dist aarch64 wheel debian container easybuild conda)
 
 # well_formed RECIPES: nothing is left to be filled in, and each file is what its name says.
 well_formed() {

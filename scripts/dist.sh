@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # dist.sh DIRECTORY: what `make dist` does: cartograph-VERSION-linux-ARCHITECTURE.tar.gz in DIRECTORY, and its tree in
 # build/dist/tree. It is built for glibc 2.17, so it runs on every cluster since 2014, with the linker of zig, which
-# knows the libraries of all glibcs. The same commit gives the same file, byte for byte.
+# knows the libraries of all glibcs. The same commit gives the same file, byte for byte. CARGO_BUILD_TARGET in the
+# environment is another kind of machine, of which build/dist-TARGET has the tree: packaging/aarch64/check.sh does that.
 set -euo pipefail
 export LC_ALL=C TZ=UTC
 umask 022
@@ -18,9 +19,10 @@ kinds=(
     "abi libmpi_abi.so.0 libmpi_abi.so.1"
 )
 glibc=2.17
-build=$top/build/dist
+build=$top/build/dist${CARGO_BUILD_TARGET:+-$CARGO_BUILD_TARGET}
 tools=$build/tools
-architecture=$(uname -m)
+triple=${CARGO_BUILD_TARGET:-$(rustc -vV | sed -n 's/^host: //p')}
+architecture=${triple%%-*}
 version=$(scripts/version.sh)
 name=cartograph-$version-linux-$architecture
 
@@ -44,7 +46,6 @@ END
 chmod 755 "$linker.new"
 cmp -s "$linker.new" "$linker" || mv "$linker.new" "$linker"
 rm -f "$linker.new"
-triple=$(rustc -vV | sed -n 's/^host: //p')
 export "CARGO_TARGET_$(tr a-z- A-Z_ <<<"$triple")_LINKER=$linker"
 
 make --no-print-directory tool preload BUILD="$build"

@@ -37,7 +37,9 @@ common)
     # Lmod takes the one, Environment Modules the other.
     filled module.lua.in "share/modulefiles/cartograph/$version.lua"
     filled module.tcl.in "share/modulefiles/cartograph/$version"
-    "$build/bin/cartograph" pages "$to"
+    run=
+    [ -z "${CARGO_BUILD_TARGET:-}" ] || run=CARGO_TARGET_$(tr a-z- A-Z_ <<<"$CARGO_BUILD_TARGET")_RUNNER
+    ${run:+${!run}} "$build/bin/cartograph" pages "$to"
     for text in README.md CHANGELOG.md LICENSE-APACHE LICENSE-MIT; do
         file 644 "$top/$text" "share/doc/cartograph/$text"
     done

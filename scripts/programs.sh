@@ -184,7 +184,9 @@ try_all() {
         echo "| $title | $code | $(tail -n 1 ../said | sed 's/^cartograph: //; s/|/\\|/g') |" >>../table
     done < <(tried)
     cat ../table
-    "$results" put programs "What cartograph try said" "make programs" <../table
+    # Of some programs, a table of their own: the others' is of another day.
+    [ "$only" = . ] && only= || only=" of $only"
+    "$results" put programs "What cartograph try said$only" "make programs" <../table
 }
 
 # Without a directory, those that are installed.

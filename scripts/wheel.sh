@@ -29,11 +29,12 @@ if [ "$1" = --source ]; then
     exit
 fi
 CARTOGRAPH_TREE=$(cd "$1" && pwd)
-machine=$(uname -m)
+machine=${CARGO_BUILD_TARGET:-$(uname -m)}
+machine=${machine%%-*}
 CARTOGRAPH_PLATFORM=linux_$machine
-if [ "$CARTOGRAPH_TREE" = "$top/build/dist/tree" ]; then
-    CARTOGRAPH_PLATFORM=manylinux_2_17_$machine.manylinux2014_$machine
-fi
+case $CARTOGRAPH_TREE in
+"$top"/build/dist*/tree) CARTOGRAPH_PLATFORM=manylinux_2_17_$machine.manylinux2014_$machine ;;
+esac
 export CARTOGRAPH_TREE CARTOGRAPH_PLATFORM
 cd "$top/python"
 "$tools/bin/hatchling" build --target wheel --directory "$to" >/dev/null
