@@ -44,7 +44,7 @@ tried() {
     echo "petsc4py||/usr/bin/python3 grid.py -ksp_type cg"
     echo "petsc4py, -sf_type neighbor||/usr/bin/python3 grid.py -ksp_type cg -sf_type neighbor"
     echo "Rmpi||Rscript grid.R"
-    # From its source, of 0.5-4, with the package float.
+    # From its source, of 0.5-4, with the package float: 0.5-5 needs a newer R than that of Debian 12.
     Rscript -e 'quit(status = !requireNamespace("pbdMPI", quietly = TRUE))' >/dev/null 2>&1 && echo "pbdMPI||Rscript ring.R"
     echo "Boost.MPI||boost-topologies"
     echo "dolfinx||/usr/bin/python3 fem.py"
