@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
-# with-env.sh HOST COMMAND...: runs a command with what cargo needs to bind the host.
+# with-env.sh HOST COMMAND...: runs a command with what cargo needs to bind the host, before what its variables had.
 set -euo pipefail
 env=$("$(dirname "$0")/host.sh" "$1" env)
 shift
 if [ -n "$env" ]; then
-    while IFS= read -r -d $'\t' entry; do export "${entry?}"; done <<<"$env"$'\t'
+    while IFS= read -r -d $'\t' entry; do
+        name=${entry%%=*}
+        export "$entry${!name:+ ${!name}}"
+    done <<<"$env"$'\t'
 fi
 exec "$@"

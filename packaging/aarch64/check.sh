@@ -39,7 +39,7 @@ done
 # Wrappers as this machine's, with the linker that make dist takes, and what is Arm's in their places.
 linker=$work/source/build/dist-$CARGO_BUILD_TARGET/tools/bin/zig-linker
 while read -r own theirs; do
-    flags=" $("$own" -show | cut -d' ' -f2- | sed -E "s,$top/build/hosts,$hosts,g; s,/usr/(include|lib)/$(uname -m)-,$root/usr/\1/aarch64-,g")"
+    flags=" $("$own" -show | cut -d' ' -f2- | sed -E "s,(-[IL]|-Wl\,)[^ ]*/build/hosts,\1$hosts,g; s,/usr/(include|lib)/$(uname -m)-,$root/usr/\1/aarch64-,g")"
     mkdir -p "$(dirname "$theirs")"
     cat >"$theirs" <<END
 #!/bin/sh

@@ -34,7 +34,7 @@ for suite in bullseye bookworm; do
     tar -xf "$dist" -C "$root/opt"
     cp "$here/../use.sh" "$root/packaging"
     packages=(gcc libc6-dev libmpich-dev libopenmpi-dev mpich openmpi-bin pkg-config environment-modules)
-    # Debian 11's knows one MPI only.
+    # Debian 11's is another one, which knows Open MPI alone.
     [ "$suite" = bullseye ] || packages+=(eztrace otf2-tools)
     quietly "$work/$suite.log" within "$root" bash -c "apt-get update -q && apt-get install -y -q --no-install-recommends ${packages[*]}"
     within "$root" bash -c '
