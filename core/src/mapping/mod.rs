@@ -24,6 +24,8 @@ mod rng;
 mod scramble;
 mod search;
 mod subject;
+#[cfg(test)]
+mod tests;
 mod torus;
 mod torus_placement;
 mod unknown_weights;

@@ -28,12 +28,8 @@ pub(super) fn scramble(graph: &impl Subject, layout: &Machine, how: Scramble) ->
 #[cfg(test)]
 mod tests {
     use crate::machine::Machine;
-    use crate::mapping::{Adjacency, Csr, Grid, Options, Scramble, plan_cart, plan_graph};
-
-    fn grid(dims: &[usize]) -> Grid {
-        let stencil = Grid::nearest_neighbors(&vec![1; dims.len()]);
-        Grid::new(dims.to_vec(), vec![false; dims.len()], stencil)
-    }
+    use crate::mapping::tests::nearest;
+    use crate::mapping::{Adjacency, Csr, Options, Scramble, plan_cart, plan_graph};
 
     fn order(dims: &[usize], layout: &Machine, seed: u64) -> Vec<i32> {
         scrambled(dims, layout, Scramble { seed, rank_zero: false })
@@ -41,7 +37,7 @@ mod tests {
 
     fn scrambled(dims: &[usize], layout: &Machine, how: Scramble) -> Vec<i32> {
         let options = Options { scramble: Some(how), ..Options::default() };
-        let plan = plan_cart(&grid(dims), layout, &options);
+        let plan = plan_cart(&nearest(dims, &vec![false; dims.len()]), layout, &options);
         assert_eq!(plan.algorithm, "scramble");
         plan.old_ranks().collect()
     }
@@ -90,7 +86,7 @@ mod tests {
         let node_of: Vec<u32> = plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
         assert_eq!((plan.before.inter_node_edges, plan.after), (0, graph.cost(&node_of)));
         for (dims, ranks) in [(&[1][..], 4), (&[2], 2)] {
-            let alone = plan_cart(&grid(dims), &Machine::one_node(ranks), &options);
+            let alone = plan_cart(&nearest(dims, &[false]), &Machine::one_node(ranks), &options);
             assert_eq!(alone.old_rank, None);
         }
     }

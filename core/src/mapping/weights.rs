@@ -84,7 +84,8 @@ impl Weights {
 mod tests {
     use super::*;
     use crate::machine::Machine;
-    use crate::mapping::{Options, plan_cart};
+    use crate::mapping::tests::planned_cart;
+    use crate::mapping::{Options, Plan};
     use crate::topology::Cart;
 
     #[test]
@@ -105,20 +106,14 @@ mod tests {
         assert_eq!(parse("1,2", 3), Err("'1,2' has 2 weights for 3 dimensions".into()));
     }
 
-    fn sums(dims: &[i32], weights: &[i64], sizes: &[usize]) -> (i64, i64) {
-        let cart = Cart::new(dims, &vec![false; dims.len()], i32::MAX).unwrap();
+    fn plan(dims: &[i32], periodic: bool, weights: &[i64], sizes: &[usize]) -> Plan {
+        let cart = Cart::new(dims, &vec![periodic; dims.len()], i32::MAX).unwrap();
         let grid = Grid::of_cart(&cart, Some(weights));
-        let plan = plan_cart(&grid, &Machine::blocks(sizes), &Options::default());
-        (plan.before.inter_node_edges, plan.after.inter_node_edges)
+        planned_cart(&grid, &Machine::blocks(sizes), &Options::default())
     }
 
     #[test]
     fn what_fits_no_box_is_divided_as_a_graph_and_no_node_gets_more() {
-        let plan = |dims: &[i32], periodic: bool, weights: &[i64], sizes: &[usize]| {
-            let cart = Cart::new(dims, &vec![periodic; dims.len()], i32::MAX).unwrap();
-            let grid = Grid::of_cart(&cart, Some(weights));
-            plan_cart(&grid, &Machine::blocks(sizes), &Options::default())
-        };
         // Bricks and strips have 10,944.
         let found = plan(&[13, 6, 4, 3], true, &[3, 100, 1, 5], &[52; 18]);
         assert!(found.after.inter_node_edges <= 10_100, "{:?}", found.after);
@@ -131,6 +126,10 @@ mod tests {
 
     #[test]
     fn known_weights_decide() {
+        let sums = |dims: &[i32], weights: &[i64], sizes: &[usize]| {
+            let plan = plan(dims, false, weights, sizes);
+            (plan.before.inter_node_edges, plan.after.inter_node_edges)
+        };
         // A block order that has the large faces inside nodes stays, the other is mapped.
         assert_eq!(sums(&[4, 4], &[1, 16], &[4; 4]), (24, 24));
         assert_eq!(sums(&[4, 4], &[16, 1], &[4; 4]), (384, 24));

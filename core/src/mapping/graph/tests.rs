@@ -1,6 +1,4 @@
-//! Plans of graphs: what holds for all of them, and what is known of some.
-
-use std::collections::HashSet;
+//! Plans of graphs of which it is known how good they can be.
 
 use proptest::prelude::*;
 
@@ -8,7 +6,7 @@ use super::lower_bound;
 use crate::machine::{Kind, Machine};
 use crate::mapping::refine::SPENT;
 use crate::mapping::rng::Rng;
-use crate::mapping::search::plan_by;
+use crate::mapping::tests::{least, planned_graph};
 use crate::mapping::{Csr, Distances, Objective, Options, Plan, plan_graph};
 
 const SUM: Options = Options {
@@ -36,73 +34,16 @@ fn renumbered(vertices: usize, edges: &[Edge], seed: u64) -> Vec<Edge> {
     edges.iter().map(|(a, b, w)| (number[*a as usize], number[*b as usize], *w)).collect()
 }
 
-/// Checks everything about a plan that does not depend on how good it is, from the edges themselves.
+/// The plan, checked, and the same when it is made again.
 fn check(vertices: usize, edges: &[Edge], layout: &Machine, options: &Options) -> Plan {
     let graph = graph_of(vertices, edges);
-    let plan = plan_graph(&graph, layout, options);
-    let ranks: Vec<i32> = plan.old_ranks().collect();
-    assert_eq!(ranks.len(), vertices);
-    // No rank twice: so no node has more vertices than ranks either.
-    assert_eq!(ranks.iter().collect::<HashSet<_>>().len(), vertices);
-    assert!(ranks.iter().all(|rank| (0..layout.ranks() as i32).contains(rank)));
-    let node = |vertex: u32| layout.nodes()[ranks[vertex as usize] as usize];
-    let identity = |vertex: u32| layout.nodes()[vertex as usize];
-    let figures = |node: &dyn Fn(u32) -> u32| {
-        let mut leaving = vec![0; layout.node_sizes().len()];
-        for (from, to, weight) in edges {
-            if node(*from) != node(*to) {
-                leaving[node(*from) as usize] += weight;
-            }
-        }
-        (leaving.iter().sum::<i64>(), leaving.into_iter().max().unwrap_or(0))
-    };
-    let (before, after) = (plan.before, plan.after);
-    assert_eq!((before.inter_node_edges, before.max_node_edges), figures(&identity));
-    assert_eq!((after.inter_node_edges, after.max_node_edges), figures(&node));
-    assert!(plan.lower_bound <= after.inter_node_edges);
-    assert_eq!(plan.old_rank.is_none(), plan.algorithm == "none");
-    if plan.old_rank.is_some() {
-        assert!(after.key(options.objective) < before.key(options.objective));
-        // Of each node, vertices in ascending order have ranks in ascending order.
-        let mut last = vec![-1; layout.node_sizes().len()];
-        for (vertex, rank) in ranks.iter().enumerate() {
-            let node = node(vertex as u32) as usize;
-            assert!(*rank > last[node]);
-            last[node] = *rank;
-        }
-    }
+    let plan = planned_graph(&graph, layout, options);
     assert_eq!(plan, plan_graph(&graph, layout, options));
     plan
 }
 
-prop_compose! {
-    fn any_instance()(vertices in 1usize..40)(
-        edges in prop::collection::vec(
-            (0..vertices as u32, 0..vertices as u32, prop_oneof![Just(1i64), 0..100i64, Just(i64::from(i32::MAX))]),
-            0..150,
-        ),
-        nodes in prop::collection::vec(0u64..8, vertices..vertices + 20),
-        vertices in Just(vertices),
-        mutual in any::<bool>(),
-    ) -> (usize, Vec<Edge>, Machine) {
-        let edges = if mutual { both_ways(&edges) } else { edges };
-        (vertices, edges, Machine::from_ids(&nodes))
-    }
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..Default::default() })]
-
-    #[test]
-    fn plans_are_permutations_with_true_costs((vertices, edges, layout) in any_instance()) {
-        let some = [SUM, MAX].map(|options| Options { seconds: Some(0.002), ..options });
-        some.iter().for_each(|options| drop(check(vertices, &edges, &layout, options)));
-        check(vertices, &edges, &layout, &Options { seconds: Some(0.0), ..MAX });
-        // Of what is found before the process of rank 0 gets its rank back.
-        let graph = graph_of(vertices, &edges);
-        let [sum, max] = some.map(|options| plan_by(&graph, &layout, &options));
-        prop_assert!(max.after.max_node_edges <= sum.after.max_node_edges);
-    }
 
     #[test]
     fn no_plan_and_no_bound_passes_the_optimum(
@@ -110,29 +51,10 @@ proptest! {
         sizes in prop_oneof![Just(vec![4, 4]), Just(vec![2, 2, 2, 2]), Just(vec![3, 3, 2]), Just(vec![5, 2, 1])],
     ) {
         let plan = check(8, &edges, &Machine::blocks(&sizes), &SUM);
-        let best = optimum(8, &edges, &mut sizes.clone(), &mut Vec::new());
+        let best = least(&graph_of(8, &edges), &mut sizes.clone(), &mut Vec::new());
         prop_assert!(plan.lower_bound <= best);
         prop_assert!(best <= plan.after.inter_node_edges);
     }
-}
-
-/// The least cost of all ways to fill the nodes.
-fn optimum(vertices: usize, edges: &[Edge], free: &mut [usize], node_of: &mut Vec<usize>) -> i64 {
-    if node_of.len() == vertices {
-        let cut = |(a, b, w): &Edge| i64::from(node_of[*a as usize] != node_of[*b as usize]) * w;
-        return edges.iter().map(cut).sum();
-    }
-    let mut best = i64::MAX;
-    for node in 0..free.len() {
-        if free[node] > 0 {
-            free[node] -= 1;
-            node_of.push(node);
-            best = best.min(optimum(vertices, edges, free, node_of));
-            node_of.pop();
-            free[node] += 1;
-        }
-    }
-    best
 }
 
 #[test]

@@ -1,76 +1,25 @@
 //! Plans for machines with switches above the nodes.
 
-use proptest::prelude::*;
+use crate::machine::Machine;
 
-use crate::machine::{Kind, Level, Machine};
-use crate::mapping::distance_model::DistanceModel;
 use crate::mapping::rng::Rng;
-use crate::mapping::{
-    Adjacency, Csr, Distances, Grid, Objective, Options, Plan, plan_cart, plan_graph,
-};
-
-fn nearest(dims: &[usize]) -> Grid {
-    Grid::new(dims.to_vec(), vec![false; dims.len()], Grid::nearest_neighbors(&vec![1; dims.len()]))
-}
+use crate::mapping::tests::{nearest, planned_cart, planned_graph, switched};
+use crate::mapping::{Adjacency, Csr, Distances, Objective, Options, plan_cart};
 
 /// Nodes of a size that are dealt to switches of this number of nodes at random.
 fn dealt(size: usize, switches: &[usize]) -> Machine {
     let mut switch_of: Vec<u64> =
         (0..).zip(switches).flat_map(|(i, nodes)| std::iter::repeat_n(i, *nodes)).collect();
     Rng::new(1).shuffle(&mut switch_of);
-    let ids: Vec<u64> = switch_of.iter().flat_map(|s| std::iter::repeat_n(*s, size)).collect();
-    Machine::blocks(&vec![size; switch_of.len()]).under(Kind::Switch, &ids).unwrap()
-}
-
-/// The sum over all edges of the distance of their ends, by the definition.
-fn sum(graph: &impl Adjacency, layout: &Machine, ranks: &[i32], distances: &[i64]) -> i128 {
-    let mut sum = 0;
-    for (vertex, rank) in ranks.iter().enumerate() {
-        graph.for_each_edge(vertex, |to, weight| {
-            let apart = |level: &&Level| {
-                level.group_of[*rank as usize] != level.group_of[ranks[to] as usize]
-            };
-            let levels = layout.levels()[..=layout.above().len()].iter();
-            let crossed = levels.filter(apart).count();
-            sum += if to == vertex { 0 } else { i128::from(weight * distances[crossed]) };
-        });
-    }
-    sum
-}
-
-/// A plan of which all holds that does not depend on how good it is.
-fn check(graph: &impl Adjacency, layout: &Machine, options: &Options, plan: Plan) -> Plan {
-    let ranks: Vec<i32> = plan.old_ranks().collect();
-    let mut taken = vec![false; layout.ranks()];
-    assert!(ranks.iter().all(|rank| !std::mem::replace(&mut taken[*rank as usize], true)));
-    let weighted = plan.weighted.as_ref().unwrap();
-    assert_eq!(weighted.distances, options.distances.of(layout.above().len()));
-    let own: Vec<i32> = (0..plan.vertices).collect();
-    let of = |ranks: &[i32]| sum(graph, layout, ranks, &weighted.distances);
-    assert_eq!((weighted.before, weighted.after), (of(&own), of(&ranks)));
-    let most = |plan: &Plan| (plan.before.max_node_edges, plan.after.max_node_edges);
-    match options.objective {
-        Objective::Max => assert!(most(&plan).1 <= most(&plan).0),
-        _ => assert!(weighted.after <= weighted.before),
-    }
-    assert!(weighted.lower_bound <= weighted.after);
-    for (costs, level) in plan.levels.iter().zip(layout.levels()) {
-        let groups = |ranks: &[i32]| -> Vec<u32> {
-            ranks.iter().map(|rank| level.group_of[*rank as usize]).collect()
-        };
-        assert_eq!(costs.before, graph.cost(&groups(&own)));
-        assert_eq!(costs.after, graph.cost(&groups(&ranks)));
-        assert!(costs.lower_bound <= costs.after.inter_node_edges);
-    }
-    plan
+    switched(&vec![size; switch_of.len()], &switch_of)
 }
 
 /// The sum at the distances of the literature, the bound for it, and the edges between switches, before and after.
 fn plan(dims: &[usize], layout: &Machine) -> (i128, i128, i64, i64) {
     let distances = Distances::parse("1,10,100").unwrap();
     let options = Options { objective: Objective::Sum, distances, ..Options::default() };
-    let grid = nearest(dims);
-    let plan = check(&grid, layout, &options, plan_cart(&grid, layout, &options));
+    let grid = nearest(dims, &vec![false; dims.len()]);
+    let plan = planned_cart(&grid, layout, &options);
     let weighted = plan.weighted.unwrap();
     let switches = &plan.levels[0];
     let (before, after) = (switches.before.inter_node_edges, switches.after.inter_node_edges);
@@ -95,12 +44,12 @@ fn the_figures_of_other_mappers_are_reached() {
 fn what_takes_least_time_is_taken() {
     // 7, 9, 7 and 9 nodes of 32. The smallest sum leaves 80 edges to a node and 144 to a switch of 7 nodes.
     let switches: Vec<u64> =
-        [7, 9, 7, 9].into_iter().zip(0..).flat_map(|(n, s)| vec![s; n * 32]).collect();
-    let layout = Machine::blocks(&[32; 32]).under(Kind::Switch, &switches).unwrap();
-    let grid = Grid::new(vec![16, 8, 8], vec![true; 3], Grid::nearest_neighbors(&[1; 3]));
+        [7, 9, 7, 9].into_iter().zip(0..).flat_map(|(nodes, switch)| vec![switch; nodes]).collect();
+    let layout = switched(&[32; 32], &switches);
+    let grid = nearest(&[16, 8, 8], &[true; 3]);
     let most = |objective| {
         let options = Options { objective, ..Options::default() };
-        let plan = check(&grid, &layout, &options, plan_cart(&grid, &layout, &options));
+        let plan = planned_cart(&grid, &layout, &options);
         (plan.after.max_node_edges, plan.levels[0].after.max_node_edges)
     };
     let (time, sum) = (most(Objective::Time), most(Objective::Sum));
@@ -111,11 +60,7 @@ fn what_takes_least_time_is_taken() {
 #[test]
 fn what_is_together_on_a_node_goes_where_its_neighbors_are() {
     // A row of nodes of two sizes, which alternate; of each size, one half is on each switch.
-    let sizes = [3, 2, 3, 2, 3, 2, 3, 2];
-    let switch_of = [0, 0, 1, 1, 0, 0, 1, 1];
-    let ids: Vec<u64> =
-        sizes.iter().zip(switch_of).flat_map(|(n, s)| std::iter::repeat_n(s, *n)).collect();
-    let layout = Machine::blocks(&sizes).under(Kind::Switch, &ids).unwrap();
+    let layout = switched(&[3, 2, 3, 2, 3, 2, 3, 2], &[0, 0, 1, 1, 0, 0, 1, 1]);
     let (sum, bound, before, after) = plan(&[20], &layout);
     assert_eq!((before, after), (6, 2));
     assert_eq!((sum, bound), (38 + 9 * 14 + 90 * 2, sum));
@@ -124,9 +69,8 @@ fn what_is_together_on_a_node_goes_where_its_neighbors_are() {
 #[test]
 fn three_levels_are_one_tree() {
     let layout = Machine::parse("2x2x4x8", 128).unwrap();
-    let grid = nearest(&[16, 8]);
-    let options = Options::default();
-    let plan = check(&grid, &layout, &options, plan_cart(&grid, &layout, &options));
+    let grid = nearest(&[16, 8], &[false; 2]);
+    let plan = planned_cart(&grid, &layout, &Options::default());
     let costs: Vec<i64> = plan.levels.iter().map(|level| level.after.inter_node_edges).collect();
     // Halves of 8x8, quarters of 8x4, nodes of 4x2.
     assert_eq!((costs, plan.weighted.unwrap().distances), (vec![16, 48, 144], vec![1, 10, 30, 90]));
@@ -135,13 +79,12 @@ fn three_levels_are_one_tree() {
 #[test]
 fn distances_decide_what_is_given_up() {
     // Three switches of one node of four and two of two; five switches would fit better.
-    let distances =
-        |text| Options { distances: Distances::parse(text).unwrap(), ..Options::default() };
     let layout = dealt(6, &[5, 3, 2]);
-    let grid = nearest(&[12, 5]);
+    let grid = nearest(&[12, 5], &[false; 2]);
     let of = |text| {
-        let options = distances(text);
-        let plan = check(&grid, &layout, &options, plan_cart(&grid, &layout, &options));
+        let distances = Distances::parse(text).unwrap();
+        let options = Options { distances, ..Options::default() };
+        let plan = planned_cart(&grid, &layout, &options);
         (plan.levels[0].after.inter_node_edges, plan.after.inter_node_edges)
     };
     let (cheap, dear) = (of("1,10,10"), of("1,2,1000"));
@@ -155,9 +98,7 @@ fn distances_decide_what_is_given_up() {
 #[test]
 fn of_more_processes_those_take_part_that_are_near() {
     // Two switches of four nodes, and four nodes are enough.
-    let switch_of = [0, 1, 0, 1, 0, 1, 0, 1];
-    let ids: Vec<u64> = switch_of.iter().flat_map(|s| std::iter::repeat_n(*s, 4)).collect();
-    let layout = Machine::blocks(&[4; 8]).under(Kind::Switch, &ids).unwrap();
+    let layout = switched(&[4; 8], &[0, 1, 0, 1, 0, 1, 0, 1]);
     let (sum, _, before, after) = plan(&[4, 4], &layout);
     assert!(before > 0);
     assert_eq!((sum, after), (48 + 9 * 16, 0));
@@ -176,8 +117,7 @@ fn graphs_are_mapped_through_levels_too() {
         (0..64).flat_map(|v| pair(v, v + 1, 3).into_iter().chain(pair(v, v + 2, 1))).collect();
     let graph = Csr::from_edges(64, edges.iter().copied());
     let layout = dealt(4, &[4; 4]);
-    let options = Options::default();
-    let plan = check(&graph, &layout, &options, plan_graph(&graph, &layout, &options));
+    let plan = planned_graph(&graph, &layout, &Options::default());
     // Each border has one edge along the ring and two chords, in both directions.
     let costs: Vec<i64> = plan.levels.iter().map(|level| level.after.inter_node_edges).collect();
     assert_eq!(costs, [4 * 2 * 5, 16 * 2 * 5]);
@@ -193,15 +133,13 @@ fn large_grids_on_fragments_of_switches_are_near_the_bound_in_time() {
         let mut switch_of: Vec<u64> =
             (0..).zip(&switches).flat_map(|(i, nodes)| vec![i; *nodes]).collect();
         Rng::new(5).shuffle(&mut switch_of);
-        let ids: Vec<u64> =
-            sizes.iter().zip(switch_of).flat_map(|(size, switch)| vec![switch; *size]).collect();
-        let layout = Machine::blocks(&sizes).under(Kind::Switch, &ids).unwrap();
-        let grid = nearest(&[64, 32, 32]);
+        let layout = switched(&sizes, &switch_of);
+        let grid = nearest(&[64, 32, 32], &[false; 3]);
         // The sum is what is compared with its bound.
         let distances = Distances::parse("1,10,100").unwrap();
         let options = Options { objective: Objective::Sum, distances, ..Options::default() };
         SPENT.set(0);
-        let found = check(&grid, &layout, &options, plan_cart(&grid, &layout, &options));
+        let found = planned_cart(&grid, &layout, &options);
         let steps = SPENT.get() as f64 / grid.vertices() as f64;
         let weighted = found.weighted.unwrap();
         let over = weighted.after as f64 / weighted.lower_bound as f64;
@@ -213,11 +151,9 @@ fn large_grids_on_fragments_of_switches_are_near_the_bound_in_time() {
 fn switches_of_regular_boxes_take_no_search() {
     use crate::mapping::lattice::READ;
     use crate::mapping::refine::SPENT;
-    let grid = nearest(&[256, 128]);
+    let grid = nearest(&[256, 128], &[false; 2]);
     let nodes = Machine::blocks(&[64; 512]);
-    let ids = |node: &u32| u64::from(node / 16);
-    let ids: Vec<u64> = nodes.nodes().iter().map(ids).collect();
-    let switches = nodes.clone().under(Kind::Switch, &ids).unwrap();
+    let switches = switched(&[64; 512], &(0..512).map(|node| node / 16).collect::<Vec<_>>());
     let plan = |layout: &Machine| {
         READ.set(0);
         SPENT.set(0);
@@ -252,54 +188,5 @@ fn distances_are_read() {
     ] {
         let error = Distances::parse(text).unwrap_err();
         assert!(error.contains(what), "{text}: {error}");
-    }
-}
-
-#[test]
-fn a_tree_tells_how_far_nodes_are_apart() {
-    let layout = Machine::parse("2x2x2x1", 8).unwrap();
-    let model = DistanceModel::new(&layout, &Distances::default());
-    assert_eq!((model.depth(), model.node_step()), (2, 9));
-    assert_eq!([1, 2, 4].map(|node| model.siblings(0, node)), [true, false, false]);
-    assert!(model.select(&[7, 0, 6]).siblings(0, 2));
-    assert!(DistanceModel::new(&Machine::blocks(&[2, 2]), &Distances::default()).is_trivial());
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
-    #[test]
-    fn plans_of_random_machines_hold(
-        dims in prop::collection::vec(1usize..8, 1..4),
-        periodic: [bool; 3],
-        groups in prop::collection::vec((0u64..3, 0u64..3, 1usize..9), 2..40),
-        more in 0usize..5,
-        objective in prop::sample::select(vec![Objective::Time, Objective::Sum, Objective::Max]),
-        distances in prop::sample::select(vec!["1", "1,10,100", "1,1,5,5", "3,1000000"]),
-    ) {
-        let cells: usize = dims.iter().product();
-        let stencil = Grid::nearest_neighbors(&vec![1; dims.len()]);
-        let grid = Grid::new(dims.clone(), periodic[..dims.len()].to_vec(), stencil);
-        let nodes = (0u64..).zip(&groups).cycle().flat_map(|(node, (outer, inner, size))| {
-            std::iter::repeat_n((node, *outer, 3 * outer + inner), *size)
-        });
-        let places: Vec<(u64, u64, u64)> = nodes.take(cells + more).collect();
-        let ids = |id: fn(&(u64, u64, u64)) -> u64| places.iter().map(id).collect::<Vec<_>>();
-        let layout = Machine::from_ids(&ids(|place| place.0));
-        let layout = layout.under(Kind::Switch, &ids(|place| place.2)).unwrap();
-        let layout = layout.under(Kind::Group, &ids(|place| place.1)).unwrap();
-        let distances = Distances::parse(distances).unwrap();
-        let options = Options { objective, distances, seconds: Some(2e-4), ..Options::default() };
-        let plan = check(&grid, &layout, &options, plan_cart(&grid, &layout, &options));
-        prop_assert_eq!(plan, plan_cart(&grid, &layout, &options));
-        let edges: Vec<(u32, u32, i64)> = {
-            let mut edges = Vec::new();
-            for vertex in 0..cells {
-                grid.for_each_edge(vertex, |to, weight| edges.push((vertex as u32, to as u32, weight)));
-            }
-            edges
-        };
-        let graph = Csr::from_edges(cells, edges.iter().copied());
-        let plan = check(&graph, &layout, &options, plan_graph(&graph, &layout, &options));
-        prop_assert_eq!(plan, plan_graph(&graph, &layout, &options));
     }
 }
