@@ -8,7 +8,7 @@ use super::{Error, HostComm, Result, backtrace, errors::check, machine, map, nei
 use crate::engine::incompatible_program::IncompatibleProgram;
 use crate::engine::{Comm, MachineKnowledge};
 use crate::machine::Machine;
-use crate::mapping::{Csr, Grid, LastPlan, Options, Plan};
+use crate::mapping::{Csr, Grid, LastPlan, Options, Plan, plan_cart, plan_graph};
 
 /// The tag of our messages, on communicators that only we know.
 const TAG: c_int = 0;
@@ -16,8 +16,9 @@ const TAG: c_int = 0;
 /// The most words in one message: counts are `int`s.
 const MOST_WORDS: usize = 1 << 28;
 
-/// The last plan of the process, whatever communicator it was for.
-static LAST_PLAN: LastPlan = LastPlan::new();
+/// The last plans of the process, whatever communicators they were for.
+static LAST_CART: LastPlan<Grid> = LastPlan::new();
+static LAST_GRAPH: LastPlan<Csr> = LastPlan::new();
 
 impl HostComm {
     /// Reduces words in place.
@@ -182,11 +183,11 @@ impl Comm for HostComm {
     }
 
     fn plan_cart(&self, grid: &Grid, machine: &Machine, options: &Options) -> Plan {
-        LAST_PLAN.plan_cart(grid, machine, options)
+        LAST_CART.plan(grid, machine, options, plan_cart)
     }
 
     fn plan_graph(&self, graph: &Csr, machine: &Machine, options: &Options) -> Plan {
-        LAST_PLAN.plan_graph(graph, machine, options)
+        LAST_GRAPH.plan(graph, machine, options, plan_graph)
     }
 
     fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> bool {

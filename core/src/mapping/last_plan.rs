@@ -2,75 +2,41 @@
 //! `MPI_Cart_map` first.
 //!
 //! A plan depends on nothing but what is compared here, so it does not matter which process or thread
-//! of the program planned it. One plan is kept: 12 bytes a rank, and the edges of a graph.
+//! of the program planned it.
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
-use super::{Csr, Grid, Options, Plan, plan_cart, plan_graph};
+use super::{Options, Plan};
 use crate::machine::Machine;
 
-/// A grid or graph that is mapped.
+/// The last plan of a grid, or of a graph, and what it is for. Memory: 12 bytes a rank, and the edges of a graph.
 #[derive(Debug)]
-enum Subject {
-    Cart(Grid),
-    Graph(Csr),
-}
+pub struct LastPlan<S>(Mutex<Option<(S, Machine, Options, Plan)>>);
 
-#[derive(Debug)]
-struct Last {
-    subject: Subject,
-    layout: Machine,
-    options: Options,
-    plan: Plan,
-}
-
-/// The last plan, and what it is for.
-#[derive(Debug)]
-pub struct LastPlan(Mutex<Option<Last>>);
-
-impl LastPlan {
+impl<S: Clone + PartialEq> LastPlan<S> {
     /// None yet.
     #[expect(clippy::new_without_default, reason = "it is a static of the host")]
     pub const fn new() -> Self {
         Self(Mutex::new(None))
     }
 
-    /// [`plan_cart`], which returns the last plan again if the arguments are the same.
-    pub fn plan_cart(&self, grid: &Grid, layout: &Machine, options: &Options) -> Plan {
-        let same = |subject: &Subject| matches!(subject, Subject::Cart(last) if last == grid);
-        self.recall((layout, options), same).unwrap_or_else(|| {
-            let plan = plan_cart(grid, layout, options);
-            self.keep(Subject::Cart(grid.clone()), (layout, options), plan)
-        })
-    }
-
-    /// [`plan_graph`], which returns the last plan again if the arguments are the same.
-    pub fn plan_graph(&self, graph: &Csr, layout: &Machine, options: &Options) -> Plan {
-        let same = |subject: &Subject| matches!(subject, Subject::Graph(last) if last == graph);
-        self.recall((layout, options), same).unwrap_or_else(|| {
-            let plan = plan_graph(graph, layout, options);
-            self.keep(Subject::Graph(graph.clone()), (layout, options), plan)
-        })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Option<Last>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn recall(
+    /// The last plan again if the arguments are the same, else what `search` finds for them.
+    pub fn plan(
         &self,
-        terms: (&Machine, &Options),
-        same: impl FnOnce(&Subject) -> bool,
-    ) -> Option<Plan> {
-        let last = self.lock();
-        let last = last.as_ref().filter(|last| (&last.layout, &last.options) == terms)?;
-        same(&last.subject).then(|| last.plan.clone())
-    }
-
-    /// The lock is not held while a search goes on, so another thread's plan may be replaced.
-    fn keep(&self, subject: Subject, (layout, options): (&Machine, &Options), plan: Plan) -> Plan {
-        let (layout, options) = (layout.clone(), *options);
-        *self.lock() = Some(Last { subject, layout, options, plan: plan.clone() });
+        subject: &S,
+        layout: &Machine,
+        options: &Options,
+        search: impl FnOnce(&S, &Machine, &Options) -> Plan,
+    ) -> Plan {
+        let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((last, on, by, plan)) = &*lock()
+            && (last, on, by) == (subject, layout, options)
+        {
+            return plan.clone();
+        }
+        // The lock is not held while a search goes on, so another thread's plan may be replaced.
+        let plan = search(subject, layout, options);
+        *lock() = Some((subject.clone(), layout.clone(), *options, plan.clone()));
         plan
     }
 }
@@ -78,25 +44,24 @@ impl LastPlan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::topology::Cart;
+    use crate::mapping::{plan_cart, tests::nearest};
 
     #[test]
     fn what_is_recalled_is_what_is_planned() {
-        let grid = |dims: [i32; 2]| Grid::from(&Cart::new(&dims, &[false; 2], 64).unwrap());
         let last = LastPlan::new();
-        let options = Options::default();
         let dealt = Machine::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>());
-        for layout in [Machine::blocks(&[4; 4]), dealt] {
-            for dims in [[4, 4], [8, 2], [4, 4]] {
-                let plan = plan_cart(&grid(dims), &layout, &options);
-                for _ in 0..2 {
-                    assert_eq!(last.plan_cart(&grid(dims), &layout, &options), plan);
-                }
-                let graph = || Csr::from_edges(16, (0..16).map(|v| (v, (v * 5 + 3) % 16, 1)));
-                let plan = plan_graph(&graph(), &layout, &options);
-                assert_eq!(last.plan_graph(&graph(), &layout, &options), plan);
-                assert_eq!(last.recall((&layout, &options), |_| true), Some(plan));
-            }
+        let brief = Options { seconds: Some(0.0), ..Options::default() };
+        for (dims, layout, options) in [
+            ([4, 4], Machine::blocks(&[4; 4]), Options::default()),
+            ([4, 4], Machine::blocks(&[4; 4]), brief),
+            ([4, 4], dealt.clone(), brief),
+            ([8, 2], dealt, brief),
+        ] {
+            let grid = nearest(&dims, &[false; 2]);
+            let plan = plan_cart(&grid, &layout, &options);
+            assert_eq!(last.plan(&grid, &layout, &options, plan_cart), plan);
+            let recalled = last.plan(&grid, &layout, &options, |_, _, _| panic!("planned anew"));
+            assert_eq!(recalled, plan);
         }
     }
 }
