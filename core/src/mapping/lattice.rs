@@ -47,6 +47,11 @@ pub(super) struct Axis {
 }
 
 impl Axis {
+    fn new(size: u32, stride: u32, periodic: bool) -> Self {
+        let (by_size, by_stride) = (Divisor::new(size), Divisor::new(stride));
+        Self { size, stride, periodic, weight: 0, by_size, by_stride }
+    }
+
     /// The coordinate of a cell.
     #[inline]
     pub(super) fn coordinate(&self, cell: u32) -> u32 {
@@ -91,9 +96,7 @@ impl Lattice {
             stride /= size.max(1);
             if size > 1 {
                 axis_of[i] = Some(axes.len());
-                let (size, stride) = (size as u32, stride as u32);
-                let (by_size, by_stride) = (Divisor::new(size), Divisor::new(stride));
-                axes.push(Axis { size, stride, periodic, weight: 0, by_size, by_stride });
+                axes.push(Axis::new(size as u32, stride as u32, periodic));
             }
         }
         let mut lattice = Self { axes, vectors: Vec::new(), cells };
@@ -167,10 +170,8 @@ impl Lattice {
             stride /= size as usize;
             if size > 1 {
                 strides[i] = stride as u32;
-                let (stride, periodic) =
-                    (stride as u32, self.axes[i].periodic && size == self.axes[i].size);
-                let (by_size, by_stride) = (Divisor::new(size), Divisor::new(stride));
-                axes.push(Axis { size, stride, periodic, weight: 0, by_size, by_stride });
+                let periodic = self.axes[i].periodic && size == self.axes[i].size;
+                axes.push(Axis::new(size, stride as u32, periodic));
             }
         }
         let mut part = Self { axes, vectors: Vec::new(), cells: inside };

@@ -8,37 +8,31 @@ use crate::machine::Machine;
 /// else several that are worth trying.
 pub(super) fn participants(layout: &Machine, cells: usize) -> Vec<Vec<(u32, u32)>> {
     let (sizes, nodes) = (layout.node_sizes(), layout.nodes());
-    let used = |count: &dyn Fn(usize) -> usize| -> Vec<(u32, u32)> {
-        let counts = (0..sizes.len()).map(|node| (node as u32, count(node) as u32));
-        counts.filter(|(_, count)| *count > 0).collect()
+    // Whole nodes, in this order.
+    let filled = |order: &[usize]| -> Vec<usize> {
+        let (mut choice, mut left) = (vec![0; sizes.len()], cells);
+        for node in order {
+            choice[*node] = sizes[*node].min(left);
+            left -= choice[*node];
+        }
+        choice
     };
-    if nodes.len() == cells {
-        return vec![used(&|node| sizes[node])];
-    }
-    // The largest nodes whole.
     let mut by_size: Vec<usize> = (0..sizes.len()).collect();
     by_size.sort_by_key(|node| Reverse(sizes[*node]));
-    let mut largest = vec![0; sizes.len()];
-    let mut left = cells;
-    let mut count = 0;
-    for &node in &by_size {
-        largest[node] = sizes[node].min(left);
-        left -= largest[node];
-        count += usize::from(largest[node] > 0);
-    }
+    let largest = filled(&by_size);
     // As many nodes, of sizes as equal as possible.
-    let mut level = vec![0; sizes.len()];
-    let mut left = cells;
+    let count = largest.iter().filter(|count| **count > 0).count();
+    let (mut even, mut left) = (vec![0; sizes.len()], cells);
     for (i, &node) in by_size[..count].iter().enumerate().rev() {
-        level[node] = sizes[node].min(left.div_ceil(i + 1));
-        left -= level[node];
+        even[node] = sizes[node].min(left.div_ceil(i + 1));
+        left -= even[node];
     }
     // The first processes.
     let mut first = vec![0; sizes.len()];
     nodes[..cells].iter().for_each(|node| first[*node as usize] += 1);
+    let near = (!layout.above().is_empty()).then(|| filled(&near_nodes(layout, by_size)));
     let mut choices: Vec<Vec<usize>> = Vec::new();
-    let near = (!layout.above().is_empty()).then(|| near_nodes(layout, &sizes, cells));
-    for choice in near.into_iter().chain([largest, level, first]) {
+    for choice in near.into_iter().chain([largest, even, first]) {
         let sorted = |choice: &[usize]| {
             let mut sorted = choice.to_vec();
             sorted.sort_unstable();
@@ -52,30 +46,25 @@ pub(super) fn participants(layout: &Machine, cells: usize) -> Vec<Vec<(u32, u32)
             choices.push(choice);
         }
     }
-    choices.iter().map(|choice| used(&|node| choice[node])).collect()
+    let used = |choice: Vec<usize>| {
+        let counts = (0..).zip(choice).map(|(node, count)| (node, count as u32));
+        counts.filter(|(_, count)| *count > 0).collect()
+    };
+    choices.into_iter().map(used).collect()
 }
 
-/// Nodes that are near each other: the largest groups whole, level by level.
-fn near_nodes(layout: &Machine, sizes: &[usize], cells: usize) -> Vec<usize> {
-    // By the sizes of the groups that each node is in, the outermost first.
-    let mut keys: Vec<Vec<(Reverse<usize>, u32)>> = vec![Vec::new(); sizes.len()];
+/// Nodes in an order in which those that are near each other follow each other, the largest groups first at each level.
+fn near_nodes(layout: &Machine, mut nodes: Vec<usize>) -> Vec<usize> {
+    let mut keys = vec![Vec::new(); nodes.len()];
     for level in layout.above() {
-        let groups = level.sizes();
-        let mut group_of = vec![0; sizes.len()];
-        for (node, group) in layout.nodes().iter().zip(&level.group_of) {
-            group_of[*node as usize] = *group;
-        }
+        let sizes = level.sizes();
+        let mut group_of = vec![0; nodes.len()];
+        let ranks = layout.nodes().iter().zip(&level.group_of);
+        ranks.for_each(|(node, group)| group_of[*node as usize] = *group);
         for (key, group) in keys.iter_mut().zip(group_of) {
-            key.push((Reverse(groups[group as usize]), group));
+            key.push((Reverse(sizes[group as usize]), group));
         }
     }
-    let mut order: Vec<usize> = (0..sizes.len()).collect();
-    order.sort_by(|a, b| keys[*a].cmp(&keys[*b]).then(sizes[*b].cmp(&sizes[*a])));
-    let mut left = cells;
-    let mut choice = vec![0; sizes.len()];
-    for node in order {
-        choice[node] = sizes[node].min(left);
-        left -= choice[node];
-    }
-    choice
+    nodes.sort_by(|a, b| keys[*a].cmp(&keys[*b]));
+    nodes
 }
