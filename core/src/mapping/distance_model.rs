@@ -119,11 +119,6 @@ impl DistanceModel {
         self.level_costs[self.groups.len()]
     }
 
-    /// Returns whether two nodes are in one group at every level above.
-    pub(super) fn siblings(&self, a: u32, b: u32) -> bool {
-        self.groups.last().is_none_or(|groups| groups[a as usize] == groups[b as usize])
-    }
-
     /// The sum over all edges of the distance of their ends, from the weight of all edges and of those that
     /// cross each level, the outermost first and the nodes last.
     pub(super) fn weighted(&self, edges: i128, crossing: impl Iterator<Item = i64>) -> i128 {

@@ -5,7 +5,7 @@ use super::csr::Csr;
 use super::distance_model::{DistanceModel, Mapping, TreeCost};
 use super::graph;
 use super::levels::multisect;
-use super::refine::{Budget, LARGE, Partition, swap_pairs_where};
+use super::refine::{Budget, LARGE, Partition, swap_pairs};
 use super::subject::{Divide, Subject};
 use crate::machine::Machine;
 
@@ -118,8 +118,7 @@ pub(super) fn map_hierarchical<S: Subject>(
         Objective::Time => model.most_of_node(best.cost.time).saturating_mul(2),
         _ => i64::MAX,
     };
-    let siblings = |a, b| model.siblings(a, b);
-    swap_pairs_where(&mut partition, Goal { objective, most }, siblings, &mut budget.split(2));
+    swap_pairs(&mut partition, Goal { objective, most }, &mut budget.split(2));
     let better = partition.into_node_of();
     let algorithm = best.algorithm;
     offer(&mut best, problem.mapping(better, algorithm));

@@ -16,7 +16,7 @@ pub(super) use self::budget::Budget;
 #[cfg(test)]
 pub(super) use self::budget::SPENT;
 pub use self::budget::stop_searches;
-pub(super) use self::pairs::{swap_pairs, swap_pairs_where};
+pub(super) use self::pairs::swap_pairs;
 pub(super) use self::partition::Partition;
 
 /// From this number of vertices on a sum at the bound is good enough, and constructions take most of the time.

@@ -39,16 +39,6 @@ pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
     goal: Goal,
     budget: &mut Budget,
 ) {
-    swap_pairs_where(partition, goal, |_, _| true, budget);
-}
-
-/// Refines between those pairs of nodes alone that `may` allows.
-pub(in crate::mapping) fn swap_pairs_where<A: Adjacency>(
-    partition: &mut Partition<'_, A>,
-    goal: Goal,
-    may: impl Fn(u32, u32) -> bool,
-    budget: &mut Budget,
-) {
     let nodes = partition.nodes();
     let mut changed = vec![true; nodes];
     let mut pair = Pair::default();
@@ -68,7 +58,7 @@ pub(in crate::mapping) fn swap_pairs_where<A: Adjacency>(
                 partition.graph.for_each_edge(vertex as usize, |to, _| {
                     steps += 1;
                     let b = partition.node(to);
-                    if b > a && (before[a as usize] || before[b as usize]) && may(a, b) {
+                    if b > a && (before[a as usize] || before[b as usize]) {
                         touching.push(b);
                     }
                 });
