@@ -9,8 +9,8 @@ use crate::topology::Graph;
 pub struct Csr {
     /// The edges of vertex `v` are `offsets[v]..offsets[v + 1]`.
     offsets: Vec<usize>,
-    targets: Vec<u32>,
-    weights: Vec<i64>,
+    /// The neighbors, and the weights of the edges to them.
+    edges: Vec<(u32, i64)>,
 }
 
 impl Csr {
@@ -38,134 +38,131 @@ impl Csr {
             rows[next[from as usize]] = (to, weight);
             next[from as usize] += 1;
         }
-        let mut graph = Self { offsets: vec![0], ..Self::default() };
+        let mut graph = Self::with_room(vertices);
         for vertex in 0..vertices {
             let row = &mut rows[starts[vertex]..starts[vertex + 1]];
             row.sort_unstable();
-            for (to, weight) in row {
-                let first = graph.offsets[vertex];
-                if graph.targets.len() > first && graph.targets.last() == Some(to) {
-                    *graph.weights.last_mut().expect("as many as targets") += *weight;
-                } else {
-                    graph.targets.push(*to);
-                    graph.weights.push(*weight);
-                }
+            for same in row.chunk_by(|a, b| a.0 == b.0) {
+                graph.edges.push((same[0].0, same.iter().map(|(_, weight)| weight).sum()));
             }
-            graph.offsets.push(graph.targets.len());
+            graph.close();
         }
         graph
     }
 
-    /// The edges of a graph between some of its vertices, which are given in ascending order: vertex
-    /// `i` here is `vertices[i]` there. O(edges of these vertices, times log(vertices)).
-    pub(super) fn induced(graph: &impl Adjacency, vertices: &[u32]) -> Self {
-        let mut edges = Vec::new();
-        for (from, vertex) in vertices.iter().enumerate() {
-            graph.for_each_edge(*vertex as usize, |to, weight| {
-                if let Ok(to) = vertices.binary_search(&(to as u32)) {
-                    edges.push((from as u32, to as u32, weight));
-                }
-            });
-        }
-        Self::from_edges(vertices.len(), edges.iter().copied())
+    /// No rows yet, and room for those of this number of vertices, most of which have few edges.
+    fn with_room(vertices: usize) -> Self {
+        let mut offsets = Vec::with_capacity(vertices + 1);
+        offsets.push(0);
+        Self { offsets, edges: Vec::with_capacity(8 * vertices) }
     }
 
-    /// As [`induced`](Self::induced), for most of the vertices of a graph. O(vertices + edges of these).
-    pub(super) fn of_most(graph: &impl Adjacency, vertices: &[u32]) -> Self {
-        let mut place = vec![u32::MAX; graph.vertices()];
+    /// Ends the row of a vertex.
+    fn close(&mut self) {
+        self.offsets.push(self.edges.len());
+    }
+
+    /// Every edge in both directions, each with what the two weigh together. O(vertices + edges log degree).
+    pub(super) fn symmetric(&self) -> Self {
+        let row = |from: u32| self.edges(from as usize).map(move |(to, w)| (from, to as u32, w));
+        let edges = (0..self.vertices() as u32).flat_map(row);
+        Self::from_edges(self.vertices(), edges.flat_map(|(a, b, w)| [(a, b, w), (b, a, w)]))
+    }
+
+    /// The same edges, for fast access; several to one vertex may stay so.
+    pub(super) fn copy(graph: &impl Adjacency) -> Self {
+        let all: Vec<u32> = (0..graph.vertices() as u32).collect();
+        Self::induced(graph, &all, &mut vec![u32::MAX; all.len()])
+    }
+
+    /// The edges between some of the vertices: vertex `i` here is `vertices[i]` there. `place` has an entry a vertex, all
+    /// of them `u32::MAX` before and after. O(vertices + edges of these).
+    pub(super) fn induced(graph: &impl Adjacency, vertices: &[u32], place: &mut [u32]) -> Self {
         (0..).zip(vertices).for_each(|(at, vertex)| place[*vertex as usize] = at);
-        let mut rows = Self { offsets: vec![0], ..Self::default() };
+        let mut rows = Self::with_room(vertices.len());
         for vertex in vertices {
             graph.for_each_edge(*vertex as usize, |to, weight| {
-                let at = place[to];
-                if at != u32::MAX && to != *vertex as usize && weight != 0 {
-                    rows.targets.push(at);
-                    rows.weights.push(weight);
+                if place[to] != u32::MAX && to != *vertex as usize && weight != 0 {
+                    rows.edges.push((place[to], weight));
                 }
             });
-            rows.offsets.push(rows.targets.len());
+            rows.close();
         }
+        vertices.iter().for_each(|vertex| place[*vertex as usize] = u32::MAX);
         rows
     }
 
     /// The graph of the `parts` parts of a graph, weighted by the edges between them: vertex `i` here is part `i`.
     /// Memory beside it: 8 bytes a vertex.
-    pub(super) fn between(graph: &impl Adjacency, part_of: &[u32], parts: usize) -> Self {
-        let mut starts = vec![0u32; parts + 1];
-        part_of.iter().for_each(|part| starts[*part as usize + 1] += 1);
+    pub(super) fn contracted(graph: &impl Adjacency, part_of: &[u32], parts: usize) -> Self {
+        let (members, starts) = grouped(part_of, parts);
+        let mut rows = Self::with_room(parts);
+        // Behind where the edge to each part is in the row that is being written.
+        let mut behind = vec![0; parts];
         for part in 0..parts {
-            starts[part + 1] += starts[part];
-        }
-        let mut next = starts.clone();
-        let mut members = vec![0u32; part_of.len()];
-        for (vertex, part) in (0..).zip(part_of) {
-            members[next[*part as usize] as usize] = vertex;
-            next[*part as usize] += 1;
-        }
-        let mut sums = vec![0i64; parts];
-        let mut touched: Vec<u32> = Vec::new();
-        let mut rows = Self { offsets: vec![0], ..Self::default() };
-        for part in 0..parts {
+            let begin = rows.len();
             for vertex in &members[starts[part] as usize..starts[part + 1] as usize] {
                 graph.for_each_edge(*vertex as usize, |to, weight| {
                     let to = part_of[to];
-                    if to as usize != part {
-                        sums[to as usize] += weight;
-                        touched.push(to);
+                    if to as usize == part {
+                    } else if behind[to as usize] > begin {
+                        rows.edges[behind[to as usize] - 1].1 += weight;
+                    } else {
+                        rows.edges.push((to, weight));
+                        behind[to as usize] = rows.len();
                     }
                 });
             }
-            touched.sort_unstable();
-            touched.dedup();
-            for to in touched.drain(..) {
-                let weight = std::mem::take(&mut sums[to as usize]);
-                if weight != 0 {
-                    rows.targets.push(to);
-                    rows.weights.push(weight);
-                }
-            }
-            rows.offsets.push(rows.targets.len());
-        }
-        rows
-    }
-
-    /// The same edges, for fast access.
-    pub(super) fn copy(graph: &impl Adjacency) -> Self {
-        let mut rows = Self { offsets: vec![0], ..Self::default() };
-        for vertex in 0..graph.vertices() {
-            graph.for_each_edge(vertex, |to, weight| {
-                if to != vertex && weight != 0 {
-                    rows.targets.push(to as u32);
-                    rows.weights.push(weight);
-                }
-            });
-            rows.offsets.push(rows.targets.len());
+            rows.close();
         }
         rows
     }
 
     /// The neighbors of a vertex, and the weights of the edges to them.
-    pub(super) fn row(&self, vertex: usize) -> (&[u32], &[i64]) {
-        let row = self.offsets[vertex]..self.offsets[vertex + 1];
-        (&self.targets[row.clone()], &self.weights[row])
+    pub(super) fn row(&self, vertex: usize) -> &[(u32, i64)] {
+        &self.edges[self.offsets[vertex]..self.offsets[vertex + 1]]
     }
 
-    /// The edges that leave a vertex: the neighbors in ascending order, with the weights.
-    pub fn edges(&self, vertex: usize) -> impl Iterator<Item = (usize, i64)> + '_ {
-        let row = self.offsets[vertex]..self.offsets[vertex + 1];
-        let targets = self.targets[row.clone()].iter().map(|to| *to as usize);
-        targets.zip(self.weights[row].iter().copied())
+    /// The edges that leave a vertex: the neighbors with the weights, of a graph by its edges in ascending order.
+    pub fn edges(&self, vertex: usize) -> impl ExactSizeIterator<Item = (usize, i64)> + Clone + '_ {
+        self.row(vertex).iter().map(|(to, weight)| (*to as usize, *weight))
     }
 
     /// The number of edges.
     pub fn len(&self) -> usize {
-        self.targets.len()
+        self.edges.len()
     }
 
     /// Returns whether the graph has no edges.
     pub fn is_empty(&self) -> bool {
-        self.targets.is_empty()
+        self.edges.is_empty()
     }
+}
+
+/// The indices of equal ids below `groups`, together and in ascending order, and where those of each id start.
+pub(super) fn grouped(ids: &[u32], groups: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut starts = vec![0; groups + 1];
+    // Neighbors mostly have the same id.
+    let runs = || ids.chunk_by(|a, b| a == b);
+    for run in runs() {
+        starts[run[0] as usize + 1] += run.len() as u32;
+    }
+    for group in 0..groups {
+        starts[group + 1] += starts[group];
+    }
+    let mut next = starts.clone();
+    let mut indices = vec![0; ids.len()];
+    let mut first = 0;
+    for run in runs() {
+        let place = &mut next[run[0] as usize];
+        indices[*place as usize..][..run.len()]
+            .iter_mut()
+            .zip(first..)
+            .for_each(|(at, index)| *at = index);
+        *place += run.len() as u32;
+        first += run.len() as u32;
+    }
+    (indices, starts)
 }
 
 impl Adjacency for Csr {
@@ -196,7 +193,7 @@ mod tests {
     #[test]
     fn parts_send_what_their_vertices_send() {
         let edges = [(0, 1, 1), (0, 2, 2), (1, 3, 3), (3, 0, 4), (2, 0, -2), (1, 2, 0)];
-        let parts = Csr::between(&Csr::from_edges(4, edges.into_iter()), &[1, 1, 0, 2], 4);
+        let parts = Csr::contracted(&Csr::from_edges(4, edges.into_iter()), &[1, 1, 0, 2], 4);
         let rows: Vec<Vec<(usize, i64)>> = (0..4).map(|part| parts.edges(part).collect()).collect();
         assert_eq!(rows, [vec![(1, -2)], vec![(0, 2), (2, 3)], vec![(1, 4)], vec![]]);
     }

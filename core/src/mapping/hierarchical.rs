@@ -139,7 +139,7 @@ fn rematched(
     let mut part = vec![0; nodes];
     used.iter().zip(0..).for_each(|(node, at)| part[*node as usize] = at);
     let part_of: Vec<u32> = node_of.iter().map(|node| part[*node as usize]).collect();
-    let between = Csr::between(edges, &part_of, used.len());
+    let between = Csr::contracted(edges, &part_of, used.len());
     let takes: Vec<u32> = used.iter().map(|node| takes[*node as usize]).collect();
     let node_of_part = graph::match_parts(&between, &model.select(&used), &takes, budget);
     part_of.into_iter().map(|part| used[node_of_part[part as usize] as usize]).collect()

@@ -3,14 +3,13 @@
 use std::collections::HashMap;
 
 use super::cost::{Adjacency, Objective};
-use super::csr::Csr;
+use super::csr::{Csr, grouped};
 use super::order::breadth_first;
-use super::refine::{Budget, Partition, anneal, swap_pairs};
+use super::refine::{Budget, Partition, swap_pairs};
 use crate::machine::{Level, Machine};
 
-/// The time of a search over one node's vertices, in seconds, from each of [`STARTS`] starts.
+/// The time of a search over one node's vertices, in seconds, from each of two starts.
 const NODE_SECONDS: f64 = 0.002;
-const STARTS: usize = 3;
 
 /// Of what is left of the budget, no node takes less than one part in this number.
 const FIRST: usize = 64;
@@ -38,53 +37,25 @@ pub(super) fn assign_ranks(
     objective: Objective,
     budget: &mut Budget,
 ) -> Box<[i32]> {
-    let (ranks, rank_starts) = grouped(layout.nodes());
-    let (vertices, starts) = grouped(node_of);
+    let nodes = layout.node_sizes().len();
+    let (ranks, rank_starts) = grouped(layout.nodes(), nodes);
+    let (vertices, starts) = grouped(node_of, nodes);
     let mut assignment = RankAssignment {
         graph,
         levels: layout.below(),
         objective,
         answers: HashMap::new(),
         old_rank: vec![-1; node_of.len()].into(),
+        place: if layout.below().is_empty() { Vec::new() } else { vec![u32::MAX; node_of.len()] },
     };
-    for node in 0..starts.len() - 1 {
+    for node in 0..nodes {
         // Nodes that follow mostly ask what was asked before, so the first ones may take more.
-        let nodes = (starts.len() - 1 - node).min(FIRST);
-        let mut share = budget.split(nodes as i64);
-        let vertices = &vertices[starts[node]..starts[node + 1]];
-        assignment.assign(
-            vertices,
-            &ranks[rank_starts[node]..rank_starts[node + 1]],
-            0,
-            &mut share,
-        );
+        let mut share = budget.split((nodes - node).min(FIRST) as i64);
+        let of = |starts: &[u32]| starts[node] as usize..starts[node + 1] as usize;
+        assignment.assign(&vertices[of(&starts)], &ranks[of(&rank_starts)], 0, &mut share);
         budget.put_back(share);
     }
     assignment.old_rank
-}
-
-/// The indices of equal ids, together and in ascending order, and where those of each id start.
-fn grouped(ids: &[u32]) -> (Vec<u32>, Vec<usize>) {
-    let groups = ids.iter().max().map_or(0, |most| *most as usize + 1);
-    let mut starts = vec![0usize; groups + 1];
-    // Neighbors mostly have the same id.
-    let runs = || ids.chunk_by(|a, b| a == b);
-    for run in runs() {
-        starts[run[0] as usize + 1] += run.len();
-    }
-    for group in 0..groups {
-        starts[group + 1] += starts[group];
-    }
-    let mut next = starts.clone();
-    let mut indices = vec![0; ids.len()];
-    let mut first = 0;
-    for run in runs() {
-        let place = &mut next[run[0] as usize];
-        indices[*place..][..run.len()].iter_mut().zip(first..).for_each(|(at, index)| *at = index);
-        *place += run.len();
-        first += run.len() as u32;
-    }
-    (indices, starts)
 }
 
 struct RankAssignment<'a, A> {
@@ -93,6 +64,8 @@ struct RankAssignment<'a, A> {
     objective: Objective,
     answers: HashMap<Division, Vec<u32>>,
     old_rank: Box<[i32]>,
+    /// Scratch: an entry a vertex, all of them `u32::MAX` between uses.
+    place: Vec<u32>,
 }
 
 impl<A: Adjacency> RankAssignment<'_, A> {
@@ -128,7 +101,7 @@ impl<A: Adjacency> RankAssignment<'_, A> {
 
     /// The group of each vertex.
     fn answer(&mut self, vertices: &[u32], groups: Vec<u32>, budget: &mut Budget) -> Vec<u32> {
-        let graph = Csr::induced(self.graph, vertices);
+        let graph = Csr::induced(self.graph, vertices, &mut self.place);
         let sweep = graph.len() + vertices.len();
         budget.spend(sweep);
         if budget.left() < (LEAST * sweep) as i64 {
@@ -158,25 +131,19 @@ fn divide(graph: &Csr, groups: &[u32], objective: Objective, budget: &mut Budget
     // Whole groups, the largest first, so that few are used.
     let filled = by_size.iter().flat_map(|group| vec![*group; sizes[*group as usize]]);
     let mut near = vec![0; graph.vertices()];
-    for (vertex, group) in breadth_first(graph).into_iter().zip(filled.clone()) {
+    for (vertex, group) in breadth_first(graph).into_iter().zip(filled) {
         near[vertex as usize] = group;
     }
-    let starts: [_; STARTS] = [in_order.clone(), filled.take(graph.vertices()).collect(), near];
-    let mut best: Option<(_, Vec<u32>)> = None;
-    let as_it_is = graph.cost(&in_order).key(objective);
-    for (i, start) in starts.into_iter().enumerate() {
-        let mut share = budget.at_most(NODE_SECONDS, (STARTS - i) as i64);
+    let mut best = (graph.cost(&in_order).key(objective), in_order.clone());
+    for start in [in_order, near] {
+        let mut share = budget.at_most(Budget::seconds(NODE_SECONDS), 1);
         let mut partition = Partition::new(graph, start, count);
         swap_pairs(&mut partition, objective.into(), &mut share);
-        anneal(&mut partition, objective.into(), &mut share);
         budget.put_back(share);
         let key = partition.cost().key(objective);
-        if best.as_ref().is_none_or(|(least, _)| key < *least) {
-            best = Some((key, partition.into_node_of()));
+        if key < best.0 {
+            best = (key, partition.into_node_of());
         }
     }
-    match best {
-        Some((key, best)) if key < as_it_is => best,
-        _ => in_order,
-    }
+    best.1
 }

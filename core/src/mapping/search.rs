@@ -115,7 +115,7 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
         if options.seconds.is_none() && subject.vertices() > LARGE {
             // Half as much as the nodes alone took; but that may have been next to nothing.
             let least = above.split(2);
-            above = above.no_more_than((allowed - nodes.left()) / 2 - least.left());
+            above = above.at_most(Budget::steps((allowed - nodes.left()) / 2 - least.left()), 1);
             above.put_back(least);
         }
     }

@@ -37,7 +37,7 @@ impl NodeCoordinates {
         node_of: &[u32],
         mut visit: impl FnMut(Link, i64),
     ) {
-        let between = Csr::between(graph, node_of, self.group_of.len());
+        let between = Csr::contracted(graph, node_of, self.group_of.len());
         for from in 0..self.group_of.len() {
             let group = self.group_of[from];
             for (to, weight) in between.edges(from) {

@@ -29,7 +29,7 @@ pub(super) fn place_on_torus(
     let nodes = coordinates.group_of.len();
     let mut takes = vec![0; nodes];
     node_of.iter().for_each(|node| takes[*node as usize] += 1);
-    let between = Csr::between(graph, node_of, nodes);
+    let between = Csr::contracted(graph, node_of, nodes);
     let own: Vec<u32> = (0..nodes as u32).collect();
     let mut placement = TorusPlacement {
         coordinates,
@@ -99,10 +99,11 @@ impl TorusPlacement<'_> {
         for at in 0..moves {
             let temperature = mean * (WARM - (WARM - COLD) * at as f64 / moves as f64);
             let part = used[random.below(used.len())];
-            let (neighbors, _) = self.between.row(part as usize);
+            let neighbors = self.between.row(part as usize);
             // Next to one of its neighbors, if a node is there; now and then anywhere.
             let near = (!neighbors.is_empty() && random.below(8) > 0).then(|| {
-                let to = self.node_of_part[neighbors[random.below(neighbors.len())] as usize];
+                let (to, _) = neighbors[random.below(neighbors.len())];
+                let to = self.node_of_part[to as usize];
                 let beside =
                     self.coordinates.torus.beside(self.at(to), random.below(2 * MOST_DIMS));
                 place_of.get(&(group_of[to as usize], beside)).copied()
@@ -113,7 +114,7 @@ impl TorusPlacement<'_> {
                 budget.spend(8);
                 continue;
             }
-            let both = [part, other].map(|part| self.between.row(part as usize).0.len());
+            let both = [part, other].map(|part| self.between.row(part as usize).len());
             budget.spend(4 * (both[0] + both[1]) + 8);
             let before = self.sum(part, own) + self.sum(other, node);
             self.swap(part, other);

@@ -149,7 +149,7 @@ fn map(
     let axes = lattice.axes();
     let gap = best.cost.inter_node_edges - bound;
     if as_graph && GAP * gap > bound && axes.iter().any(|axis| axis.weight != axes[0].weight) {
-        let mut share = budget.split_at_most(MULTILEVEL * cells, 2);
+        let mut share = budget.at_most(Budget::steps(MULTILEVEL * cells), 2);
         let node_of = graph::divided(lattice, sizes, &mut share);
         budget.put_back(share);
         best = best.or(Candidate::new(lattice, node_of, MULTILEVEL_NAME), goal);

@@ -99,7 +99,7 @@ fn divide_irregular(
 ) -> Vec<u32> {
     /// The number of cuts along strips that are tried.
     const STRIPS: usize = 6;
-    let graph = Csr::of_most(lattice, cells);
+    let graph = Csr::induced(lattice, cells, &mut vec![u32::MAX; lattice.vertices()]);
     let sequence: Vec<u32> = (0..sizes.len() as u32).collect();
     budget.spend(cells.len() * (2 + lattice.degree()));
     let walks =

@@ -71,7 +71,7 @@ fn grow(net: &Net, target: i64, rng: &mut Rng, budget: &mut Budget) -> Vec<u8> {
     let mut sides = vec![1; net.len()];
     let mut queue = Queue::new(net.len());
     let mut gains: Vec<i64> = (0..net.len())
-        .map(|vertex| -net.arcs(vertex).iter().map(|arc| arc.weight).sum::<i64>())
+        .map(|vertex| -net.edges(vertex).map(|(_, weight)| weight).sum::<i64>())
         .collect();
     let mut seeds: Vec<u32> = (0..net.len() as u32).collect();
     rng.shuffle(&mut seeds);
@@ -95,9 +95,8 @@ fn grow(net: &Net, target: i64, rng: &mut Rng, budget: &mut Budget) -> Vec<u8> {
         }
         sides[vertex] = 0;
         size += net.size(vertex);
-        for arc in net.arcs(vertex) {
-            let to = arc.to as usize;
-            gains[to] += 2 * arc.weight;
+        for (to, weight) in net.edges(vertex) {
+            gains[to] += 2 * weight;
             if sides[to] == 1 && !scattered {
                 queue.set(to, gains[to]);
             }

@@ -20,20 +20,18 @@ pub(super) fn coarsen(net: &Net, most: i64, rng: &mut Rng, budget: &mut Budget) 
     let mut order: Vec<u32> = (0..net.len() as u32).collect();
     rng.shuffle(&mut order);
     // Those with few neighbors choose first: later they would have none left.
-    order.sort_by_key(|vertex| net.arcs(*vertex as usize).len().min(64));
+    order.sort_by_key(|vertex| net.edges(*vertex as usize).len().min(64));
     for vertex in &order {
         let vertex = *vertex as usize;
         if mate[vertex] != ALONE {
             continue;
         }
         let mut best = (0.0, ALONE);
-        for arc in net.arcs(vertex) {
-            let to = arc.to as usize;
-            if mate[to] == ALONE && arc.weight > 0 && fits(vertex, to) {
-                let weight = arc.weight as f64;
-                let rating = weight * weight / net.size(to) as f64;
+        for (to, weight) in net.edges(vertex) {
+            if mate[to] == ALONE && weight > 0 && fits(vertex, to) {
+                let rating = weight as f64 * weight as f64 / net.size(to) as f64;
                 if rating > best.0 {
-                    best = (rating, arc.to);
+                    best = (rating, to as u32);
                 }
             }
         }
@@ -49,8 +47,8 @@ pub(super) fn coarsen(net: &Net, most: i64, rng: &mut Rng, budget: &mut Budget) 
         if mate[vertex] != ALONE {
             continue;
         }
-        let heaviest = net.arcs(vertex).iter().max_by_key(|arc| arc.weight);
-        let at = heaviest.map_or(net.len(), |arc| arc.to as usize);
+        let heaviest = net.edges(vertex).max_by_key(|(_, weight)| *weight);
+        let at = heaviest.map_or(net.len(), |(to, _)| to);
         let other = waiting[at];
         if other != ALONE && fits(vertex, other as usize) {
             mate[vertex] = other;

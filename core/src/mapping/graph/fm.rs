@@ -70,9 +70,9 @@ impl<'a> Search<'a> {
         let (mut inner, mut outer) = (vec![0; net.len()], vec![0; net.len()]);
         let (mut cut, mut surplus) = (0, -target);
         for vertex in 0..net.len() {
-            for arc in net.arcs(vertex) {
-                let same = side[arc.to as usize] == side[vertex];
-                *(if same { &mut inner[vertex] } else { &mut outer[vertex] }) += arc.weight;
+            for (to, weight) in net.edges(vertex) {
+                let same = side[to] == side[vertex];
+                *(if same { &mut inner[vertex] } else { &mut outer[vertex] }) += weight;
             }
             cut += outer[vertex];
             if side[vertex] == 0 {
@@ -115,7 +115,7 @@ impl<'a> Search<'a> {
             let slack = if best.excess > 0 { self.limits.tolerance } else { self.limits.slack };
             let Some(vertex) = self.choose(slack) else { break };
             self.shift(vertex);
-            budget.spend(4 + 2 * self.net.arcs(vertex).len());
+            budget.spend(4 + 2 * self.net.edges(vertex).len());
             moves.push(vertex as u32);
             let quality = self.quality();
             if quality < best {
@@ -125,7 +125,7 @@ impl<'a> Search<'a> {
         }
         // Only sides and sums have to be right now: no queue is used before the next pass.
         for vertex in moves[kept..].iter().rev() {
-            budget.spend(1 + self.net.arcs(*vertex as usize).len());
+            budget.spend(1 + self.net.edges(*vertex as usize).len());
             self.flip(*vertex as usize, |_, _| ());
         }
         best
@@ -204,9 +204,8 @@ impl<'a> Search<'a> {
         let size = net.size(vertex);
         self.surplus += if self.side[vertex] == 0 { -size } else { size };
         self.side[vertex] ^= 1;
-        for arc in net.arcs(vertex) {
-            let to = arc.to as usize;
-            let by = if self.side[to] == self.side[vertex] { arc.weight } else { -arc.weight };
+        for (to, weight) in net.edges(vertex) {
+            let by = if self.side[to] == self.side[vertex] { weight } else { -weight };
             self.inner[to] += by;
             self.outer[to] -= by;
             changed(self, to);

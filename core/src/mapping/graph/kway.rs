@@ -75,7 +75,7 @@ pub(super) fn divide(
     exact.filter(|exact| net.cut(exact) <= net.cut(&moves.part)).unwrap_or(moves.part)
 }
 
-/// Repartition that change by moves of single vertices.
+/// Parts that change by moves of single vertices.
 struct Moves<'a> {
     net: &'a Net,
     part: Vec<u32>,
@@ -107,30 +107,23 @@ impl<'a> Moves<'a> {
         }
     }
 
-    /// Looks at the edges of a vertex, for [`gains`](Self::gains). What it has to its own part.
-    fn look(&mut self, vertex: usize) -> i64 {
-        let own = self.part[vertex];
-        let mut inside = 0;
-        for arc in self.net.arcs(vertex) {
-            let part = self.part[arc.to as usize];
-            if part == own {
-                inside += arc.weight;
-            } else {
-                self.weight_to[part as usize] += arc.weight;
-                self.touched.push(part);
-            }
-        }
-        inside
-    }
-
     /// Other parts that a vertex has edges to, and what moving it there takes off the cut. A part may come again, with
     /// less.
     fn gains(&mut self, vertex: usize) -> impl Iterator<Item = (u32, i64)> + '_ {
-        let inside = self.look(vertex);
+        let own = self.part[vertex];
+        let mut inside = 0;
+        for (to, weight) in self.net.edges(vertex) {
+            let part = self.part[to];
+            if part == own {
+                inside += weight;
+            } else {
+                self.weight_to[part as usize] += weight;
+                self.touched.push(part);
+            }
+        }
         let weight_to = &mut self.weight_to;
-        self.touched
-            .drain(..)
-            .map(move |part| (part, std::mem::take(&mut weight_to[part as usize]) - inside))
+        let others = self.touched.drain(..);
+        others.map(move |part| (part, std::mem::take(&mut weight_to[part as usize]) - inside))
     }
 
     /// The part that it pays most to move a vertex to, and what that takes off the cut; of equal ones the smallest.
@@ -160,8 +153,7 @@ impl<'a> Moves<'a> {
             budget.spend(self.net.sweep());
             let at_border = |vertex: &u32| {
                 let own = self.part[*vertex as usize];
-                let arcs = self.net.arcs(*vertex as usize);
-                arcs.iter().any(|arc| self.part[arc.to as usize] != own)
+                self.net.edges(*vertex as usize).any(|(to, _)| self.part[to] != own)
             };
             let mut seeds: Vec<u32> = (0..self.net.len() as u32).filter(at_border).collect();
             rng.shuffle(&mut seeds);
@@ -189,7 +181,7 @@ impl<'a> Moves<'a> {
         let (mut steps, mut sum, mut best, mut kept) = (0, 0, 0, 0);
         while let Some((gain, vertex)) = self.queue.first() {
             self.queue.remove(vertex);
-            steps += self.net.arcs(vertex).len() + 4;
+            steps += self.net.edges(vertex).len() + 4;
             let Some((now, to)) = self.best(vertex) else { continue };
             // Sizes have changed since it came.
             if now < gain {
@@ -207,11 +199,11 @@ impl<'a> Moves<'a> {
                 break;
             }
             let net = self.net;
-            for other in net.arcs(vertex).iter().map(|arc| arc.to as usize) {
+            for (other, _) in net.edges(vertex) {
                 if self.moved[other] {
                     continue;
                 }
-                steps += net.arcs(other).len() + 4;
+                steps += net.edges(other).len() + 4;
                 match self.best(other) {
                     Some((gain, _)) => self.queue.set(other, gain),
                     None => self.queue.remove(other),
@@ -291,7 +283,7 @@ impl<'a> Moves<'a> {
     fn costs(&mut self, members: &[u32], budget: &mut Budget) -> Costs {
         let mut costs = Costs::new();
         for vertex in members {
-            budget.spend(1 + self.net.arcs(*vertex as usize).len());
+            budget.spend(1 + self.net.edges(*vertex as usize).len());
             for (part, gain) in self.gains(*vertex as usize) {
                 let least = costs.entry(part).or_insert(i64::MAX);
                 *least = (*least).min(-gain);
@@ -311,7 +303,7 @@ impl<'a> Moves<'a> {
     ) -> usize {
         let mut choices: Vec<(i64, u32)> = Vec::new();
         for vertex in &members[from as usize] {
-            budget.spend(1 + self.net.arcs(*vertex as usize).len());
+            budget.spend(1 + self.net.edges(*vertex as usize).len());
             let gains = self.gains(*vertex as usize).filter(|(part, _)| *part == to);
             choices.extend(gains.map(|(_, gain)| (-gain, *vertex)).min());
         }

@@ -55,9 +55,13 @@ pub(super) fn match_parts(
     budget: &mut Budget,
 ) -> Vec<u32> {
     // As long as a graph is worth that is divided once, and not also refined for nodes.
-    let mut share = budget.at_most(STEP * seconds_for(between) / 2.5, 1);
-    let nodes =
-        match_parts_to_nodes(model, takes, &mut GraphDivider::new(&Net::new(between)), &mut share);
+    let mut share = budget.at_most(Budget::seconds(STEP * seconds_for(between) / 2.5), 1);
+    let nodes = match_parts_to_nodes(
+        model,
+        takes,
+        &mut GraphDivider::new(&Net::new(between.symmetric())),
+        &mut share,
+    );
     budget.put_back(share);
     nodes
 }
@@ -107,7 +111,7 @@ fn lower_bound(graph: &Csr, largest: usize) -> i64 {
 
 /// The node of each vertex of a graph that has every edge in both directions, for nodes of these sizes.
 pub(super) fn divided(graph: &impl Adjacency, sizes: &[u32], budget: &mut Budget) -> Vec<u32> {
-    let net = Net::symmetric(graph);
+    let net = Net::new(Csr::copy(graph));
     budget.spend(2 * net.sweep());
     let sizes: Vec<usize> = sizes.iter().map(|size| *size as usize).collect();
     search(&net, &sizes, Objective::Sum, budget).swap_remove(0)

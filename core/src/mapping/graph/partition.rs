@@ -1,9 +1,10 @@
 //! Many parts: by recursive bisection. And parts made better by dividing groups of neighboring ones anew.
 
+use std::collections::BTreeMap;
 use std::iter::repeat_n;
 
 use super::bisect::bisect;
-use super::net::{Arc, Net};
+use super::net::Net;
 use crate::mapping::order::breadth_first;
 use crate::mapping::refine::Budget;
 use crate::mapping::rng::Rng;
@@ -120,79 +121,28 @@ fn half(sizes: &[usize]) -> (usize, usize) {
     (best.1, best.2)
 }
 
-/// Repartition of a graph that are being improved. Their sizes stay as they are.
+/// Parts of a graph that are being improved. Their sizes stay as they are.
 pub(super) struct Repartition<'a> {
     net: &'a Net,
     pub(super) part: Vec<u32>,
     members: Vec<Vec<u32>>,
-    /// Scratch: of vertices, and of parts.
+    /// Scratch: an entry a vertex, all of them `u32::MAX` between uses.
     local: Vec<u32>,
-    weight_to: Vec<i64>,
 }
 
 impl<'a> Repartition<'a> {
     pub(super) fn new(net: &'a Net, part: Vec<u32>, count: usize) -> Self {
         let mut members = vec![Vec::new(); count];
-        for (vertex, part) in part.iter().enumerate() {
-            members[*part as usize].push(vertex as u32);
-        }
-        let local = vec![u32::MAX; net.len()];
-        Self { net, part, members, local, weight_to: vec![0; count] }
-    }
-
-    fn count(&self) -> usize {
-        self.members.len()
-    }
-
-    /// The parts next to one, with the weight of the edges to each, in ascending order.
-    fn neighbors(&mut self, part: usize, budget: &mut Budget) -> Vec<(u32, i64)> {
-        let mut found = Vec::new();
-        for vertex in &self.members[part] {
-            let arcs = self.net.arcs(*vertex as usize);
-            budget.spend(1 + arcs.len());
-            for Arc { to, weight } in arcs {
-                let other = self.part[*to as usize];
-                if other as usize != part {
-                    if self.weight_to[other as usize] == 0 {
-                        found.push(other);
-                    }
-                    self.weight_to[other as usize] += weight;
-                }
-            }
-        }
-        found.sort_unstable();
-        found.dedup();
-        let take = |other| (other, std::mem::take(&mut self.weight_to[other as usize]));
-        found.into_iter().map(take).collect()
-    }
-
-    /// The vertices of some parts in one list, and their graph.
-    fn union(&mut self, parts: &[u32], budget: &mut Budget) -> (Vec<u32>, Net) {
-        let lists = parts.iter().map(|part| &self.members[*part as usize]);
-        let vertices: Vec<u32> = lists.flatten().copied().collect();
-        let net = self.net.induced(&vertices, &mut self.local);
-        budget.spend(2 * net.sweep());
-        (vertices, net)
-    }
-
-    /// Puts vertices into parts anew: vertex `i` of the list into `parts[place[i]]`.
-    fn assign(&mut self, parts: &[u32], vertices: &[u32], place: impl Fn(usize) -> usize) {
-        for part in parts {
-            self.members[*part as usize].clear();
-        }
-        for (i, vertex) in vertices.iter().enumerate() {
-            let part = parts[place(i)];
-            self.part[*vertex as usize] = part;
-            self.members[part as usize].push(*vertex);
-        }
+        (0..).zip(&part).for_each(|(vertex, part)| members[*part as usize].push(vertex));
+        Self { net, part, members, local: vec![u32::MAX; net.len()] }
     }
 
     /// Divides groups of neighboring parts anew, each part's in turn, for as long as the budget lasts.
     pub(super) fn improve_groups(&mut self, rng: &mut Rng, budget: &mut Budget) {
         let mut seeds: Vec<u32> = Vec::new();
-        while self.count() > 1 && !budget.is_spent() {
+        while self.members.len() > 1 && !budget.is_spent() {
             if seeds.is_empty() {
-                seeds.extend(0..self.count() as u32);
+                seeds.extend(0..self.members.len() as u32);
                 rng.shuffle(&mut seeds);
             }
             let seed = seeds.pop().expect("more than one part");
@@ -208,17 +158,23 @@ impl<'a> Repartition<'a> {
 
     /// Divides some neighboring parts anew, and keeps that if it is not worse.
     fn redivide(&mut self, parts: &[u32], starts: usize, rng: &mut Rng, budget: &mut Budget) {
-        let (vertices, net) = self.union(parts, budget);
-        let sizes: Vec<usize> =
-            parts.iter().map(|part| self.members[*part as usize].len()).collect();
+        let members = || parts.iter().map(|part| &self.members[*part as usize]);
+        let sizes: Vec<usize> = members().map(Vec::len).collect();
+        let vertices: Vec<u32> = members().flatten().copied().collect();
         let before: Vec<u32> =
             (0u32..).zip(&sizes).flat_map(|(i, size)| repeat_n(i, *size)).collect();
-        let place = partition(&net, &sizes, starts, rng, budget);
+        let net = self.net.induced(&vertices, &mut self.local);
         budget.spend(2 * net.sweep());
-        let (after, before) = (net.cut(&place), net.cut(&before));
+        let after = partition(&net, &sizes, starts, rng, budget);
+        budget.spend(2 * net.sweep());
         // What is as good may lead to what is better.
-        if after <= before {
-            self.assign(parts, &vertices, |i| place[i] as usize);
+        if net.cut(&after) <= net.cut(&before) {
+            parts.iter().for_each(|part| self.members[*part as usize].clear());
+            for (vertex, place) in vertices.into_iter().zip(after) {
+                let part = parts[place as usize];
+                self.part[vertex as usize] = part;
+                self.members[part as usize].push(vertex);
+            }
         }
     }
 
@@ -226,28 +182,36 @@ impl<'a> Repartition<'a> {
     fn group(&mut self, seed: u32, count: usize, rng: &mut Rng, budget: &mut Budget) -> Vec<u32> {
         let mut parts = vec![seed];
         let mut around: Vec<(u32, i64)> = Vec::new();
+        let mut last = seed;
         while parts.len() < count {
-            let last = *parts.last().expect("there is one from the start") as usize;
-            for (part, weight) in self.neighbors(last, budget) {
+            let mut beside: BTreeMap<u32, i64> = BTreeMap::new();
+            for vertex in &self.members[last as usize] {
+                let edges = self.net.edges(*vertex as usize);
+                budget.spend(1 + edges.len());
+                for (to, weight) in edges.filter(|(to, _)| self.part[*to] != last) {
+                    *beside.entry(self.part[to]).or_insert(0) += weight;
+                }
+            }
+            for (part, weight) in beside {
                 match around.iter_mut().find(|(other, _)| *other == part) {
                     Some((_, sum)) => *sum += weight,
                     None => around.push((part, weight)),
                 }
             }
             around.retain(|(part, _)| !parts.contains(part));
-            // Repartition with more edges to the others are more likely.
+            // Parts with more edges to the others are more likely.
             let all: i64 = around.iter().map(|(_, weight)| weight.max(&1)).sum();
             let mut at = rng.below(all.max(1) as usize) as i64;
             let hit = around.iter().find(|(_, weight)| {
                 at -= weight.max(&1);
                 at < 0
             });
-            // Repartition without edges to these may still take vertices from them.
-            let part = hit.map_or_else(|| rng.below(self.count()) as u32, |(part, _)| *part);
-            if parts.contains(&part) {
+            // Parts without edges to these may still take vertices from them.
+            last = hit.map_or_else(|| rng.below(self.members.len()) as u32, |(part, _)| *part);
+            if parts.contains(&last) {
                 break;
             }
-            parts.push(part);
+            parts.push(last);
         }
         rng.shuffle(&mut parts);
         parts

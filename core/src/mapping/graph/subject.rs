@@ -24,7 +24,7 @@ impl Subject for Csr {
     }
 
     fn edges(&self, budget: Budget) -> Option<Net> {
-        (budget.left() >= Net::steps(self) as i64).then(|| Net::new(self))
+        (budget.left() >= Net::steps(self) as i64).then(|| Net::new(self.symmetric()))
     }
 
     fn divider<'a>(&self, edges: &'a Net) -> GraphDivider<'a> {

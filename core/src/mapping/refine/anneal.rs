@@ -53,12 +53,12 @@ pub(in crate::mapping) fn anneal<A: Adjacency>(
         return;
     }
     let unit = weights as f64 / graph.len() as f64;
-    let probe = PROBE * graph.vertices() as i64;
+    let probe = Budget::steps(PROBE * graph.vertices() as i64);
     let mut gained = false;
     for (run, warm) in WARM.into_iter().chain(WARM).enumerate() {
         let left = 2 * WARM.len() - run;
         let mut share = match run < WARM.len() {
-            true => budget.split_at_most(probe, left as i64),
+            true => budget.at_most(probe, left as i64),
             false if gained => budget.split(left as i64),
             false => return,
         };
@@ -203,10 +203,9 @@ impl State {
 
     /// The changes in the edges that leave its own node and the other, when a vertex moves there.
     fn changes(&self, graph: &Csr, vertex: usize, to: u32) -> (i64, i64) {
-        let (targets, weights) = graph.row(vertex);
         let from = self.node_of[vertex];
         let (mut own, mut other, mut all) = (0, 0, 0);
-        for (target, weight) in targets.iter().zip(weights) {
+        for (target, weight) in graph.row(vertex) {
             let node = self.node_of[*target as usize];
             all += weight;
             own += if node == from { *weight } else { 0 };
@@ -221,11 +220,11 @@ impl State {
         let bits = random.next();
         let (upper, lower) = (bits >> 32, bits & 0xffff_ffff);
         let u = ((upper * self.node_of.len() as u64) >> 32) as usize;
-        let (targets, _) = graph.row(u);
-        if targets.is_empty() {
+        let row = graph.row(u);
+        if row.is_empty() {
             return STEPS;
         }
-        let neighbor = targets[((lower * targets.len() as u64) >> 32) as usize];
+        let (neighbor, _) = row[((lower * row.len() as u64) >> 32) as usize];
         let (a, b) = (self.node_of[u] as usize, self.node_of[neighbor as usize] as usize);
         if a == b {
             return STEPS;
@@ -245,7 +244,7 @@ impl State {
         if change <= temperature * random.exponential() {
             self.apply(u, b, (da, db));
         }
-        STEPS + targets.len()
+        STEPS + row.len()
     }
 
     /// Moves a vertex to node `b`.

@@ -22,7 +22,12 @@ pub(in crate::mapping) struct Budget {
 impl Budget {
     /// The steps that take about `seconds`.
     pub(in crate::mapping) fn seconds(seconds: f64) -> Self {
-        Self { left: (seconds.max(0.0) * STEPS_PER_SECOND) as i64 }
+        Self::steps((seconds * STEPS_PER_SECOND) as i64)
+    }
+
+    /// This number of steps.
+    pub(in crate::mapping) fn steps(steps: i64) -> Self {
+        Self { left: steps.max(0) }
     }
 
     /// Takes steps.
@@ -50,24 +55,12 @@ impl Budget {
         Self { left: share }
     }
 
-    /// As [`split`](Self::split), but no more than takes these seconds.
+    /// As [`split`](Self::split), but no more than `most`.
     #[must_use]
-    pub(in crate::mapping) fn at_most(&mut self, seconds: f64, parts: i64) -> Self {
-        self.split_at_most(Self::seconds(seconds).left, parts)
-    }
-
-    /// As [`split`](Self::split), but at most this number of steps.
-    #[must_use]
-    pub(in crate::mapping) fn split_at_most(&mut self, steps: i64, parts: i64) -> Self {
-        let share = (self.left() / parts).min(steps);
+    pub(in crate::mapping) fn at_most(&mut self, most: Self, parts: i64) -> Self {
+        let share = (self.left() / parts).min(most.left());
         self.left -= share;
         Self { left: share }
-    }
-
-    /// As much of this as there is, and at most this number of steps.
-    #[must_use]
-    pub(in crate::mapping) fn no_more_than(self, steps: i64) -> Self {
-        Self { left: self.left.min(steps.max(0)) }
     }
 
     /// Takes the share of `part` in `whole` of what is left.

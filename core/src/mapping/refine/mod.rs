@@ -11,7 +11,7 @@ mod partition;
 
 use super::cost::{Adjacency, Goal};
 
-pub(super) use self::anneal::anneal;
+use self::anneal::anneal;
 pub(super) use self::budget::Budget;
 #[cfg(test)]
 pub(super) use self::budget::SPENT;

@@ -1,6 +1,7 @@
 //! A mapping that changes by exchanges.
 
 use crate::mapping::cost::{Adjacency, Cost};
+use crate::mapping::csr::grouped;
 
 /// The node of each vertex, and the vertices of each node. Memory: 12 bytes a vertex.
 #[derive(Debug, Clone)]
@@ -21,23 +22,10 @@ pub(in crate::mapping) struct Partition<'a, A> {
 impl<'a, A: Adjacency> Partition<'a, A> {
     /// Every vertex on the node given, of `nodes` nodes. O(vertices + edges).
     pub(in crate::mapping) fn new(graph: &'a A, node_of: Vec<u32>, nodes: usize) -> Self {
-        let mut starts = vec![0u32; nodes + 1];
-        for node in &node_of {
-            starts[*node as usize + 1] += 1;
-        }
-        for node in 0..nodes {
-            starts[node + 1] += starts[node];
-        }
-        let mut next = starts.clone();
-        let mut members = vec![0; node_of.len()];
+        let (members, starts) = grouped(&node_of, nodes);
         let mut places = vec![0; node_of.len()];
+        (0..).zip(&members).for_each(|(place, vertex)| places[*vertex as usize] = place);
         let mut leaving = vec![0; nodes];
-        for (vertex, &node) in node_of.iter().enumerate() {
-            let place = next[node as usize];
-            next[node as usize] += 1;
-            members[place as usize] = vertex as u32;
-            places[vertex] = place;
-        }
         graph.for_each_cut_edge(&node_of, |from, _, weight| leaving[from as usize] += weight);
         Self { graph, node_of, members, starts, places, leaving }
     }
