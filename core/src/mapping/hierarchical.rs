@@ -90,11 +90,7 @@ pub(super) fn map_hierarchical<S: Subject>(
     if problem.is_done(&best.cost) {
         return best;
     }
-    let mut share = budget.split(4);
-    let node_of = rematched(edges, &best.node_of, model, &mut share);
-    let algorithm = best.algorithm;
-    offer(&mut best, problem.mapping(node_of, algorithm));
-    budget.put_back(share);
+    let alone = (best.node_of.clone(), best.algorithm);
     let mut multisecting = budget.split(2);
     for (i, nodes) in choices.iter().enumerate() {
         if problem.is_done(&best.cost) {
@@ -112,6 +108,10 @@ pub(super) fn map_hierarchical<S: Subject>(
     if problem.is_done(&best.cost) {
         return best;
     }
+    let mut share = budget.split(4);
+    let node_of = rematched(edges, &alone.0, model, &mut share);
+    offer(&mut best, problem.mapping(node_of, alone.1));
+    budget.put_back(share);
     let mut partition = Partition::new(edges, best.node_of.clone(), nodes);
     // Exchanges count edges from both of their ends, and may fill the node's links as long as others take longer.
     let most = match objective {
