@@ -102,8 +102,10 @@ fn divide_irregular(
     let graph = Csr::induced(lattice, cells, &mut vec![u32::MAX; lattice.vertices()]);
     let sequence: Vec<u32> = (0..sizes.len() as u32).collect();
     budget.spend(cells.len() * (2 + lattice.degree()));
-    let walks =
-        strips::strips(lattice, sizes).into_iter().take(STRIPS).map(|(_, way)| Shape::Strips(way));
+    let mut share = budget.split(2);
+    let ways = strips::strips(lattice, sizes, &mut share);
+    budget.put_back(share);
+    let walks = ways.into_iter().take(STRIPS).map(|(_, way)| Shape::Strips(way));
     let mut best: Option<(i64, Vec<u32>)> = None;
     for (i, shape) in std::iter::once(Shape::Bisection).chain(walks).enumerate() {
         if i > 0 && budget.left() < (8 * (lattice.vertices() + graph.len())) as i64 {

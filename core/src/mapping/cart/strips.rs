@@ -1,45 +1,105 @@
 //! Strips: the grid is cut into strips along one dimension, which are walked to and fro and filled
 //! with one node after the other, so that nodes of any sizes fit.
+//!
+//! Of more than two dimensions slabs are cut first, and each of them into strips of its own. Where a strip begins it is
+//! known how many cells are filled, so what the ends of nodes cut in it depends on its width alone: the best widths are
+//! found one after the other (dynamic programming), for nearest neighbors in two dimensions exactly.
+
+#[cfg(test)]
+mod tests;
+
+use std::cmp::{Ordering, Reverse};
 
 use crate::mapping::cost::Adjacency;
 use crate::mapping::lattice::{Axis, Lattice};
+use crate::mapping::refine::Budget;
 
-/// Of more nodes the ends of the first are looked at.
-pub(super) const MOST_ENDS: usize = 4_096;
-
-/// More ways to cut than these are not looked at: grids of very many dimensions have too many.
-const MOST: usize = 5_000;
+/// The ratios of widths to the side of the best box, up and down, that are tried: the largest that the budget allows.
+const WIDE: [f64; 2] = [2.0, 1.5];
+/// The ratios for one way where it allows none of them, beside all ways with one width across each dimension.
+const NARROW: [f64; 3] = [1.25, 1.1, 1.0];
 
 /// One way to cut the grid.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Strips {
-    /// The dimension along which strips run.
-    along: usize,
-    /// The ends of the strips in every dimension; along the strips there is only one.
-    ends: Vec<Vec<u32>>,
+    /// The dimension along which strips run, then those across, the outermost first.
+    order: Vec<usize>,
+    /// The width of each slab, followed by those in it.
+    widths: Vec<u32>,
 }
 
-/// All ways to cut the grid for nodes of these sizes in this order, those first that cost least.
-pub(super) fn strips(lattice: &Lattice, sizes: &[u32]) -> Vec<(i64, Strips)> {
+/// The best ways to cut the grid for nodes with these shares of it, in this order, the cheapest first: one for each
+/// dimension along which strips can run, and of three for each order of the others. Fewer are tried, and fewer widths,
+/// where the budget does not last.
+pub(super) fn strips(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> Vec<(i64, Strips)> {
+    let cells = lattice.vertices() as u64;
+    let all: u64 = sizes.iter().map(|size| u64::from(*size)).sum();
+    let ends = sizes.iter().scan(0, |sum, size| {
+        *sum += u64::from(*size);
+        Some((*sum * cells / all) as i64)
+    });
+    let starts: Vec<i64> = std::iter::once(0).chain(ends).collect();
+    let sides = sides(lattice, (lattice.vertices() / sizes.len()).max(1) as u32);
+    let orders = orders(lattice.axes());
     let mut found = Vec::new();
-    let mean = (lattice.vertices() / sizes.len()).max(1) as u32;
-    let heights = heights(lattice, mean);
-    for along in 0..lattice.axes().len() {
-        let mut strips = Strips { along, ends: Vec::new() };
-        let share = MOST / lattice.axes().len() * (along + 1);
-        extend(lattice, &heights, &mut strips, share, &mut found);
+    for (i, order) in orders.iter().enumerate() {
+        let (left, share) = (budget.left(), budget.left() / (orders.len() - i) as i64);
+        let axes: Vec<Axis> = order.iter().map(|i| lattice.axes()[*i]).collect();
+        let sides: Vec<f64> = order.iter().map(|i| sides[*i]).collect();
+        let ranges = |ratio: f64| -> Vec<(u32, u32)> {
+            axes.iter().zip(&sides).map(|(axis, side)| range(axis.size, *side, ratio)).collect()
+        };
+        let mut search = Search::new(&axes, &starts, ranges(WIDE[0]));
+        let fits = |search: &mut Search<'_>, ratio: f64, steps: i64| {
+            search.ranges = ranges(ratio);
+            search.work() <= steps
+        };
+        let mut best = None;
+        if fits(&mut search, WIDE[0], share) || fits(&mut search, WIDE[1], left) {
+            best = Some(search.cut(1, 0));
+        } else {
+            search.ranges = ranges(WIDE[0]);
+            if search.work_alike() <= if i == 0 { left } else { share } {
+                best = Some(search.cut_alike(1));
+            }
+            if i == 0 && NARROW.into_iter().any(|ratio| fits(&mut search, ratio, left)) {
+                best = best.into_iter().chain([search.cut(1, 0)]).min();
+            }
+        }
+        budget.spend(search.steps);
+        found.extend(best.map(|(cost, widths)| (cost, Strips { order: order.clone(), widths })));
     }
-    let mut found: Vec<_> =
-        found.into_iter().map(|strips| (strips.cost(lattice, sizes), strips)).collect();
     found.sort();
-    found.dedup();
     found
 }
 
-/// The range of heights of strips in each dimension: from half of the side of the box of `size` cells whose surface
-/// weighs least to twice that. The surface across a dimension is the volume by the side, so sides are as the weights:
-/// where these are all the same it is a cube, else no longer than the grid.
-fn heights(lattice: &Lattice, size: u32) -> Vec<(u32, u32)> {
+/// The least and the largest width of strips across a dimension of this size: those of the most and of the fewest
+/// strips nearly as wide as each other.
+fn range(size: u32, side: f64, ratio: f64) -> (u32, u32) {
+    let count = |strips: f64| (strips.round() as u32).clamp(1, size);
+    let strips = f64::from(size) / side;
+    (size / count(strips * ratio), size.div_ceil(count(strips / ratio)))
+}
+
+/// For each dimension along which strips can run, the longest first, the order in which the others are cut.
+fn orders(axes: &[Axis]) -> Vec<Vec<usize>> {
+    let mut along: Vec<usize> = (0..axes.len()).collect();
+    along.sort_by_key(|i| Reverse(axes[*i].size));
+    let order = |(along, back): (usize, bool)| {
+        let mut across: Vec<usize> = (0..axes.len()).filter(|i| *i != along).collect();
+        if back {
+            across.reverse();
+        }
+        std::iter::once(along).chain(across).collect()
+    };
+    let ways = if axes.len() == 3 { 2 } else { 1 };
+    let both = (0..ways).flat_map(|way| along.iter().map(move |along| (*along, way == 1)));
+    both.map(order).collect()
+}
+
+/// The sides of the box of `size` cells whose surface weighs least. The surface across a dimension is the volume by the
+/// side, so sides are as the weights: where these are all the same it is a cube, else no longer than the grid.
+fn sides(lattice: &Lattice, size: u32) -> Vec<f64> {
     let axes = lattice.axes();
     let alike = axes.iter().all(|axis| axis.weight == axes[0].weight);
     let side = |axis: &Axis, unit: f64| {
@@ -53,231 +113,247 @@ fn heights(lattice: &Lattice, size: u32) -> Vec<(u32, u32)> {
         let volume: f64 = axes.iter().map(|axis| side(axis, unit)).product();
         *(if volume <= f64::from(size) { &mut low } else { &mut high }) = unit;
     }
-    let range = |axis: &Axis| {
-        let side = (side(axis, low) + 1e-9) as u32;
-        (side.div_ceil(2), 2 * side + 1)
-    };
-    axes.iter().map(range).collect()
+    axes.iter().map(|axis| side(axis, low) + 1e-9).collect()
 }
 
-/// Adds all ways to cut the dimensions that are not cut yet.
-fn extend(
-    lattice: &Lattice,
-    heights: &[(u32, u32)],
-    strips: &mut Strips,
-    most: usize,
-    found: &mut Vec<Strips>,
-) {
-    if found.len() >= most {
-        return;
-    }
-    let axes = lattice.axes();
-    let Some(axis) = axes.get(strips.ends.len()) else {
-        found.push(strips.clone());
-        return;
-    };
-    let at = strips.ends.len();
-    let along = strips.along;
-    let mut next = |ends| {
-        strips.ends.push(ends);
-        extend(lattice, heights, strips, most, found);
-        strips.ends.pop();
-    };
-    if at == along {
-        next(vec![axis.size]);
-        return;
-    }
-    let (low, high) = heights[at];
-    if high >= axis.size {
-        next(vec![axis.size]);
-    }
-    let higher = (low..=high.min(axis.size - 1)).rev();
-    let counts: Vec<u32> = match axes.len() {
-        2 => (axis.size.div_ceil(high.min(axis.size)).max(2)..=axis.size.div_ceil(low)).collect(),
-        // Of more dimensions some numbers of strips: all take too long on large grids.
-        _ => {
-            let mut counts: Vec<u32> =
-                higher.clone().map(|height| axis.size.div_ceil(height)).collect();
-            counts.dedup();
-            counts
-        }
-    };
-    // Strips nearly as high as each other,
-    for count in counts {
-        let end = |i| (u64::from(axis.size) * u64::from(i) / u64::from(count)) as u32;
-        next((1..=count).map(end).collect());
-    }
-    // or all of one height but the last.
-    for height in higher.filter(|height| axis.size % height != 0 && axes.len() < 4) {
-        next((1..=axis.size.div_ceil(height)).map(|i| (i * height).min(axis.size)).collect());
-    }
-}
-
-impl Strips {
-    /// The cost of filling nodes of these sizes one after the other: the walls between strips, and what each end of
-    /// a node cuts in its strip. Exact for nearest neighbors, except that of a node which goes on in the next strip
-    /// only whole planes count as joined; of many nodes the first stand for all.
-    fn cost(&self, lattice: &Lattice, sizes: &[u32]) -> i64 {
-        let axes = lattice.axes();
-        let cells = lattice.vertices() as i64;
-        let mut walls = 0;
-        for (axis, ends) in axes.iter().zip(&self.ends) {
-            let strips = ends.len() as i64;
-            let count = if axis.periodic && strips > 1 { strips } else { strips - 1 };
-            walls += axis.weight * count * (cells / i64::from(axis.size));
-        }
-        let (mut course, mut section) = (Course::new(axes.len()), Section::default());
-        section.enter(self, axes, &course);
-        let (mut cut, mut seen, mut at) = (0, 0, 0);
-        'nodes: for &size in sizes.iter().take(MOST_ENDS) {
-            let mut left = i64::from(size);
-            seen += left;
-            loop {
-                let (start, taken) = (at, left.min(section.length - at));
-                at += taken;
-                left -= taken;
-                if at < section.length {
-                    cut += section.cut_at(start, at, axes);
-                    break;
-                }
-                let Some(turned) = course.advance(&self.ends) else { break 'nodes };
-                let planes = taken / section.plane;
-                section.enter(self, axes, &course);
-                at = 0;
-                // The planes that the node has on both sides of the wall.
-                let planes = planes.min(left.min(section.length) / section.plane);
-                cut -= planes * (section.plane / section.sides[turned]) * axes[turned].weight;
-                if left == 0 {
-                    break;
-                }
-            }
-        }
-        walls + (i128::from(cut) * i128::from(cells) / i128::from(seen.max(1))) as i64
-    }
-
-    /// Calls `visit` for every cell, along the strips.
-    pub(super) fn walk(&self, lattice: &Lattice, mut visit: impl FnMut(u32)) {
-        let axes = lattice.axes();
-        let mut course = Course::new(axes.len());
-        let mut turned = false;
-        loop {
-            let size = axes[self.along].size;
-            for step in 0..size {
-                let position = if turned { size - 1 - step } else { step };
-                let base = position * axes[self.along].stride;
-                self.section(lattice, &course, 0, base, &mut visit);
-            }
-            turned = !turned;
-            if course.advance(&self.ends).is_none() {
-                return;
-            }
-        }
-    }
-
-    /// The range of the strip that is walked, in a dimension.
-    fn range(&self, axis: usize, course: &Course) -> (u32, u32) {
-        let (ends, at) = (&self.ends[axis], course.strip[axis]);
-        (if at == 0 { 0 } else { ends[at - 1] }, ends[at])
-    }
-
-    /// Calls `visit` for the cells of a section across a strip.
-    fn section(
-        &self,
-        lattice: &Lattice,
-        course: &Course,
-        axis: usize,
-        base: u32,
-        visit: &mut impl FnMut(u32),
-    ) {
-        if axis == self.ends.len() {
-            visit(base);
-            return;
-        }
-        if axis == self.along {
-            return self.section(lattice, course, axis + 1, base, visit);
-        }
-        let (first, end) = self.range(axis, course);
-        for position in first..end {
-            let base = base + position * lattice.axes()[axis].stride;
-            self.section(lattice, course, axis + 1, base, visit);
-        }
-    }
-}
-
-/// The strip that a walk is in, one number a dimension; each goes forth and back as those before it change.
-struct Course {
-    strip: Vec<usize>,
-    back: Vec<bool>,
-}
-
-impl Course {
-    fn new(ndims: usize) -> Self {
-        Self { strip: vec![0; ndims], back: vec![false; ndims] }
-    }
-
-    /// Goes on to the next strip, and returns the dimension in which that lies; `None` after the last.
-    fn advance(&mut self, ends: &[Vec<u32>]) -> Option<usize> {
-        for i in (0..ends.len()).rev() {
-            let last = ends[i].len() - 1;
-            if self.strip[i] != if self.back[i] { 0 } else { last } {
-                self.strip[i] = if self.back[i] { self.strip[i] - 1 } else { self.strip[i] + 1 };
-                return Some(i);
-            }
-            self.back[i] = !self.back[i];
-        }
-        None
-    }
-}
-
-/// A strip, for counting what is cut in it: its cells have numbers in the order of the walk.
-#[derive(Default)]
-struct Section {
-    /// The width in each dimension; 1 in the dimension along which it runs.
+/// The search for widths, strips running along the first of the axes.
+struct Search<'a> {
+    axes: &'a [Axis],
+    /// The least and the largest width across each axis.
+    ranges: Vec<(u32, u32)>,
+    /// The first cell of each node, and the number of all cells.
+    starts: &'a [i64],
+    /// The widths of what is being cut; 1 along the strips.
     sides: Vec<i64>,
-    /// The cells of a plane across it.
-    plane: i64,
-    /// All of its cells.
-    length: i64,
-    along: usize,
+    steps: usize,
 }
 
-impl Section {
-    /// Becomes the strip that a walk is in.
-    fn enter(&mut self, strips: &Strips, axes: &[Axis], course: &Course) {
-        self.along = strips.along;
-        self.sides.clear();
-        self.sides.extend((0..axes.len()).map(|i| {
-            let (first, end) = strips.range(i, course);
-            if i == strips.along { 1 } else { i64::from(end - first) }
-        }));
-        self.plane = self.sides.iter().product();
-        self.length = self.plane * i64::from(axes[self.along].size);
+/// The best way to cut off slabs of which the last is `width` wide.
+struct Slabs {
+    cost: i64,
+    width: u32,
+    /// The widths in the last one.
+    inner: Vec<u32>,
+    /// The best way for those before the last: its place among all that end where that begins.
+    before: usize,
+}
+
+impl<'a> Search<'a> {
+    fn new(axes: &'a [Axis], starts: &'a [i64], ranges: Vec<(u32, u32)>) -> Self {
+        Self { axes, ranges, starts, sides: vec![1; axes.len()], steps: 0 }
     }
 
-    /// The edges from the cells from `start` on to the end of their node to cells behind that.
-    fn cut_at(&self, start: i64, end: i64, axes: &[Axis]) -> i64 {
-        // Edges of one length in a row of cells, of which the first `from` have one.
-        let crossing = |start: i64, end: i64, length: i64, from: i64| {
-            (end.min(from) - start.max(end - length)).max(0)
+    /// About the steps that it takes to try all widths; infinitely many if that takes more memory than what comes after it.
+    fn work(&self) -> i64 {
+        let cells: f64 = self.axes.iter().map(|axis| f64::from(axis.size)).product();
+        let (mut ends, mut strips, mut pairs, mut kept) = (self.starts.len() as f64, 1.0, 0.0, 0.0);
+        for (axis, (low, high)) in self.axes.iter().zip(&self.ranges).skip(1) {
+            let (size, count) = (f64::from(axis.size), f64::from(high - low + 1));
+            ends *= 0.5 * f64::from(low + high) * count;
+            pairs = strips * size * count * count;
+            strips *= size * count;
+            kept += size * count;
+        }
+        let steps = (ends + 4.0 * strips) * self.axes.len() as f64 + pairs;
+        if kept > (cells / 4.0).max(10_000.0) { i64::MAX } else { steps as i64 }
+    }
+
+    /// The best way with one width across each axis from `level` on, but for the last slab.
+    fn cut_alike(&mut self, level: usize) -> (i64, Vec<u32>) {
+        let Some(&(low, high)) = self.ranges.get(level) else { return self.cut(1, 0) };
+        let of = |width| {
+            self.ranges[level] = (width, width);
+            self.cut_alike(level + 1)
         };
-        let axis = &axes[self.along];
-        let mut sum = axis.weight * crossing(start, end, self.plane, self.length - self.plane);
+        let best = (low..=high).map(of).min().expect("one width at least");
+        self.ranges[level] = (low, high);
+        best
+    }
+
+    /// About the steps that this takes.
+    fn work_alike(&self) -> i64 {
+        let (mut ways, mut strips) = (1.0, 1.0);
+        for (axis, (low, high)) in self.axes.iter().zip(&self.ranges).skip(1) {
+            ways *= f64::from(high - low + 1);
+            strips *= f64::from(axis.size) / (0.5 * f64::from(low + high));
+        }
+        (ways * (self.starts.len() as f64 + 4.0 * strips) * self.axes.len() as f64) as i64
+    }
+
+    /// The least cost of cuts across the axes from `level` on, and the widths; the cells before `first` are filled.
+    fn cut(&mut self, level: usize, first: i64) -> (i64, Vec<u32>) {
+        let Some(&Axis { size, periodic, weight, .. }) = self.axes.get(level) else {
+            return (self.strip(first), Vec::new());
+        };
+        let inside: i64 = self.axes[level + 1..].iter().map(|axis| i64::from(axis.size)).product();
+        let section: i64 = self.sides[..level].iter().product();
+        let plane = inside * section * i64::from(self.axes[0].size);
+        let (low, high) = self.ranges[level];
+        // By where they end.
+        let mut best: Vec<Vec<Slabs>> = (0..=size).map(|_| Vec::new()).collect();
+        for at in 0..size {
+            let (first, rest) = (first + i64::from(at) * plane, size - at);
+            let before = std::mem::take(&mut best[at as usize]);
+            if at > 0 && before.is_empty() {
+                continue;
+            }
+            let parts = self.parts(level, first);
+            let wall = if at > 0 || periodic { weight * plane } else { 0 };
+            for width in low.min(rest)..=high.min(rest) {
+                self.sides[level] = width.into();
+                let (inner_cost, inner) = self.cut(level + 1, first);
+                self.sides[level] = 1;
+                let joined = |slabs: &Slabs| weight * self.joined(level, parts, slabs.width, width);
+                let ways =
+                    before.iter().enumerate().map(|(i, slabs)| (slabs.cost - joined(slabs), i));
+                let (least, i) = ways.min().unwrap_or((0, 0));
+                let cost = least + inner_cost + if width < size { wall } else { 0 };
+                best[(at + width) as usize].push(Slabs { cost, width, inner, before: i });
+            }
+            self.steps += before.len() * (high - low + 1) as usize;
+            best[at as usize] = before;
+        }
+        let mut at = size as usize;
+        let ways = best[at].iter().enumerate().map(|(i, slabs)| (slabs.cost, i));
+        let (cost, mut i) = ways.min().expect("a last slab may have any width below the least");
+        let mut slabs = Vec::new();
+        while at > 0 {
+            let last = best[at].swap_remove(i);
+            at -= last.width as usize;
+            i = last.before;
+            slabs.push(last);
+        }
+        let widths = slabs.into_iter().rev();
+        let widths = widths.flat_map(|slabs| std::iter::once(slabs.width).chain(slabs.inner));
+        (cost, widths.collect())
+    }
+
+    /// The cells before and behind a wall between strips of the node that has both. Of slabs it is not known which strips
+    /// meet.
+    fn parts(&self, level: usize, wall: i64) -> (i64, i64) {
+        let next = self.starts.partition_point(|start| *start <= wall);
+        match self.starts.get(next) {
+            Some(end) if level + 1 == self.axes.len() => (wall - self.starts[next - 1], end - wall),
+            _ => (0, 0),
+        }
+    }
+
+    /// The edges inside a node with these parts across the wall between two strips of these widths.
+    fn joined(&self, level: usize, parts: (i64, i64), before: u32, width: u32) -> i64 {
+        if parts.0 == 0 {
+            return 0;
+        }
+        let face: i64 = self.sides[..level].iter().product();
+        // Whole planes, and the cells at the wall in one that is not.
+        let side = |cells: i64, plane: i64| (cells / plane, (cells % plane).min(face));
+        let length = i64::from(self.axes[0].size);
+        let (before, width) = (face * i64::from(before), face * i64::from(width));
+        let (planes, more) = side(parts.0.min(length * before), before);
+        let (planes_on, more_on) = side(parts.1.min(length * width), width);
+        let rest = match planes.cmp(&planes_on) {
+            Ordering::Less => more,
+            Ordering::Greater => more_on,
+            // The last cells of the one and the first of the other.
+            Ordering::Equal => (more + more_on - face).max(0),
+        };
+        planes.min(planes_on) * face + rest
+    }
+
+    /// The edges that the ends of nodes cut in a strip.
+    fn strip(&mut self, first: i64) -> i64 {
+        let plane = self.sides.iter().product::<i64>() as i32;
+        let length = plane * self.axes[0].size as i32;
+        let next = self.starts.partition_point(|start| *start <= first);
+        let (mut start, mut cut) = (0, 0);
+        self.steps += 4 * self.axes.len();
+        for end in &self.starts[next..] {
+            self.steps += self.axes.len();
+            let end = (end - first) as i32;
+            if end >= length {
+                break;
+            }
+            cut += self.cut_at(start, end, plane, length);
+            start = end;
+        }
+        cut
+    }
+
+    /// The edges from the cells of a strip from `start` on to the end of their node to cells behind that.
+    fn cut_at(&self, start: i32, end: i32, plane: i32, length: i32) -> i64 {
+        // Edges of one length in a row of cells, of which the first `from` have one.
+        let crossing = |start: i32, end: i32, length: i32, from: i32| {
+            i64::from((end.min(from) - start.max(end - length)).max(0))
+        };
+        let axis = &self.axes[0];
+        let around = length - plane;
+        let mut sum = axis.weight * crossing(start, end, plane, around);
         if axis.periodic {
-            let around = self.length - self.plane;
-            sum += axis.weight * crossing(start, end, around, self.plane);
+            sum += axis.weight * crossing(start, end, around, plane);
         }
         // In the plane that is not full: rows, planes of rows and so on, of which one is not full each.
         let mut stride = 1;
-        for (i, axis) in axes.iter().enumerate().rev().filter(|(i, _)| *i != self.along) {
-            let block = stride * self.sides[i];
+        for (axis, side) in self.axes.iter().zip(&self.sides).skip(1) {
+            let block = stride * *side as i32;
             let rest = end % block;
             let begin = (start - (end - rest)).max(0);
             sum += axis.weight * crossing(begin, rest, stride, block - stride);
-            if axis.periodic && self.sides[i] == i64::from(axis.size) {
+            if axis.periodic && *side == i64::from(axis.size) {
                 sum += axis.weight * crossing(begin, rest, block - stride, stride);
             }
             stride = block;
         }
         sum
+    }
+}
+
+impl Strips {
+    /// Calls `visit` for every cell, along the strips.
+    pub(super) fn walk(&self, lattice: &Lattice, visit: impl FnMut(u32)) {
+        let axes: Vec<Axis> = self.order.iter().map(|i| lattice.axes()[*i]).collect();
+        let ranges = axes.iter().map(|axis| (0, axis.size)).collect();
+        let back = vec![false; axes.len()];
+        Walk { axes, widths: self.widths.iter(), ranges, back, visit }.slabs(1);
+    }
+}
+
+/// A walk through strips. Across each axis it goes forth and back.
+struct Walk<'a, F> {
+    axes: Vec<Axis>,
+    widths: std::slice::Iter<'a, u32>,
+    ranges: Vec<(u32, u32)>,
+    back: Vec<bool>,
+    visit: F,
+}
+
+impl<F: FnMut(u32)> Walk<'_, F> {
+    fn slabs(&mut self, level: usize) {
+        let Some(&Axis { size, .. }) = self.axes.get(level) else {
+            self.cells(0, 0);
+            self.back[0] = !self.back[0];
+            return;
+        };
+        let mut at = 0;
+        while at < size {
+            let Some(width) = self.widths.next() else { return };
+            self.ranges[level] =
+                if self.back[level] { (size - at - width, size - at) } else { (at, at + width) };
+            at += width;
+            self.slabs(level + 1);
+        }
+        self.back[level] = !self.back[level];
+    }
+
+    /// The cells of a strip, in planes across it, in which the innermost axis comes first.
+    fn cells(&mut self, level: usize, base: u32) {
+        let ((first, end), stride) = (self.ranges[level], self.axes[level].stride);
+        for step in first..end {
+            let position = if self.back[level] { end - 1 - (step - first) } else { step };
+            let base = base + position * stride;
+            match level {
+                0 if self.axes.len() > 1 => self.cells(self.axes.len() - 1, base),
+                0 | 1 => (self.visit)(base),
+                _ => self.cells(level - 1, base),
+            }
+        }
     }
 }
