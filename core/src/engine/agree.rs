@@ -332,3 +332,63 @@ fn name_difference<C: Comm>(
     let difference = shared.difference(&theirs, strict);
     Ok(first_fault(comm, difference)?.unwrap_or_else(|| differs(0, shared.function)))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::decision::CallSettings;
+
+    /// The colors of a call with each number of vertices, either collectives, settings and choices that make other
+    /// calls follow, or another result.
+    #[test]
+    fn what_is_not_alike_has_another_color() {
+        let mut colors = Vec::new();
+        let functions = [
+            (Function::CartCreate, &[Some(4), Some(3)][..]),
+            (Function::GraphCreate, &[Some(0), Some(4), Some(3)]),
+            (Function::DistGraphCreate, &[Some(4)]),
+            (Function::DistGraphCreateAdjacent, &[Some(4)]),
+        ];
+        for (function, sizes) in functions {
+            for (vertices, bits) in sizes.iter().flat_map(|size| (0..16).map(move |b| (*size, b))) {
+                let bit = |at: i32| bits >> at & 1 == 1;
+                let settings = CallSettings {
+                    reporting: bit(0),
+                    combine: if bit(1) { Combine::On } else { Combine::Off },
+                    check: if bit(2) {
+                        Check::default().with(Rule::Edges)
+                    } else {
+                        Check::default()
+                    },
+                    ..CallSettings::default()
+                };
+                let request = Some(ReorderRequest { settings, ..ReorderRequest::default() });
+                for chosen in [None, Some(0), Some(1)] {
+                    let choice = Some(Choice {
+                        argument: "weights",
+                        ways: ["one", "the other"],
+                        chosen,
+                        tolerated: false,
+                    });
+                    let shared = Shared { function, arguments: &[] };
+                    let contribution = Contribution {
+                        fault: None,
+                        shared,
+                        vertices,
+                        request,
+                        choice,
+                        neighbors: None,
+                    };
+                    let sequence = contribution.call_sequence(4, bit(3));
+                    assert!((0..CALL_SEQUENCES).contains(&sequence), "{sequence}");
+                    colors.push(contribution.color(4, bit(3)));
+                }
+            }
+        }
+        assert!(colors.iter().all(|color| *color >= DIGESTS));
+        let count = colors.len();
+        colors.sort_unstable();
+        colors.dedup();
+        assert_eq!(colors.len(), count);
+    }
+}

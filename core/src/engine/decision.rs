@@ -249,6 +249,39 @@ mod tests {
     }
 
     #[test]
+    fn what_rank_0_says_is_decided() {
+        let request = ReorderRequest { reorder: true, ..ReorderRequest::default() };
+        let [off, granted] = [Permission::Off as i64, Permission::Granted as i64];
+        let known = |knowledge| (knowledge as i64) << KNOWLEDGE;
+        let decided = |permission, root| {
+            let made = request.decision(permission, root);
+            [made.moving, made.planning, made.reporting, made.scramble, made.known]
+        };
+        let nodes = known(MachineKnowledge::Known);
+        assert_eq!(decided(off, nodes | SCRAMBLE), [false, false, false, false, true]);
+        assert_eq!(decided(off, nodes | REPORTING), [false, true, true, false, true]);
+        assert_eq!(decided(granted, nodes), [true, true, false, false, true]);
+        let unknown = known(MachineKnowledge::Unknown);
+        assert_eq!(decided(granted, unknown | SCRAMBLE), [true, true, false, true, false]);
+        let one = known(MachineKnowledge::OneNode);
+        assert_eq!(decided(granted, one), [false, false, false, false, true]);
+        assert_eq!(decided(granted, one | SCRAMBLE), [true, true, false, true, true]);
+
+        // No process moves where arguments differ, at random neither.
+        let moving = request.decision(granted, nodes | SCRAMBLE);
+        let expected = ReorderDecision {
+            moving: false,
+            planning: false,
+            scramble: false,
+            outcome: ReorderOutcome::Differing,
+            ..moving
+        };
+        assert_eq!(moving.of_differing_arguments(), expected);
+        let told = request.decision(off, nodes | REPORTING);
+        assert_eq!(told.of_differing_arguments(), told);
+    }
+
+    #[test]
     fn known_programs_are_moved_where_the_user_insists() {
         let lammps = IncompatibleProgram::numbered(1);
         let lammps = lammps.expect("in the table");

@@ -102,6 +102,7 @@ mod tests {
             assert_eq!(IncompatibleProgram::numbered(number), None);
         }
         assert_eq!(IncompatibleProgram::of_symbol("main"), None);
+        assert!(TABLE[0].to_string().starts_with("LAMMPS uses ranks of the grid"));
     }
 
     #[test]

@@ -182,6 +182,7 @@ mod tests {
         assert_eq!(by("always,scramble:1:dist_graph_create"), [false, false, true, false]);
         let two = "scramble:1:dist_graph_create_adjacent+graph_create";
         assert_eq!(by(two), [false, true, false, true]);
+        assert_eq!(by(&format!("{two}+graph_create")), [false, true, false, true]);
         assert!(!two.parse::<Policy>().unwrap().by.has(Function::CartSub));
     }
 }

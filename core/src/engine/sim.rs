@@ -26,6 +26,12 @@ thread_local! {
     pub(crate) static HOST_GRAPH: std::cell::Cell<HostGraph> = const { std::cell::Cell::new(HostGraph::Nowhere) };
 }
 
+#[cfg(test)]
+thread_local! {
+    /// The program as the process of this thread knows it.
+    pub(crate) static INCOMPATIBLE: std::cell::Cell<Option<&'static IncompatibleProgram>> = const { std::cell::Cell::new(None) };
+}
+
 /// The cases in which neighborhood collectives are to be the host's own.
 #[cfg(test)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -223,11 +229,18 @@ impl Comm for Sim {
         }
     }
 
+    #[cfg(test)]
+    fn incompatible_program(&self) -> Option<&'static IncompatibleProgram> {
+        INCOMPATIBLE.get()
+    }
+
+    #[cfg(not(test))]
     fn incompatible_program(&self) -> Option<&'static IncompatibleProgram> {
         None
     }
 
     fn weights(&self, _dims: &[i32]) -> Option<Vec<i64>> {
+        assert_eq!(self.rank, 0, "only rank 0 is asked");
         None
     }
 

@@ -5,6 +5,7 @@ mod collide;
 mod differ;
 mod host_graph;
 mod orders;
+mod outcomes;
 mod random;
 
 use std::collections::BTreeMap;

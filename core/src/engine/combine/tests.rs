@@ -258,6 +258,38 @@ fn nothing_is_combined_where_a_process_would_not_or_edges_have_one_end() {
 }
 
 #[test]
+fn two_nodes_combine_beside_one_without_neighbors() {
+    let edges: Vec<(i32, i32)> = (0..9).map(|i| (i / 3, 3 + i % 3)).collect();
+    let ends = ends_of_graph(9, &edges);
+    let nodes: Vec<i64> = (0..9).map(|rank| rank / 3).collect();
+    assert_ne!(agreed(&nodes, &[Combine::Nodes; 9], &ends), None);
+}
+
+#[test]
+fn a_process_takes_as_many_messages_as_it_sends_or_receives() {
+    let edges: Vec<Edge> = (1..4).map(|to| Edge { from: 0, to, pairing: 0, copy: 0 }).collect();
+    let back: Vec<Edge> = edges.iter().map(|edge| Edge { from: edge.to, to: 0, ..*edge }).collect();
+    let far = |other| other != 2;
+    for (leaving, arriving, expected) in [(3, 1, 2), (1, 3, 2), (1, 1, 1), (0, 2, 1)] {
+        let ends = [&edges[..leaving], &back[..arriving]];
+        assert_eq!(Schedule::direct(ends).messages(ends, &far), expected);
+    }
+}
+
+/// Each of the two numbers tells of half of the cases that the other misses.
+#[test]
+fn an_edge_with_one_end_is_in_both_sums() {
+    let edge = Edge { from: 0, to: 1, pairing: 0, copy: 0 };
+    let other = Edge { copy: 1, ..edge };
+    let [low, high] = imbalance(&[edge], &[]);
+    assert!(low > 0 && high > 0);
+    assert_eq!(imbalance(&[], &[edge]), [-low, -high]);
+    let [also_low, also_high] = imbalance(&[other], &[]);
+    assert_eq!(imbalance(&[edge, other], &[]), [low + also_low, high + also_high]);
+    assert_eq!(imbalance(&[edge, other], &[other, edge]), [0, 0]);
+}
+
+#[test]
 fn what_one_node_says_of_no_node_counts_for_all() {
     let ends = ends_of_box([4, 2, 2]);
     let made = sim::run(16, |comm| {

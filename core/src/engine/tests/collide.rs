@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::engine::calls::{ConstructorCall, fits, make};
+use crate::engine::check::Rule;
 use crate::engine::digest::COLLIDING;
 use crate::engine::policy::Reorder;
 use crate::machine::Machine;
@@ -100,6 +101,20 @@ fn nobody_waits_for_ever_where_environments_differ_and_digests_collide() {
                 collide(layout.clone(), settings, [one; 4]);
                 collide(layout.clone(), settings, [one, one, other, one]);
             }
+        }
+    }
+}
+
+/// Some then look at all edges, and others do not.
+#[test]
+fn nobody_waits_for_ever_where_only_checks_differ_and_digests_collide() {
+    for check in [Check::ALL, Check::default().with(Rule::Edges)] {
+        let settings = |rank: i32| CallSettings {
+            check: if rank % 2 == 0 { check } else { Check::default() },
+            ..CallSettings::default()
+        };
+        for call in &every_call() {
+            collide(None, settings, [call; 4]);
         }
     }
 }

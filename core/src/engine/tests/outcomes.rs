@@ -1,0 +1,161 @@
+//! Tests of what a constructor says of the ranks that it gave, and of the edges that it plans by.
+
+use super::*;
+use crate::engine::assign_ranks::{Placement, PlacementInput, PlannedMapping, assign_ranks};
+use crate::engine::create::Created;
+use crate::engine::decision::{ReorderDecision, ReorderOutcome};
+use crate::engine::incompatible_program::IncompatibleProgram;
+use crate::engine::policy::Reorder;
+use crate::machine::Machine;
+use crate::mapping::{Grid, Options, Plan, Scramble, plan_cart};
+use crate::topology::TopologySummary;
+
+/// The outcome on rank 0 where a row of four is planned for and its plan then changed.
+fn outcome(
+    layout: Option<Machine>,
+    scramble: Option<Scramble>,
+    change: impl Fn(&mut Plan) + Sync,
+) -> ReorderOutcome {
+    let decision = ReorderDecision {
+        moving: true,
+        planning: true,
+        reporting: true,
+        scramble: scramble.is_some(),
+        known: true,
+        outcome: ReorderOutcome::Applied { forced: false },
+    };
+    let outcomes = sim::run_on(layout, 4, |comm| {
+        let options = Options { scramble, ..Options::default() };
+        let input = PlacementInput { decision, broken: Vec::new(), options };
+        let summary = TopologySummary::DistGraph { edges: None, weighted: false };
+        let row = Grid::new(vec![4], vec![false], Grid::nearest_neighbors(&[1]));
+        let (_, placement) = assign_ranks(comm, input, (4, summary), |layout, options| {
+            let mut plan = plan_cart(&row, layout, options);
+            change(&mut plan);
+            Some(PlannedMapping { plan, traffic: None })
+        })
+        .unwrap();
+        placement.map(|placement| placement.outcome)
+    });
+    assert!(outcomes[1..].iter().all(Option::is_none));
+    outcomes[0].unwrap()
+}
+
+#[test]
+fn a_placement_says_why_all_stay() {
+    let nodes = || Some(Machine::from_ids(&[0, 0, 1, 1]));
+    assert_eq!(outcome(None, None, |_| ()), ReorderOutcome::NoLayout);
+    assert_eq!(outcome(Some(Machine::one_node(4)), None, |_| ()), ReorderOutcome::OneNode);
+    assert_eq!(outcome(nodes(), None, |_| ()), ReorderOutcome::NothingGained);
+    let reject = |plan: &mut Plan| plan.rejected_as_risky = Some(plan.before);
+    assert_eq!(outcome(nodes(), None, reject), ReorderOutcome::RejectedAsRisky);
+    let dealt = Some(Machine::from_ids(&[0, 1, 0, 1]));
+    assert_eq!(outcome(dealt, None, |_| ()), ReorderOutcome::Applied { forced: false });
+    // At random they are moved wherever they run.
+    let scramble = Some(Scramble { seed: 3, rank_zero: true });
+    let moved = |plan: &mut Plan| assert!(plan.old_rank.is_some());
+    assert_eq!(outcome(None, scramble, moved), ReorderOutcome::Applied { forced: false });
+}
+
+/// The placement that rank 0 tells of, and whether all say that ranks are kept, on two nodes to which ranks are dealt in
+/// turn.
+fn placed(
+    settings: CallSettings,
+    call: &(dyn Fn(&Sim, CallSettings) -> Result<Created<Sim>> + Sync),
+) -> (Option<Placement>, bool) {
+    let mut all = sim::run_on(Some(Machine::from_ids(&[0, 1, 0, 1])), 4, |comm| {
+        let made = call(comm, settings).unwrap();
+        (made.placement, made.keeps_ranks)
+    });
+    assert!(all.iter().all(|(_, keeps_ranks)| *keeps_ranks == all[0].1));
+    assert!(all[1..].iter().all(|(placement, _)| placement.is_none()));
+    all.swap_remove(0)
+}
+
+/// Rank 3 gives edges between 0 and 1, and between 2 and 3.
+fn edges(comm: &Sim, settings: CallSettings, reorder: bool) -> Result<Created<Sim>> {
+    let count = if comm.rank() == Ok(3) { 4 } else { 0 };
+    let arguments = EdgeArguments {
+        sources: &[0, 1, 2, 3][..count],
+        degrees: &[1; 4][..count],
+        destinations: &[1, 0, 3, 2][..count],
+        weights: EdgeWeights::Given(&[1, 2, 3, 4][..count]),
+        reorder,
+    };
+    dist_graph_create(comm, settings, Ok(arguments))
+}
+
+/// The same graph, each process with its own edges.
+fn own_edges(comm: &Sim, settings: CallSettings, reorder: bool) -> Result<Created<Sim>> {
+    let rank = comm.rank().unwrap();
+    let other = [rank ^ 1];
+    let [into, away] = [[(rank ^ 1) + 1], [rank + 1]];
+    let arguments = AdjacentArguments {
+        sources: &other,
+        source_weights: EdgeWeights::Given(&into),
+        destinations: &other,
+        dest_weights: EdgeWeights::Given(&away),
+        reorder,
+    };
+    dist_graph_create_adjacent(comm, settings, Ok(arguments))
+}
+
+#[test]
+fn distributed_graphs_are_planned_by_the_edges_of_all() {
+    let calls = [edges, own_edges];
+    for call in calls {
+        let settings = CallSettings { reorder: Reorder::All, ..CallSettings::default() };
+        let reporting = CallSettings { reporting: true, ..settings };
+        let (placement, keeps_ranks) = placed(reporting, &|comm, how| call(comm, how, true));
+        let placement = placement.unwrap();
+        assert_eq!(placement.outcome, ReorderOutcome::Applied { forced: false });
+        let summary = TopologySummary::DistGraph { edges: Some(4), weighted: true };
+        assert_eq!(placement.summary, summary);
+        let plan = placement.plan.unwrap();
+        assert_eq!((plan.before.inter_node_edges, plan.after.inter_node_edges), (10, 0));
+        assert!(placement.traffic.is_some() && placement.broken.is_empty());
+        assert!(!keeps_ranks);
+        // Nothing is told of, or drawn, that nobody asks for.
+        let (placement, keeps_ranks) = placed(settings, &|comm, how| call(comm, how, true));
+        assert!(placement.is_none() && !keeps_ranks);
+        let always = CallSettings { reorder: Reorder::Always, ..CallSettings::default() };
+        let (placement, keeps_ranks) = placed(always, &|comm, how| call(comm, how, false));
+        let placement = placement.expect("it was not asked for");
+        assert_eq!(placement.outcome, ReorderOutcome::Applied { forced: true });
+        assert!(placement.traffic.is_none() && !keeps_ranks);
+        let (placement, keeps_ranks) = placed(settings, &|comm, how| call(comm, how, false));
+        assert!(placement.is_none() && keeps_ranks);
+    }
+}
+
+#[test]
+fn graphs_are_planned_by_their_edges() {
+    let settings = CallSettings { reporting: true, ..CallSettings::default() };
+    let (placement, keeps_ranks) = placed(settings, &|comm, settings| {
+        let (index, edges) = (&[1, 2, 3, 4], &[1, 0, 3, 2]);
+        graph_create(comm, settings, Ok(GraphArguments { index, edges, reorder: true }))
+    });
+    let Placement { plan, summary, .. } = placement.unwrap();
+    let plan = plan.unwrap();
+    assert_eq!((plan.before.inter_node_edges, plan.after.inter_node_edges), (4, 0));
+    assert_eq!(summary, TopologySummary::Graph { nnodes: 4, edges: 4 });
+    assert!(!keeps_ranks);
+}
+
+#[test]
+fn rank_0_knows_the_program() {
+    let lammps = IncompatibleProgram::numbered(1).expect("in the table");
+    let outcome = |reorder| {
+        let settings = CallSettings { reorder, reporting: true, ..CallSettings::default() };
+        let (placement, keeps_ranks) = placed(settings, &|comm, settings| {
+            sim::INCOMPATIBLE.set(Some(lammps).filter(|_| comm.rank() == Ok(0)));
+            let arguments = CartArguments { dims: &[4], periods: &[false], reorder: true };
+            cart_create(comm, settings, Ok(arguments))
+        });
+        let outcome = placement.unwrap().outcome;
+        assert_eq!(keeps_ranks, outcome == ReorderOutcome::Incompatible(lammps));
+        outcome
+    };
+    assert_eq!(outcome(Reorder::On), ReorderOutcome::Incompatible(lammps));
+    assert_eq!(outcome(Reorder::Always), ReorderOutcome::Applied { forced: false });
+}
