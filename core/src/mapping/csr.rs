@@ -202,6 +202,7 @@ mod tests {
     fn multiple_edges_are_summed_and_loops_left_out() {
         let edges = [(1, 0, 5), (0, 1, 2), (0, 0, 9), (0, 2, 0), (0, 1, 3), (2, 1, 1)];
         let graph = Csr::from_edges(3, edges.into_iter());
+        assert!(!graph.is_empty() && Csr::from_edges(3, [(0, 0, 9)].into_iter()).is_empty());
         assert_eq!(graph.edges(0).collect::<Vec<_>>(), [(1, 5)]);
         assert_eq!(graph.edges(1).collect::<Vec<_>>(), [(0, 5)]);
         assert_eq!(graph.edges(2).collect::<Vec<_>>(), [(1, 1)]);

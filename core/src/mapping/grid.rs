@@ -136,6 +136,11 @@ mod tests {
     use crate::mapping::Adjacency;
 
     #[test]
+    fn all_edges_of_the_largest_weight_have_a_sum() {
+        assert_eq!([0, 1, 4].map(Grid::most_weight), [1 << 47, 1 << 47, 1 << 45]);
+    }
+
+    #[test]
     fn costs_are_those_of_the_published_tables() {
         let grid = |dims: &[i32], periodic| {
             Grid::from(&Cart::new(dims, &vec![periodic; dims.len()], i32::MAX).unwrap())

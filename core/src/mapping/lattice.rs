@@ -1,6 +1,8 @@
 //! Grids made ready for searching: no dimension of size 1, no edge that never counts.
 
 mod rows;
+#[cfg(test)]
+mod tests;
 
 #[cfg(test)]
 pub(super) use self::rows::READ;
@@ -330,26 +332,5 @@ impl Adjacency for Lattice {
 
     fn for_each_cut_edge(&self, node_of: &[u32], visit: impl FnMut(u32, u32, i64)) {
         rows::for_each_cut_edge(self, node_of, visit);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::Divisor;
-
-    proptest! {
-        #![proptest_config(ProptestConfig { failure_persistence: None, ..Default::default() })]
-
-        #[test]
-        fn quotients_are_exact(divisor in 1u32..=1 << 31, dividend in 0u32..1 << 31, times: u32) {
-            for divisor in [divisor, divisor >> 16 | 1, divisor.isqrt() + 1] {
-                let multiple = divisor.saturating_mul(times % ((1 << 31) / divisor + 1)).min(1 << 31);
-                for dividend in [dividend, multiple.saturating_sub(1), multiple.min((1 << 31) - 1)] {
-                    prop_assert_eq!(Divisor::new(divisor).quotient(dividend), dividend / divisor);
-                }
-            }
-        }
     }
 }

@@ -90,6 +90,7 @@ mod tests {
 
     #[test]
     fn what_people_write_is_read() {
+        assert!(Weights::parse("4x0:1,2").unwrap_err().contains("not a grid such as"));
         let weights = Weights::parse("16,1,1; 4x4x1 : 1, 2,3;8x8:1,4").unwrap();
         assert_eq!(weights.of(&[4, 4, 1]), Some(&[1, 2, 3][..]));
         assert_eq!(weights.of(&[4, 4, 2]), Some(&[16, 1, 1][..]));

@@ -261,24 +261,37 @@ mod tests {
         assert_eq!(shape.dims(64, &[]).unwrap(), [2, 2, 16]);
         assert_eq!(BoxShape::from_faces(&[4, 1], &[1, 1]), None);
         assert_eq!(BoxShape::from_faces(&[4, 4], &[1, 0]), None);
+        // No grid has more processes than an `i32` counts.
+        assert!(BoxShape::from_faces(&[i32::MAX as u32], &[1]).is_some());
+        assert_eq!(BoxShape::from_faces(&[1 << 16, 1 << 15], &[1, 1]), None);
     }
 
     #[test]
     fn what_is_no_box_is_refused() {
         for text in ["", "x", "0x1", "1x", "-1x2", "1.5x2", "10000000x1"] {
-            assert!(text.parse::<BoxShape>().is_err(), "{text}");
+            let error = text.parse::<BoxShape>().unwrap_err().to_string();
+            assert!(error.starts_with(&format!("'{text}' is not a box")), "{error}");
         }
         assert_eq!("2x4".parse::<BoxShape>().unwrap(), "1x2".parse().unwrap());
         assert!(matches!(
             "1x1".parse::<BoxShape>().unwrap().dims(0, &[]),
             Err(Error::NnodesNotPositive { .. })
         ));
-        assert!(BoxShape::from_sides(&[]).unwrap().dims(2, &[]).is_err());
+        let no_dimensions = BoxShape::from_sides(&[]).unwrap();
+        assert!(no_dimensions.dims(2, &[]).is_err());
+        assert_eq!(no_dimensions.dims(1, &[]), Ok(Vec::new()));
         // The common multiple of their sides: 2^64 - 1, just that which fits, and more.
         let most = [3 * 5 * 17 * 257 * 641, 65_537, 6_700_417];
         assert!(BoxShape::from_sides(&most).is_some());
         assert_eq!(BoxShape::from_sides(&[65_536, 65_537, 65_539, 65_543]), None);
         assert_eq!(BoxShape::from_sides(&[2, 0]), None);
+    }
+
+    #[test]
+    fn each_divisor_is_there_once() {
+        assert_eq!(divisors(36), [1, 2, 3, 4, 6, 9, 12, 18, 36]);
+        assert_eq!(divisors(12), [1, 2, 3, 4, 6, 12]);
+        assert_eq!(divisors(1), [1]);
     }
 
     #[test]
