@@ -233,4 +233,50 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn the_closed_form_is_no_more_than_the_exact_bound_and_met_by_boxes() {
+        let both = |dims: &[usize], weights: &[i64], ring: u32, size: usize| {
+            let periodic = (0..dims.len()).map(|i| ring >> i & 1 == 1).collect();
+            let stencil = Grid::nearest_neighbors(&weights[..dims.len()]);
+            let lattice = Lattice::directed(&Grid::new(dims.to_vec(), periodic, stencil));
+            let hops: Vec<_> = (0..dims.len()).map(|i| lattice.hops(i)).collect();
+            let exact = surfaces(lattice.axes(), &hops, size)[size];
+            (projections(lattice.axes(), &hops, size), exact as f64)
+        };
+        for dims in [&[40, 30][..], &[3, 50], &[5, 6, 7], &[4, 4, 4, 4]] {
+            for weights in [[1, 1, 1, 1], [16, 1, 4, 2], [1, 5, 0, 3]] {
+                for (ring, size) in (0..4).flat_map(|ring| (1..=80).map(move |size| (ring, size))) {
+                    let (bound, exact) = both(dims, &weights, ring, size);
+                    assert!(
+                        bound <= exact,
+                        "{dims:?} {weights:?} {ring} {size}: {bound} > {exact}"
+                    );
+                }
+            }
+        }
+        let boxes: [(&[usize], &[i64], u32, usize, f64); 5] = [
+            (&[20, 20, 20], &[1, 1, 1], 0, 27, 54.0),
+            (&[20, 20, 20], &[1, 1, 1], 0, 64, 96.0),
+            (&[40, 30], &[16, 1], 0, 64, 128.0),
+            // Whole rings.
+            (&[3, 50], &[1, 1], 1, 30, 6.0),
+            (&[3, 50], &[1, 1], 0, 30, 26.0),
+        ];
+        for (dims, weights, ring, size, edges) in boxes {
+            let (bound, exact) = both(dims, weights, ring, size);
+            assert_eq!(exact, edges, "{dims:?}");
+            assert!(exact - bound < 1e-3, "{dims:?}: {bound} < {exact}");
+        }
+    }
+
+    /// On two nodes of 2,048 cells 128 edges are cut; two squares of that area have 107 beside the walls.
+    #[test]
+    fn room_to_spare_on_large_nodes_changes_no_bound() {
+        let grid = Grid::new(vec![64, 64], vec![false; 2], Grid::nearest_neighbors(&[1, 1]));
+        let lattice = Lattice::directed(&grid);
+        assert_eq!([2, 3].map(|nodes| lower_bound(&lattice, &vec![2048; nodes])), [107; 2]);
+        // By the best of smaller squares, of 32 times 32.
+        assert_eq!(lower_bound(&lattice, &[1024; 5]), 256);
+    }
 }
