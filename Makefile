@@ -125,6 +125,13 @@ miri:
 	CARGO_TARGET_DIR=$(TOP)/build/miri MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 \
 	    cargo +nightly miri test -p cartograph-core --features cli --lib -- $(TESTS)
 
+## make mutants [FILES=]            changes the code, one place at a time, where a test should fail; needs cargo-mutants
+FILES ?= core/src/topology/graph.rs core/src/topology/neighbors.rs core/src/topology/dist_graph.rs
+.PHONY: mutants
+mutants:
+	mkdir -p $(BUILD)
+	cargo mutants -p cartograph-core $(FILES:%=-f %) --profile unwind --baseline skip --timeout 300 -o $(BUILD) -- --lib
+
 ## make orders                      all orders of messages of many topologies of four and five processes; long
 .PHONY: orders
 orders:
