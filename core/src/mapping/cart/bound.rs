@@ -104,12 +104,13 @@ fn surfaces(axes: &[Axis], hops: &[Vec<i64>], most: usize) -> Vec<i64> {
 /// Adds a dimension: `below` has the least surface of a layer, by its size. `hops[t]` is what the
 /// vectors weigh that lead from layer `t` to below the lowest, both ways, per cell.
 fn pile(below: &[i64], axis: Axis, hops: &[i64], most: usize) -> Vec<i64> {
-    let largest = (below.len() - 1).min(most);
+    let largest = below.len() - 1;
     let closed = hops.first().copied().unwrap_or(0);
     let layers = axis.size as usize;
     let most = most.min(layers.saturating_mul(largest));
     let mut best = vec![NEVER; most + 1];
     best[0] = 0;
+    let (largest, highest) = limits(below, axis, hops, most);
     // least[c][s]: of s cells in t layers, none of them smaller than c. A row is read for itself alone, and read before
     // it is written.
     let width = most + 1;
@@ -117,7 +118,7 @@ fn pile(below: &[i64], axis: Axis, hops: &[i64], most: usize) -> Vec<i64> {
     least.iter_mut().step_by(width).for_each(|none| *none = 0);
     // The same with another layer, none smaller than those that were looked at.
     let mut lowest = vec![NEVER; width];
-    for t in 0..layers.min(most) {
+    for t in 0..layers.min(most).min(highest) {
         let hop = hops.get(t).copied().unwrap_or(0);
         lowest.fill(NEVER);
         // A layer of c cells lies on t others that are no smaller, so that no entry is read that this
@@ -139,6 +140,57 @@ fn pile(below: &[i64], axis: Axis, hops: &[i64], most: usize) -> Vec<i64> {
         best.iter_mut().zip(&lowest).for_each(|(best, lowest)| *best = (*best).min(*lowest));
     }
     best
+}
+
+/// The most cells of the lowest layer where a pile of at most `most` cells has the least surface, and the number of
+/// layers then. So the search needs a fraction of its time and memory.
+fn limits(below: &[i64], axis: Axis, hops: &[i64], most: usize) -> (usize, usize) {
+    /// The number of sizes of piles that share a limit.
+    const TOGETHER: usize = 16;
+    let largest = below.len() - 1;
+    let layers = axis.size as usize;
+    let first = hops.first().copied().unwrap_or(0);
+    // Piles of equal layers, and what is left on top: not the best, but there.
+    let mut wide: Vec<usize> = vec![largest];
+    while wide[wide.len() - 1] > 1 {
+        let less = wide[wide.len() - 1] * 4 / 5;
+        wide.push(less.max(1));
+    }
+    let reached = |s: usize| -> i64 {
+        let pile = |c: usize| {
+            let (full, rest) = (s / c, s % c);
+            let of = |t: usize| hops.get(t).copied().unwrap_or(0);
+            let long: i64 = hops.iter().take(full).sum();
+            full as i64 * below[c] + long * c as i64 + below[rest] + of(full) * rest as i64
+        };
+        let fits = |c: &usize| s.div_ceil(*c) <= layers;
+        wide.iter().copied().filter(fits).map(pile).min().unwrap_or(NEVER)
+    };
+    // What a cell of a layer costs at least, by the most that layers have.
+    let mut shares = vec![f64::INFINITY];
+    for c in 1..=largest {
+        shares.push(shares[c - 1].min(below[c] as f64 / c as f64));
+    }
+    let (mut lowest, mut worst) = (1, 0);
+    for from in (1..=most).step_by(TOGETHER) {
+        let upto = (from + TOGETHER - 1).min(most);
+        let reached = (from..=upto).map(reached).max().unwrap_or(NEVER);
+        worst = worst.max(reached);
+        let is_too_wide = |c: usize| {
+            let closed = if axis.periodic { c.min(upto / layers) } else { 0 };
+            let ends = first as f64 * (c - closed) as f64;
+            ends + from as f64 * shares[c] > reached as f64 * (1.0 + 1e-9)
+        };
+        let widest = (lowest + 1..=largest.min(upto)).rev().find(|c| !is_too_wide(*c));
+        lowest = widest.unwrap_or(lowest);
+    }
+    let least = below[1..].iter().copied().min().unwrap_or(0);
+    let closed = if axis.periodic { first * (most / layers) as i64 } else { 0 };
+    let highest = match least {
+        1.. => usize::try_from((worst + closed) / least).unwrap_or(usize::MAX),
+        _ => usize::MAX,
+    };
+    (lowest.min(largest), highest)
 }
 
 /// A bound on the same for any size: the cells of a box-like set that is as wide in each dimension as
@@ -200,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn no_pile_has_less_surface() {
+    fn limits_exclude_no_pile_that_is_best() {
         const MOST: usize = 120;
         for dims in [vec![40, 30], vec![3, 50], vec![5, 6, 7], vec![2, 9, 30], vec![4, 4, 4, 4]] {
             for weights in [[1, 1, 1, 1], [16, 1, 4, 2], [1, 5, 0, 3]] {
