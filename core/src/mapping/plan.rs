@@ -1,7 +1,7 @@
 //! Plans: which process of a communicator takes which vertex, and what that brings.
 
 use super::cost::{Adjacency, Cost, Objective};
-use super::distance_model::{DistanceModel, Key, TreeCost};
+use super::distance_model::{DistanceModel, TreeCost};
 use super::distances::Distances;
 use crate::machine::{Level, Machine};
 
@@ -56,9 +56,6 @@ pub struct Weighted {
     /// As planned.
     pub after: i128,
 }
-
-/// See [`Plan::key`].
-type PlanKey = (Key, Vec<(i64, i64)>);
 
 /// The process for each vertex of a grid or graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -172,7 +169,7 @@ impl Plan {
             None => DistanceModel::new(layout, &Distances::default()),
         };
         let cost = model.cost(graph, &nodes);
-        self.with_cost(graph, layout, (&model, cost), old_rank, algorithm)
+        self.with_cost(graph, layout, cost, old_rank, algorithm)
     }
 
     /// The same, of which it is known what it costs at the level of the nodes and those above.
@@ -180,7 +177,7 @@ impl Plan {
         self,
         graph: &impl Adjacency,
         layout: &Machine,
-        (model, outer): (&DistanceModel, TreeCost),
+        outer: TreeCost,
         old_rank: Box<[i32]>,
         algorithm: &'static str,
     ) -> Self {
@@ -193,12 +190,18 @@ impl Plan {
         for (known, cost) in levels.iter_mut().zip(costs) {
             known.after = cost;
         }
-        let sum = |cost: fn(&LevelCost) -> Cost| {
-            model.weighted(0, levels.iter().map(|level| cost(level).inter_node_edges))
+        let above = &levels[..=layout.above().len()];
+        let gained = |distances: &[i64]| -> i128 {
+            let steps = distances.windows(2).rev().map(|pair| i128::from(pair[1] - pair[0]));
+            let change = |level: &LevelCost| {
+                i128::from(level.after.inter_node_edges) - i128::from(level.before.inter_node_edges)
+            };
+            above.iter().map(change).zip(steps).map(|(change, step)| change * step).sum()
         };
-        let gained = sum(|level| level.before) - sum(|level| level.after);
-        let weighted =
-            self.weighted.map(|weighted| Weighted { after: weighted.before - gained, ..weighted });
+        let weighted = self.weighted.map(|weighted| Weighted {
+            after: weighted.before + gained(&weighted.distances),
+            ..weighted
+        });
         let after = levels[layout.above().len()].after;
         let links = LevelCost { after: outer.links, ..self.links };
         let times = [self.times[0], outer.time];
@@ -213,18 +216,6 @@ impl Plan {
             TreeCost { levels: before, links: self.links.before, time: self.times[0] },
             TreeCost { levels: after, links: self.links.after, time: self.times[1] },
         ]
-    }
-
-    /// The key by which plans are compared, smaller is better: of the nodes and the levels above, then of those below.
-    pub(super) fn key(
-        &self,
-        layout: &Machine,
-        model: &DistanceModel,
-        objective: Objective,
-    ) -> PlanKey {
-        let [_, outer] = self.tree_costs(layout);
-        let below = self.levels[model.depth() + 1..].iter();
-        (model.key_of(&outer, objective), below.map(|level| level.after.key(objective)).collect())
     }
 
     /// Returns whether processes move between nodes, and neither all edges nor those of the busiest group of any level
