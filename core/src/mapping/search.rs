@@ -1,15 +1,15 @@
 //! From a grid or graph and a machine to a plan: what is searched, and how long.
 
-use super::cost::Goal;
+use super::cost::{Cost, Goal};
 use super::csr::Csr;
 use super::distance_model::{DistanceModel, Mapping, TreeCost};
 use super::grid::Grid;
 use super::hierarchical::{MappingProblem, map_hierarchical, map_to_nodes};
 use super::participants::participants;
-use super::plan::{Options, Plan};
+use super::plan::{LevelCost, Options, Plan};
 use super::rank_assignment::assign_ranks;
 use super::rank_zero;
-use super::refine::{Budget, LARGE};
+use super::refine::Budget;
 use super::scramble::scramble;
 use super::subject::{Seconds, Subject};
 use super::torus_placement::place_on_torus;
@@ -110,14 +110,7 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
     let goal = Goal { objective: options.objective, most };
     let mut found = None;
     if !problem.is_done(&before) {
-        let allowed = nodes.left();
         found = map_to_nodes(&problem, &mut divider, (goal, plan.lower_bound), &mut nodes);
-        if options.seconds.is_none() && subject.vertices() > LARGE {
-            // Half as much as the nodes alone took; but that may have been next to nothing.
-            let least = above.split(2);
-            above = above.at_most(Budget::steps((allowed - nodes.left()) / 2 - least.left()), 1);
-            above.put_back(least);
-        }
     }
     if !model.is_trivial() {
         found = Some(map_hierarchical(&problem, layout, found, &mut divider, &mut above));
@@ -140,9 +133,16 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
     };
     let old_rank = assign_ranks(&edges, &node_of, layout, options.objective, &mut below);
     drop(node_of);
-    let found = plan.clone().with_cost(subject, layout, (&model, cost), old_rank, algorithm);
-    let key = |plan: &Plan| plan.key(layout, &model, options.objective);
-    if key(&found) < key(&plan) { found } else { plan }
+    let found = plan.clone().with_cost(subject, layout, cost, old_rank, algorithm);
+    // Of the nodes and the levels above, and of those below.
+    let all = |outer: &TreeCost, of: fn(&LevelCost) -> Cost, plan: &Plan| {
+        let below = plan.levels.iter().skip(model.depth() + 1);
+        (key(outer), below.map(|level| of(level).key(options.objective)).collect::<Vec<_>>())
+    };
+    let [_, after] = found.tree_costs(layout);
+    let is_better =
+        all(&after, |level| level.after, &found) < all(&before, |level| level.before, &plan);
+    if is_better { found } else { plan }
 }
 
 /// The mapping that was found; where nodes have coordinates also the order of ranks, and both with parts that have
