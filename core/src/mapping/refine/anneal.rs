@@ -41,7 +41,7 @@ const STEPS: usize = 6;
 const SEED: u64 = 1;
 
 /// Moves vertices at random, worse moves ever more seldom, until the budget is spent. What it leaves is
-/// the best that it found, or what it got. Memory beside the partition: 12 bytes an edge.
+/// the best that it found, or what it got. Memory beside the partition: 16 bytes an edge.
 pub(in crate::mapping) fn anneal<A: Adjacency>(
     partition: &mut Partition<'_, A>,
     goal: Goal,
