@@ -3,8 +3,8 @@
 use super::cost::Adjacency;
 use crate::topology::Graph;
 
-/// A directed graph with weights. Edges between the same two vertices are one, with the sum of their
-/// weights; loops and edges of weight 0 are left out, since they never cost anything.
+/// A directed graph with weights, without loops. Where it is made [by its edges](Csr::from_edges), those between the same two
+/// vertices are one, with the sum of their weights, and edges of weight 0 are left out, since they never cost anything.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Csr {
     /// The edges of vertex `v` are `offsets[v]..offsets[v + 1]`.
@@ -69,7 +69,7 @@ impl Csr {
         Self::from_edges(self.vertices(), edges.flat_map(|(a, b, w)| [(a, b, w), (b, a, w)]))
     }
 
-    /// The same edges, for fast access; several to one vertex may stay so.
+    /// A copy of the edges, for fast access. Several to one vertex are not made one.
     pub(super) fn copy(graph: &impl Adjacency) -> Self {
         let all: Vec<u32> = (0..graph.vertices() as u32).collect();
         Self::induced(graph, &all, &mut vec![u32::MAX; all.len()])

@@ -58,12 +58,7 @@ fn count(
 }
 
 /// A plan of which all holds that does not depend on how good it is.
-pub(super) fn check(
-    graph: &impl Adjacency,
-    layout: &Machine,
-    options: &Options,
-    plan: Plan,
-) -> Plan {
+fn check(graph: &impl Adjacency, layout: &Machine, options: &Options, plan: Plan) -> Plan {
     let what = || format!("{plan:?} on {:?}", layout.levels());
     let nodes = layout.above().len();
     assert_eq!(plan.vertices as usize, graph.vertices());
@@ -119,8 +114,9 @@ pub(super) fn check(
     plan
 }
 
-/// The plan of a grid, checked.
+/// The plan of a grid, checked, and the edges by which it is planned.
 pub(super) fn planned_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
+    assert_eq!(graph_of(grid), by_coordinates(grid), "{grid:?}");
     check(grid, layout, options, plan_cart(grid, layout, options))
 }
 
@@ -164,6 +160,30 @@ fn graph_of(grid: &Grid) -> Csr {
         grid.for_each_edge(cell, |to, weight| edges.push((cell as u32, to as u32, weight)));
     }
     Csr::from_edges(grid.vertices(), edges.iter().copied())
+}
+
+/// The edges of a grid as a graph, from the coordinates of its cells.
+fn by_coordinates(grid: &Grid) -> Csr {
+    let cells = grid.vertices();
+    let mut edges = Vec::new();
+    for cell in 0..cells {
+        'vectors: for Offset { by, weight } in grid.stencil() {
+            let (mut to, mut rest, mut stride) = (0, cell, cells);
+            for ((side, periodic), by) in grid.dims().iter().zip(grid.periodic()).zip(by) {
+                stride /= side;
+                let mut there = (rest / stride) as i64 + i64::from(*by);
+                rest %= stride;
+                if *periodic {
+                    there = there.rem_euclid(*side as i64);
+                } else if !(0..*side as i64).contains(&there) {
+                    continue 'vectors;
+                }
+                to += there as usize * stride;
+            }
+            edges.push((cell as u32, to as u32, *weight));
+        }
+    }
+    Csr::from_edges(cells, edges.iter().copied())
 }
 
 fn vectors(ndims: usize) -> impl Strategy<Value = Vec<Offset>> {

@@ -105,7 +105,7 @@ fn nobody_waits_for_ever_where_environments_differ_and_digests_collide() {
     }
 }
 
-/// Some then look at all edges, and others do not.
+/// Processes of which some look at all edges then, and others do not.
 #[test]
 fn nobody_waits_for_ever_where_only_checks_differ_and_digests_collide() {
     for check in [Check::ALL, Check::default().with(Rule::Edges)] {

@@ -72,7 +72,7 @@ fn placed(
     all.swap_remove(0)
 }
 
-/// Rank 3 gives edges between 0 and 1, and between 2 and 3.
+/// Creates a graph with edges between 0 and 1, and between 2 and 3, all of which rank 3 gives.
 fn edges(comm: &Sim, settings: CallSettings, reorder: bool) -> Result<Created<Sim>> {
     let count = if comm.rank() == Ok(3) { 4 } else { 0 };
     let arguments = EdgeArguments {
@@ -85,7 +85,7 @@ fn edges(comm: &Sim, settings: CallSettings, reorder: bool) -> Result<Created<Si
     dist_graph_create(comm, settings, Ok(arguments))
 }
 
-/// The same graph, each process with its own edges.
+/// Creates the same graph, each process by its own edges.
 fn own_edges(comm: &Sim, settings: CallSettings, reorder: bool) -> Result<Created<Sim>> {
     let rank = comm.rank().unwrap();
     let other = [rank ^ 1];

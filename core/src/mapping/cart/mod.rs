@@ -106,6 +106,7 @@ const FEW: i64 = 15;
 
 /// The number of cuts along strips that are built: their costs are nearly known before.
 const STRIPS: usize = 6;
+
 /// The most steps a cell for dividing the grid as a graph as well, where dimensions weigh unequally: a part that is
 /// long enough along a heavy dimension is often neither a box nor a strip. Over 220 grids with weights of 1 to 100 half
 /// of the steps gain 0.0007 of J over the bound less.

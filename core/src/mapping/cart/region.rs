@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Fill, Shape, bisect, bound, brick, map, strips};
+use super::{Fill, STRIPS, Shape, bisect, bound, brick, map, strips};
 use crate::mapping::cost::{Adjacency, Goal, Objective};
 use crate::mapping::csr::Csr;
 use crate::mapping::lattice::Lattice;
@@ -97,8 +97,6 @@ fn divide_irregular(
     sizes: &[u32],
     budget: &mut Budget,
 ) -> Vec<u32> {
-    /// The number of cuts along strips that are tried.
-    const STRIPS: usize = 6;
     let graph = Csr::induced(lattice, cells, &mut vec![u32::MAX; lattice.vertices()]);
     let sequence: Vec<u32> = (0..sizes.len() as u32).collect();
     budget.spend(cells.len() * (2 + lattice.degree()));

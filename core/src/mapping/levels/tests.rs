@@ -1,7 +1,7 @@
 //! Plans for machines with switches above the nodes.
 
 use crate::machine::Machine;
-
+use crate::mapping::distance_model::DistanceModel;
 use crate::mapping::rng::Rng;
 use crate::mapping::tests::{nearest, planned_cart, planned_graph, switched};
 use crate::mapping::{Adjacency, Csr, Distances, Objective, Options, plan_cart};
@@ -189,4 +189,15 @@ fn distances_are_read() {
         let error = Distances::parse(text).unwrap_err();
         assert!(error.contains(what), "{text}: {error}");
     }
+}
+
+#[test]
+fn a_tree_tells_how_far_nodes_are_apart() {
+    let layout = Machine::parse("2x2x2x1", 8).unwrap();
+    let model = DistanceModel::new(&layout, &Distances::default());
+    assert_eq!((model.depth(), model.node_step()), (2, 9));
+    let near = |model: &DistanceModel, a, b| model.group(1, a) == model.group(1, b);
+    assert_eq!([1, 2, 4].map(|node| near(&model, 0, node)), [true, false, false]);
+    assert!(near(&model.select(&[7, 0, 6]), 0, 2));
+    assert!(DistanceModel::new(&Machine::blocks(&[2, 2]), &Distances::default()).is_trivial());
 }
