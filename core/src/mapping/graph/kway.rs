@@ -2,13 +2,12 @@
 //! all parts on the way back. The time is linear in the size of the graph.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
 
 use super::coarsen::{Coarse, coarsen};
 use super::net::Net;
 use super::partition::{partition, steps};
 use super::queue::Queue;
-use crate::mapping::refine::Budget;
+use crate::mapping::refine::{Budget, Gains, settle};
 use crate::mapping::rng::Rng;
 
 /// A graph with so few vertices a part is not coarsened.
@@ -29,9 +28,6 @@ const PATIENCE: usize = 12;
 
 /// The most repetitions of the searches around all vertices at a border.
 const ROUNDS: usize = 3;
-
-/// The part of a surplus at the end that is moved at once: one in this number.
-const AT_ONCE: usize = 4;
 
 /// The part of each vertex; part `i` has `sizes[i]` vertices, which are all of size 1. `starts`: see
 /// [`bisect`](super::bisect::bisect).
@@ -71,8 +67,8 @@ pub(super) fn divide(
     let exact = is_whole.then(|| part.clone());
     let mut moves = Moves::new(net, part, sizes);
     moves.improve(rng, budget);
-    moves.settle(budget);
-    exact.filter(|exact| net.cut(exact) <= net.cut(&moves.part)).unwrap_or(moves.part)
+    let settled = settle(net.graph(), moves.part, moves.excess, budget);
+    exact.filter(|exact| net.cut(exact) <= net.cut(&settled)).unwrap_or(settled)
 }
 
 /// Parts that change by moves of single vertices.
@@ -86,9 +82,7 @@ struct Moves<'a> {
     queue: Queue,
     /// Vertices that have moved in this round.
     moved: Vec<bool>,
-    /// Scratch: what a vertex has to each other part, all of it 0 between uses, and which parts these are.
-    weight_to: Vec<i64>,
-    touched: Vec<u32>,
+    gains: Gains,
 }
 
 impl<'a> Moves<'a> {
@@ -102,28 +96,8 @@ impl<'a> Moves<'a> {
             slack: net.largest_size().max(net.total_size() / sizes.len() as i64 / SLACK),
             queue: Queue::new(net.len()),
             moved: vec![false; net.len()],
-            weight_to: vec![0; sizes.len()],
-            touched: Vec::new(),
+            gains: Gains::new(sizes.len()),
         }
-    }
-
-    /// Other parts that a vertex has edges to, and what moving it there takes off the cut. A part may come again, with
-    /// less.
-    fn gains(&mut self, vertex: usize) -> impl Iterator<Item = (u32, i64)> + '_ {
-        let own = self.part[vertex];
-        let mut inside = 0;
-        for (to, weight) in self.net.edges(vertex) {
-            let part = self.part[to];
-            if part == own {
-                inside += weight;
-            } else {
-                self.weight_to[part as usize] += weight;
-                self.touched.push(part);
-            }
-        }
-        let weight_to = &mut self.weight_to;
-        let others = self.touched.drain(..);
-        others.map(move |part| (part, std::mem::take(&mut weight_to[part as usize]) - inside))
     }
 
     /// The part that it pays most to move a vertex to, and what that takes off the cut; of equal ones the smallest.
@@ -132,11 +106,10 @@ impl<'a> Moves<'a> {
         if self.excess[own] - size < -slack {
             return None;
         }
-        let excess = std::mem::take(&mut self.excess);
-        let choices = self.gains(vertex).filter(|(part, _)| excess[*part as usize] + size <= slack);
-        let best =
-            choices.max_by_key(|(part, gain)| (*gain, Reverse(excess[*part as usize]), *part));
-        self.excess = excess;
+        let excess = |part: &u32| self.excess[*part as usize];
+        let gains = self.gains.of(self.net.graph(), &self.part, vertex);
+        let choices = gains.filter(|(part, _)| excess(part) + size <= slack);
+        let best = choices.max_by_key(|(part, gain)| (*gain, Reverse(excess(part)), *part));
         best.map(|(part, gain)| (gain, part))
     }
 
@@ -217,111 +190,4 @@ impl<'a> Moves<'a> {
         budget.spend(steps);
         best
     }
-
-    /// Makes all sizes exact: vertices move from part to part along the cheapest path from each part that is too large to
-    /// one that is too small.
-    fn settle(&mut self, budget: &mut Budget) {
-        let mut members = vec![Vec::new(); self.excess.len()];
-        for (vertex, part) in self.part.iter().enumerate() {
-            members[*part as usize].push(vertex as u32);
-        }
-        // What leaving each part costs, looked up when it is needed, and again when the part has changed.
-        let mut costs: Vec<Option<Costs>> = vec![None; members.len()];
-        while let Some(from) = self.excess.iter().position(|excess| *excess > 0) {
-            let path = self.path(from as u32, &members, &mut costs, budget);
-            let room = path.last().map_or(0, |end| -self.excess[*end as usize]);
-            // Not all at once: each move changes what others cost.
-            let mut count = (self.excess[from].min(room) as usize).div_ceil(AT_ONCE);
-            let mut at = from as u32;
-            for to in path {
-                count = self.shift((at, to), count, &mut members, budget);
-                costs[at as usize] = None;
-                costs[to as usize] = None;
-                at = to;
-            }
-        }
-    }
-
-    /// The parts after `from` on the cheapest path to one that is too small.
-    fn path(
-        &mut self,
-        from: u32,
-        members: &[Vec<u32>],
-        costs: &mut [Option<Costs>],
-        budget: &mut Budget,
-    ) -> Vec<u32> {
-        let mut reached: Vec<Option<(i64, u32)>> = vec![None; members.len()];
-        reached[from as usize] = Some((0, from));
-        let mut next = BinaryHeap::from([(Reverse(0), from)]);
-        while let Some((Reverse(cost), part)) = next.pop() {
-            if self.excess[part as usize] < 0 {
-                let before = |at: &u32| reached[*at as usize].map(|(_, before)| before);
-                let back = std::iter::successors(Some(part), before);
-                let mut path: Vec<u32> = back.take_while(|at| *at != from).collect();
-                path.reverse();
-                return path;
-            }
-            let at = part as usize;
-            if costs[at].is_none() {
-                costs[at] = Some(self.costs(&members[at], budget));
-            }
-            for (to, change) in costs[at].iter().flatten() {
-                // A move that gains counts as one that costs nothing.
-                let cost = cost + change.max(&0) + 1;
-                if reached[*to as usize].is_none_or(|(least, _)| cost < least) {
-                    reached[*to as usize] = Some((cost, part));
-                    next.push((Reverse(cost), *to));
-                }
-            }
-        }
-        // No edges lead to any.
-        let room = self.excess.iter().position(|excess| *excess < 0);
-        room.map(|part| part as u32).into_iter().collect()
-    }
-
-    /// The cost of the cheapest move of one of these vertices, all those of a part, by the part where it leads.
-    fn costs(&mut self, members: &[u32], budget: &mut Budget) -> Costs {
-        let mut costs = Costs::new();
-        for vertex in members {
-            budget.spend(1 + self.net.edges(*vertex as usize).len());
-            for (part, gain) in self.gains(*vertex as usize) {
-                let least = costs.entry(part).or_insert(i64::MAX);
-                *least = (*least).min(-gain);
-            }
-        }
-        costs
-    }
-
-    /// Moves this number of vertices from a part to one next to it, or all that are at the border, those whose moves cost least.
-    /// How many it moved.
-    fn shift(
-        &mut self,
-        (from, to): (u32, u32),
-        count: usize,
-        members: &mut [Vec<u32>],
-        budget: &mut Budget,
-    ) -> usize {
-        let mut choices: Vec<(i64, u32)> = Vec::new();
-        for vertex in &members[from as usize] {
-            budget.spend(1 + self.net.edges(*vertex as usize).len());
-            let gains = self.gains(*vertex as usize).filter(|(part, _)| *part == to);
-            choices.extend(gains.map(|(_, gain)| (-gain, *vertex)).min());
-        }
-        choices.sort_unstable();
-        // What no edges lead to is reached at once.
-        if choices.is_empty() {
-            choices.extend(members[from as usize].first().map(|vertex| (0, *vertex)));
-        }
-        choices.truncate(count);
-        for (_, vertex) in &choices {
-            self.apply(*vertex as usize, to);
-            members[to as usize].push(*vertex);
-        }
-        let part = &self.part;
-        members[from as usize].retain(|member| part[*member as usize] == from);
-        choices.len()
-    }
 }
-
-/// The cost of the cheapest move to each other part.
-type Costs = BTreeMap<u32, i64>;

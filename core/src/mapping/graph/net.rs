@@ -21,6 +21,11 @@ impl Net {
         Self { sizes: vec![1; graph.vertices()], graph }
     }
 
+    /// The edges.
+    pub(super) fn graph(&self) -> &Csr {
+        &self.graph
+    }
+
     /// The steps that [`Csr::symmetric`] takes.
     pub(super) fn steps(graph: &Csr) -> usize {
         2 * (graph.vertices() + graph.len()) * misses(graph.vertices())

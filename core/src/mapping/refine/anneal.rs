@@ -4,10 +4,9 @@
 //! missing wanders from node to node until it fits, which exchanges of two vertices do not find. What
 //! counts are only states in which all sizes are exact.
 
-use std::collections::BTreeMap;
-
 use super::budget::Budget;
 use super::partition::Partition;
+use super::settle::settle;
 use crate::mapping::cost::{Adjacency, Cost, Goal, Objective};
 use crate::mapping::csr::Csr;
 use crate::mapping::rng::Rng;
@@ -79,7 +78,6 @@ fn factor(from: f64, to: f64) -> f64 {
     (0..LEVELS.ilog2()).fold(to / from, |ratio, _| ratio.sqrt())
 }
 
-#[derive(Clone)]
 struct State {
     node_of: Vec<u32>,
     leaving: Vec<i64>,
@@ -147,56 +145,12 @@ impl State {
             let may_repair = budget.left() >= repair as i64 || level == LEVELS;
             if level % 8 == 0 && may_repair && (1..=REPAIRED).contains(&self.wrong) {
                 budget.spend(repair);
-                let mut repaired = self.clone();
-                repaired.repair(graph);
-                self.best = repaired.best;
-                self.kept = repaired.kept;
-            }
-        }
-    }
-
-    /// Makes all sizes exact by moving one vertex from node to node along a path, as often as needed.
-    fn repair(&mut self, graph: &Csr) {
-        while let Some(from) = self.excess.iter().position(|excess| *excess > 0) {
-            // For each two nodes that touch, the vertex whose move costs least.
-            let mut moves: BTreeMap<(u32, u32), (i64, u32)> = BTreeMap::new();
-            for vertex in 0..self.node_of.len() {
-                let a = self.node_of[vertex];
-                for (to, _) in graph.edges(vertex) {
-                    let b = self.node_of[to];
-                    if a != b {
-                        let (da, db) = self.changes(graph, vertex, b);
-                        let least = moves.entry((a, b)).or_insert((i64::MAX, 0));
-                        *least = (*least).min((da + db, vertex as u32));
-                    }
+                let excess = self.excess.iter().map(|excess| i64::from(*excess)).collect();
+                let repaired = settle(graph, self.node_of.clone(), excess, &mut Budget::default());
+                let key = self.goal.key(graph.cost(&repaired));
+                if key < self.best {
+                    (self.best, self.kept) = (key, repaired);
                 }
-            }
-            // The cheapest path to each node; a move that gains counts as one that costs nothing.
-            let mut paths: Vec<Option<(i64, u32)>> = vec![None; self.excess.len()];
-            paths[from] = Some((0, from as u32));
-            loop {
-                let mut shorter = false;
-                for (&(a, b), &(change, _)) in &moves {
-                    let Some((cost, _)) = paths[a as usize] else { continue };
-                    let cost = cost + change.max(0) + 1;
-                    if paths[b as usize].is_none_or(|(least, _)| cost < least) {
-                        paths[b as usize] = Some((cost, a));
-                        shorter = true;
-                    }
-                }
-                if !shorter {
-                    break;
-                }
-            }
-            let ends = (0..paths.len()).filter(|node| self.excess[*node] < 0);
-            let end = ends.filter_map(|node| paths[node].map(|(cost, _)| (cost, node))).min();
-            let Some((_, mut node)) = end else { return };
-            while node != from {
-                let (_, before) = paths[node].expect("on the path");
-                let (_, vertex) = moves[&(before, node as u32)];
-                let changes = self.changes(graph, vertex as usize, node as u32);
-                self.apply(vertex as usize, node, changes);
-                node = before as usize;
             }
         }
     }

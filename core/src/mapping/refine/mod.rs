@@ -8,6 +8,7 @@ mod anneal;
 mod budget;
 mod pairs;
 mod partition;
+mod settle;
 
 use super::cost::{Adjacency, Goal};
 
@@ -18,6 +19,7 @@ pub(super) use self::budget::SPENT;
 pub use self::budget::stop_searches;
 pub(super) use self::pairs::swap_pairs;
 pub(super) use self::partition::Partition;
+pub(super) use self::settle::{Gains, settle};
 
 /// From this number of vertices on a sum at the bound is good enough, and constructions take most of the time.
 pub(super) const LARGE: usize = 20_000;
