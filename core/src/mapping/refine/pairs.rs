@@ -1,5 +1,7 @@
 //! Kernighan and Lin's exchanges between two nodes that touch, for all of them in turn.
 
+use std::cmp::Reverse;
+
 use super::budget::Budget;
 use super::partition::{Partition, Ties, changes};
 use crate::mapping::cost::{Adjacency, Goal, Objective};
@@ -119,28 +121,15 @@ impl Pair {
     }
 
     /// The vertices of one side that touch the other and have most to gain, best first.
-    fn top(&self, second: bool) -> ([u32; TOP], usize) {
-        let mut best = [0; TOP];
-        let mut count = 0;
-        for slot in 0..self.vertices.len() {
-            let ties = self.ties[slot];
-            if self.second[slot] != second || self.locked[slot] || ties.other == 0 {
-                continue;
-            }
-            let gain = |slot: u32| self.ties[slot as usize].gain();
-            let mut at = count;
-            while at > 0 && gain(best[at - 1]) < ties.gain() {
-                if at < TOP {
-                    best[at] = best[at - 1];
-                }
-                at -= 1;
-            }
-            if at < TOP {
-                best[at] = slot as u32;
-                count = (count + 1).min(TOP);
-            }
-        }
-        (best, count)
+    fn top(&self, second: bool) -> Vec<u32> {
+        let is_wanted = |slot: &u32| {
+            let slot = *slot as usize;
+            self.second[slot] == second && !self.locked[slot] && self.ties[slot].other != 0
+        };
+        let mut best: Vec<u32> = (0..self.vertices.len() as u32).filter(is_wanted).collect();
+        best.sort_by_key(|slot| Reverse(self.ties[*slot as usize].gain()));
+        best.truncate(TOP);
+        best
     }
 
     /// Tries a row of exchanges between two nodes and keeps as many as were best.
@@ -164,8 +153,8 @@ impl Pair {
             let (firsts, seconds) = (self.top(false), self.top(true));
             budget.spend(self.vertices.len() / 2);
             let mut choice: Option<Swap> = None;
-            for &u in &firsts.0[..firsts.1] {
-                for &v in &seconds.0[..seconds.1] {
+            for &u in &firsts {
+                for &v in &seconds {
                     let (ties_u, ties_v) = (self.ties[u as usize], self.ties[v as usize]);
                     let after = |between| {
                         let changes = changes(ties_u, ties_v, between);
