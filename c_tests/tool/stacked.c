@@ -7,6 +7,7 @@ int main(int argc, char **argv)
     int dims[1], periods[1] = { 1 }, rank, blocks[2], around[2], left, right, got, sums[2];
     MPI_Comm ring;
     MPI_Request request;
+    MPI_File file;
 
     begin(&argc, &argv);
     dims[0] = world_size;
@@ -27,6 +28,13 @@ int main(int argc, char **argv)
     sums[0] = rank * around[0];
     sums[1] = rank * got;
     MPI_Allreduce(MPI_IN_PLACE, sums, 2, MPI_INT, MPI_SUM, ring);
+    /* What Darshan is for, on a communicator that is made here. */
+    if (argc > 1) {
+        CHECK(MPI_File_open(ring, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) == MPI_SUCCESS);
+        CHECK(MPI_File_write_at_all(file, rank * sizeof rank, &rank, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        CHECK(MPI_File_read_at_all(file, right * sizeof rank, &got, 1, MPI_INT, MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        CHECK(MPI_File_close(&file) == MPI_SUCCESS && got == right);
+    }
     if (world_rank == 0)
         say("answers: %d %d\n", sums[0], sums[1]);
     MPI_Comm_free(&ring);
