@@ -91,7 +91,7 @@ pub(super) fn map_hierarchical<S: Subject>(
         return best;
     }
     let alone = (best.node_of.clone(), best.algorithm);
-    let mut multisecting = budget.split(2);
+    let mut multisecting = budget.portion(S::TOP_DOWN, 10);
     for (i, nodes) in choices.iter().enumerate() {
         if problem.is_done(&best.cost) {
             return best;

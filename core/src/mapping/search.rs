@@ -31,14 +31,14 @@ struct SearchBudget {
 
 impl SearchBudget {
     /// As long as is asked; else as long as a subject pays for nodes alone, half of which again for the levels below, or
-    /// for nodes and levels above together, of which nodes alone get two thirds.
+    /// for nodes and levels above together.
     fn new<S: Subject>(subject: &S, asked: Option<f64>, model: &DistanceModel) -> Self {
         let Seconds { alone, with_levels, at_most } = subject.seconds();
         let (nodes, above) = if model.is_trivial() {
             (asked.unwrap_or(alone), 0.0)
         } else {
             let together = asked.unwrap_or(with_levels);
-            let nodes = (together / 1.5).min(at_most);
+            let nodes = (together * S::NODES).min(at_most);
             (nodes, together - nodes)
         };
         Self {

@@ -26,6 +26,12 @@ pub(super) trait Subject: Adjacency {
     /// The seconds that a second's steps of this search take, for its nodes and the levels above.
     const STEP: f64;
 
+    /// The part of the time with levels that the search for nodes alone gets.
+    const NODES: f64;
+
+    /// The tenths of the rest that division from the top down gets.
+    const TOP_DOWN: usize;
+
     /// True if no node may get more edges to others than the busiest one had: for it all wait.
     const SPARES_BUSIEST: bool;
 

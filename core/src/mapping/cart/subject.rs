@@ -32,6 +32,8 @@ impl Subject for Grid {
     type Edges = Lattice;
     type Divider<'a> = GridDivider<'a>;
     const STEP: f64 = 1.0;
+    const NODES: f64 = 2.0 / 3.0;
+    const TOP_DOWN: usize = 5;
     const SPARES_BUSIEST: bool = true;
 
     fn lower_bound(&self, sizes: &[usize]) -> i64 {

@@ -12,6 +12,9 @@ impl Subject for Csr {
     type Edges = Net;
     type Divider<'a> = GraphDivider<'a>;
     const STEP: f64 = STEP;
+    // Over 30 graphs of 6,000 to 100,000 vertices J is 0.97 of that of SharedMap's eco by these, 1.04 by those of grids.
+    const NODES: f64 = 0.1;
+    const TOP_DOWN: usize = 9;
     const SPARES_BUSIEST: bool = false;
 
     fn lower_bound(&self, sizes: &[usize]) -> i64 {
