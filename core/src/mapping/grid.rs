@@ -97,16 +97,6 @@ impl Grid {
         &self.stencil
     }
 
-    /// Returns whether the stencil is its own mirror image along a dimension.
-    pub(super) fn is_mirrored(&self, dimension: usize) -> bool {
-        let mirrored = |offset: &Offset| {
-            let mut by = offset.by.clone();
-            by[dimension] = -by[dimension];
-            Offset { by, weight: offset.weight }
-        };
-        self.stencil.iter().all(|offset| self.stencil.contains(&mirrored(offset)))
-    }
-
     /// The largest weight of a stencil vector on a grid of this size with which no sum overflows.
     pub fn most_weight(cells: usize) -> i64 {
         (1 << 47) / cells.max(1) as i64

@@ -18,7 +18,6 @@ mod order;
 mod participants;
 pub mod plan;
 mod rank_assignment;
-mod rank_zero;
 mod refine;
 mod rng;
 mod scramble;

@@ -18,12 +18,15 @@ pub(super) fn participants(layout: &Machine, cells: usize) -> Vec<Vec<(u32, u32)
         choice
     };
     let mut by_size: Vec<usize> = (0..sizes.len()).collect();
-    by_size.sort_by_key(|node| Reverse(sizes[*node]));
+    // The node of rank 0 always takes part.
+    by_size.sort_by_key(|node| (*node != 0, Reverse(sizes[*node])));
     let largest = filled(&by_size);
     // As many nodes, of sizes as equal as possible.
     let count = largest.iter().filter(|count| **count > 0).count();
     let (mut even, mut left) = (vec![0; sizes.len()], cells);
-    for (i, &node) in by_size[..count].iter().enumerate().rev() {
+    let mut taken = by_size[..count].to_vec();
+    taken.sort_by_key(|node| Reverse(sizes[*node]));
+    for (i, node) in taken.into_iter().enumerate().rev() {
         even[node] = sizes[node].min(left.div_ceil(i + 1));
         left -= even[node];
     }
@@ -53,7 +56,8 @@ pub(super) fn participants(layout: &Machine, cells: usize) -> Vec<Vec<(u32, u32)
     choices.into_iter().map(used).collect()
 }
 
-/// Nodes in an order in which those that are near each other follow each other, the largest groups first at each level.
+/// Nodes in an order in which those that are near each other follow each other, at each level the group of node 0 first and
+/// then the largest.
 fn near_nodes(layout: &Machine, mut nodes: Vec<usize>) -> Vec<usize> {
     let mut keys = vec![Vec::new(); nodes.len()];
     for level in layout.above() {
@@ -61,8 +65,9 @@ fn near_nodes(layout: &Machine, mut nodes: Vec<usize>) -> Vec<usize> {
         let mut group_of = vec![0; nodes.len()];
         let ranks = layout.nodes().iter().zip(&level.group_of);
         ranks.for_each(|(node, group)| group_of[*node as usize] = *group);
+        let first = group_of[0];
         for (key, group) in keys.iter_mut().zip(group_of) {
-            key.push((Reverse(sizes[group as usize]), group));
+            key.push((group != first, Reverse(sizes[group as usize]), group));
         }
     }
     nodes.sort_by(|a, b| keys[*a].cmp(&keys[*b]));

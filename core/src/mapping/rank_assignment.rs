@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use super::cost::{Adjacency, Objective};
 use super::csr::{Csr, grouped};
 use super::order::breadth_first;
-use super::refine::{Budget, Partition, swap_pairs};
+use super::refine::{Budget, Partition, first_on_first, swap_pairs};
 use crate::machine::{Level, Machine};
 
 /// The time of a search over one node's vertices, in seconds, from each of two starts.
@@ -127,13 +127,14 @@ fn divide(graph: &Csr, groups: &[u32], objective: Objective, budget: &mut Budget
     let mut sizes = vec![0; count];
     groups.iter().for_each(|group| sizes[*group as usize] += 1);
     let mut by_size: Vec<u32> = (0..count as u32).collect();
-    by_size.sort_by_key(|group| std::cmp::Reverse(sizes[*group as usize]));
-    // Whole groups, the largest first, so that few are used.
+    by_size.sort_by_key(|group| (*group != 0, std::cmp::Reverse(sizes[*group as usize])));
+    // Whole groups, the largest first, so that few are used, but for that of the first rank.
     let filled = by_size.iter().flat_map(|group| vec![*group; sizes[*group as usize]]);
     let mut near = vec![0; graph.vertices()];
     for (vertex, group) in breadth_first(graph).into_iter().zip(filled) {
         near[vertex as usize] = group;
     }
+    let near = first_on_first(graph, near, count, budget);
     let mut best = (graph.cost(&in_order).key(objective), in_order.clone());
     for start in [in_order, near] {
         let mut share = budget.at_most(Budget::seconds(NODE_SECONDS), 1);

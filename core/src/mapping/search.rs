@@ -8,7 +8,6 @@ use super::hierarchical::{MappingProblem, map_hierarchical, map_to_nodes};
 use super::participants::participants;
 use super::plan::{LevelCost, Options, Plan};
 use super::rank_assignment::assign_ranks;
-use super::rank_zero;
 use super::refine::Budget;
 use super::scramble::scramble;
 use super::subject::{Seconds, Subject};
@@ -61,11 +60,10 @@ pub fn plan_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     match options.scramble {
         Some(how) => scramble(grid, layout, how),
         None if grid.has_unknown_weights() => {
-            let plan = unknown_weights::guard(grid, layout, options, plan_by);
-            rank_zero::keep(grid, layout, options, plan)
+            unknown_weights::guard(grid, layout, options, plan_by)
         }
         None => {
-            let plan = rank_zero::keep(grid, layout, options, plan_by(grid, layout, options));
+            let plan = plan_by(grid, layout, options);
             // By weights that are known.
             if plan.gains_little(layout) { plan.undone() } else { plan }
         }
@@ -79,12 +77,16 @@ pub fn plan_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
 pub fn plan_graph(graph: &Csr, layout: &Machine, options: &Options) -> Plan {
     match options.scramble {
         Some(how) => scramble(graph, layout, how),
-        None => rank_zero::keep(graph, layout, options, plan_by(graph, layout, options)),
+        None => plan_by(graph, layout, options),
     }
 }
 
 /// The best mapping by the weights that edges have; every process keeps its rank where none is better or may be taken.
 /// The nodes and the levels above decide, then those below, one after the other.
+///
+/// The process of rank 0 keeps its rank: programs read their input there, as standard input is given to it, and some end
+/// when it gets another one. It is on node 0, and the first of all groups of nodes are those that node 0 is in; so vertex 0 is
+/// on the first of whatever vertices are divided among, and exchanges leave it there.
 pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Options) -> Plan {
     let plan =
         Plan::identity(subject, layout, &options.distances, |sizes| subject.lower_bound(sizes));
@@ -117,7 +119,8 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
     }
     let key = |cost: &TreeCost| model.key_of(cost, options.objective);
     let is_better = |found: &Mapping| {
-        goal.excess(found.cost.levels[model.depth()].max_node_edges) == 0
+        found.node_of[0] == 0
+            && goal.excess(found.cost.levels[model.depth()].max_node_edges) == 0
             && model.spares(&found.cost, &before, options.objective)
             && key(&found.cost) < key(&before)
     };

@@ -1,9 +1,7 @@
 //! The grid or graph that is mapped, as the search sees it; `cart/subject.rs` and `graph/subject.rs` have what differs.
 
 use super::cost::{Adjacency, Goal};
-use super::plan::Plan;
 use super::refine::Budget;
-use crate::machine::Machine;
 
 /// The seconds that the search for a mapping is worth.
 pub(super) struct Seconds {
@@ -46,15 +44,6 @@ pub(super) trait Subject: Adjacency {
 
     /// A divider of its vertices.
     fn divider<'a>(&self, edges: &'a Self::Edges) -> Self::Divider<'a>;
-
-    /// Vertices that 0 can become when the whole is renumbered and stays what it is, beginning with 0 itself.
-    fn images(&self) -> impl Iterator<Item = usize>;
-
-    /// For each vertex the one that it becomes when 0 becomes `image`.
-    fn renumbered(&self, image: usize) -> Vec<u32>;
-
-    /// Returns whether a plan is no loss if edges have other weights than assumed.
-    fn is_no_loss(&self, layout: &Machine, plan: &Plan) -> bool;
 
     /// Numbers that differ between topologies which a program might take for each other.
     fn traits(&self) -> Vec<usize>;

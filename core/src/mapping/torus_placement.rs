@@ -18,8 +18,8 @@ const MOVES: usize = 6000;
 const WARM: f64 = 2.0;
 const COLD: f64 = 0.05;
 
-/// Moves parts to other nodes, each to one that had a part as large, in the same torus. The part of vertex 0 goes
-/// to node 0, that of rank 0, if it can. `graph` is symmetric.
+/// Moves parts to other nodes, each to one that had a part as large, in the same torus; that on node 0 stays. `graph` is
+/// symmetric.
 pub(super) fn place_on_torus(
     coordinates: &NodeCoordinates,
     graph: &impl Adjacency,
@@ -38,7 +38,7 @@ pub(super) fn place_on_torus(
         node_of_part: own.clone(),
         part_on: own,
     };
-    placement.exchange(node_of[0], budget);
+    placement.exchange(budget);
     node_of.iter().map(|part| placement.node_of_part[*part as usize]).collect()
 }
 
@@ -70,17 +70,13 @@ impl TorusPlacement<'_> {
     }
 
     /// Lets parts change places, ever more seldom where that adds to the sum of hops, so that parts come near those that
-    /// they send to; `first` goes to node 0 and stays.
-    fn exchange(&mut self, first: u32, budget: &mut Budget) {
+    /// they send to.
+    fn exchange(&mut self, budget: &mut Budget) {
         let group_of = &self.coordinates.group_of;
         let alike = |a: u32, b: u32| {
             let (a, b) = (a as usize, b as usize);
             self.takes[a] == self.takes[b] && group_of[a] == group_of[b]
         };
-        let pinned = alike(first, 0).then_some(first);
-        if pinned.is_some() {
-            self.swap(first, self.part_on[0]);
-        }
         let used: Vec<u32> =
             (0..self.takes.len() as u32).filter(|node| self.takes[*node as usize] > 0).collect();
         let place_of: HashMap<(u32, At), u32> =
@@ -110,7 +106,7 @@ impl TorusPlacement<'_> {
             });
             let node = near.flatten().unwrap_or_else(|| used[random.below(used.len())]);
             let (own, other) = (self.node_of_part[part as usize], self.part_on[node as usize]);
-            if node == own || !alike(node, own) || [Some(part), Some(other)].contains(&pinned) {
+            if node == own || !alike(node, own) || part == 0 || other == 0 {
                 budget.spend(8);
                 continue;
             }

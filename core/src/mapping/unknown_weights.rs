@@ -81,11 +81,6 @@ pub(super) fn guard(
     Plan { rejected_as_risky: Some(best.after), ..stay }
 }
 
-/// Returns whether a plan is no loss where dimensions are unequal.
-pub(super) fn is_no_loss(grid: &Grid, layout: &Machine, plan: &Plan) -> bool {
-    are_safe(&cuts(grid, layout, plan), &cuts(grid, layout, &plan.clone().undone()))
-}
-
 /// The edges of a grid that a plan cuts between nodes, and between the groups of each level above.
 fn cuts(grid: &Grid, layout: &Machine, plan: &Plan) -> Vec<Cut> {
     let group_of = |level: &Level| -> Vec<u32> {

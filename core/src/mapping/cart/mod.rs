@@ -11,8 +11,6 @@ mod subject;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Reverse;
-
 use self::bisect::bisect;
 use self::strips::Strips;
 use super::cost::{Adjacency, Cost, Goal, Objective};
@@ -198,7 +196,12 @@ fn construct(
     let even = sizes.iter().all(|size| *size == sizes[0]);
     let by_id: Vec<u32> = (0..sizes.len() as u32).collect();
     let mut by_size = by_id.clone();
-    by_size.sort_by_key(|node| Reverse(sizes[*node as usize]));
+    // Node 0 is the first, and those follow that are more like it.
+    let is_small = (sizes[0] as usize * sizes.len()) < cells;
+    by_size[1..].sort_by_key(|node| {
+        let size = i64::from(sizes[*node as usize]);
+        if is_small { size } else { -size }
+    });
     let sequences = if even || by_id == by_size { vec![by_id] } else { vec![by_id, by_size] };
     let bricks = if even { brick::bricks(lattice, sizes[0]) } else { Vec::new() };
     let is_done = bricks.into_iter().any(|brick| build(Shape::Brick(brick), &sequences[0]));
@@ -211,7 +214,8 @@ fn construct(
             budget.put_back(share);
             strips.extend(ways.map(|(cost, strips)| (cost, strips, sequence)));
         }
-        strips.sort();
+        // Of those that cost the same the first are nodes in their order: they are where levels have neighbors.
+        strips.sort_by_key(|(cost, ..)| *cost);
         let mut strips =
             strips.into_iter().map(|(_, way, sequence)| (Shape::Strips(way), sequence));
         let mut shapes: Vec<_> = strips.by_ref().take(2).collect();

@@ -2,14 +2,11 @@
 
 use super::bound;
 use super::region::GridDivider;
-use crate::machine::Machine;
 use crate::mapping::cost::Adjacency;
 use crate::mapping::grid::Grid;
 use crate::mapping::lattice::Lattice;
-use crate::mapping::plan::Plan;
 use crate::mapping::refine::Budget;
 use crate::mapping::subject::{Seconds, Subject};
-use crate::mapping::unknown_weights;
 
 /// The time to search for a better mapping of a grid, in seconds: 330 us a cell up to 250 ms; beyond some thousand
 /// cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
@@ -56,42 +53,6 @@ impl Subject for Grid {
     fn divider<'a>(&self, edges: &'a Lattice) -> GridDivider<'a> {
         // Weights that the guard tries are no knowledge.
         GridDivider::new(edges, !self.has_unknown_weights())
-    }
-
-    fn images(&self) -> impl Iterator<Item = usize> {
-        let ends: Vec<bool> = (0..self.dims().len()).map(|i| self.is_mirrored(i)).collect();
-        let is_image = move |vertex: &usize| {
-            let mut rest = *vertex;
-            (0..self.dims().len()).rev().all(|i| {
-                let (side, at) = (self.dims()[i], rest % self.dims()[i]);
-                rest /= side;
-                at == 0 || self.periodic()[i] || (at == side - 1 && ends[i])
-            })
-        };
-        (0..self.vertices()).filter(is_image)
-    }
-
-    fn renumbered(&self, image: usize) -> Vec<u32> {
-        let place = |vertex: usize| {
-            let (mut rest, mut image, mut stride, mut to) = (vertex, image, 1, 0);
-            for i in (0..self.dims().len()).rev() {
-                let (side, periodic) = (self.dims()[i], self.periodic()[i]);
-                let (at, first) = (rest % side, image % side);
-                let at = match first {
-                    _ if periodic => (at + first) % side,
-                    0 => at,
-                    _ => side - 1 - at,
-                };
-                to += at * stride;
-                (rest, image, stride) = (rest / side, image / side, stride * side);
-            }
-            to as u32
-        };
-        (0..self.vertices()).map(place).collect()
-    }
-
-    fn is_no_loss(&self, layout: &Machine, plan: &Plan) -> bool {
-        !self.has_unknown_weights() || unknown_weights::is_no_loss(self, layout, plan)
     }
 
     fn traits(&self) -> Vec<usize> {

@@ -2,7 +2,7 @@
 
 use super::exact::least_cut;
 use crate::machine::{Kind, Machine};
-use crate::mapping::tests::{least, nearest, planned_cart, products};
+use crate::mapping::tests::{least, nearest, planned_cart, products, switched};
 use crate::mapping::{Grid, Objective, Offset, Options, plan_cart};
 
 /// Little time for each plan: there are many.
@@ -13,15 +13,25 @@ fn briefly(objective: Objective) -> Options {
 #[test]
 fn every_grid_of_up_to_64_cells_on_every_machine() {
     for cells in 1..=64usize {
-        let mut machines: Vec<Vec<usize>> = (1..=cells)
+        let mut machines: Vec<Machine> = (1..=cells)
             .filter(|size| cells.is_multiple_of(*size))
-            .map(|size| vec![size; cells / size])
+            .map(|size| Machine::blocks(&vec![size; cells / size]))
             .collect();
         if cells > 3 {
-            machines.push(vec![cells / 2, cells - cells / 2 - 1, 1]);
-            machines.push(vec![1, cells / 3, cells - cells / 3 - 1]);
-            machines.push(vec![cells / 4 + 1; 4]);
-            machines.push(vec![cells - 1, 3]);
+            for sizes in [
+                &[cells / 2, cells - cells / 2 - 1, 1][..],
+                &[1, cells / 3, cells - cells / 3 - 1],
+                &[cells / 4 + 1; 4],
+                &[cells - 1, 3],
+            ] {
+                machines.push(Machine::blocks(sizes));
+            }
+            let [dealt, packages] = [|rank| rank * rank % 7 % 4, |rank| rank / 2]
+                .map(|id: fn(u64) -> u64| (0..cells as u64).map(id).collect::<Vec<u64>>());
+            machines.push(Machine::from_ids(&dealt).with_level(Kind::Package, &packages));
+            let sizes = [1, 2, 3].into_iter().cycle().take(cells / 2 + 1).collect::<Vec<_>>();
+            let switches: Vec<u64> = (0..sizes.len() as u64).map(|node| node * node % 5).collect();
+            machines.push(switched(&sizes, &switches));
         }
         for dims in products(cells, 4) {
             for kind in 0..3 {
@@ -30,7 +40,7 @@ fn every_grid_of_up_to_64_cells_on_every_machine() {
                 let grid = nearest(&dims, &periodic);
                 for machine in &machines {
                     let objective = if kind == 2 { Objective::Max } else { Objective::Sum };
-                    planned_cart(&grid, &Machine::blocks(machine), &briefly(objective));
+                    planned_cart(&grid, machine, &briefly(objective));
                 }
             }
         }

@@ -27,7 +27,7 @@ use super::cost::{Adjacency, Goal, Objective};
 use super::csr::Csr;
 use super::distance_model::DistanceModel;
 use super::levels::match_parts_to_nodes;
-use super::refine::{Budget, Partition, swap_pairs};
+use super::refine::{Budget, Partition, first_on_first, swap_pairs};
 use super::rng::Rng;
 use super::subject::Divide;
 
@@ -129,7 +129,8 @@ fn search(net: &Net, sizes: &[usize], objective: Objective, budget: &mut Budget)
     if net.cut(&parts.part) > 0 {
         parts.improve_groups(&mut rng, budget);
     }
-    let mut partition = Partition::new(net, parts.part, sizes.len());
+    let part = first_on_first(net.graph(), parts.part, sizes.len(), budget);
+    let mut partition = Partition::new(net, part, sizes.len());
     swap_pairs(&mut partition, Objective::Sum.into(), &mut rest);
     budget.put_back(rest);
     let mut answers = vec![partition.node_of().to_vec()];

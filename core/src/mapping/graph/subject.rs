@@ -1,10 +1,8 @@
 //! Graphs as subjects of the driver.
 
 use super::{GraphDivider, Net, STEP, lower_bound, seconds_for};
-use crate::machine::Machine;
 use crate::mapping::cost::Adjacency;
 use crate::mapping::csr::Csr;
-use crate::mapping::plan::Plan;
 use crate::mapping::refine::Budget;
 use crate::mapping::subject::{Seconds, Subject};
 
@@ -32,18 +30,6 @@ impl Subject for Csr {
 
     fn divider<'a>(&self, edges: &'a Net) -> GraphDivider<'a> {
         GraphDivider::new(edges)
-    }
-
-    fn images(&self) -> impl Iterator<Item = usize> {
-        0..1
-    }
-
-    fn renumbered(&self, _: usize) -> Vec<u32> {
-        (0..self.vertices() as u32).collect()
-    }
-
-    fn is_no_loss(&self, _: &Machine, _: &Plan) -> bool {
-        true
     }
 
     fn traits(&self) -> Vec<usize> {

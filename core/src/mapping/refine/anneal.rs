@@ -175,7 +175,7 @@ impl State {
         let (upper, lower) = (bits >> 32, bits & 0xffff_ffff);
         let u = ((upper * self.node_of.len() as u64) >> 32) as usize;
         let row = graph.row(u);
-        if row.is_empty() {
+        if row.is_empty() || u == 0 {
             return STEPS;
         }
         let (neighbor, _) = row[((lower * row.len() as u64) >> 32) as usize];

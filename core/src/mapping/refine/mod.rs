@@ -3,6 +3,8 @@
 //! Everything here takes a symmetric adjacency: if `u` has an edge to `v`, `v` has one to `u` of the
 //! same weight. A directed graph is given with the weights of both directions added up; then the
 //! sum is exact, and what is compared for the busiest node is what crosses its border either way.
+//!
+//! Vertex 0 stays where it is: the process of rank 0 keeps its rank.
 
 mod anneal;
 mod budget;
@@ -19,7 +21,7 @@ pub(super) use self::budget::SPENT;
 pub use self::budget::stop_searches;
 pub(super) use self::pairs::swap_pairs;
 pub(super) use self::partition::Partition;
-pub(super) use self::settle::{Gains, settle};
+pub(super) use self::settle::{Gains, first_on_first, settle};
 
 /// From this number of vertices on a sum at the bound is good enough, and constructions take most of the time.
 pub(super) const LARGE: usize = 20_000;

@@ -124,7 +124,10 @@ impl Pair {
     fn top(&self, second: bool) -> Vec<u32> {
         let is_wanted = |slot: &u32| {
             let slot = *slot as usize;
-            self.second[slot] == second && !self.locked[slot] && self.ties[slot].other != 0
+            self.second[slot] == second
+                && !self.locked[slot]
+                && self.ties[slot].other != 0
+                && self.vertices[slot] != 0
         };
         let mut best: Vec<u32> = (0..self.vertices.len() as u32).filter(is_wanted).collect();
         best.sort_by_key(|slot| Reverse(self.ties[*slot as usize].gain()));

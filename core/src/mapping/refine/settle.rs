@@ -19,7 +19,8 @@ pub(in crate::mapping) fn settle(
     budget: &mut Budget,
 ) -> Vec<u32> {
     let mut members = vec![Vec::new(); excess.len()];
-    (0..).zip(&part).for_each(|(vertex, part)| members[*part as usize].push(vertex));
+    // Vertex 0 stays.
+    (1..).zip(&part[1..]).for_each(|(vertex, part)| members[*part as usize].push(vertex));
     // What leaving each part costs, looked up when it is needed, and again when the part has changed.
     let mut costs: Vec<Option<Costs>> = vec![None; excess.len()];
     let mut parts = Parts { graph, gains: Gains::new(excess.len()), part, excess, members };
@@ -37,6 +38,32 @@ pub(in crate::mapping) fn settle(
         }
     }
     parts.part
+}
+
+/// The same parts, but vertex 0 on part 0, which has some: it changes names with the part that vertex 0 is on, and then both
+/// have their sizes again.
+pub(in crate::mapping) fn first_on_first(
+    graph: &Csr,
+    mut part: Vec<u32>,
+    parts: usize,
+    budget: &mut Budget,
+) -> Vec<u32> {
+    let own = part[0];
+    if own == 0 {
+        return part;
+    }
+    let mut excess = vec![0; parts];
+    for part in &mut part {
+        *part = match *part {
+            0 => own,
+            part if part == own => 0,
+            part => part,
+        };
+        let sign = i64::from(*part == 0) - i64::from(*part == own);
+        excess[0] += sign;
+        excess[own as usize] -= sign;
+    }
+    settle(graph, part, excess, budget)
 }
 
 /// The cost of the cheapest move to each other part.
@@ -154,5 +181,22 @@ impl Gains {
         let weight_to = &mut self.weight_to;
         let others = self.touched.drain(..);
         others.map(move |part| (part, std::mem::take(&mut weight_to[part as usize]) - inside))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_comes_to_the_first_and_sizes_stay() {
+        let path = (0..9).flat_map(|v| [(v, v + 1, 1), (v + 1, v, 1)]);
+        let path = Csr::from_edges(10, path);
+        let mut budget = Budget::seconds(1.0);
+        let mut moved = |part: &[u32]| first_on_first(&path, part.to_vec(), 3, &mut budget);
+        assert_eq!(moved(&[0, 0, 0, 1, 1, 1, 1, 1, 2, 2]), [0, 0, 0, 1, 1, 1, 1, 1, 2, 2]);
+        assert_eq!(moved(&[1, 1, 1, 2, 2, 2, 2, 0, 0, 0]), [0, 0, 0, 2, 2, 2, 2, 1, 1, 1]);
+        // Two of the long part go to its neighbor, and two of this to the short one.
+        assert_eq!(moved(&[2, 2, 2, 2, 2, 1, 1, 0, 0, 0]), [0, 0, 0, 1, 1, 2, 2, 2, 2, 2]);
     }
 }
