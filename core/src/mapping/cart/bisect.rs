@@ -6,14 +6,8 @@ use std::cmp::Ordering;
 use crate::mapping::cost::Adjacency;
 use crate::mapping::lattice::{Axis, Lattice};
 
-/// The node of each cell, one of those in `sequence`, which have the given sizes.
-pub(super) fn bisect(lattice: &Lattice, sizes: &[u32], sequence: &[u32]) -> Vec<u32> {
-    let cells: u32 = sizes.iter().sum();
-    bisect_some(lattice, (0..cells).collect(), sizes, sequence)
-}
-
-/// The same for some of the cells; the others are on node 0.
-pub(super) fn bisect_some(
+/// The node of each of these cells, one of those in `sequence`, which have the given sizes; other cells are on node 0.
+pub(super) fn bisect(
     lattice: &Lattice,
     mut cells: Vec<u32>,
     sizes: &[u32],

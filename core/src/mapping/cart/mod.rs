@@ -43,7 +43,10 @@ impl Shape {
         let mut fill = Fill { sizes, sequence, left: 0, node_of: vec![0; lattice.vertices()] };
         match self {
             Self::Brick(sides) => return brick::fill(lattice, sides, sequence),
-            Self::Bisection => return bisect(lattice, sizes, sequence),
+            Self::Bisection => {
+                let cells = (0..lattice.vertices() as u32).collect();
+                return bisect(lattice, cells, sizes, sequence);
+            }
             Self::Strips(strips) => strips.walk(lattice, |cell| fill.put(cell)),
         }
         fill.node_of

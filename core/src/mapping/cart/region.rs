@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Fill, STRIPS, Shape, bisect, bound, brick, map, strips};
+use super::{bisect, bound, map};
 use crate::mapping::cost::{Adjacency, Goal, Objective};
 use crate::mapping::csr::Csr;
 use crate::mapping::lattice::Lattice;
@@ -99,55 +99,10 @@ fn divide_irregular(
 ) -> Vec<u32> {
     let graph = Csr::induced(lattice, cells, &mut vec![u32::MAX; lattice.vertices()]);
     let sequence: Vec<u32> = (0..sizes.len() as u32).collect();
-    budget.spend(cells.len() * (2 + lattice.degree()));
-    let mut share = budget.split(2);
-    let ways = strips::strips(lattice, sizes, &mut share);
-    budget.put_back(share);
-    let walks = ways.into_iter().take(STRIPS).map(|(_, way)| Shape::Strips(way));
-    let mut best: Option<(i64, Vec<u32>)> = None;
-    for (i, shape) in std::iter::once(Shape::Bisection).chain(walks).enumerate() {
-        if i > 0 && budget.left() < (8 * (lattice.vertices() + graph.len())) as i64 {
-            break;
-        }
-        let part = shape.build_some(lattice, cells, sizes, &sequence);
-        budget.spend(4 * lattice.vertices() + graph.len());
-        let cost = graph.cost(&part).inter_node_edges;
-        if best.as_ref().is_none_or(|(least, _)| cost < *least) {
-            best = Some((cost, part));
-        }
-    }
-    let (_, part) = best.expect("one at least");
+    budget.spend(cells.len() * (2 + lattice.degree()) + 4 * lattice.vertices());
+    let part_of = bisect(lattice, cells.to_vec(), sizes, &sequence);
+    let part = cells.iter().map(|cell| part_of[*cell as usize]).collect();
     let mut partition = Partition::new(&graph, part, sizes.len());
     improve(&mut partition, Objective::Sum.into(), budget);
     partition.into_node_of()
-}
-
-impl Shape {
-    /// The part of each of some of the cells, which are given in ascending order.
-    fn build_some(
-        &self,
-        lattice: &Lattice,
-        cells: &[u32],
-        sizes: &[u32],
-        sequence: &[u32],
-    ) -> Vec<u32> {
-        let all = lattice.vertices();
-        let part_of = match self {
-            Self::Bisection => bisect::bisect_some(lattice, cells.to_vec(), sizes, sequence),
-            Self::Brick(sides) => brick::fill(lattice, sides, sequence),
-            Self::Strips(strips) => {
-                let mut wanted = vec![false; all];
-                cells.iter().for_each(|cell| wanted[*cell as usize] = true);
-                let mut fill = Fill { sizes, sequence, left: 0, node_of: vec![0; all] };
-                let put = |cell: u32| {
-                    if wanted[cell as usize] {
-                        fill.put(cell);
-                    }
-                };
-                strips.walk(lattice, put);
-                fill.node_of
-            }
-        };
-        cells.iter().map(|cell| part_of[*cell as usize]).collect()
-    }
 }

@@ -14,10 +14,9 @@ use crate::mapping::cost::Adjacency;
 use crate::mapping::lattice::{Axis, Lattice};
 use crate::mapping::refine::Budget;
 
-/// The ratios of widths to the side of the best box, up and down, that are tried: the largest that the budget allows.
-const WIDE: [f64; 2] = [2.0, 1.5];
-/// The ratios for one way where it allows none of them, beside all ways with one width across each dimension.
-const NARROW: [f64; 3] = [1.25, 1.1, 1.0];
+/// The ratios of widths to the side of the best box, up and down, that are tried: the largest that the budget allows, and if it
+/// allows none, with one width for all strips across a dimension.
+const RATIOS: [f64; 5] = [2.0, 1.5, 1.25, 1.1, 1.0];
 
 /// One way to cut the grid.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -43,31 +42,28 @@ pub(super) fn strips(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> V
     let orders = orders(lattice.axes());
     let mut found = Vec::new();
     for (i, order) in orders.iter().enumerate() {
-        let (left, share) = (budget.left(), budget.left() / (orders.len() - i) as i64);
+        let share = budget.left() / (orders.len() - i) as i64;
         let axes: Vec<Axis> = order.iter().map(|i| lattice.axes()[*i]).collect();
-        let sides: Vec<f64> = order.iter().map(|i| sides[*i]).collect();
         let ranges = |ratio: f64| -> Vec<(u32, u32)> {
-            axes.iter().zip(&sides).map(|(axis, side)| range(axis.size, *side, ratio)).collect()
+            let along = order.iter().zip(&axes);
+            along.map(|(i, axis)| range(axis.size, sides[*i], ratio)).collect()
         };
-        let mut search = Search::new(&axes, &starts, ranges(WIDE[0]));
-        let fits = |search: &mut Search<'_>, ratio: f64, steps: i64| {
-            search.ranges = ranges(ratio);
-            search.work() <= steps
+        let mut search = Search::new(&axes, &starts);
+        let mut fits = |work: &dyn Fn(&Search<'_>) -> i64| {
+            RATIOS.into_iter().any(|ratio| {
+                search.ranges = ranges(ratio);
+                work(&search) <= share
+            })
         };
-        let mut best = None;
-        if fits(&mut search, WIDE[0], share) || fits(&mut search, WIDE[1], left) {
-            best = Some(search.cut(1, 0));
+        let (cost, widths) = if fits(&|search| search.work()) {
+            search.cut(1, 0)
+        } else if fits(&|search| search.work_alike()) || i == 0 {
+            search.cut_alike(1)
         } else {
-            search.ranges = ranges(WIDE[0]);
-            if search.work_alike() <= if i == 0 { left } else { share } {
-                best = Some(search.cut_alike(1));
-            }
-            if i == 0 && NARROW.into_iter().any(|ratio| fits(&mut search, ratio, left)) {
-                best = best.into_iter().chain([search.cut(1, 0)]).min();
-            }
-        }
+            continue;
+        };
         budget.spend(search.steps);
-        found.extend(best.map(|(cost, widths)| (cost, Strips { order: order.clone(), widths })));
+        found.push((cost, Strips { order: order.clone(), widths }));
     }
     found.sort();
     found
@@ -139,8 +135,8 @@ struct Slabs {
 }
 
 impl<'a> Search<'a> {
-    fn new(axes: &'a [Axis], starts: &'a [i64], ranges: Vec<(u32, u32)>) -> Self {
-        Self { axes, ranges, starts, sides: vec![1; axes.len()], steps: 0 }
+    fn new(axes: &'a [Axis], starts: &'a [i64]) -> Self {
+        Self { axes, ranges: Vec::new(), starts, sides: vec![1; axes.len()], steps: 0 }
     }
 
     /// About the steps that it takes to try all widths; infinitely many if that takes more memory than what comes after it.

@@ -48,7 +48,7 @@ fn no_other_widths_cost_less() {
                 assert_eq!(cost, built(&strips), "{dims:?} {sizes:?} {strips:?}");
                 let across = dims[strips.order[1]] as u32;
                 let sides = sides(&lattice, cells / sizes.len() as u32);
-                let (low, high) = range(across, sides[strips.order[1]], WIDE[0]);
+                let (low, high) = range(across, sides[strips.order[1]], RATIOS[0]);
                 compositions(across, &mut Vec::new(), &mut |widths| {
                     if widths.iter().all(|width| (low..=high).contains(width)) {
                         let other = Strips { widths: widths.to_vec(), ..strips.clone() };
