@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use super::{bisect, bound, map};
 use crate::mapping::cost::{Adjacency, Goal, Objective};
 use crate::mapping::csr::Csr;
+use crate::mapping::graph::improve;
 use crate::mapping::lattice::Lattice;
-use crate::mapping::refine::{Budget, Partition, improve};
+use crate::mapping::refine::Budget;
 use crate::mapping::subject::Divide;
 
 /// A grid whose cells are divided again and again.
@@ -102,7 +103,5 @@ fn divide_irregular(
     budget.spend(cells.len() * (2 + lattice.degree()) + 4 * lattice.vertices());
     let part_of = bisect(lattice, cells.to_vec(), sizes, &sequence);
     let part = cells.iter().map(|cell| part_of[*cell as usize]).collect();
-    let mut partition = Partition::new(&graph, part, sizes.len());
-    improve(&mut partition, Objective::Sum.into(), budget);
-    partition.into_node_of()
+    improve(&graph, part, sizes.len(), Objective::Sum.into(), budget)
 }

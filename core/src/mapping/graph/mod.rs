@@ -16,13 +16,15 @@ mod kway;
 mod net;
 mod partition;
 mod queue;
+mod repartition;
 mod subject;
 
 #[cfg(test)]
 mod tests;
 
 use self::net::Net;
-use self::partition::Repartition;
+use self::repartition::Repartition;
+pub(super) use self::repartition::improve;
 use super::cost::{Adjacency, Goal, Objective};
 use super::csr::Csr;
 use super::distance_model::DistanceModel;
@@ -127,7 +129,7 @@ fn search(net: &Net, sizes: &[usize], objective: Objective, budget: &mut Budget)
     let mut parts =
         Repartition::new(net, kway::divide(net, sizes, 8, &mut rng, budget), sizes.len());
     if net.cut(&parts.part) > 0 {
-        parts.improve_groups(&mut rng, budget);
+        parts.improve_groups(usize::MAX, &mut rng, budget);
     }
     let part = first_on_first(net.graph(), parts.part, sizes.len(), budget);
     let mut partition = Partition::new(net, part, sizes.len());

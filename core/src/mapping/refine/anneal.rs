@@ -11,16 +11,12 @@ use crate::mapping::cost::{Adjacency, Cost, Goal, Objective};
 use crate::mapping::csr::Csr;
 use crate::mapping::rng::Rng;
 
-/// The temperatures at the start of each run and at the end, in edges of average weight. A regular
-/// mapping is made better by a cool run, which would only spoil it if it were warm; an irregular
-/// one by a warm run.
-const WARM: [f64; 2] = [0.4, 0.9];
+/// The temperatures at the start and at the end, in edges of average weight.
+const WARM: f64 = 0.6;
 const COLD: f64 = 0.12;
 
-/// The steps for each vertex of the first runs, one of each warmth: only if one of them finds something the rest of the
-/// budget is used, on two longer ones. Over 72 uneven grids J over the bound is 1.029 with 2,500 steps, 1.028 with these,
-/// 1.027 with 10,000, where longer ones have no time left.
-const PROBE: i64 = 6_000;
+/// The most steps for each vertex.
+const MOST: i64 = 8_000;
 
 /// The cost of a vertex too many or too few at the start and at the end, in edges of average weight; for more it grows
 /// as the square.
@@ -36,40 +32,25 @@ const LEVELS: i64 = 64;
 /// Steps for a vertex that is looked at, beside its edges.
 const STEPS: usize = 6;
 
-/// Any number: the same question has the same answer.
-const SEED: u64 = 1;
-
-/// Moves vertices at random, worse moves ever more seldom, until the budget is spent. What it leaves is
-/// the best that it found, or what it got. Memory beside the partition: 16 bytes an edge.
-pub(in crate::mapping) fn anneal<A: Adjacency>(
-    partition: &mut Partition<'_, A>,
+/// Moves vertices at random, worse moves ever more seldom, for no more than half of the budget. What it leaves is the best
+/// that it found, or what it got.
+pub(in crate::mapping) fn anneal(
+    partition: &mut Partition<'_, Csr>,
     goal: Goal,
     budget: &mut Budget,
 ) {
-    let graph = Csr::copy(partition.graph);
+    let graph = partition.graph;
     let weights: i64 = (0..graph.vertices()).flat_map(|v| graph.edges(v)).map(|(_, w)| w).sum();
     if partition.nodes() < 2 || weights <= 0 {
         return;
     }
-    let unit = weights as f64 / graph.len() as f64;
-    let probe = Budget::steps(PROBE * graph.vertices() as i64);
-    let mut gained = false;
-    for (run, warm) in WARM.into_iter().chain(WARM).enumerate() {
-        let left = 2 * WARM.len() - run;
-        let mut share = match run < WARM.len() {
-            true => budget.at_most(probe, left as i64),
-            false if gained => budget.split(left as i64),
-            false => return,
-        };
-        let mut state = State::new(partition, unit, goal);
-        let before = state.best;
-        let mut random = Rng::new(SEED << 32 | run as u64);
-        state.cool(&graph, warm, &mut random, &mut share);
-        budget.put_back(share);
-        if state.best < before {
-            gained = true;
-            *partition = Partition::new(partition.graph, state.kept, partition.nodes());
-        }
+    let mut share = budget.at_most(Budget::steps(MOST * graph.vertices() as i64), 2);
+    let mut state = State::new(partition, weights as f64 / graph.len() as f64, goal);
+    let before = state.best;
+    state.cool(graph, &mut Rng::new(1), &mut share);
+    budget.put_back(share);
+    if state.best < before {
+        *partition = Partition::new(graph, state.kept, partition.nodes());
     }
 }
 
@@ -130,9 +111,9 @@ impl State {
     }
 
     /// Becomes colder and stricter until the budget is spent.
-    fn cool(&mut self, graph: &Csr, warm: f64, random: &mut Rng, budget: &mut Budget) {
-        let mut temperature = warm * self.edge;
-        let (colder, stricter) = (factor(warm, COLD), factor(LENIENT, STRICT));
+    fn cool(&mut self, graph: &Csr, random: &mut Rng, budget: &mut Budget) {
+        let mut temperature = WARM * self.edge;
+        let (colder, stricter) = (factor(WARM, COLD), factor(LENIENT, STRICT));
         let total = budget.left();
         for level in 1..=LEVELS {
             let until = total - total / LEVELS * level;

@@ -12,9 +12,7 @@ mod pairs;
 mod partition;
 mod settle;
 
-use super::cost::{Adjacency, Goal};
-
-use self::anneal::anneal;
+pub(super) use self::anneal::anneal;
 pub(super) use self::budget::Budget;
 #[cfg(test)]
 pub(super) use self::budget::SPENT;
@@ -25,22 +23,3 @@ pub(super) use self::settle::{Gains, first_on_first, settle};
 
 /// From this number of vertices on a sum at the bound is good enough, and constructions take most of the time.
 pub(super) const LARGE: usize = 20_000;
-
-/// Annealing pays only with this number of steps for each vertex.
-const ANNEALING_STEPS: i64 = 300;
-
-/// Makes a mapping better by exchanges and, if the budget allows it, by annealing.
-pub(super) fn improve<A: Adjacency>(
-    partition: &mut Partition<'_, A>,
-    goal: Goal,
-    budget: &mut Budget,
-) {
-    let mut share = budget.split(2);
-    swap_pairs(partition, goal, &mut share);
-    budget.put_back(share);
-    if budget.left() >= ANNEALING_STEPS * partition.vertices() as i64 {
-        anneal(partition, goal, budget);
-        // These end by themselves after some sweeps.
-        swap_pairs(partition, goal, &mut Budget::seconds(1.0));
-    }
-}

@@ -30,11 +30,6 @@ impl<'a, A: Adjacency> Partition<'a, A> {
         Self { graph, node_of, members, starts, places, leaving }
     }
 
-    /// The number of vertices.
-    pub(super) fn vertices(&self) -> usize {
-        self.node_of.len()
-    }
-
     /// The number of nodes.
     pub(in crate::mapping) fn nodes(&self) -> usize {
         self.leaving.len()
