@@ -3,8 +3,6 @@
 mod bisect;
 mod bound;
 mod brick;
-#[cfg(test)]
-mod exact;
 mod region;
 mod strips;
 mod subject;

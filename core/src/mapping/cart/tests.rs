@@ -1,6 +1,5 @@
 //! Every small grid on every small machine, and grids of which it is known how good a plan can be.
 
-use super::exact::least_cut;
 use crate::machine::{Kind, Machine};
 use crate::mapping::tests::{least, nearest, planned_cart, products, switched};
 use crate::mapping::{Grid, Objective, Offset, Options, plan_cart};
@@ -96,47 +95,46 @@ fn no_mapping_of_a_tiny_grid_is_below_the_bound() {
     assert!(100 * exact >= 99 * all, "{exact} of {all}");
 }
 
-/// Grids of 9 to 64 cells with weights, on 2 to 8 nodes of one size: a part of all there are.
+/// Grids, weights, the number of nodes of one size, and the least weight between these, each edge counted once: found by
+/// following all ways to give cells to nodes one after the other, of those that agree in what is to come the cheapest.
+const LEAST: &str = "
+    3x2x2 1,1,1 4 12; 3x3 1,4 3 6; 3x3x2 4,1,1 3 12; 3x3x3 1,16,4 3 18; 4x2x2 16,1,4 4 40; 4x3 1,2 2 3;
+    4x3 1,1 6 11; 4x3x2 1,4,2 3 26; 4x3x2 4,1,1 6 28; 4x3x3 1,16,4 2 9; 4x4 1,2 2 4; 4x4x2 1,1,1 2 8;
+    4x4x4 16,1,4 2 16; 5x2x2 1,1,1 2 6; 5x2x2 1,4,2 5 16; 5x3 4,1 5 24; 5x3x2 1,16,4 3 60; 5x3x2 16,1,4 6 80;
+    5x3x3 1,2,16 5 36; 5x4 1,1 5 12; 5x4x3 1,16,4 3 56; 5x5 1,2 5 20; 6x2 1,1 2 2; 6x2 1,4 4 14; 6x2x2 4,1,1 2 12;
+    6x2x2 1,16,4 4 28; 6x2x2 16,1,4 8 124; 6x3 1,2 3 6; 6x3x2 1,1,1 3 12; 6x3x2 1,4,2 6 30; 6x4 1,16 2 4;
+    6x4 16,1 4 18; 6x4 1,2 8 28; 6x5 4,1 3 20; 6x5 1,16 6 25; 6x6 1,1 3 10; 6x6 1,4 6 30; 7x2 4,1 7 30;
+    7x2x2 1,16,4 4 60; 7x3 16,1 3 14; 7x3x2 1,2,16 2 26; 7x4 4,1 4 21; 7x4x2 1,16,4 2 24; 7x5 1,2 5 25;
+    7x6 1,1 3 12; 8x2 4,1 2 8; 8x2 1,16 8 14; 8x2x2 16,1,4 4 80; 8x3 1,2 2 3; 8x3 1,1 6 15; 8x3x2 1,4,2 2 6;
+    8x3x2 1,16,4 8 42; 8x4 16,1 4 24; 8x4x2 1,2,16 2 8; 8x5 1,1 2 5; 8x6 4,1 2 8; 8x6 1,16 4 18; 8x8 1,1 2 8;
+    9x2 4,1 3 14; 9x2x2 1,16,4 2 12; 9x2x2 16,1,4 4 90; 9x3 1,2 3 6; 9x4 1,4 3 8; 9x4 4,1 6 37; 9x5 1,16 5 84;
+    9x6 16,1 3 18; 9x7 1,2 3 14; 10x2 1,1 4 8; 10x2x2 1,4,2 2 4; 10x2x2 4,1,1 5 48; 10x3 1,16 2 3; 10x3 16,1 5 80;
+    10x3x2 1,2,16 2 6; 10x4 1,4 2 4; 10x4 4,1 5 38; 10x5 1,16 2 5; 10x6 16,1 2 10; 11x2 1,1 2 3; 11x2x2 1,4,2 4 28;
+    11x4 4,1 2 11; 12x2 16,1 3 40; 12x2 1,2 6 10; 12x2x2 1,1,1 3 8; 12x2x2 1,4,2 6 20; 12x3 4,1 2 12;
+    12x3 1,16 4 9; 12x4 16,1 2 12; 12x4 1,2 4 12; 12x5 1,1 2 5; 12x5 1,4 4 15; 13x2x2 1,16,4 2 12; 13x3 16,1 3 26;
+    13x4 1,2 4 18; 14x2 1,1 7 12; 14x2x2 1,4,2 4 20; 14x3 1,16 3 38; 14x3 16,1 7 120; 14x4 1,2 4 16; 15x2 1,1 2 3;
+    15x2 1,4 5 8; 15x2x2 4,1,1 2 18; 15x3 1,2 5 12; 15x4 1,1 4 15; 16x2 4,1 4 24; 16x2x2 1,16,4 2 4; 16x3 1,2 3 10;
+    16x3 1,1 8 21; 16x4 1,4 4 12; 17x2 4,1 2 9; 18x2 1,16 2 2; 18x2 16,1 4 50; 18x3 1,2 2 3; 19x2 1,1 2 3;
+    20x2 1,4 2 2; 20x2 4,1 5 32; 20x3 1,16 2 3; 20x3 16,1 4 78; 20x3 1,2 6 23; 21x2 1,1 6 13; 21x3 1,4 3 6;
+    22x2 4,1 2 8; 23x2 1,16 2 18; 24x2 16,1 3 48; 24x2 1,2 6 10; 25x2 1,1 5 8; 26x2 1,4 4 14; 27x2 4,1 3 16;
+    28x2 1,16 2 2; 28x2 16,1 7 120; 29x2 1,2 2 4; 30x2 1,1 4 8; 30x2 1,4 6 10; 32x2 4,1 2 8; 32x2 1,16 8 14";
+
 #[test]
 fn weighted_grids_of_up_to_64_cells_are_as_good_as_can_be() {
-    let mut compared = 0;
-    let mut number = 0;
-    let mut all: Vec<Vec<usize>> = Vec::new();
-    for a in 2..=32 {
-        for b in 2..=8.min(a) {
-            all.push(vec![a, b]);
-            all.extend((2..=4.min(b)).map(|c| vec![a, b, c]));
-        }
+    let numbers = |text: &str, by| -> Vec<i64> {
+        text.split(by).map(|number| number.parse().expect("a number")).collect()
+    };
+    for line in LEAST.split(';') {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let dims: Vec<usize> = numbers(words[0], 'x').iter().map(|side| *side as usize).collect();
+        let stencil = Grid::nearest_neighbors(&numbers(words[1], ','));
+        let [nodes, least] = [2, 3].map(|at| numbers(words[at], ' ')[0]);
+        let size = dims.iter().product::<usize>() / nodes as usize;
+        let grid = Grid::new(dims.clone(), vec![false; dims.len()], stencil);
+        let layout = Machine::blocks(&vec![size; nodes as usize]);
+        let cut = plan_cart(&grid, &layout, &Options::default()).after.inter_node_edges / 2;
+        assert!((100 * least..=101 * least).contains(&(100 * cut)), "{line}: {cut}");
     }
-    for dims in all.iter().filter(|dims| (9..=64).contains(&dims.iter().product::<usize>())) {
-        let cells: usize = dims.iter().product();
-        for nodes in (2..=8).filter(|nodes| cells.is_multiple_of(*nodes) && cells / nodes > 1) {
-            for weights in [[1, 1, 1], [1, 4, 2], [4, 1, 1], [1, 16, 4], [16, 1, 4], [1, 2, 16]] {
-                number += 1;
-                if number % 13 != 0 {
-                    continue;
-                }
-                let weights = &weights[..dims.len()];
-                let grid = Grid::new(
-                    dims.clone(),
-                    vec![false; dims.len()],
-                    Grid::nearest_neighbors(weights),
-                );
-                let layout = Machine::blocks(&vec![cells / nodes; nodes]);
-                let cut = plan_cart(&grid, &layout, &Options::default()).after.inter_node_edges / 2;
-                let Some(least) = least_cut(dims, weights, cells / nodes, cut + 1) else {
-                    continue;
-                };
-                compared += 1;
-                let least = least.expect("the plan's is below the limit");
-                assert!(
-                    cut * 100 <= least * 101,
-                    "{dims:?} {weights:?} on {nodes}: {cut}, not {least}"
-                );
-            }
-        }
-    }
-    assert!(compared > 60, "{compared} of {number} were compared");
 }
 
 #[test]
