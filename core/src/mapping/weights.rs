@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fits_no_box_is_divided_as_a_graph_and_no_node_gets_more() {
+    fn what_fits_no_box_is_divided_well_and_no_node_gets_more() {
         // Bricks and strips have 10,944.
         let found = plan(&[13, 6, 4, 3], true, &[3, 100, 1, 5], &[52; 18]);
         assert!(found.after.inter_node_edges <= 10_100, "{:?}", found.after);

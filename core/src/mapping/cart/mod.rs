@@ -106,25 +106,14 @@ const FEW: i64 = 15;
 /// The number of cuts along strips that are built: their costs are nearly known before.
 const STRIPS: usize = 6;
 
-/// The most steps a cell for dividing the grid as a graph as well, where dimensions weigh unequally: a part that is
-/// long enough along a heavy dimension is often neither a box nor a strip. Over 220 grids with weights of 1 to 100 half
-/// of the steps gain 0.0007 of J over the bound less.
-const MULTILEVEL: i64 = 5000;
-/// But not where the best construction is above the bound by less than one part in this number: of 213 such grids 3
-/// became better, by 1 %.
-const GAP: i64 = 20;
-const MULTILEVEL_NAME: &str = "multilevel";
-
 /// Maps the cells of a grid to nodes of exactly these sizes, none of them 0, which are as many
 /// places as there are cells. The lattice is symmetric; the goal counts every edge from both of its ends, and so does the
 /// bound, at which the search ends, unless the objective is the maximum; on grids that are not large only if no node has
-/// more than its share, for an exchange takes as long as on the busiest. `as_graph`: whether a grid whose dimensions
-/// weigh unequally is divided as a graph as well.
+/// more than its share, for an exchange takes as long as on the busiest.
 fn map(
     lattice: &Lattice,
     sizes: &[u32],
     (goal, bound): (Goal, i64),
-    as_graph: bool,
     budget: &mut Budget,
 ) -> Option<Candidate> {
     let cells = lattice.vertices() as i64;
@@ -141,17 +130,9 @@ fn map(
             && goal.excess(most) == 0
             && (is_even || lattice.vertices() > LARGE)
     };
-    let mut best = construct(lattice, sizes, goal, done, budget);
+    let best = construct(lattice, sizes, goal, done, budget);
     if done(&best) {
         return Some(best);
-    }
-    let axes = lattice.axes();
-    let gap = best.cost.inter_node_edges - bound;
-    if as_graph && GAP * gap > bound && axes.iter().any(|axis| axis.weight != axes[0].weight) {
-        let mut share = budget.at_most(Budget::steps(MULTILEVEL * cells), 2);
-        let node_of = graph::divided(lattice, sizes, &mut share);
-        budget.put_back(share);
-        best = best.or(Candidate::new(lattice, node_of, MULTILEVEL_NAME), goal);
     }
     // Of 74 grids that bricks tile none was made better by more than exchanges.
     let node_of = if best.algorithm == BRICKS {

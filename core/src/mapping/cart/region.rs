@@ -13,8 +13,6 @@ use crate::mapping::subject::Divide;
 /// A grid whose cells are divided again and again.
 pub(in crate::mapping) struct GridDivider<'a> {
     lattice: &'a Lattice,
-    /// True if all of it is divided as a graph as well where dimensions weigh unequally.
-    as_graph: bool,
     /// Boxes that were divided before.
     known: HashMap<BoxShape, Vec<u32>>,
 }
@@ -27,8 +25,8 @@ const MOST_KNOWN: usize = 64;
 
 impl<'a> GridDivider<'a> {
     /// All of a grid; the lattice is symmetric.
-    pub(super) fn new(lattice: &'a Lattice, as_graph: bool) -> Self {
-        Self { lattice, as_graph, known: HashMap::new() }
+    pub(super) fn new(lattice: &'a Lattice) -> Self {
+        Self { lattice, known: HashMap::new() }
     }
 }
 
@@ -41,7 +39,7 @@ impl Divide for GridDivider<'_> {
         budget: &mut Budget,
     ) -> Vec<(Vec<u32>, &'static str)> {
         let counts: Vec<u32> = sizes.iter().map(|size| *size as u32).collect();
-        let found = map(self.lattice, &counts, (goal, bound), self.as_graph, budget);
+        let found = map(self.lattice, &counts, (goal, bound), budget);
         found.into_iter().map(|found| (found.node_of, found.algorithm)).collect()
     }
 
@@ -76,7 +74,7 @@ fn divide_box(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> Vec<u32>
         }
         _ => 0,
     };
-    match map(lattice, sizes, (Objective::Sum.into(), bound), false, budget) {
+    match map(lattice, sizes, (Objective::Sum.into(), bound), budget) {
         Some(found) => found.node_of,
         None => in_order(sizes),
     }

@@ -51,8 +51,7 @@ impl Subject for Grid {
     }
 
     fn divider<'a>(&self, edges: &'a Lattice) -> GridDivider<'a> {
-        // Weights that the guard tries are no knowledge.
-        GridDivider::new(edges, !self.has_unknown_weights())
+        GridDivider::new(edges)
     }
 
     fn traits(&self) -> Vec<usize> {

@@ -111,14 +111,6 @@ fn lower_bound(graph: &Csr, largest: usize) -> i64 {
     (0..graph.vertices()).map(outside).sum()
 }
 
-/// The node of each vertex of a graph that has every edge in both directions, for nodes of these sizes.
-pub(super) fn divided(graph: &impl Adjacency, sizes: &[u32], budget: &mut Budget) -> Vec<u32> {
-    let net = Net::new(Csr::copy(graph));
-    budget.spend(2 * net.sweep());
-    let sizes: Vec<usize> = sizes.iter().map(|size| *size as usize).collect();
-    search(&net, &sizes, Objective::Sum, budget).swap_remove(0)
-}
-
 /// The part of each vertex, all parts of the given sizes. Where the busiest node counts most, two answers:
 /// the one for the sum, and what a tenth more time makes of it for the busiest node; so the better of them
 /// is never worse for it than what the sum alone leads to, even where edges lead one way only.
