@@ -54,8 +54,8 @@ impl SearchBudget {
 /// `layout` must have at least as many ranks as the grid has cells. If it has more, those ranks take part that
 /// need few nodes. Time: under half a second for a million cells, unless [`Options::seconds`] says otherwise,
 /// nearly all of it for constructions; grids of some hundred cells are searched for up to 0.25 s. Memory: 17
-/// bytes a cell beyond the layout from 100,000 cells on, up to about 175 where smaller grids are annealed
-/// (docs/results/quality.md).
+/// bytes a cell beyond the layout from 100,000 cells on (docs/results/quality.md), up to about 300 where smaller grids are
+/// improved as graphs.
 pub fn plan_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
     match options.scramble {
         Some(how) => scramble(grid, layout, how),

@@ -121,21 +121,21 @@ fn map(
         return None;
     }
     let nodes = sizes.len() as i64;
+    let is_least = |Cost { inter_node_edges: sum, max_node_edges: most }| {
+        goal.objective != Objective::Max && sum <= bound && goal.excess(most) == 0
+    };
     let done = |found: &Candidate| {
         let Cost { inter_node_edges: sum, max_node_edges: most } = found.cost;
         // Keys count every edge from both of its ends: twice.
         let is_even = most * nodes < sum + 2 * nodes;
-        goal.objective != Objective::Max
-            && sum <= bound
-            && goal.excess(most) == 0
-            && (is_even || lattice.vertices() > LARGE)
+        is_least(found.cost) && (is_even || lattice.vertices() > LARGE)
     };
     let best = construct(lattice, sizes, goal, done, budget);
     if done(&best) {
         return Some(best);
     }
     // Of 74 grids that bricks tile none was made better by more than exchanges.
-    let node_of = if best.algorithm == BRICKS {
+    let node_of = if best.algorithm == BRICKS || is_least(best.cost) {
         let mut partition = Partition::new(lattice, best.node_of.clone(), sizes.len());
         swap_pairs(&mut partition, goal, budget);
         partition.into_node_of()

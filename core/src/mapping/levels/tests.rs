@@ -83,7 +83,7 @@ fn distances_decide_what_is_given_up() {
     let grid = nearest(&[12, 5], &[false; 2]);
     let of = |text| {
         let distances = Distances::parse(text).unwrap();
-        let options = Options { distances, ..Options::default() };
+        let options = Options { objective: Objective::Sum, distances, ..Options::default() };
         let plan = planned_cart(&grid, &layout, &options);
         (plan.levels[0].after.inter_node_edges, plan.after.inter_node_edges)
     };
