@@ -15,9 +15,6 @@ use crate::mapping::rng::Rng;
 const WARM: f64 = 0.6;
 const COLD: f64 = 0.12;
 
-/// The most steps for each vertex.
-const MOST: i64 = 8_000;
-
 /// The cost of a vertex too many or too few at the start and at the end, in edges of average weight; for more it grows
 /// as the square.
 const LENIENT: f64 = 0.3;
@@ -32,7 +29,7 @@ const LEVELS: i64 = 64;
 /// Steps for a vertex that is looked at, beside its edges.
 const STEPS: usize = 6;
 
-/// Moves vertices at random, worse moves ever more seldom, for no more than half of the budget. What it leaves is the best
+/// Moves vertices at random, worse moves ever more seldom, for a quarter of the budget. What it leaves is the best
 /// that it found, or what it got.
 pub(in crate::mapping) fn anneal(
     partition: &mut Partition<'_, Csr>,
@@ -44,7 +41,7 @@ pub(in crate::mapping) fn anneal(
     if partition.nodes() < 2 || weights <= 0 {
         return;
     }
-    let mut share = budget.at_most(Budget::steps(MOST * graph.vertices() as i64), 2);
+    let mut share = budget.split(4);
     let mut state = State::new(partition, weights as f64 / graph.len() as f64, goal);
     let before = state.best;
     state.cool(graph, &mut Rng::new(1), &mut share);
