@@ -21,8 +21,8 @@ const ANNEALING: i64 = 300;
 /// Parts of the same sizes, none of which is worse by the goal. `graph` is symmetric: see [`crate::mapping::refine`].
 ///
 /// Annealing lets parts far from each other exchange vertices, and groups have many more ways to be divided. J over the bound
-/// by exchanges alone, with annealing, with groups, and with both: of 60 held out grids 1.052, 1.041, 1.046 and 1.043; of 60
-/// uneven ones of 300 to 4,000 cells 1.040, 1.033, 1.033 and 1.033, through switches at random 1.060, 1.054, 1.051 and 1.050.
+/// by exchanges alone, with annealing, with groups, and with both: of 60 held out grids 1.052, 1.041, 1.046 and 1.042; of 60
+/// uneven ones of 300 to 4,000 cells 1.040, 1.033, 1.033 and 1.032, through switches at random 1.060, 1.054, 1.051 and 1.050.
 pub(in crate::mapping) fn improve(
     graph: &impl Adjacency,
     part: Vec<u32>,
