@@ -57,47 +57,29 @@ impl Bisection<'_> {
         let price = |i: usize| axes[i].weight * 1024 * cells.len() as i64 / i64::from(extent(i));
         let mut order: Vec<usize> = (0..axes.len()).filter(|i| extent(*i) > 1).collect();
         order.sort_by_key(|i| price(*i));
-        let half = self.half(nodes);
         let volume = (0..axes.len()).fold(1u64, |volume, i| volume * u64::from(extent(i)));
-        if volume == cells.len() as u64 {
-            for &i in &order {
-                let plane = cells.len() / extent(i) as usize;
-                if let Some((split, size)) = self.full_plane(nodes, plane, cells.len()) {
-                    return (i, (low[i], high[i]), split, size);
-                }
-            }
-        }
-        (order[0], (low[order[0]], high[order[0]]), half.0, half.1)
+        let is_box = volume == cells.len() as u64;
+        let plane = |i: usize| cells.len() / extent(i) as usize;
+        let full = order.iter().filter(|_| is_box).find_map(|i| {
+            let (split, size) = self.half(nodes, cells.len(), plane(*i))?;
+            Some((*i, split, size))
+        });
+        let (axis, split, size) = full.unwrap_or_else(|| {
+            let (split, size) = self.half(nodes, cells.len(), 1).expect("two nodes at least");
+            (order[0], split, size)
+        });
+        (axis, (low[axis], high[axis]), split, size)
     }
 
-    /// The first nodes that have about half of all places.
-    fn half(&self, nodes: &[u32]) -> (usize, usize) {
-        let size = |node: &u32| self.sizes[*node as usize] as usize;
-        if nodes.iter().all(|node| size(node) == size(&nodes[0])) {
-            return (nodes.len() / 2, nodes.len() / 2 * size(&nodes[0]));
-        }
-        let all: usize = nodes.iter().map(size).sum();
-        let mut sum = 0;
-        let mut best = (usize::MAX, (0, 0));
-        for (i, node) in nodes[..nodes.len() - 1].iter().enumerate() {
-            sum += size(node);
-            best = best.min((all.abs_diff(2 * sum), (i + 1, sum)));
-        }
-        best.1
-    }
-
-    /// The first nodes that fill whole planes, as near to half of all places as possible.
-    fn full_plane(&self, nodes: &[u32], plane: usize, all: usize) -> Option<(usize, usize)> {
-        let mut sum = 0;
-        let mut best: Option<(usize, (usize, usize))> = None;
-        for (i, node) in nodes[..nodes.len() - 1].iter().enumerate() {
-            sum += self.sizes[*node as usize] as usize;
-            let off = all.abs_diff(2 * sum);
-            if sum % plane == 0 && best.is_none_or(|(least, _)| off < least) {
-                best = Some((off, (i + 1, sum)));
-            }
-        }
-        best.map(|(_, split)| split)
+    /// How many of the nodes come first that fill whole planes of cells, as near to half of all as possible, and the cells
+    /// that they have.
+    fn half(&self, nodes: &[u32], all: usize, plane: usize) -> Option<(usize, usize)> {
+        let sizes = nodes[..nodes.len() - 1].iter().scan(0, |sum, node| {
+            *sum += self.sizes[*node as usize] as usize;
+            Some(*sum)
+        });
+        let full = (1..).zip(sizes).filter(|(_, sum)| sum.is_multiple_of(plane));
+        full.min_by_key(|(_, sum)| all.abs_diff(2 * sum))
     }
 }
 

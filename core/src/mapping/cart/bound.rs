@@ -9,6 +9,7 @@
 //! nodes cannot all be compact and have their share of the walls as well, so for these walls are at a price: what a node has
 //! there counts less, by the same share that what all have there is less. Every price gives a bound (Lagrange's).
 
+use super::compact_box;
 use crate::mapping::lattice::Lattice;
 
 /// Nodes of more cells get a bound in closed form: the exact one takes O(size^2 log(size)).
@@ -281,23 +282,15 @@ fn layered(below: &[i64], side: &Side, size: usize) -> f64 {
 /// pays, by the inequality of Loomis and Whitney between a volume and its projections.
 fn projections(sides: &[Side], size: usize) -> f64 {
     let size = size as f64;
-    let narrow: Vec<f64> = sides.iter().map(|side| size / side.size as f64).collect();
     // Longer hops are left out.
-    let step = |i: usize| sides[i].step() as f64;
-    let mut wide = narrow.clone();
-    if (0..sides.len()).all(|i| step(i) > 0.0) {
-        let volume = (sides.len() - 1) as f64 * size.ln();
-        let (mut low, mut high) = (f64::MIN_POSITIVE.ln(), f64::MAX.ln() / 2.0);
-        for _ in 0..100 {
-            let middle = 0.5 * (low + high);
-            let logs = (0..sides.len()).map(|i| narrow[i].ln().max(middle - step(i).ln()));
-            *(if logs.sum::<f64>() < volume { &mut low } else { &mut high }) = middle;
-        }
-        for i in 0..sides.len() {
-            wide[i] = narrow[i].max(low.exp() / step(i));
-        }
-    }
-    let sum = (0..sides.len()).map(|i| step(i) * wide[i] - sides[i].closed as f64 * narrow[i]);
+    let walls: Vec<(i64, f64)> = sides.iter().map(|side| (side.step(), side.size as f64)).collect();
+    let may_be_compact = walls.iter().all(|(step, _)| *step > 0);
+    let compact = may_be_compact.then(|| compact_box(size, &walls));
+    let sum = sides.iter().enumerate().map(|(i, side)| {
+        let narrow = size / side.size as f64;
+        let wide = compact.as_ref().map_or(narrow, |sides| size / sides[i]);
+        side.step() as f64 * wide - side.closed as f64 * narrow
+    });
     sum.sum::<f64>() * (1.0 - 1e-9)
 }
 

@@ -10,6 +10,7 @@ mod tests;
 
 use std::cmp::{Ordering, Reverse};
 
+use super::compact_box;
 use crate::mapping::cost::Adjacency;
 use crate::mapping::lattice::{Axis, Lattice};
 use crate::mapping::refine::Budget;
@@ -38,7 +39,12 @@ pub(super) fn strips(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> V
         Some((*sum * cells / all) as i64)
     });
     let starts: Vec<i64> = std::iter::once(0).chain(ends).collect();
-    let sides = sides(lattice, (lattice.vertices() / sizes.len()).max(1) as u32);
+    let axes = lattice.axes();
+    // Where all weigh the same it is a cube, else no longer than the grid.
+    let alike = axes.iter().all(|axis| axis.weight == axes[0].weight);
+    let most = |size: u32| if alike { f64::INFINITY } else { f64::from(size) };
+    let walls: Vec<(i64, f64)> = axes.iter().map(|axis| (axis.weight, most(axis.size))).collect();
+    let sides = compact_box((lattice.vertices() / sizes.len()).max(1) as f64, &walls);
     let orders = orders(lattice.axes());
     let mut found = Vec::new();
     for (i, order) in orders.iter().enumerate() {
@@ -46,7 +52,7 @@ pub(super) fn strips(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> V
         let axes: Vec<Axis> = order.iter().map(|i| lattice.axes()[*i]).collect();
         let ranges = |ratio: f64| -> Vec<(u32, u32)> {
             let along = order.iter().zip(&axes);
-            along.map(|(i, axis)| range(axis.size, sides[*i], ratio)).collect()
+            along.map(|(i, axis)| range(axis.size, sides[*i] + 1e-9, ratio)).collect()
         };
         let mut search = Search::new(&axes, &starts);
         let mut fits = |work: &dyn Fn(&Search<'_>) -> i64| {
@@ -91,25 +97,6 @@ fn orders(axes: &[Axis]) -> Vec<Vec<usize>> {
     let ways = if axes.len() == 3 { 2 } else { 1 };
     let both = (0..ways).flat_map(|way| along.iter().map(move |along| (*along, way == 1)));
     both.map(order).collect()
-}
-
-/// The sides of the box of `size` cells whose surface weighs least. The surface across a dimension is the volume by the
-/// side, so sides are as the weights: where these are all the same it is a cube, else no longer than the grid.
-fn sides(lattice: &Lattice, size: u32) -> Vec<f64> {
-    let axes = lattice.axes();
-    let alike = axes.iter().all(|axis| axis.weight == axes[0].weight);
-    let side = |axis: &Axis, unit: f64| {
-        let most = if alike { f64::INFINITY } else { f64::from(axis.size) };
-        (unit * axis.weight as f64 / axes[0].weight.max(1) as f64).clamp(1.0, most)
-    };
-    // By halves: every machine rounds these operations alike.
-    let (mut low, mut high) = (0.0, f64::from(size) * axes[0].weight.max(1) as f64 + 1.0);
-    for _ in 0..100 {
-        let unit = 0.5 * (low + high);
-        let volume: f64 = axes.iter().map(|axis| side(axis, unit)).product();
-        *(if volume <= f64::from(size) { &mut low } else { &mut high }) = unit;
-    }
-    axes.iter().map(|axis| side(axis, low) + 1e-9).collect()
 }
 
 /// The search for widths, strips running along the first of the axes.

@@ -109,11 +109,10 @@ impl Division<'_> {
 /// on either side.
 fn half(sizes: &[usize]) -> (usize, usize) {
     let all: usize = sizes.iter().sum();
-    let mut sum = 0;
-    let mut best = (usize::MAX, 0, 0);
-    for (i, size) in sizes[..sizes.len() - 1].iter().enumerate() {
-        sum += size;
-        best = best.min(((2 * sum).abs_diff(all), i + 1, sum));
-    }
-    (best.1, best.2)
+    let sums = sizes[..sizes.len() - 1].iter().scan(0, |sum, size| {
+        *sum += size;
+        Some(*sum)
+    });
+    let nearest = (1..).zip(sums).min_by_key(|(_, sum)| all.abs_diff(2 * sum));
+    nearest.expect("two sizes at least")
 }
