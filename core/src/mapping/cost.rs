@@ -81,6 +81,11 @@ pub trait Adjacency {
     /// The number of vertices, which are `0..vertices()`.
     fn vertices(&self) -> usize;
 
+    /// The number of vertices that one stands for: where a graph is made smaller, one for several.
+    fn size(&self, _vertex: usize) -> i64 {
+        1
+    }
+
     /// Calls `visit(to, weight)` for every edge that leaves `vertex`. Loops may occur and never count.
     fn for_each_edge(&self, vertex: usize, visit: impl FnMut(usize, i64));
 

@@ -11,6 +11,8 @@ pub struct Csr {
     offsets: Vec<usize>,
     /// The neighbors, and the weights of the edges to them.
     edges: Vec<(u32, i64)>,
+    /// The number of vertices that each stands for: 1, unless the graph is made smaller.
+    sizes: Vec<u32>,
 }
 
 impl Csr {
@@ -45,7 +47,7 @@ impl Csr {
             for same in row.chunk_by(|a, b| a.0 == b.0) {
                 graph.edges.push((same[0].0, same.iter().map(|(_, weight)| weight).sum()));
             }
-            graph.close();
+            graph.close(1);
         }
         graph
     }
@@ -54,12 +56,14 @@ impl Csr {
     fn with_room(vertices: usize) -> Self {
         let mut offsets = Vec::with_capacity(vertices + 1);
         offsets.push(0);
-        Self { offsets, edges: Vec::with_capacity(8 * vertices) }
+        let (edges, sizes) = (Vec::with_capacity(8 * vertices), Vec::with_capacity(vertices));
+        Self { offsets, edges, sizes }
     }
 
-    /// Ends the row of a vertex.
-    fn close(&mut self) {
+    /// Ends the row of a vertex of this size.
+    fn close(&mut self, size: i64) {
         self.offsets.push(self.edges.len());
+        self.sizes.push(size as u32);
     }
 
     /// Every edge in both directions, each with what the two weigh together. O(vertices + edges log degree).
@@ -86,7 +90,7 @@ impl Csr {
                     rows.edges.push((place[to], weight));
                 }
             });
-            rows.close();
+            rows.close(graph.size(*vertex as usize));
         }
         vertices.iter().for_each(|vertex| place[*vertex as usize] = u32::MAX);
         rows
@@ -100,8 +104,9 @@ impl Csr {
         // Behind where the edge to each part is in the row that is being written.
         let mut behind = vec![0; parts];
         for part in 0..parts {
-            let begin = rows.len();
+            let (begin, mut size) = (rows.len(), 0);
             for vertex in &members[starts[part] as usize..starts[part + 1] as usize] {
+                size += graph.size(*vertex as usize);
                 graph.for_each_edge(*vertex as usize, |to, weight| {
                     let to = part_of[to];
                     if to as usize == part {
@@ -113,7 +118,7 @@ impl Csr {
                     }
                 });
             }
-            rows.close();
+            rows.close(size);
         }
         rows
     }
@@ -126,6 +131,21 @@ impl Csr {
     /// The edges that leave a vertex: the neighbors with the weights, of a graph by its edges in ascending order.
     pub fn edges(&self, vertex: usize) -> impl ExactSizeIterator<Item = (usize, i64)> + Clone + '_ {
         self.row(vertex).iter().map(|(to, weight)| (*to as usize, *weight))
+    }
+
+    /// The weight of all edges between vertices of different parts.
+    pub(super) fn cut(&self, part: &[u32]) -> i64 {
+        self.cost(part).inter_node_edges
+    }
+
+    /// The sum of the sizes of all vertices.
+    pub(super) fn total_size(&self) -> i64 {
+        self.sizes.iter().map(|size| i64::from(*size)).sum()
+    }
+
+    /// The largest size of a vertex.
+    pub(super) fn largest_size(&self) -> i64 {
+        self.sizes.iter().copied().max().map_or(0, i64::from)
     }
 
     /// The number of edges.
@@ -168,6 +188,10 @@ pub(super) fn grouped(ids: &[u32], groups: usize) -> (Vec<u32>, Vec<u32>) {
 impl Adjacency for Csr {
     fn vertices(&self) -> usize {
         self.offsets.len().saturating_sub(1)
+    }
+
+    fn size(&self, vertex: usize) -> i64 {
+        self.sizes[vertex].into()
     }
 
     fn for_each_edge(&self, vertex: usize, mut visit: impl FnMut(usize, i64)) {

@@ -39,12 +39,7 @@ pub(super) fn strips(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> V
         Some((*sum * cells / all) as i64)
     });
     let starts: Vec<i64> = std::iter::once(0).chain(ends).collect();
-    let axes = lattice.axes();
-    // Where all weigh the same it is a cube, else no longer than the grid.
-    let alike = axes.iter().all(|axis| axis.weight == axes[0].weight);
-    let most = |size: u32| if alike { f64::INFINITY } else { f64::from(size) };
-    let walls: Vec<(i64, f64)> = axes.iter().map(|axis| (axis.weight, most(axis.size))).collect();
-    let sides = compact_box((lattice.vertices() / sizes.len()).max(1) as f64, &walls);
+    let sides = sides(lattice, lattice.vertices() / sizes.len());
     let orders = orders(lattice.axes());
     let mut found = Vec::new();
     for (i, order) in orders.iter().enumerate() {
@@ -52,7 +47,7 @@ pub(super) fn strips(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> V
         let axes: Vec<Axis> = order.iter().map(|i| lattice.axes()[*i]).collect();
         let ranges = |ratio: f64| -> Vec<(u32, u32)> {
             let along = order.iter().zip(&axes);
-            along.map(|(i, axis)| range(axis.size, sides[*i] + 1e-9, ratio)).collect()
+            along.map(|(i, axis)| range(axis.size, sides[*i], ratio)).collect()
         };
         let mut search = Search::new(&axes, &starts);
         let mut fits = |work: &dyn Fn(&Search<'_>) -> i64| {
@@ -97,6 +92,16 @@ fn orders(axes: &[Axis]) -> Vec<Vec<usize>> {
     let ways = if axes.len() == 3 { 2 } else { 1 };
     let both = (0..ways).flat_map(|way| along.iter().map(move |along| (*along, way == 1)));
     both.map(order).collect()
+}
+
+/// The sides of the best box of this number of cells: where all dimensions weigh the same a cube, else no longer than the
+/// grid.
+fn sides(lattice: &Lattice, cells: usize) -> Vec<f64> {
+    let axes = lattice.axes();
+    let alike = axes.iter().all(|axis| axis.weight == axes[0].weight);
+    let most = |axis: &Axis| if alike { f64::INFINITY } else { f64::from(axis.size) };
+    let walls: Vec<(i64, f64)> = axes.iter().map(|axis| (axis.weight, most(axis))).collect();
+    compact_box(cells.max(1) as f64, &walls).into_iter().map(|side| side + 1e-9).collect()
 }
 
 /// The search for widths, strips running along the first of the axes.

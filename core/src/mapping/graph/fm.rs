@@ -1,7 +1,8 @@
 //! Refinement of two parts by moving vertices, after Fiduccia and Mattheyses.
 
-use super::net::Net;
 use super::queue::Queue;
+use crate::mapping::cost::Adjacency;
+use crate::mapping::csr::Csr;
 use crate::mapping::refine::Budget;
 
 /// The limits of refinement.
@@ -31,14 +32,14 @@ pub(super) struct Quality {
 /// Moves vertices between part 0 and part 1 so that part 0 has the size `target` and the cut is small. The result is
 /// never worse than the input. With vertices of size 1 the tolerance is always kept.
 pub(super) fn refine(
-    net: &Net,
+    graph: &Csr,
     side: &mut [u8],
     target: i64,
     limits: Limits,
     budget: &mut Budget,
 ) -> Quality {
-    let mut search = Search::new(net, side, target, limits);
-    budget.spend(net.sweep());
+    let mut search = Search::new(graph, side, target, limits);
+    budget.spend(graph.sweep());
     let mut best = search.quality();
     for _ in 0..limits.passes {
         let quality = search.pass(budget);
@@ -51,7 +52,7 @@ pub(super) fn refine(
 }
 
 struct Search<'a> {
-    net: &'a Net,
+    graph: &'a Csr,
     side: &'a mut [u8],
     limits: Limits,
     /// The weight of a vertex's edges to its own part, and to the other.
@@ -66,22 +67,22 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(net: &'a Net, side: &'a mut [u8], target: i64, limits: Limits) -> Self {
-        let (mut inner, mut outer) = (vec![0; net.len()], vec![0; net.len()]);
+    fn new(graph: &'a Csr, side: &'a mut [u8], target: i64, limits: Limits) -> Self {
+        let (mut inner, mut outer) = (vec![0; graph.vertices()], vec![0; graph.vertices()]);
         let (mut cut, mut surplus) = (0, -target);
-        for vertex in 0..net.len() {
-            for (to, weight) in net.edges(vertex) {
+        for vertex in 0..graph.vertices() {
+            for (to, weight) in graph.edges(vertex) {
                 let same = side[to] == side[vertex];
                 *(if same { &mut inner[vertex] } else { &mut outer[vertex] }) += weight;
             }
             cut += outer[vertex];
             if side[vertex] == 0 {
-                surplus += net.size(vertex);
+                surplus += graph.size(vertex);
             }
         }
-        let queues = [Queue::new(net.len()), Queue::new(net.len())];
-        let done = vec![false; net.len()];
-        Self { net, side, limits, inner, outer, cut: cut / 2, surplus, queues, done }
+        let queues = [Queue::new(graph.vertices()), Queue::new(graph.vertices())];
+        let done = vec![false; graph.vertices()];
+        Self { graph, side, limits, inner, outer, cut: cut / 2, surplus, queues, done }
     }
 
     fn quality(&self) -> Quality {
@@ -103,7 +104,7 @@ impl<'a> Search<'a> {
         self.done.fill(false);
         self.queues[0].clear();
         self.queues[1].clear();
-        for vertex in 0..self.net.len() {
+        for vertex in 0..self.graph.vertices() {
             if self.at_border(vertex) {
                 self.queues[self.side[vertex] as usize].set(vertex, self.gain(vertex));
             }
@@ -115,7 +116,7 @@ impl<'a> Search<'a> {
             let slack = if best.excess > 0 { self.limits.tolerance } else { self.limits.slack };
             let Some(vertex) = self.choose(slack) else { break };
             self.shift(vertex);
-            budget.spend(4 + 2 * self.net.edges(vertex).len());
+            budget.spend(4 + 2 * self.graph.edges(vertex).len());
             moves.push(vertex as u32);
             let quality = self.quality();
             if quality < best {
@@ -125,7 +126,7 @@ impl<'a> Search<'a> {
         }
         // Only sides and sums have to be right now: no queue is used before the next pass.
         for vertex in moves[kept..].iter().rev() {
-            budget.spend(1 + self.net.edges(*vertex as usize).len());
+            budget.spend(1 + self.graph.edges(*vertex as usize).len());
             self.flip(*vertex as usize, |_, _| ());
         }
         best
@@ -142,7 +143,7 @@ impl<'a> Search<'a> {
             let mut hopeless = [None; 2];
             for from in [0, 1] {
                 let Some((gain, vertex)) = self.queues[from].first() else { continue };
-                let size = self.net.size(vertex);
+                let size = self.graph.size(vertex);
                 let surplus = if from == 0 { self.surplus - size } else { self.surplus + size };
                 let off = surplus.abs();
                 if off > slack && off >= self.surplus.abs() {
@@ -171,7 +172,7 @@ impl<'a> Search<'a> {
         if self.surplus.abs() <= self.limits.tolerance {
             return true;
         }
-        for vertex in 0..self.net.len() {
+        for vertex in 0..self.graph.vertices() {
             if self.side[vertex] as usize == part && !self.done[vertex] {
                 self.queues[part].set(vertex, self.gain(vertex));
             }
@@ -198,13 +199,13 @@ impl<'a> Search<'a> {
 
     /// Puts a vertex on the other side; `changed` is called for each neighbor.
     fn flip(&mut self, vertex: usize, changed: impl Fn(&mut Self, usize)) {
-        let net = self.net;
+        let graph = self.graph;
         self.cut -= self.gain(vertex);
         std::mem::swap(&mut self.inner[vertex], &mut self.outer[vertex]);
-        let size = net.size(vertex);
+        let size = graph.size(vertex);
         self.surplus += if self.side[vertex] == 0 { -size } else { size };
         self.side[vertex] ^= 1;
-        for (to, weight) in net.edges(vertex) {
+        for (to, weight) in graph.edges(vertex) {
             let by = if self.side[to] == self.side[vertex] { weight } else { -weight };
             self.inner[to] += by;
             self.outer[to] -= by;

@@ -4,9 +4,10 @@
 use std::cmp::Reverse;
 
 use super::coarsen::{Coarse, coarsen};
-use super::net::Net;
 use super::partition::{partition, steps};
 use super::queue::Queue;
+use crate::mapping::cost::Adjacency;
+use crate::mapping::csr::Csr;
 use crate::mapping::refine::{Budget, Gains, settle};
 use crate::mapping::rng::Rng;
 
@@ -32,48 +33,48 @@ const ROUNDS: usize = 3;
 /// The part of each vertex; part `i` has `sizes[i]` vertices, which are all of size 1. `starts`: see
 /// [`bisect`](super::bisect::bisect).
 pub(super) fn divide(
-    net: &Net,
+    graph: &Csr,
     sizes: &[usize],
     starts: usize,
     rng: &mut Rng,
     budget: &mut Budget,
 ) -> Vec<u32> {
-    let most = 2 * (net.len() / (sizes.len() * PER_PART)).max(1) as i64;
-    if budget.left() < (LEAST * net.extent()) as i64 {
-        return partition(net, sizes, starts, rng, budget);
+    let most = 2 * (graph.vertices() / (sizes.len() * PER_PART)).max(1) as i64;
+    if budget.left() < (LEAST * graph.extent()) as i64 {
+        return partition(graph, sizes, starts, rng, budget);
     }
     let mut levels: Vec<Coarse> = Vec::new();
     loop {
-        let finest = levels.last().map_or(net, |level| &level.net);
-        let is_small = finest.len() <= PER_PART * sizes.len();
+        let finest = levels.last().map_or(graph, |level| &level.graph);
+        let is_small = finest.vertices() <= PER_PART * sizes.len();
         if is_small || ROOM * steps(finest, sizes.len()) as f64 <= budget.left() as f64 {
             break;
         }
         let Some(level) = coarsen(finest, most, rng, budget) else { break };
         levels.push(level);
     }
-    let smallest = levels.last().map_or(net, |level| &level.net);
+    let smallest = levels.last().map_or(graph, |level| &level.graph);
     let mut part = partition(smallest, sizes, starts, rng, budget);
     // Where moves find nothing, what is drawn after them is the same as without them.
     let rng = &mut rng.clone();
     let is_whole = levels.is_empty();
     while let Some(level) = levels.pop() {
-        let mut moves = Moves::new(&level.net, part, sizes);
+        let mut moves = Moves::new(&level.graph, part, sizes);
         moves.improve(rng, budget);
         let coarse = moves.part;
         part = level.coarse_of.iter().map(|vertex| coarse[*vertex as usize]).collect();
     }
     // What was not coarsened has its sizes already.
     let exact = is_whole.then(|| part.clone());
-    let mut moves = Moves::new(net, part, sizes);
+    let mut moves = Moves::new(graph, part, sizes);
     moves.improve(rng, budget);
-    let settled = settle(net.graph(), moves.part, moves.excess, budget);
-    exact.filter(|exact| net.cut(exact) <= net.cut(&settled)).unwrap_or(settled)
+    let settled = settle(graph, moves.part, moves.excess, budget);
+    exact.filter(|exact| graph.cut(exact) <= graph.cut(&settled)).unwrap_or(settled)
 }
 
 /// Parts that change by moves of single vertices.
 struct Moves<'a> {
-    net: &'a Net,
+    graph: &'a Csr,
     part: Vec<u32>,
     /// By how much each part is larger than it is to be.
     excess: Vec<i64>,
@@ -86,35 +87,35 @@ struct Moves<'a> {
 }
 
 impl<'a> Moves<'a> {
-    fn new(net: &'a Net, part: Vec<u32>, sizes: &[usize]) -> Self {
+    fn new(graph: &'a Csr, part: Vec<u32>, sizes: &[usize]) -> Self {
         let mut excess: Vec<i64> = sizes.iter().map(|size| -(*size as i64)).collect();
-        part.iter().enumerate().for_each(|(v, part)| excess[*part as usize] += net.size(v));
+        part.iter().enumerate().for_each(|(v, part)| excess[*part as usize] += graph.size(v));
         Self {
-            net,
+            graph,
             part,
             excess,
-            slack: net.largest_size().max(net.total_size() / sizes.len() as i64 / SLACK),
-            queue: Queue::new(net.len()),
-            moved: vec![false; net.len()],
+            slack: graph.largest_size().max(graph.total_size() / sizes.len() as i64 / SLACK),
+            queue: Queue::new(graph.vertices()),
+            moved: vec![false; graph.vertices()],
             gains: Gains::new(sizes.len()),
         }
     }
 
     /// The part that it pays most to move a vertex to, and what that takes off the cut; of equal ones the smallest.
     fn best(&mut self, vertex: usize) -> Option<(i64, u32)> {
-        let (own, size, slack) = (self.part[vertex] as usize, self.net.size(vertex), self.slack);
+        let (own, size, slack) = (self.part[vertex] as usize, self.graph.size(vertex), self.slack);
         if self.excess[own] - size < -slack {
             return None;
         }
         let excess = |part: &u32| self.excess[*part as usize];
-        let gains = self.gains.of(self.net.graph(), &self.part, vertex);
+        let gains = self.gains.of(self.graph, &self.part, vertex);
         let choices = gains.filter(|(part, _)| excess(part) + size <= slack);
         let best = choices.max_by_key(|(part, gain)| (*gain, Reverse(excess(part)), *part));
         best.map(|(part, gain)| (gain, part))
     }
 
     fn apply(&mut self, vertex: usize, to: u32) {
-        let size = self.net.size(vertex);
+        let size = self.graph.size(vertex);
         self.excess[self.part[vertex] as usize] -= size;
         self.excess[to as usize] += size;
         self.part[vertex] = to;
@@ -123,12 +124,12 @@ impl<'a> Moves<'a> {
     /// Searches around every vertex at a border, each time keeping what was best.
     fn improve(&mut self, rng: &mut Rng, budget: &mut Budget) {
         for _ in 0..ROUNDS {
-            budget.spend(self.net.sweep());
+            budget.spend(self.graph.sweep());
             let at_border = |vertex: &u32| {
                 let own = self.part[*vertex as usize];
-                self.net.edges(*vertex as usize).any(|(to, _)| self.part[to] != own)
+                self.graph.edges(*vertex as usize).any(|(to, _)| self.part[to] != own)
             };
-            let mut seeds: Vec<u32> = (0..self.net.len() as u32).filter(at_border).collect();
+            let mut seeds: Vec<u32> = (0..self.graph.vertices() as u32).filter(at_border).collect();
             rng.shuffle(&mut seeds);
             self.moved.fill(false);
             let mut gained = 0;
@@ -154,7 +155,7 @@ impl<'a> Moves<'a> {
         let (mut steps, mut sum, mut best, mut kept) = (0, 0, 0, 0);
         while let Some((gain, vertex)) = self.queue.first() {
             self.queue.remove(vertex);
-            steps += self.net.edges(vertex).len() + 4;
+            steps += self.graph.edges(vertex).len() + 4;
             let Some((now, to)) = self.best(vertex) else { continue };
             // Sizes have changed since it came.
             if now < gain {
@@ -171,12 +172,12 @@ impl<'a> Moves<'a> {
             if moves.len() - kept > PATIENCE {
                 break;
             }
-            let net = self.net;
-            for (other, _) in net.edges(vertex) {
+            let graph = self.graph;
+            for (other, _) in graph.edges(vertex) {
                 if self.moved[other] {
                     continue;
                 }
-                steps += net.edges(other).len() + 4;
+                steps += graph.edges(other).len() + 4;
                 match self.best(other) {
                     Some((gain, _)) => self.queue.set(other, gain),
                     None => self.queue.remove(other),

@@ -13,16 +13,15 @@ mod bisect;
 mod coarsen;
 mod fm;
 mod kway;
-mod net;
 mod partition;
 mod queue;
 mod repartition;
+mod steps;
 mod subject;
 
 #[cfg(test)]
 mod tests;
 
-use self::net::Net;
 use self::repartition::Repartition;
 pub(super) use self::repartition::improve;
 use super::cost::{Adjacency, Goal, Objective};
@@ -38,14 +37,14 @@ const STEP: f64 = 0.3;
 
 /// A graph that is divided again and again.
 pub(super) struct GraphDivider<'a> {
-    net: &'a Net,
+    graph: &'a Csr,
     /// Scratch: an entry a vertex, all of them `u32::MAX` between uses.
     local: Vec<u32>,
 }
 
 impl<'a> GraphDivider<'a> {
-    pub(super) fn new(net: &'a Net) -> Self {
-        Self { net, local: vec![u32::MAX; net.len()] }
+    pub(super) fn new(graph: &'a Csr) -> Self {
+        Self { graph, local: vec![u32::MAX; graph.vertices()] }
     }
 }
 
@@ -61,7 +60,7 @@ pub(super) fn match_parts(
     let nodes = match_parts_to_nodes(
         model,
         takes,
-        &mut GraphDivider::new(&Net::new(between.symmetric())),
+        &mut GraphDivider::new(&between.symmetric()),
         &mut share,
     );
     budget.put_back(share);
@@ -76,20 +75,20 @@ impl Divide for GraphDivider<'_> {
         _: i64,
         budget: &mut Budget,
     ) -> Vec<(Vec<u32>, &'static str)> {
-        let found = search(self.net, sizes, goal.objective, budget);
+        let found = search(self.graph, sizes, goal.objective, budget);
         found.into_iter().map(|part| (part, "multilevel")).collect()
     }
 
     fn divide(&mut self, vertices: &[u32], sizes: &[usize], budget: &mut Budget) -> Vec<u32> {
         let induced;
-        let net = if vertices.len() == self.net.len() {
-            self.net
+        let graph = if vertices.len() == self.graph.vertices() {
+            self.graph
         } else {
-            induced = self.net.induced(vertices, &mut self.local);
+            induced = Csr::induced(self.graph, vertices, &mut self.local);
             budget.spend(induced.sweep());
             &induced
         };
-        search(net, sizes, Objective::Sum, budget).swap_remove(0)
+        search(graph, sizes, Objective::Sum, budget).swap_remove(0)
     }
 }
 
@@ -114,17 +113,22 @@ fn lower_bound(graph: &Csr, largest: usize) -> i64 {
 /// The part of each vertex, all parts of the given sizes. Where the busiest node counts most, two answers:
 /// the one for the sum, and what a tenth more time makes of it for the busiest node; so the better of them
 /// is never worse for it than what the sum alone leads to, even where edges lead one way only.
-fn search(net: &Net, sizes: &[usize], objective: Objective, budget: &mut Budget) -> Vec<Vec<u32>> {
+fn search(
+    graph: &Csr,
+    sizes: &[usize],
+    objective: Objective,
+    budget: &mut Budget,
+) -> Vec<Vec<u32>> {
     let mut more = { *budget }.split(10);
     let mut rest = budget.split(50);
     let mut rng = Rng::new(1);
     let mut parts =
-        Repartition::new(net, kway::divide(net, sizes, 8, &mut rng, budget), sizes.len());
-    if net.cut(&parts.part) > 0 {
+        Repartition::new(graph, kway::divide(graph, sizes, 8, &mut rng, budget), sizes.len());
+    if graph.cut(&parts.part) > 0 {
         parts.improve_groups(usize::MAX, &mut rng, budget);
     }
-    let part = first_on_first(net.graph(), parts.part, sizes.len(), budget);
-    let mut partition = Partition::new(net, part, sizes.len());
+    let part = first_on_first(graph, parts.part, sizes.len(), budget);
+    let mut partition = Partition::new(graph, part, sizes.len());
     swap_pairs(&mut partition, Objective::Sum.into(), &mut rest);
     budget.put_back(rest);
     let mut answers = vec![partition.node_of().to_vec()];

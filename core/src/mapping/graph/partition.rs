@@ -1,7 +1,8 @@
 //! Many parts: by recursive bisection.
 
 use super::bisect::bisect;
-use super::net::Net;
+use crate::mapping::cost::Adjacency;
+use crate::mapping::csr::Csr;
 use crate::mapping::order::breadth_first;
 use crate::mapping::refine::Budget;
 use crate::mapping::rng::Rng;
@@ -10,8 +11,8 @@ use crate::mapping::rng::Rng;
 const MULTILEVEL: usize = 10;
 
 /// The steps that dividing a graph into `parts` takes.
-pub(super) fn steps(net: &Net, parts: usize) -> usize {
-    MULTILEVEL * parts.next_power_of_two().ilog2() as usize * net.sweep()
+pub(super) fn steps(graph: &Csr, parts: usize) -> usize {
+    MULTILEVEL * parts.next_power_of_two().ilog2() as usize * graph.sweep()
 }
 
 /// The part of each vertex; part `i` has about the size `sizes[i]`, and exactly if all vertices have the size 1. The
@@ -19,15 +20,15 @@ pub(super) fn steps(net: &Net, parts: usize) -> usize {
 ///
 /// Where the budget does not allow all bisections, there is one order for all parts that are left.
 pub(super) fn partition(
-    net: &Net,
+    graph: &Csr,
     sizes: &[usize],
     starts: usize,
     rng: &mut Rng,
     budget: &mut Budget,
 ) -> Vec<u32> {
-    let all: Vec<u32> = (0..net.len() as u32).collect();
-    let mut division = Division { part: vec![0; net.len()], local: Vec::new(), starts, rng };
-    division.split(net, &all, sizes, 0, budget);
+    let all: Vec<u32> = (0..graph.vertices() as u32).collect();
+    let mut division = Division { part: vec![0; graph.vertices()], local: Vec::new(), starts, rng };
+    division.split(graph, &all, sizes, 0, budget);
     division.part
 }
 
@@ -41,45 +42,46 @@ struct Division<'a> {
 }
 
 impl Division<'_> {
-    /// Distributes `vertices` of the whole graph, whose graph is `net`, over the parts from `first` on.
+    /// Distributes vertices of the whole graph over the parts from `first` on; `graph` is that of these vertices.
     fn split(
         &mut self,
-        net: &Net,
+        graph: &Csr,
         vertices: &[u32],
         sizes: &[usize],
         first: usize,
         budget: &mut Budget,
     ) {
-        if sizes.len() < 2 || net.len() == 0 {
+        if sizes.len() < 2 || graph.vertices() == 0 {
             return vertices.iter().for_each(|vertex| self.part[*vertex as usize] = first as u32);
         }
         let (count, target) = half(sizes);
         // What is coarse has hardly ever just the size that it is to have.
         let all: usize = sizes.iter().sum();
-        let target = (target as f64 / all as f64 * net.total_size() as f64).round() as usize;
+        let target = (target as f64 / all as f64 * graph.total_size() as f64).round() as usize;
         let left = budget.left() as usize;
-        if left < steps(net, sizes.len()) {
-            let order = if left < 2 * net.sweep() {
-                (0..net.len() as u32).collect()
+        if left < steps(graph, sizes.len()) {
+            let order = if left < 2 * graph.sweep() {
+                (0..graph.vertices() as u32).collect()
             } else {
-                budget.spend(2 * net.sweep());
-                breadth_first(net)
+                budget.spend(2 * graph.sweep());
+                breadth_first(graph)
             };
-            return self.fill(net, &order, vertices, (sizes, first));
+            return self.fill(graph, &order, vertices, (sizes, first));
         }
-        let sides = bisect(net, target as i64, self.starts, self.rng, budget);
+        let sides = bisect(graph, target as i64, self.starts, self.rng, budget);
         for side in [0, 1] {
-            let mine: Vec<u32> =
-                (0..net.len() as u32).filter(|vertex| sides[*vertex as usize] == side).collect();
+            let mine: Vec<u32> = (0..graph.vertices() as u32)
+                .filter(|vertex| sides[*vertex as usize] == side)
+                .collect();
             let theirs: Vec<u32> = mine.iter().map(|vertex| vertices[*vertex as usize]).collect();
             let (sizes, first) =
                 if side == 0 { (&sizes[..count], first) } else { (&sizes[count..], first + count) };
-            budget.spend(net.sweep());
+            budget.spend(graph.sweep());
             let inner = if sizes.len() < 2 {
-                Net::default()
+                Csr::default()
             } else {
-                self.local.resize(self.local.len().max(net.len()), u32::MAX);
-                net.induced(&mine, &mut self.local)
+                self.local.resize(self.local.len().max(graph.vertices()), u32::MAX);
+                Csr::induced(graph, &mine, &mut self.local)
             };
             self.split(&inner, &theirs, sizes, first, budget);
         }
@@ -88,7 +90,7 @@ impl Division<'_> {
     /// Fills the parts from `first` on, one after the other, in an order of the graph's own vertices.
     fn fill(
         &mut self,
-        net: &Net,
+        graph: &Csr,
         order: &[u32],
         vertices: &[u32],
         (sizes, first): (&[usize], usize),
@@ -99,7 +101,7 @@ impl Division<'_> {
                 at += 1;
                 room += sizes[at] as i64;
             }
-            room -= net.size(*vertex as usize);
+            room -= graph.size(*vertex as usize);
             self.part[vertices[*vertex as usize] as usize] = (first + at) as u32;
         }
     }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::iter::repeat_n;
 
 use super::STEP;
-use super::net::Net;
 use super::partition::partition;
 use crate::mapping::cost::{Adjacency, Goal};
 use crate::mapping::csr::Csr;
@@ -38,16 +37,16 @@ pub(in crate::mapping) fn improve(
     if steps < GROUPS {
         return partition.into_node_of();
     }
-    let net = Net::new(Csr::copy(graph));
-    let mut partition = Partition::new(net.graph(), partition.into_node_of(), parts);
+    let graph = &Csr::copy(graph);
+    let mut partition = Partition::new(graph, partition.into_node_of(), parts);
     if steps >= ANNEALING {
         anneal(&mut partition, goal, budget);
     }
     let mut share = Budget::steps((STEP * budget.left() as f64) as i64);
-    let mut groups = Repartition::new(&net, partition.node_of().to_vec(), parts);
+    let mut groups = Repartition::new(graph, partition.node_of().to_vec(), parts);
     groups.improve_groups(ROUNDS, &mut Rng::new(1), &mut share);
-    let part = first_on_first(net.graph(), groups.part, parts, &mut share);
-    let mut again = Partition::new(net.graph(), part, parts);
+    let part = first_on_first(graph, groups.part, parts, &mut share);
+    let mut again = Partition::new(graph, part, parts);
     // These end by themselves after some sweeps.
     swap_pairs(&mut again, goal, &mut Budget::seconds(1.0));
     let is_better = goal.key(again.cost()) < goal.key(partition.cost());
@@ -56,7 +55,7 @@ pub(in crate::mapping) fn improve(
 
 /// Parts of a graph that are being improved. Their sizes stay as they are.
 pub(super) struct Repartition<'a> {
-    net: &'a Net,
+    graph: &'a Csr,
     pub(super) part: Vec<u32>,
     members: Vec<Vec<u32>>,
     /// Scratch: an entry a vertex, all of them `u32::MAX` between uses.
@@ -64,10 +63,10 @@ pub(super) struct Repartition<'a> {
 }
 
 impl<'a> Repartition<'a> {
-    pub(super) fn new(net: &'a Net, part: Vec<u32>, count: usize) -> Self {
+    pub(super) fn new(graph: &'a Csr, part: Vec<u32>, count: usize) -> Self {
         let mut members = vec![Vec::new(); count];
         (0..).zip(&part).for_each(|(vertex, part)| members[*part as usize].push(vertex));
-        Self { net, part, members, local: vec![u32::MAX; net.len()] }
+        Self { graph, part, members, local: vec![u32::MAX; graph.vertices()] }
     }
 
     /// Divides groups of neighboring parts anew, each part's in turn, until the budget is spent or so many rounds gained
@@ -108,11 +107,11 @@ impl<'a> Repartition<'a> {
         let vertices: Vec<u32> = members().flatten().copied().collect();
         let before: Vec<u32> =
             (0u32..).zip(&sizes).flat_map(|(i, size)| repeat_n(i, *size)).collect();
-        let net = self.net.induced(&vertices, &mut self.local);
-        budget.spend(2 * net.sweep());
-        let after = partition(&net, &sizes, starts, rng, budget);
-        budget.spend(2 * net.sweep());
-        let (cut, cut_before) = (net.cut(&after), net.cut(&before));
+        let graph = Csr::induced(self.graph, &vertices, &mut self.local);
+        budget.spend(2 * graph.sweep());
+        let after = partition(&graph, &sizes, starts, rng, budget);
+        budget.spend(2 * graph.sweep());
+        let (cut, cut_before) = (graph.cut(&after), graph.cut(&before));
         // What is as good may lead to what is better.
         if cut <= cut_before {
             parts.iter().for_each(|part| self.members[*part as usize].clear());
@@ -133,7 +132,7 @@ impl<'a> Repartition<'a> {
         while parts.len() < count {
             let mut beside: BTreeMap<u32, i64> = BTreeMap::new();
             for vertex in &self.members[last as usize] {
-                let edges = self.net.edges(*vertex as usize);
+                let edges = self.graph.edges(*vertex as usize);
                 budget.spend(1 + edges.len());
                 for (to, weight) in edges.filter(|(to, _)| self.part[*to] != last) {
                     *beside.entry(self.part[to]).or_insert(0) += weight;

@@ -1,13 +1,13 @@
 //! Graphs as subjects of the driver.
 
-use super::{GraphDivider, Net, STEP, lower_bound, seconds_for};
+use super::{GraphDivider, STEP, lower_bound, seconds_for};
 use crate::mapping::cost::Adjacency;
 use crate::mapping::csr::Csr;
 use crate::mapping::refine::Budget;
 use crate::mapping::subject::{Seconds, Subject};
 
 impl Subject for Csr {
-    type Edges = Net;
+    type Edges = Csr;
     type Divider<'a> = GraphDivider<'a>;
     const STEP: f64 = STEP;
     // Over 30 graphs of 6,000 to 100,000 vertices J is 0.97 of that of SharedMap's eco by these, 1.04 by those of grids.
@@ -24,11 +24,11 @@ impl Subject for Csr {
         Seconds { alone, with_levels: 1.5 * alone, at_most: alone }
     }
 
-    fn edges(&self, budget: Budget) -> Option<Net> {
-        (budget.left() >= Net::steps(self) as i64).then(|| Net::new(self.symmetric()))
+    fn edges(&self, budget: Budget) -> Option<Csr> {
+        (budget.left() >= self.steps() as i64).then(|| self.symmetric())
     }
 
-    fn divider<'a>(&self, edges: &'a Net) -> GraphDivider<'a> {
+    fn divider<'a>(&self, edges: &'a Csr) -> GraphDivider<'a> {
         GraphDivider::new(edges)
     }
 

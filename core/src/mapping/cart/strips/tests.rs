@@ -47,7 +47,7 @@ fn no_other_widths_cost_less() {
             for (cost, strips) in found.into_iter().filter(|way| !periodic[way.1.order[1]]) {
                 assert_eq!(cost, built(&strips), "{dims:?} {sizes:?} {strips:?}");
                 let across = dims[strips.order[1]] as u32;
-                let sides = sides(&lattice, cells / sizes.len() as u32);
+                let sides = sides(&lattice, cells as usize / sizes.len());
                 let (low, high) = range(across, sides[strips.order[1]], RATIOS[0]);
                 compositions(across, &mut Vec::new(), &mut |widths| {
                     if widths.iter().all(|width| (low..=high).contains(width)) {
