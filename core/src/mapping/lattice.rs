@@ -90,36 +90,35 @@ impl Lattice {
     }
 
     fn new(grid: &Grid, symmetric: bool) -> Self {
-        let cells = grid.vertices();
-        let mut axes = Vec::new();
-        let mut axis_of = vec![None; grid.dims().len()];
-        let mut stride = cells;
-        for (i, (&size, &periodic)) in grid.dims().iter().zip(grid.periodic()).enumerate() {
-            stride /= size.max(1);
-            if size > 1 {
-                axis_of[i] = Some(axes.len());
-                axes.push(Axis::new(size as u32, stride as u32, periodic));
-            }
-        }
-        let mut lattice = Self { axes, vectors: Vec::new(), cells };
+        let sides: Vec<(usize, bool)> =
+            grid.dims().iter().copied().zip(grid.periodic().iter().copied()).collect();
+        let mut lattice = Self::without_vectors(&sides);
         for offset in grid.stencil() {
-            let mut by = vec![0; lattice.axes.len()];
-            let mut leads_out = false;
-            for (i, &step) in offset.by.iter().enumerate() {
-                match axis_of[i] {
-                    Some(axis) => by[axis] = step,
-                    None => leads_out |= step != 0 && !grid.periodic()[i],
-                }
+            let steps = || offset.by.iter().copied().zip(&sides);
+            if steps().any(|(step, (size, periodic))| step != 0 && *size == 1 && !periodic) {
+                continue;
             }
-            if !leads_out {
+            let mut by: Vec<i32> =
+                steps().filter(|(_, (size, _))| *size > 1).map(|(step, _)| step).collect();
+            lattice.add(&by, offset.weight);
+            if symmetric {
+                by.iter_mut().for_each(|step| *step = -*step);
                 lattice.add(&by, offset.weight);
-                if symmetric {
-                    by.iter_mut().for_each(|step| *step = -*step);
-                    lattice.add(&by, offset.weight);
-                }
             }
         }
         lattice
+    }
+
+    /// The cells of a box, of which it is known for each dimension how long it is and whether it is a ring.
+    fn without_vectors(sides: &[(usize, bool)]) -> Self {
+        let cells = sides.iter().map(|(size, _)| size).product();
+        let mut stride = cells;
+        let axis = |(size, periodic): &(usize, bool)| {
+            stride /= (*size).max(1);
+            Axis::new(*size as u32, stride as u32, *periodic)
+        };
+        let axes = sides.iter().map(axis).filter(|axis| axis.size > 1).collect();
+        Self { axes, vectors: Vec::new(), cells }
     }
 
     /// Adds a vector, unless it leads nowhere.
@@ -164,19 +163,10 @@ impl Lattice {
             }
         }
         let sides: Vec<u32> = low.iter().zip(&high).map(|(low, high)| high - low + 1).collect();
-        let inside = sides.iter().map(|side| *side as usize).product();
-        let mut axes = Vec::new();
-        let mut stride = inside;
-        let mut strides = vec![0; sides.len()];
-        for (i, &size) in sides.iter().enumerate() {
-            stride /= size as usize;
-            if size > 1 {
-                strides[i] = stride as u32;
-                let periodic = self.axes[i].periodic && size == self.axes[i].size;
-                axes.push(Axis::new(size, stride as u32, periodic));
-            }
-        }
-        let mut part = Self { axes, vectors: Vec::new(), cells: inside };
+        let ring =
+            |(side, axis): (&u32, &Axis)| (*side as usize, axis.periodic && *side == axis.size);
+        let mut part =
+            Self::without_vectors(&sides.iter().zip(&self.axes).map(ring).collect::<Vec<_>>());
         for vector in &self.vectors {
             let mut by = vec![0; sides.len()];
             vector.steps.iter().for_each(|(i, step)| by[*i as usize] = *step);
@@ -200,10 +190,12 @@ impl Lattice {
             }
         }
         let number = |cell: &u32| {
-            let along = self.axes.iter().zip(low.iter().zip(&strides));
-            along.map(|(axis, (low, stride))| (axis.coordinate(*cell) - low) * stride).sum()
+            let along = self.axes.iter().zip(&low).zip(&sides).filter(|(_, side)| **side > 1);
+            let steps = along.map(|((axis, low), _)| axis.coordinate(*cell) - low);
+            steps.zip(&part.axes).map(|(step, axis)| step * axis.stride).sum()
         };
-        (part, cells.iter().map(number).collect())
+        let numbers = cells.iter().map(number).collect();
+        (part, numbers)
     }
 
     /// The dimensions.

@@ -1,21 +1,23 @@
 //! Processes moved at random, to find out whether a program stands it.
 
+use super::cost::Adjacency;
 use super::distances::Distances;
 use super::plan::{Plan, Scramble};
 use super::rng::Rng;
-use super::subject::Subject;
 use crate::machine::Machine;
 
 /// Every process gets another rank than its own, but for that of rank 0 unless it is moved as well; by the seed and the
 /// topology alone: not by where it runs. One process alone stays.
-pub(super) fn scramble(graph: &impl Subject, layout: &Machine, how: Scramble) -> Plan {
+pub(super) fn scramble(graph: &impl Adjacency, layout: &Machine, how: Scramble) -> Plan {
     let plan = Plan::identity(graph, layout, &Distances::default(), |_| 0);
     let first = usize::from(!how.rank_zero);
     if graph.vertices() < 2 || layout.ranks() < first + 2 {
         return plan;
     }
-    let mix = |seed: u64, number: usize| Rng::new(seed ^ number as u64).next();
-    let mut rng = Rng::new(graph.traits().into_iter().fold(how.seed, mix));
+    let mut seed = how.seed;
+    let mut mix = |number: usize| seed = Rng::new(seed ^ number as u64).next();
+    (0..graph.vertices()).for_each(|vertex| graph.for_each_edge(vertex, |to, _| mix(to)));
+    let mut rng = Rng::new(seed);
     let mut old_rank: Vec<i32> = (0..layout.ranks() as i32).collect();
     // Sattolo's: one circle through all of them, so that none is on its own.
     for i in (first + 1..old_rank.len()).rev() {

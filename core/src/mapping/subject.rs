@@ -44,9 +44,6 @@ pub(super) trait Subject: Adjacency {
 
     /// A divider of its vertices.
     fn divider<'a>(&self, edges: &'a Self::Edges) -> Self::Divider<'a>;
-
-    /// Numbers that differ between topologies which a program might take for each other.
-    fn traits(&self) -> Vec<usize>;
 }
 
 /// Vertices that are divided among nodes, and among groups of them.

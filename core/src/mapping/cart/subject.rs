@@ -53,9 +53,4 @@ impl Subject for Grid {
     fn divider<'a>(&self, edges: &'a Lattice) -> GridDivider<'a> {
         GridDivider::new(edges)
     }
-
-    fn traits(&self) -> Vec<usize> {
-        let periodic = self.periodic().iter().map(|periodic| usize::from(*periodic));
-        self.dims().iter().copied().chain(periodic).collect()
-    }
 }

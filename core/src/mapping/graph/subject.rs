@@ -1,7 +1,6 @@
 //! Graphs as subjects of the driver.
 
 use super::{GraphDivider, STEP, lower_bound, seconds_for};
-use crate::mapping::cost::Adjacency;
 use crate::mapping::csr::Csr;
 use crate::mapping::refine::Budget;
 use crate::mapping::subject::{Seconds, Subject};
@@ -30,9 +29,5 @@ impl Subject for Csr {
 
     fn divider<'a>(&self, edges: &'a Csr) -> GraphDivider<'a> {
         GraphDivider::new(edges)
-    }
-
-    fn traits(&self) -> Vec<usize> {
-        vec![self.vertices(), self.len()]
     }
 }

@@ -1,7 +1,7 @@
 //! From the nodes upward: what is together on a node stays so, and goes to the node where it is nearest to
 //! what it sends to.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use super::multisection::multisect;
 use crate::mapping::distance_model::DistanceModel;
@@ -20,30 +20,27 @@ pub(in crate::mapping) fn match_parts_to_nodes(
     let nodes = takes.len();
     let wanted = multisect(nodes, model, &vec![1; nodes], dividing, budget);
     // Where nodes differ in size, a part may find none of its own in the group that it was given. Each such
-    // part gets one that no other part wanted, in the order of the nodes, so that neighbors mostly stay so.
+    // part gets one that no other part wanted, in the order of the groups, so that neighbors mostly stay so.
     let innermost = model.depth() - 1;
-    let class = |node: u32, size: u32| (model.group(innermost, node), size);
-    let mut free: HashMap<(u32, u32), Vec<u32>> = HashMap::new();
+    let group = |node: u32| model.group(innermost, node);
+    // By size and group.
+    let mut free: BTreeMap<(u32, u32), Vec<u32>> = BTreeMap::new();
     for node in (0..nodes as u32).rev() {
-        free.entry(class(node, takes[node as usize])).or_default().push(node);
+        free.entry((takes[node as usize], group(node))).or_default().push(node);
     }
-    let mut left: Vec<u32> = Vec::new();
+    let mut left: Vec<usize> = Vec::new();
     let mut node_of_part = vec![0; nodes];
     for (part, wanted) in wanted.iter().enumerate() {
-        match free.get_mut(&class(*wanted, takes[part])).and_then(Vec::pop) {
+        match free.get_mut(&(takes[part], group(*wanted))).and_then(Vec::pop) {
             Some(node) => node_of_part[part] = node,
-            None => left.push(part as u32),
+            None => left.push(part),
         }
     }
-    let mut by_size: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
-    for ((_, size), nodes) in free {
-        by_size.entry(size).or_default().extend(nodes);
-    }
-    by_size.values_mut().for_each(|nodes| nodes.sort_unstable_by(|a, b| b.cmp(a)));
-    left.sort_by_key(|part| wanted[*part as usize]);
+    left.sort_by_key(|part| wanted[*part]);
     for part in left {
-        let nodes = by_size.get_mut(&takes[part as usize]);
-        node_of_part[part as usize] = nodes.and_then(Vec::pop).expect("as many nodes as parts");
+        let mut of_size = free.range_mut((takes[part], 0)..=(takes[part], u32::MAX));
+        let node = of_size.find_map(|(_, nodes)| nodes.pop());
+        node_of_part[part] = node.expect("as many nodes as parts");
     }
     node_of_part
 }
