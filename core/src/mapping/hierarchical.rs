@@ -1,10 +1,8 @@
 //! The search for a mapping, first as if all nodes were equally far from each other, then where their distance counts.
 
-use super::cost::{Adjacency, Goal, Objective};
-use super::csr::Csr;
+use super::cost::{Goal, Objective};
 use super::distance_model::{DistanceModel, Mapping, TreeCost};
-use super::graph;
-use super::levels::multisect;
+use super::levels::{multisect, rematch};
 use super::refine::{Budget, LARGE, Partition, swap_pairs};
 use super::subject::{Divide, Subject};
 use crate::machine::Machine;
@@ -109,7 +107,7 @@ pub(super) fn map_hierarchical<S: Subject>(
         return best;
     }
     let mut share = budget.split(4);
-    let node_of = rematched(edges, &alone.0, model, &mut share);
+    let node_of = rematch(edges, &alone.0, model, &mut share);
     offer(&mut best, problem.mapping(node_of, alone.1));
     budget.put_back(share);
     let mut partition = Partition::new(edges, best.node_of.clone(), nodes);
@@ -123,24 +121,4 @@ pub(super) fn map_hierarchical<S: Subject>(
     let algorithm = best.algorithm;
     offer(&mut best, problem.mapping(better, algorithm));
     best
-}
-
-/// The same parts, each on the node where it is nearest to what it sends to.
-fn rematched(
-    edges: &impl Adjacency,
-    node_of: &[u32],
-    model: &DistanceModel,
-    budget: &mut Budget,
-) -> Vec<u32> {
-    let nodes = model.nodes();
-    let mut takes = vec![0; nodes];
-    node_of.iter().for_each(|node| takes[*node as usize] += 1);
-    let used: Vec<u32> = (0..nodes as u32).filter(|node| takes[*node as usize] > 0).collect();
-    let mut part = vec![0; nodes];
-    used.iter().zip(0..).for_each(|(node, at)| part[*node as usize] = at);
-    let part_of: Vec<u32> = node_of.iter().map(|node| part[*node as usize]).collect();
-    let between = Csr::contracted(edges, &part_of, used.len());
-    let takes: Vec<u32> = used.iter().map(|node| takes[*node as usize]).collect();
-    let node_of_part = graph::match_parts(&between, &model.select(&used), &takes, budget);
-    part_of.into_iter().map(|part| used[node_of_part[part as usize] as usize]).collect()
 }

@@ -26,14 +26,12 @@ use self::repartition::Repartition;
 pub(super) use self::repartition::improve;
 use super::cost::{Adjacency, Goal, Objective};
 use super::csr::Csr;
-use super::distance_model::DistanceModel;
-use super::levels::match_parts_to_nodes;
 use super::refine::{Budget, Partition, first_on_first, swap_pairs};
 use super::rng::Rng;
 use super::subject::Divide;
 
 /// The steps of the budget that a step of this search counts as; its queues take more time than that.
-const STEP: f64 = 0.3;
+pub(super) const STEP: f64 = 0.3;
 
 /// A graph that is divided again and again.
 pub(super) struct GraphDivider<'a> {
@@ -46,25 +44,6 @@ impl<'a> GraphDivider<'a> {
     pub(super) fn new(graph: &'a Csr) -> Self {
         Self { graph, local: vec![u32::MAX; graph.vertices()] }
     }
-}
-
-/// The node of each part of a mapping, by the edges between parts: see [`match_parts_to_nodes`].
-pub(super) fn match_parts(
-    between: &Csr,
-    model: &DistanceModel,
-    takes: &[u32],
-    budget: &mut Budget,
-) -> Vec<u32> {
-    // As long as a graph is worth that is divided once, and not also refined for nodes.
-    let mut share = budget.at_most(Budget::seconds(STEP * seconds_for(between) / 2.5), 1);
-    let nodes = match_parts_to_nodes(
-        model,
-        takes,
-        &mut GraphDivider::new(&between.symmetric()),
-        &mut share,
-    );
-    budget.put_back(share);
-    nodes
 }
 
 impl Divide for GraphDivider<'_> {
@@ -93,7 +72,7 @@ impl Divide for GraphDivider<'_> {
 }
 
 /// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices, and for each 200,000 of large ones.
-fn seconds_for(graph: &Csr) -> f64 {
+pub(super) fn seconds_for(graph: &Csr) -> f64 {
     let size = (graph.vertices() + graph.len()) as f64 / 7e5;
     size.sqrt().max(size / 2.0)
 }

@@ -4,21 +4,34 @@
 use std::collections::BTreeMap;
 
 use super::multisection::multisect;
+use crate::mapping::cost::Adjacency;
+use crate::mapping::csr::Csr;
 use crate::mapping::distance_model::DistanceModel;
+use crate::mapping::graph::{GraphDivider, STEP, seconds_for};
 use crate::mapping::refine::Budget;
-use crate::mapping::subject::Divide;
 
-/// The node for each of the parts that a mapping has made, one a node: part `i` has `takes[i]` vertices and
-/// is meant for node `i`, and may go to any other that takes as many. `dividing` divides the graph of the
-/// parts.
-pub(in crate::mapping) fn match_parts_to_nodes(
+/// The same parts of a mapping, each on the node where it is nearest to what it sends to, of those that have parts as large.
+pub(in crate::mapping) fn rematch(
+    edges: &impl Adjacency,
+    node_of: &[u32],
     model: &DistanceModel,
-    takes: &[u32],
-    dividing: &mut impl Divide,
     budget: &mut Budget,
 ) -> Vec<u32> {
-    let nodes = takes.len();
-    let wanted = multisect(nodes, model, &vec![1; nodes], dividing, budget);
+    let mut takes = vec![0; model.nodes()];
+    node_of.iter().for_each(|node| takes[*node as usize] += 1);
+    let used: Vec<u32> = (0..takes.len() as u32).filter(|node| takes[*node as usize] > 0).collect();
+    let mut part = vec![0; takes.len()];
+    used.iter().zip(0..).for_each(|(node, at)| part[*node as usize] = at);
+    let part_of: Vec<u32> = node_of.iter().map(|node| part[*node as usize]).collect();
+    let takes: Vec<u32> = used.iter().map(|node| takes[*node as usize]).collect();
+    let model = &model.select(&used);
+    let nodes = used.len();
+    let between = Csr::contracted(edges, &part_of, nodes).symmetric();
+    // As long as a graph is worth that is divided once, and not also refined for nodes.
+    let mut share = budget.at_most(Budget::seconds(STEP * seconds_for(&between) / 2.5), 1);
+    let mut dividing = GraphDivider::new(&between);
+    let wanted = multisect(nodes, model, &vec![1; nodes], &mut dividing, &mut share);
+    budget.put_back(share);
     // Where nodes differ in size, a part may find none of its own in the group that it was given. Each such
     // part gets one that no other part wanted, in the order of the groups, so that neighbors mostly stay so.
     let innermost = model.depth() - 1;
@@ -42,5 +55,5 @@ pub(in crate::mapping) fn match_parts_to_nodes(
         let node = of_size.find_map(|(_, nodes)| nodes.pop());
         node_of_part[part] = node.expect("as many nodes as parts");
     }
-    node_of_part
+    part_of.into_iter().map(|part| used[node_of_part[part as usize] as usize]).collect()
 }

@@ -3,7 +3,7 @@
 //!
 //! The sum over all edges of the distance of their ends is minimized. A mapping comes from the top down (`multisect`:
 //! vertices are divided among the switches, then those of each switch among its nodes), or from the nodes upward
-//! (`match_parts_to_nodes`: what a mapping to nodes alone puts together goes to the node where it is nearest to what it
+//! (`rematch`: what a mapping to nodes alone puts together goes to the node where it is nearest to what it
 //! sends to).
 
 mod matching;
@@ -11,5 +11,5 @@ mod multisection;
 #[cfg(test)]
 mod tests;
 
-pub(super) use self::matching::match_parts_to_nodes;
+pub(super) use self::matching::rematch;
 pub(super) use self::multisection::multisect;
