@@ -10,43 +10,13 @@ use super::plan::{LevelCost, Options, Plan};
 use super::rank_assignment::assign_ranks;
 use super::refine::Budget;
 use super::scramble::scramble;
-use super::subject::{Seconds, Subject};
+use super::subject::Subject;
 use super::torus_placement::place_on_torus;
 use super::unknown_weights;
 use crate::machine::Machine;
 
 /// The time in which parts change their places in a torus, in seconds.
 const PLACING: f64 = 0.2;
-
-/// The steps for each part of a search.
-struct SearchBudget {
-    /// To find which node each vertex is on, as if all were equally far from each other.
-    nodes: Budget,
-    /// To take the levels above into account.
-    above: Budget,
-    /// For the levels below the nodes.
-    below: Budget,
-}
-
-impl SearchBudget {
-    /// As long as is asked; else as long as a subject pays for nodes alone, half of which again for the levels below, or
-    /// for nodes and levels above together.
-    fn new<S: Subject>(subject: &S, asked: Option<f64>, model: &DistanceModel) -> Self {
-        let Seconds { alone, with_levels, at_most } = subject.seconds();
-        let (nodes, above) = if model.is_trivial() {
-            (asked.unwrap_or(alone), 0.0)
-        } else {
-            let together = asked.unwrap_or(with_levels);
-            let nodes = (together * S::NODES).min(at_most);
-            (nodes, together - nodes)
-        };
-        Self {
-            nodes: Budget::seconds(nodes * S::STEP),
-            above: Budget::seconds(above * S::STEP),
-            below: Budget::seconds(asked.unwrap_or(alone / 2.0)),
-        }
-    }
-}
 
 /// Maps a grid, for `MPI_Cart_create` (MPI 4.1, 8.5.1) and `MPI_Cart_map` (8.5.9). Deterministic. The process of rank
 /// 0 keeps its rank.
@@ -94,8 +64,11 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
         return plan;
     }
     let model = DistanceModel::new(layout, &options.distances);
-    let SearchBudget { mut nodes, mut above, mut below } =
-        SearchBudget::new(subject, options.seconds, &model);
+    let (nodes, above) = subject.seconds(options.seconds, !model.is_trivial());
+    let [mut nodes, mut above] = [nodes, above].map(|time| Budget::seconds(time * S::STEP));
+    // The levels below the nodes get half as much as nodes alone.
+    let below = || subject.seconds(None, false).0 / 2.0;
+    let mut below = Budget::seconds(options.seconds.unwrap_or_else(below));
     let Some(edges) = subject.edges(nodes) else { return plan };
     let problem = MappingProblem {
         subject,

@@ -3,16 +3,6 @@
 use super::cost::{Adjacency, Goal};
 use super::refine::Budget;
 
-/// The seconds that the search for a mapping is worth.
-pub(super) struct Seconds {
-    /// For nodes alone.
-    pub(super) alone: f64,
-    /// For nodes and the levels above them.
-    pub(super) with_levels: f64,
-    /// The most of that for the nodes.
-    pub(super) at_most: f64,
-}
-
 /// A grid or graph that is mapped.
 pub(super) trait Subject: Adjacency {
     /// The edges in both directions, each with what the two weigh together, ready for the search.
@@ -24,10 +14,7 @@ pub(super) trait Subject: Adjacency {
     /// The seconds that a second's steps of this search take, for its nodes and the levels above.
     const STEP: f64;
 
-    /// The part of the time with levels that the search for nodes alone gets.
-    const NODES: f64;
-
-    /// The tenths of the rest that division from the top down gets.
+    /// The tenths of the time for levels that division from the top down gets.
     const TOP_DOWN: usize;
 
     /// True if no node may get more edges to others than the busiest one had: for it all wait.
@@ -36,8 +23,9 @@ pub(super) trait Subject: Adjacency {
     /// The bound that no mapping to groups of these sizes goes below.
     fn lower_bound(&self, sizes: &[usize]) -> i64;
 
-    /// The time that is spent where nothing else is asked.
-    fn seconds(&self) -> Seconds;
+    /// The seconds for nodes, and for the levels above them if there are some; both together as much as is asked, else as
+    /// much as a search is worth.
+    fn seconds(&self, asked: Option<f64>, has_levels: bool) -> (f64, f64);
 
     /// Its edges, unless the budget does not last for that.
     fn edges(&self, budget: Budget) -> Option<Self::Edges>;

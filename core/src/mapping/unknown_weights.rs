@@ -15,7 +15,7 @@ use super::grid::Grid;
 use super::lattice::Lattice;
 use super::plan::{Options, Plan};
 use super::refine::LARGE;
-use super::subject::{Seconds, Subject};
+use super::subject::Subject;
 use super::torus::NodeCoordinates;
 use crate::machine::{Level, Machine};
 
@@ -64,9 +64,8 @@ pub(super) fn guard(
     }
     let model = DistanceModel::new(layout, &options.distances);
     let key = |plan: &Plan| model.key(grid, &node_of(plan), options.objective);
-    let Seconds { alone, with_levels, .. } = grid.seconds();
-    let default = if layout.above().is_empty() { alone } else { with_levels };
-    let seconds = options.seconds.unwrap_or(default) / 3.0;
+    let (of_nodes, above) = grid.seconds(options.seconds, !layout.above().is_empty());
+    let seconds = (of_nodes + above) / 3.0;
     let options = Options { seconds: Some(seconds), ..*options };
     // Where constructions take most of the time one more mapping is tried and not three.
     let tried = if cells < LARGE { 0..3 } else { 1..2 };

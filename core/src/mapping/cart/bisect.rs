@@ -71,7 +71,7 @@ impl Bisection<'_> {
         (axis, (low[axis], high[axis]), split, size)
     }
 
-    /// How many of the nodes come first that fill whole planes of cells, as near to half of all as possible, and the cells
+    /// The number of nodes at the front that fill whole planes of cells, as near to half of all as possible, and the cells
     /// that they have.
     fn half(&self, nodes: &[u32], all: usize, plane: usize) -> Option<(usize, usize)> {
         let sizes = nodes[..nodes.len() - 1].iter().scan(0, |sum, node| {

@@ -6,7 +6,7 @@ use crate::mapping::cost::Adjacency;
 use crate::mapping::grid::Grid;
 use crate::mapping::lattice::Lattice;
 use crate::mapping::refine::Budget;
-use crate::mapping::subject::{Seconds, Subject};
+use crate::mapping::subject::Subject;
 
 /// The time to search for a better mapping of a grid, in seconds: 330 us a cell up to 250 ms; beyond some thousand
 /// cells ever less, since a whole program waits for it, but no less than 0.3 us a cell.
@@ -29,7 +29,6 @@ impl Subject for Grid {
     type Edges = Lattice;
     type Divider<'a> = GridDivider<'a>;
     const STEP: f64 = 1.0;
-    const NODES: f64 = 2.0 / 3.0;
     const TOP_DOWN: usize = 5;
     const SPARES_BUSIEST: bool = true;
 
@@ -37,13 +36,14 @@ impl Subject for Grid {
         bound::lower_bound(&Lattice::directed(self), sizes)
     }
 
-    fn seconds(&self) -> Seconds {
+    fn seconds(&self, asked: Option<f64>, has_levels: bool) -> (f64, f64) {
         let cells = self.vertices();
-        Seconds {
-            alone: seconds_for(cells),
-            with_levels: seconds_with_levels(cells),
-            at_most: 2.0 * LEAST_SECONDS * cells as f64,
+        if !has_levels {
+            return (asked.unwrap_or(seconds_for(cells)), 0.0);
         }
+        let together = asked.unwrap_or(seconds_with_levels(cells));
+        let nodes = (2.0 / 3.0 * together).min(2.0 * LEAST_SECONDS * cells as f64);
+        (nodes, together - nodes)
     }
 
     fn edges(&self, _: Budget) -> Option<Lattice> {

@@ -16,8 +16,8 @@ mod kway;
 mod partition;
 mod queue;
 mod repartition;
-mod steps;
 mod subject;
+mod sweep;
 
 #[cfg(test)]
 mod tests;

@@ -9,11 +9,6 @@ fn misses(vertices: usize) -> usize {
 }
 
 impl Csr {
-    /// The steps that [`symmetric`](Self::symmetric) takes.
-    pub(super) fn steps(&self) -> usize {
-        2 * self.sweep()
-    }
-
     /// The steps of one sweep over the graph: ends of edges and vertices.
     pub(super) fn sweep(&self) -> usize {
         self.extent() * misses(self.vertices())
