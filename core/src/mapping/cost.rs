@@ -103,7 +103,10 @@ pub trait Adjacency {
 
     /// The cost of having each vertex on the node `node_of[vertex]`. O(vertices + edges).
     fn cost(&self, node_of: &[u32]) -> Cost {
-        Cost::of_loads(&self.loads(node_of, &[])[0])
+        let nodes = node_of.iter().max().map_or(0, |most| *most as usize + 1);
+        let mut leaving = vec![0i64; nodes];
+        self.for_each_cut_edge(node_of, |from, _, weight| leaving[from as usize] += weight);
+        Cost::of_loads(&leaving)
     }
 
     /// The edges that leave each group at several levels at once: the groups that `groups` has of each node, level by level, and

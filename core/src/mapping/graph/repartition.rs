@@ -1,6 +1,5 @@
 //! Parts made better: by exchanges, by annealing, and by dividing groups of neighboring parts anew.
 
-use std::collections::BTreeMap;
 use std::iter::repeat_n;
 
 use super::STEP;
@@ -16,6 +15,9 @@ const ROUNDS: usize = 4;
 /// The steps for each vertex with which groups are divided anew, and with which annealing pays.
 const GROUPS: i64 = 100;
 const ANNEALING: i64 = 300;
+
+/// The most vertices that are drawn to find parts that are next to each other.
+const DRAWN: usize = 200;
 
 /// Parts of the same sizes, none of which is worse by the goal. `graph` is symmetric: see [`crate::mapping::refine`].
 ///
@@ -124,40 +126,25 @@ impl<'a> Repartition<'a> {
         cut < cut_before
     }
 
-    /// A part and some more around it, each next to one that was there before.
-    fn group(&mut self, seed: u32, count: usize, rng: &mut Rng, budget: &mut Budget) -> Vec<u32> {
+    /// A part and some more around it, each next to one that was there before, if drawing a few vertices finds some.
+    fn group(&self, seed: u32, count: usize, rng: &mut Rng, budget: &mut Budget) -> Vec<u32> {
         let mut parts = vec![seed];
-        let mut around: Vec<(u32, i64)> = Vec::new();
-        let mut last = seed;
-        while parts.len() < count {
-            let mut beside: BTreeMap<u32, i64> = BTreeMap::new();
-            for vertex in &self.members[last as usize] {
-                let edges = self.graph.edges(*vertex as usize);
-                budget.spend(1 + edges.len());
-                for (to, weight) in edges.filter(|(to, _)| self.part[*to] != last) {
-                    *beside.entry(self.part[to]).or_insert(0) += weight;
-                }
-            }
-            for (part, weight) in beside {
-                match around.iter_mut().find(|(other, _)| *other == part) {
-                    Some((_, sum)) => *sum += weight,
-                    None => around.push((part, weight)),
-                }
-            }
-            around.retain(|(part, _)| !parts.contains(part));
-            // Parts with more edges to the others are more likely.
-            let all: i64 = around.iter().map(|(_, weight)| weight.max(&1)).sum();
-            let mut at = rng.below(all.max(1) as usize) as i64;
-            let hit = around.iter().find(|(_, weight)| {
-                at -= weight.max(&1);
-                at < 0
-            });
-            // Parts without edges to these may still take vertices from them.
-            last = hit.map_or_else(|| rng.below(self.members.len()) as u32, |(part, _)| *part);
-            if parts.contains(&last) {
+        for _ in 0..DRAWN {
+            budget.spend(1);
+            let members = &self.members[parts[rng.below(parts.len())] as usize];
+            if parts.len() == count || members.is_empty() {
                 break;
             }
-            parts.push(last);
+            // Parts with more edges to these are more likely.
+            let row = self.graph.row(members[rng.below(members.len())] as usize);
+            let part = match row {
+                // Parts without edges to these may still take vertices from them.
+                [] => rng.below(self.members.len()) as u32,
+                _ => self.part[row[rng.below(row.len())].0 as usize],
+            };
+            if !parts.contains(&part) {
+                parts.push(part);
+            }
         }
         rng.shuffle(&mut parts);
         parts
