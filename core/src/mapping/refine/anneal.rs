@@ -68,8 +68,6 @@ struct State {
     sum: i64,
     /// The weight of an average edge, at both its ends.
     edge: f64,
-    /// The cost of uneven numbers of edges of nodes.
-    uneven: f64,
     goal: Goal,
     best: (i64, (i64, i64)),
     kept: Vec<u32>,
@@ -79,7 +77,6 @@ impl State {
     fn new<A: Adjacency>(partition: &Partition<'_, A>, weight: f64, goal: Goal) -> Self {
         let nodes = partition.nodes();
         let cost = partition.cost();
-        let mean = (cost.inter_node_edges as f64 / nodes as f64).max(weight);
         let node_of = partition.node_of();
         let mut state = Self {
             node_of: node_of.to_vec(),
@@ -89,10 +86,6 @@ impl State {
             wrong: 0,
             sum: cost.inter_node_edges,
             edge: 2.0 * weight,
-            uneven: match goal.objective {
-                Objective::Max => 0.5 / mean,
-                _ => 0.02 / mean,
-            },
             goal,
             best: (0, (0, 0)),
             kept: node_of.to_vec(),
@@ -164,15 +157,12 @@ impl State {
         let (da, db) = self.changes(graph, u, b as u32);
         // The squares of what is too much: (x - 1)^2 - x^2 and (y + 1)^2 - y^2.
         let sizes = 2 * (1 + self.excess[b] - self.excess[a]);
-        let square =
-            |node: usize, change: i64| change as f64 * (2 * self.leaving[node] + change) as f64;
         let excess = |node: usize, change: i64| {
             let leaving = self.leaving[node];
             self.goal.excess(leaving + change) - self.goal.excess(leaving)
         };
-        let change = (da + db + excess(a, da) + excess(b, db)) as f64
-            + self.size * f64::from(sizes)
-            + self.uneven * (square(a, da) + square(b, db));
+        let change =
+            (da + db + excess(a, da) + excess(b, db)) as f64 + self.size * f64::from(sizes);
         if change <= temperature * random.exponential() {
             self.apply(u, b, (da, db));
         }
