@@ -171,96 +171,35 @@ fn surfaces(sides: &[Side], most: usize) -> Vec<i64> {
     sides.iter().fold(vec![0, 0], |below, side| pile(&below, side, most))
 }
 
-/// Adds a dimension: `below` has the least surface of a layer, by its size.
+/// Adds a dimension: `below` has the least surface of a layer, by its size. Memory: `8 * most` bytes a layer.
 fn pile(below: &[i64], side: &Side, most: usize) -> Vec<i64> {
     let largest = below.len() - 1;
-    let layers = side.size;
-    let most = most.min(layers.saturating_mul(largest));
+    let most = most.min(side.size.saturating_mul(largest));
+    let layers = side.size.min(most);
     let mut best = vec![NEVER; most + 1];
-    best[0] = 0;
-    let (largest, highest) = limits(below, side, most);
-    // least[c][s]: of s cells in t layers, none of them smaller than c. A row is read for itself alone, and read before
-    // it is written.
-    let width = most + 1;
-    let mut least = vec![NEVER; (largest + 1) * width];
-    least.iter_mut().step_by(width).for_each(|none| *none = 0);
-    // The same with another layer, none smaller than those that were looked at.
-    let mut lowest = vec![NEVER; width];
-    for t in 0..layers.min(most).min(highest) {
-        let hop = side.hops.get(t).copied().unwrap_or(0);
-        lowest.fill(NEVER);
-        // A layer of c cells lies on t others that are no smaller, so that no entry is read that this
-        // does not write.
-        for c in (1..=largest.min(most / (t + 1))).rev() {
-            let first = c * (t + 1);
-            let row = &mut least[c * width..(c + 1) * width];
+    // By the number of layers and of cells, none of the layers being smaller than those that were looked at.
+    let mut least = vec![vec![NEVER; most + 1]; layers + 1];
+    least[0][0] = 0;
+    for c in (1..=largest).rev() {
+        for t in 0..layers.min(most / c) {
+            let hop = side.hops.get(t).copied().unwrap_or(0);
             let layer = below[c] + hop * c as i64;
-            let piles = row[first - c..].iter().map(|before| before + layer);
+            let (lower, upper) = least.split_at_mut(t + 1);
+            // A layer of c cells lies on t others that are no smaller.
+            let piles = lower[t][c * t..=most - c].iter().map(|before| before + layer);
+            let higher = upper[0][c * (t + 1)..].iter_mut().zip(piles.clone());
+            higher.for_each(|(least, cost)| *least = (*least).min(cost));
             // A ring that is full has no ends.
-            if side.closed > 0 && t + 1 == layers {
-                let full = best[first..].iter_mut().zip(piles.clone());
+            if side.closed > 0 && t + 1 == side.size {
+                let full = best[c * (t + 1)..].iter_mut().zip(piles);
                 full.for_each(|(best, cost)| *best = (*best).min(cost - side.closed * c as i64));
             }
-            let longer = lowest[first..].iter_mut().zip(piles);
-            longer.for_each(|(lowest, cost)| *lowest = (*lowest).min(cost));
-            row[first..].copy_from_slice(&lowest[first..]);
         }
-        best.iter_mut().zip(&lowest).for_each(|(best, lowest)| *best = (*best).min(*lowest));
+    }
+    for of_layers in least {
+        best.iter_mut().zip(of_layers).for_each(|(best, least)| *best = (*best).min(least));
     }
     best
-}
-
-/// The most cells of the lowest layer where a pile of at most `most` cells has the least surface, and the number of
-/// layers then. So the search needs a fraction of its time and memory.
-fn limits(below: &[i64], side: &Side, most: usize) -> (usize, usize) {
-    /// The number of sizes of piles that share a limit.
-    const TOGETHER: usize = 16;
-    let largest = below.len() - 1;
-    let Side { size: layers, hops, closed, .. } = side;
-    let layers = *layers;
-    let first = hops.first().copied().unwrap_or(0);
-    // Piles of equal layers, and what is left on top: not the best, but there.
-    let mut wide: Vec<usize> = vec![largest];
-    while wide[wide.len() - 1] > 1 {
-        let less = wide[wide.len() - 1] * 4 / 5;
-        wide.push(less.max(1));
-    }
-    let reached = |s: usize| -> i64 {
-        let pile = |c: usize| {
-            let (full, rest) = (s / c, s % c);
-            let of = |t: usize| hops.get(t).copied().unwrap_or(0);
-            let long: i64 = hops.iter().take(full).sum();
-            full as i64 * below[c] + long * c as i64 + below[rest] + of(full) * rest as i64
-        };
-        let fits = |c: &usize| s.div_ceil(*c) <= layers;
-        wide.iter().copied().filter(fits).map(pile).min().unwrap_or(NEVER)
-    };
-    // What a cell of a layer costs at least, by the most that layers have.
-    let mut shares = vec![f64::INFINITY];
-    for c in 1..=largest {
-        shares.push(shares[c - 1].min(below[c] as f64 / c as f64));
-    }
-    let (mut lowest, mut worst) = (1, 0);
-    for from in (1..=most).step_by(TOGETHER) {
-        let upto = (from + TOGETHER - 1).min(most);
-        let reached = (from..=upto).map(reached).max().unwrap_or(NEVER);
-        worst = worst.max(reached);
-        let is_too_wide = |c: usize| {
-            let full = c.min(upto / layers);
-            let ends = first as f64 * c as f64 - *closed as f64 * full as f64;
-            ends + from as f64 * shares[c] > reached as f64 * (1.0 + 1e-9)
-        };
-        let widest = (lowest + 1..=largest.min(upto)).rev().find(|c| !is_too_wide(*c));
-        lowest = widest.unwrap_or(lowest);
-    }
-    let least = below[1..].iter().copied().min().unwrap_or(0);
-    let highest = match least {
-        1.. => {
-            usize::try_from((worst + closed * (most / layers) as i64) / least).unwrap_or(usize::MAX)
-        }
-        _ => usize::MAX,
-    };
-    (lowest.min(largest), highest)
 }
 
 /// A bound on the same for any size, by the surfaces of all layers: as if there were two sizes of layers, in any parts.
@@ -325,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_exclude_no_pile_that_is_best() {
+    fn piles_are_the_best() {
         const MOST: usize = 120;
         for dims in [vec![40, 30], vec![3, 50], vec![5, 6, 7], vec![2, 9, 30], vec![4, 4, 4, 4]] {
             for weights in [[1, 1, 1, 1], [16, 1, 4, 2], [1, 5, 0, 3]] {
