@@ -63,40 +63,36 @@ fn bound_at(price: i64, lattice: &Lattice, sizes: &[usize]) -> (i64, i64) {
     let closed_form = |size: usize| {
         if is_layered { layered(&below, last, size) } else { projections(&sides, size) }
     };
-    let mut sum = Sum { whole: -i128::from(walls), rest: 0.0 };
+    // What rounding may add is taken off.
+    let bound = |sum: f64| (sum * (1.0 - 1e-12) - walls as f64 - 1e-6).ceil().max(0.0) as i64;
     let alike = sizes.chunk_by(|a, b| a == b);
     if is_closed {
-        for nodes in alike {
-            match exact.get(nodes[0]) {
-                Some(surface) => sum.add_ratio(*surface, nodes.len(), 1),
-                None => sum.rest += closed_form(nodes[0]) * nodes.len() as f64,
-            }
-        }
-        return (sum.bound(), walls);
+        let surface = |size: usize| match exact.get(size) {
+            Some(surface) => *surface as f64,
+            None => closed_form(size),
+        };
+        let sums = alike.map(|nodes| surface(nodes[0]) * nodes.len() as f64);
+        return (bound(sums.sum()), walls);
     }
     // Which processes take part is open. Each cell costs at least the best share of a surface that its
     // node's size allows, and the largest nodes allow the best.
-    let mut best = vec![1];
+    let mut shares = vec![f64::INFINITY];
     for size in 1..exact.len() {
-        let last = best[size - 1];
-        let is_better =
-            i128::from(exact[size]) * (last as i128) < i128::from(exact[last]) * (size as i128);
-        best.push(if is_better { size } else { last });
+        shares.push(shares[size - 1].min(exact[size] as f64 / size as f64));
     }
+    let mut sum = 0.0;
     let mut left = cells;
     for nodes in alike {
         let size = nodes[0];
         let taken = left.min(size * nodes.len());
         left -= taken;
-        let of = best[size.min(exact.len() - 1)];
-        let share = projections(&sides, size) / size as f64;
-        if size >= exact.len() && share < exact[of] as f64 / of as f64 {
-            sum.rest += share * taken as f64;
-        } else {
-            sum.add_ratio(exact[of], taken, of);
-        }
+        let share = match shares.get(size) {
+            Some(share) => *share,
+            None => shares[shares.len() - 1].min(projections(&sides, size) / size as f64),
+        };
+        sum += share * taken as f64;
     }
-    (sum.bound(), walls)
+    (bound(sum), walls)
 }
 
 /// The dimensions at a price of walls, the smallest first.
@@ -140,28 +136,6 @@ impl Side {
     fn step(&self) -> i64 {
         let hop = |t: usize| self.hops.get(t).copied().unwrap_or(0);
         hop(0) - hop(1)
-    }
-}
-
-/// A sum that is a bound: weights may be so large that a `f64` of all of it would be one too many.
-struct Sum {
-    whole: i128,
-    /// Fractions, and what is a little less than it could be.
-    rest: f64,
-}
-
-impl Sum {
-    /// Adds `weight * times / of`.
-    fn add_ratio(&mut self, weight: i64, times: usize, of: usize) {
-        let (product, of) = (i128::from(weight) * times as i128, of as i128);
-        self.whole += product / of;
-        self.rest += (product % of) as f64 / of as f64;
-    }
-
-    /// The least whole number that is no less.
-    fn bound(&self) -> i64 {
-        let bound = self.whole + (self.rest - 1e-6).ceil() as i128;
-        bound.max(0).try_into().unwrap_or(i64::MAX)
     }
 }
 
