@@ -112,7 +112,7 @@ fn any_options(u: &mut Unstructured) -> Result<Options> {
     }
     let distances = *u.choose(&["1", "1,10,100", "1,1,1", "2,3,7,9", "5,1000000"])?;
     let distances = Distances::parse(distances).expect("distances");
-    Ok(Options { objective, seconds: Some(seconds), scramble, distances })
+    Ok(Options { objective, seconds: Some(seconds), scramble, distances, ..Options::default() })
 }
 
 /// Holds of every plan, by the edges themselves.

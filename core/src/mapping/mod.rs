@@ -36,6 +36,6 @@ pub use distances::{Distances, MOST_DISTANCE};
 pub use grid::{Grid, Offset};
 pub use last_plan::LastPlan;
 pub use plan::{LevelCost, Options, Plan, Scramble};
-pub use refine::stop_searches;
+pub use refine::Stop;
 pub use search::{plan_cart, plan_graph};
 pub use weights::Weights;

@@ -3,6 +3,7 @@
 use super::cost::{Adjacency, Cost, Objective};
 use super::distance_model::{DistanceModel, TreeCost};
 use super::distances::Distances;
+use super::refine::Stop;
 use crate::machine::{Level, Machine};
 
 /// The least part of all edges between nodes, or of the busiest node's, that a reordering must save to be worth it, for
@@ -30,6 +31,8 @@ pub struct Options {
     pub scramble: Option<Scramble>,
     /// The cost of an edge by the outermost level that it crosses; used where there are levels above the nodes.
     pub distances: Distances,
+    /// The flag that ends the search before its time.
+    pub stop: Stop,
 }
 
 /// The cost of a mapping at one level of a layout.

@@ -44,7 +44,7 @@ pub(in crate::mapping) fn improve(
     if steps >= ANNEALING {
         anneal(&mut partition, goal, budget);
     }
-    let mut share = Budget::steps((STEP * budget.left() as f64) as i64);
+    let mut share = budget.scaled(STEP);
     let mut groups = Repartition::new(graph, partition.node_of().to_vec(), parts);
     groups.improve_groups(ROUNDS, &mut Rng::new(1), &mut share);
     let part = first_on_first(graph, groups.part, parts, &mut share);

@@ -7,13 +7,14 @@ use crate::machine::{Kind, Machine};
 use crate::mapping::refine::SPENT;
 use crate::mapping::rng::Rng;
 use crate::mapping::tests::{least, planned_graph};
-use crate::mapping::{Csr, Distances, Objective, Options, Plan, plan_graph};
+use crate::mapping::{Csr, Distances, Objective, Options, Plan, Stop, plan_graph};
 
 const SUM: Options = Options {
     objective: Objective::Sum,
     seconds: None,
     scramble: None,
     distances: Distances::NOT_GIVEN,
+    stop: Stop(None),
 };
 const MAX: Options = Options { objective: Objective::Max, ..SUM };
 

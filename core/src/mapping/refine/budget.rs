@@ -5,29 +5,39 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Steps that a machine of today makes in a second: a step is a look at one edge.
 const STEPS_PER_SECOND: f64 = 3e8;
 
-/// True if every search is to end with its best answer so far.
-static STOPPED: AtomicBool = AtomicBool::new(false);
+/// A flag that ends a search, which then answers the best that it has found, when another thread sets it. By default none.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Stop(pub Option<&'static AtomicBool>);
 
-/// Ends all searches of this process, also future ones: each returns the best mapping that it has found.
-pub fn stop_searches() {
-    STOPPED.store(true, Ordering::Relaxed);
+impl PartialEq for Stop {
+    /// Returns whether it is the same flag.
+    fn eq(&self, other: &Self) -> bool {
+        self.0.map(std::ptr::from_ref) == other.0.map(std::ptr::from_ref)
+    }
 }
 
 /// The steps that a search may still take.
 #[derive(Debug, Clone, Copy, Default)]
 pub(in crate::mapping) struct Budget {
     left: i64,
+    stop: Stop,
 }
 
 impl Budget {
     /// The steps that take about `seconds`.
     pub(in crate::mapping) fn seconds(seconds: f64) -> Self {
-        Self::steps((seconds * STEPS_PER_SECOND) as i64)
+        let left = (seconds * STEPS_PER_SECOND) as i64;
+        Self { left: left.max(0), stop: Stop::default() }
     }
 
-    /// This number of steps.
-    pub(in crate::mapping) fn steps(steps: i64) -> Self {
-        Self { left: steps.max(0) }
+    /// The steps of a search whose own take more time than these.
+    pub(in crate::mapping) fn scaled(self, factor: f64) -> Self {
+        Self { left: (factor * self.left() as f64) as i64, ..self }
+    }
+
+    /// The same steps, as long as the flag is not set.
+    pub(in crate::mapping) fn until(self, stop: Stop) -> Self {
+        Self { stop, ..self }
     }
 
     /// Takes steps.
@@ -39,7 +49,8 @@ impl Budget {
 
     /// The number of steps that are left.
     pub(in crate::mapping) fn left(self) -> i64 {
-        if STOPPED.load(Ordering::Relaxed) { 0 } else { self.left.max(0) }
+        let is_stopped = self.stop.0.is_some_and(|flag| flag.load(Ordering::Relaxed));
+        if is_stopped { 0 } else { self.left.max(0) }
     }
 
     /// Returns whether all steps are taken.
@@ -52,7 +63,7 @@ impl Budget {
     pub(in crate::mapping) fn split(&mut self, parts: i64) -> Self {
         let share = self.left() / parts;
         self.left -= share;
-        Self { left: share }
+        Self { left: share, ..*self }
     }
 
     /// As [`split`](Self::split), but no more than `most`.
@@ -60,7 +71,7 @@ impl Budget {
     pub(in crate::mapping) fn at_most(&mut self, most: Self, parts: i64) -> Self {
         let share = (self.left() / parts).min(most.left());
         self.left -= share;
-        Self { left: share }
+        Self { left: share, ..*self }
     }
 
     /// Takes the share of `part` in `whole` of what is left.
@@ -68,7 +79,7 @@ impl Budget {
     pub(in crate::mapping) fn portion(&mut self, part: usize, whole: usize) -> Self {
         let share = (self.left() as f64 * (part as f64 / whole as f64)) as i64;
         self.left -= share;
-        Self { left: share }
+        Self { left: share, ..*self }
     }
 
     /// Puts back what a share did not need.

@@ -16,7 +16,7 @@ pub(super) use self::anneal::anneal;
 pub(super) use self::budget::Budget;
 #[cfg(test)]
 pub(super) use self::budget::SPENT;
-pub use self::budget::stop_searches;
+pub use self::budget::Stop;
 pub(super) use self::pairs::swap_pairs;
 pub(super) use self::partition::Partition;
 pub(super) use self::settle::{Gains, first_on_first, settle};

@@ -7,13 +7,11 @@ mod problem;
 
 use std::collections::HashSet;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use cartograph::machine::Machine;
-use cartograph::mapping::{Distances, Objective, Options, Plan};
-use cartograph::mapping::{plan_cart, plan_graph, stop_searches};
+use cartograph::mapping::{Distances, Objective, Options, Plan, Stop, plan_cart, plan_graph};
 use cartograph::replay::Link;
 use clap::ValueEnum;
 
@@ -226,8 +224,8 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
             "--level-weights are for machines with switches, and this one has none: describe them by --levels or --layout",
         ));
     }
-    let options = Options { objective, seconds, distances, ..Options::default() };
-    let stopped = stop_when_interrupted();
+    let stop = stop_when_interrupted();
+    let options = Options { objective, seconds, distances, stop, ..Options::default() };
     let progress =
         Progress::new(&format!("placing {} processes (Ctrl-C: the best so far)", layout.ranks()));
     let start = Instant::now();
@@ -247,20 +245,20 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
     };
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
-    let stopped = stopped.load(Ordering::Relaxed);
+    let stopped = STOPPED.load(Ordering::Relaxed);
     Ok(Solved { problem, layout, names, plan, forecast, seconds, stopped })
 }
 
+/// True once Ctrl-C has ended the search.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
 /// Lets Ctrl-C end the search, which then answers what it has; a second one ends the command as ever.
-fn stop_when_interrupted() -> Arc<AtomicBool> {
-    let stopped = Arc::new(AtomicBool::new(false));
-    let seen = Arc::clone(&stopped);
+fn stop_when_interrupted() -> Stop {
     // Where it cannot be had, Ctrl-C does what it does by itself.
-    let _ = ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::Relaxed) {
+    let _ = ctrlc::set_handler(|| {
+        if STOPPED.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED);
         }
-        stop_searches();
     });
-    stopped
+    Stop(Some(&STOPPED))
 }
