@@ -85,18 +85,18 @@ $(patsubst %,tested-%,$(wordlist 2,$(words $(TESTED)),$(TESTED))): | tested-$(fi
 
 ## make check                       format, lints, tests of the pure layers, links of the pages; needs no MPI
 # One profile, and in one command all that has to do with each other: features of crates that they share are the same
-# then, and each is compiled once.
-CHECKED := --profile unwind --no-default-features --features cli
-PACKAGES := -p mpi-cartograph -p cartograph-core -p cartograph-traffic
+# then, and each is compiled once. The features of the library itself, which are left out, bind an MPI.
+CHECKED := --profile unwind --no-default-features
+PACKAGES := -p mpi-cartograph -p cartograph-cli -p cartograph-core -p cartograph-traffic
 check:
 	scripts/setup.sh
 	cargo fmt --all --check
 	tests/scripts/test-rust-version.sh
 	$(if $(shell command -v python3),packaging/try.sh static)
-	$(PURE) cargo clippy $(CHECKED) $(PACKAGES) -p cartograph-bench --all-targets -- -D warnings
+	$(PURE) cargo clippy $(CHECKED) $(PACKAGES) -p cartograph-lab --all-targets -- -D warnings
 	$(PURE) cargo clippy $(CHECKED) -p cartograph-core --lib --features fuzz -- -D warnings
 	$(PURE) cargo clippy -p cartograph-preload -- -D warnings
-	$(PURE) cargo test $(CHECKED) $(PACKAGES) -p cartograph-bench --lib --bins \
+	$(PURE) cargo test $(CHECKED) $(PACKAGES) -p cartograph-lab --lib --bins \
 	    --test cli --test deadlock --test docs --test headers --test hosts --test imports
 	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED) $(PACKAGES)
@@ -123,7 +123,7 @@ TESTS ?= engine::check engine::digest engine::incompatible_program engine::polic
 .PHONY: miri
 miri:
 	CARGO_TARGET_DIR=$(TOP)/build/miri MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 \
-	    cargo +nightly miri test -p cartograph-core --features cli --lib -- $(TESTS)
+	    cargo +nightly miri test -p cartograph-core --lib -- $(TESTS)
 
 ## make mutants [FILES=]            changes the code, one place at a time, where a test should fail; needs cargo-mutants
 FILES ?= core/src/topology/graph.rs core/src/topology/neighbors.rs core/src/topology/dist_graph.rs
@@ -135,7 +135,7 @@ mutants:
 ## make orders                      all orders of messages of many topologies of four and five processes; long
 .PHONY: orders
 orders:
-	$(PURE) cargo test $(CHECKED) -p cartograph-core --lib -- --ignored --nocapture orders
+	$(PURE) cargo test --profile unwind -p cartograph-core --lib -- --ignored --nocapture orders
 
 ## make hostile                     400 calls into the MPI fail, one a run, in each program that runs on mini; long
 .PHONY: hostile
@@ -198,7 +198,7 @@ lib-path:
 COMMAND := tool
 tool: | $(filter check,$(MAKECMDGOALS))
 	@scripts/preflight.sh
-	$(PURE) cargo build --profile $(COMMAND) --no-default-features --features cli --bin cartograph
+	$(PURE) cargo build --profile $(COMMAND) -p cartograph-cli
 	install -C -D -m 755 $(BUILD)/pure/$(CROSS)$(COMMAND)/cartograph $(BUILD)/bin/cartograph
 
 ## make symbols [HOST=]             compares what the library exports and needs with what it should
@@ -214,7 +214,7 @@ world:
 
 ## make bench [HOST=]               what each host takes and what Cartograph takes, side by side
 MEASURED := $(or $(HOST),$(filter-out smpi mini,$(HOSTS)))
-BENCH := $(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin bench --
+BENCH := $(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin bench --
 bench:
 	set -e; for host in $(MEASURED); do $(MAKE) -s --no-print-directory lib HOST=$$host; $(BENCH) --run $$host; done
 	$(if $(word 2,$(MEASURED)),$(BENCH) --keep $(MEASURED))
@@ -231,16 +231,16 @@ kit:
 faults:
 	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib preload HOST=$$host; done
 	set -e; for section in $(or $(SECTION),programs versions arguments); do \
-	    $(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin faults -- $$section; \
+	    $(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin faults -- $$section; \
 	done
 
-## make quality [SECTION=everyday|grids|weights|levels|tori|costs|graphs|patterns]  how good mappings are: measures them, for bench/results
+## make quality [SECTION=everyday|grids|weights|levels|tori|costs|graphs|patterns]  how good mappings are: measures them, for lab/results
 # The rival SharedMap is for this alone, in an environment of its own.
 quality:
 	mkdir -p $(BUILD)
 	[ -x $(BUILD)/rivals/bin/python ] || python3 -m venv $(BUILD)/rivals
 	$(BUILD)/rivals/bin/python -m pip install --quiet --disable-pip-version-check chszlablib==0.5.27
-	$(PURE) cargo run --release -p cartograph-bench --bin quality -- $(SECTION)
+	$(PURE) cargo run --release -p cartograph-lab --bin quality -- $(SECTION)
 
 ## make cluster [SECTION=switches|combining]  exchanges on four nodes with Open MPI alone and with Cartograph; needs root
 cluster:
@@ -256,10 +256,10 @@ slurm:
 	@set -e; for host in mpich openmpi; do $(MAKE) -s --no-print-directory lib tool HOST=$$host; done
 	@scripts/slurm.sh
 
-## make results                     puts what is in bench/results into the pages, and draws their pictures
+## make results                     puts what is in lab/results into the pages, and draws their pictures
 .PHONY: results
 results:
-	$(PURE) cargo run --quiet --profile tool -p cartograph-bench --no-default-features --bin results -- pages
+	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin results -- pages
 	$(BENCH) --draw
 
 ## make programs [BUILT=DIRECTORY]  public programs alone, by default and tuned, on four nodes, and by cartograph try; needs root
@@ -271,10 +271,10 @@ programs:
 	@scripts/programs.sh "$(BUILT)" try
 	@$(MAKE) -s --no-print-directory results
 
-## make simulate [SECTION=levels]   halo exchanges on 1,024 and 4,096 simulated processes, for bench/results
+## make simulate [SECTION=levels]   halo exchanges on 1,024 and 4,096 simulated processes, for lab/results
 simulate:
 	$(MAKE) --no-print-directory lib HOST=smpi
-	$(PURE) cargo run --release -p cartograph-bench --bin simulate -- $(SECTION)
+	$(PURE) cargo run --release -p cartograph-lab --bin simulate -- $(SECTION)
 
 ## make install [HOSTS=|HOST=|MPICC= NAME=] [PREFIX= DESTDIR= BUILD=]  libraries, command, manuals, module file and more
 # Root has no cargo often: what was built before is installed then.

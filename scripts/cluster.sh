@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # cluster.sh: measures neighbor exchanges on four nodes of four processes, row-major and placed by
-# Cartograph: tables of bench/results/cluster.json. The nodes are those of scripts/nodes.sh. Needs root, and the library
+# Cartograph: tables of lab/results/cluster.json. The nodes are those of scripts/nodes.sh. Needs root, and the library
 # built for openmpi.
 #
 # RATE, BYTES, EXCHANGES and REPETITIONS in the environment change what is measured. With SECTION=switches only the table
-# of two switches is measured; with SECTION=combining, small blocks in one message, for bench/results/combining.json.
+# of two switches is measured; with SECTION=combining, small blocks in one message, for lab/results/combining.json.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 cd "$top"

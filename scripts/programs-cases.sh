@@ -1,7 +1,7 @@
 # programs-cases.sh: the public programs that scripts/programs.sh measures: their arguments, and what they print.
 
 # A case a line: its title, the rate of the links, whether its grids or graphs may be moved, processes and those of each
-# node, the program and its arguments. The inputs are in bench/programs.
+# node, the program and its arguments. The inputs are in lab/programs.
 cases() {
     local halo="-ghost 1_1_1 -vars 3 -cycles 8 -comm disable mock -comm enable mpi -exec disable mpi_type"
     echo "Comb 4x4x1, 64x1024x32|20mbit|moves|16 4|comb 64_1024_32 -divide 4_4_1 $halo"
@@ -25,7 +25,7 @@ cases() {
 # Puts the inputs into the directory. LAMMPS's are a liquid in a periodic box and a plate of crystal with free edges, both of
 # which it divides into 4 x 4; CloverLeaf's a square with the densest state in a corner; those of NPB the grids of class W, with
 # fewer iterations.
-inputs() { cp "$top"/bench/programs/* .; }
+inputs() { cp "$top"/lab/programs/* .; }
 
 # The runs of `cartograph try`: a title, words of lines and files that are not compared, and a program of eight processes.
 tried() {

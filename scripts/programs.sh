@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # programs.sh [DIRECTORY] [try]: measures public programs on the nodes of scripts/nodes.sh: as they are, under Cartograph, and
-# as `cartograph tune` has found; and writes the tables of bench/results/programs.json. LAMMPS and PETSc's example are Debian's;
+# as `cartograph tune` has found; and writes the tables of lab/results/programs.json. LAMMPS and PETSc's example are Debian's;
 # the others you have built with Debian's Open MPI and put into DIRECTORY. scripts/programs-cases.sh says which they are; one
 # that is not there is left out.
 # With try, asks `cartograph try` on this machine whether they may be moved, and writes that table.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # simulate-combining.sh: small blocks of neighborhood collectives on simulated nodes, without and with combining:
-# tables of bench/results/combining.json. Needs the library built for smpi. SMPI has no distributed graphs of its own to compare
+# tables of lab/results/combining.json. Needs the library built for smpi. SMPI has no distributed graphs of its own to compare
 # with.
 #
 # PATTERNS and MACHINES in the environment choose some of the first table.

@@ -16,8 +16,6 @@
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: host::eprint")]
 
 pub use cartograph_core::{engine, machine, mapping, report, topology};
-#[cfg(feature = "cli")]
-pub use cartograph_core::{metis, profile, replay};
 
 #[cfg(feature = "host")]
 mod abi;

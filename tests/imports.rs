@@ -5,15 +5,8 @@ use std::fs;
 use std::path::Path;
 
 /// The folders of the crates' roots.
-const CRATES: [&str; 7] = [
-    "core/src",
-    "src",
-    "src/bin/cartograph",
-    "record/src",
-    "preload/src",
-    "traffic/src",
-    "world/src",
-];
+const CRATES: [&str; 7] =
+    ["core/src", "src", "cli/src", "record/src", "preload/src", "traffic/src", "world/src"];
 
 type Name = Vec<String>;
 

@@ -27,7 +27,7 @@ compile_error!("this library is for Linux: on other systems preload the library 
 extern crate alloc;
 
 #[allow(dead_code, reason = "the command uses the rest")]
-#[path = "../../src/bin/cartograph/elf.rs"]
+#[path = "../../cli/src/elf.rs"]
 mod elf;
 mod file;
 mod fit;

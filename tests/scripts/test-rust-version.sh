@@ -8,7 +8,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 cd "$top"
 said=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 
-same() { for manifest in {core,preload,record,traffic,bench}/Cargo.toml; do grep -qx "rust-version = \"$said\"" $manifest; done; }
+same() { for manifest in {cli,core,lab,preload,record,traffic,world}/Cargo.toml; do grep -qx "rust-version = \"$said\"" $manifest; done; }
 # Name, version and Rust of each crate that is built for this machine, and of none that a newer Rust is for.
 crates() {
     cargo metadata --locked --format-version 1 --filter-platform "$(rustc -vV | sed -n 's/^host: //p')" >"$work/metadata"
@@ -35,7 +35,7 @@ END
 }
 # Nobody tells clippy otherwise.
 unhindered() {
-    ! grep -rnE 'incompatible_msrv|clippy::msrv' --include='*.rs' --include='*.toml' Cargo.toml src core preload record traffic bench &&
+    ! grep -rnE 'incompatible_msrv|clippy::msrv' --include='*.rs' --include='*.toml' Cargo.toml src cli core lab preload record traffic world &&
         [ ! -e clippy.toml ] && [ ! -e .clippy.toml ]
 }
 check "all crates of ours say the same" same

@@ -2,7 +2,7 @@
 //! committed seeds and on bytes of its own. Each panics where something does not hold.
 
 mod constructors;
-#[path = "../../../src/bin/cartograph/elf.rs"]
+#[path = "../../../cli/src/elf.rs"]
 #[allow(
     dead_code,
     missing_docs,

@@ -1,0 +1,336 @@
+//! `cartograph exec`: becomes a program under the library to preload. A failure that may concern one rank alone is
+//! reported, and the program runs: the other ranks would wait for it.
+
+pub(crate) mod libraries;
+mod profile;
+pub(crate) mod program;
+
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use cartograph_core::engine::policy::Policy;
+use cartograph_core::machine::{names_a_file, parse_sizes};
+use cartograph_core::mapping::Weights;
+
+use crate::elf::{RECORDER, WORLD};
+use crate::help::{self, Known};
+use crate::output::{Failure, Result, is_first, say};
+use libraries::LibraryDirectory;
+use program::find_program;
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Reports what was created and what it gained, on stderr or in a file; in JSON if its name ends in .json
+    #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
+    report: Option<PathBuf>,
+    /// Records what each process sends, in DIR; does not reorder
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout", "reorder", "weights"])]
+    record: Option<PathBuf>,
+    /// Notes in DIR how long each process runs, from MPI_Init to MPI_Finalize, for cartograph tune; without --reorder
+    /// nothing else is preloaded
+    #[arg(long, value_name = "DIR", hide = true, conflicts_with = "record")]
+    clock: Option<PathBuf>,
+    /// A recording of this program: the edges of its grids and graphs weigh what was sent along them
+    #[arg(long, value_name = "DIR", conflicts_with = "record")]
+    traffic: Option<PathBuf>,
+    /// A profile that cartograph tune has written: the grids of this program weigh what it says
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "traffic", "weights"])]
+    profile: Option<PathBuf>,
+    /// The only MPI whose library is taken: mpich, openmpi, or another that `cartograph info` lists; by default, that of
+    /// whatever MPI a process loads
+    #[arg(long, value_name = "NAME", value_parser = help::MPIS, hide_possible_values = true)]
+    mpi: Option<String>,
+    /// The ranks that share a node, in place of what the MPI says: 4x16, 40*48,16,8, or a file with the node of
+    /// each rank
+    #[arg(long)]
+    layout: Option<String>,
+    /// The processes that may be moved: off, on (the default), all, always or scramble:SEED[:CONSTRUCTOR]
+    #[arg(long, value_name = "WORD", value_parser = REORDER, hide_possible_values = true)]
+    reorder: Option<String>,
+    /// The weights of edges along each dimension of grids: 16,1,1, or for some grids 4x4x1:16,1,1;8x8:1,4
+    #[arg(long, value_parser = checked_weights)]
+    weights: Option<String>,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true)]
+    program: Vec<OsString>,
+}
+
+/// The values of `--reorder`, and the words that completions know.
+const REORDER: Known =
+    Known { words: &["off", "on", "all", "always", "scramble:1"], check: checked_reorder };
+
+/// More nodes in a layout are typing errors.
+const MOST_NODES: usize = 1 << 21;
+
+/// The exit codes of shells for a program that is not there, and for one that cannot be run.
+const NOT_FOUND: u8 = 127;
+const NOT_RUN: u8 = 126;
+
+/// The programs that start the processes of a job, by the first part of its name.
+pub(crate) const LAUNCHERS: [&str; 7] =
+    ["mpiexec", "mpirun", "orterun", "prterun", "srun", "aprun", "jsrun"];
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let layout = arguments.layout.as_deref().map(checked_layout).transpose()?;
+    let word = arguments.program[0].to_string_lossy();
+    let name = word.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default();
+    if LAUNCHERS.contains(&name) {
+        return Err(Failure::usage(format!(
+            "{word} starts the processes: write cartograph exec behind it and before the program, as in \
+             {word} -n 8 cartograph exec ./app"
+        )));
+    }
+    let program =
+        find_program(&arguments.program[0]).map_err(|failure| match arguments.report {
+            Some(ref file) if file == Path::new("1") && arguments.program.len() > 1 => failure
+                .with_hint(&format!("a file for the report would be written --report={word}")),
+            _ => failure,
+        })?;
+    let mut command = Command::new(&program);
+    command.arg0(&arguments.program[0]).args(&arguments.program[1..]);
+    let profile = profile_file(arguments).map(|file| (profile::read(&file), file));
+    // Also where it is for another program: of those that have the library, all have to agree.
+    let world = profile
+        .as_ref()
+        .is_some_and(|(read, _)| read.as_ref().is_ok_and(|profile| profile.orders_world));
+    let with = With {
+        recorder: arguments.record.is_some() || arguments.clock.is_some(),
+        library: arguments.record.is_none()
+            && (arguments.clock.is_none() || arguments.reorder.is_some() || world),
+        world,
+    };
+    match preload(&program, arguments.mpi.as_deref(), with) {
+        Ok(value) => drop(command.env("LD_PRELOAD", value)),
+        Err(failure) => failure.with_hint("the program runs without Cartograph").warn(),
+    }
+    // By this the library knows that somebody wants to know why it does nothing.
+    let mpi = arguments.mpi.clone().or(env::var("CARTOGRAPH_MPI").ok());
+    command.env("CARTOGRAPH_MPI", mpi.as_deref().unwrap_or("auto"));
+    match &arguments.report {
+        Some(file) if file == Path::new("1") => drop(command.env("CARTOGRAPH_REPORT", "1")),
+        Some(file) => {
+            let place = absolute(file);
+            let is_pattern = place.as_os_str().as_encoded_bytes().contains(&b'%');
+            if is_first()
+                && !is_pattern
+                && let Err(why) = report_place(&place)
+            {
+                say(&format!("--report={}: {why}; the program runs anyway", file.display()));
+            }
+            command.env("CARTOGRAPH_REPORT", place);
+        }
+        None => {}
+    }
+    let directories = [
+        ("CARTOGRAPH_RECORD", &arguments.record),
+        ("CARTOGRAPH_CLOCK", &arguments.clock),
+        ("CARTOGRAPH_TRAFFIC", &arguments.traffic),
+    ];
+    for (name, directory) in directories {
+        directory.as_ref().map(|directory| command.env(name, absolute(directory)));
+    }
+    if let Some((read, file)) = profile {
+        let settings = read.and_then(|profile| {
+            let settings = profile.settings_for(program.as_os_str(), profile::numbers())?;
+            Ok((settings, profile.orders_world.then(|| absolute(&file))))
+        });
+        match settings {
+            Ok((settings, world)) => {
+                // By this the library knows that nothing is left to find out.
+                command.envs(settings).env("CARTOGRAPH_PROFILE", absolute(&file));
+                world.map(|file| command.env("CARTOGRAPH_WORLD", file));
+            }
+            Err(why) if is_first() => say(&format!(
+                "the profile {} {why}; the program runs as without it",
+                file.display()
+            )),
+            Err(_) => {}
+        }
+    }
+    let words = [
+        ("CARTOGRAPH_LAYOUT", layout.as_ref()),
+        ("CARTOGRAPH_REORDER", arguments.reorder.as_ref()),
+        ("CARTOGRAPH_WEIGHTS", arguments.weights.as_ref()),
+    ];
+    for (name, word) in words {
+        word.map(|word| command.env(name, word));
+    }
+    let error = command.exec();
+    Err(Failure::new(format!("cannot run {}: {error}", program.display())).with_code(NOT_RUN))
+}
+
+/// The path of a file, which holds wherever the program goes.
+fn absolute(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// The profile that the user names, unless weights come from elsewhere or the run is recorded.
+fn profile_file(arguments: &Arguments) -> Option<PathBuf> {
+    let weighs = arguments.record.is_some() || arguments.traffic.is_some();
+    let weighs = weighs || arguments.weights.is_some();
+    let named = || env::var_os("CARTOGRAPH_PROFILE").filter(|file| !file.is_empty() && !weighs);
+    arguments.profile.clone().or_else(|| named().map(PathBuf::from))
+}
+
+/// The libraries to preload.
+#[derive(Clone, Copy)]
+struct With {
+    recorder: bool,
+    library: bool,
+    /// The library of the world in another order.
+    world: bool,
+}
+
+/// The value of `LD_PRELOAD`: libraries in front of those that are preloaded already.
+fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString> {
+    if program::loader(program).is_some_and(|loader| loader.is_empty()) {
+        return Err(Failure::usage(format!(
+            "{} is linked statically, so nothing can be preloaded; link libcartograph.a with it",
+            program.display()
+        )));
+    }
+    let place = LibraryDirectory::find()?;
+    let folder = mpi.map(|name| place.of_mpi(name)).transpose()?;
+    let wrapper = |name: &str, file: &str| {
+        let of = match &folder {
+            Some(folder) => Some(folder.join(file)),
+            None => program::linked_mpi(program),
+        };
+        place.wrapper(name, of.as_deref())
+    };
+    let mut all = Vec::new();
+    if with.recorder {
+        all.push(wrapper("record", RECORDER)?);
+    }
+    if with.library {
+        all.push(place.library());
+    }
+    if with.world {
+        all.push(wrapper("world", WORLD)?);
+    }
+    let breaks = |file: &&PathBuf| {
+        file.as_os_str().as_encoded_bytes().iter().any(|byte| b" :".contains(byte))
+    };
+    if let Some(file) = all.iter().find(breaks) {
+        return Err(Failure::usage(format!(
+            "the loader cannot preload {}, because of the space or colon in its path; move it",
+            file.display()
+        )));
+    }
+    let others = env::var_os("LD_PRELOAD").unwrap_or_default();
+    let all: Vec<OsString> = all.into_iter().map(PathBuf::into_os_string).collect();
+    let (recorder, libraries) = all.split_at(usize::from(with.recorder));
+    Ok(among(recorder, libraries, &others))
+}
+
+/// The value of `LD_PRELOAD`. The recorder is in front of all, as it counts what programs call. Tools that are preloaded
+/// already stay in front of the libraries, since they must see which communicators a program makes, but not an MPI.
+fn among(recorder: &[OsString], libraries: &[OsString], others: &OsStr) -> OsString {
+    let others = others.as_encoded_bytes().split(|byte| b" :".contains(byte));
+    let others: Vec<_> = others.filter(|path| !path.is_empty()).map(OsStr::from_bytes).collect();
+    let is_mpi = |path: &&OsStr| {
+        let name = path.as_bytes().rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        name.starts_with(b"libmpi") || name.starts_with(b"libsimgrid")
+    };
+    let tools = others.iter().position(is_mpi).unwrap_or(others.len());
+    let (tools, mpis) = others.split_at(tools);
+    let recorder = recorder.iter().map(OsString::as_os_str);
+    let libraries = libraries.iter().map(OsString::as_os_str);
+    let tools = tools.iter().copied();
+    let all = recorder.chain(tools).chain(libraries).chain(mpis.iter().copied());
+    all.collect::<Vec<_>>().join(OsStr::new(":"))
+}
+
+/// Checks that a report can be written into a file, which is found out before the program runs, perhaps for hours.
+fn report_place(place: &Path) -> std::result::Result<(), String> {
+    let there = place.symlink_metadata();
+    if there.as_ref().is_ok_and(fs::Metadata::is_symlink) {
+        return Err("it is a symbolic link, which is not followed".into());
+    }
+    if there.as_ref().is_ok_and(|there| !there.is_file()) {
+        return Err("it is not a regular file".into());
+    }
+    let is_json = place.extension().is_some_and(|extension| extension == "json");
+    let tried = if there.is_ok() && !is_json {
+        OpenOptions::new().append(true).open(place).map(drop)
+    } else {
+        // JSON takes the place of an older file, so it is the directory that must be written.
+        let trial = place.with_file_name(format!(".cartograph-{}", std::process::id()));
+        File::create_new(&trial).and_then(|_| fs::remove_file(&trial))
+    };
+    tried.map_err(|error| format!("a file cannot be written there: {error}"))
+}
+
+/// Says why a program cannot be run under a library.
+pub(crate) fn check(program: &OsStr, mpi: Option<&str>) -> Result<()> {
+    let with = With { recorder: false, library: true, world: false };
+    preload(&find_program(program)?, mpi, with).map(drop)
+}
+
+/// A word that the library knows.
+fn checked_reorder(text: &str) -> core::result::Result<String, String> {
+    text.parse::<Policy>().map(|_| text.to_owned())
+}
+
+/// Weights that the library will understand.
+fn checked_weights(text: &str) -> core::result::Result<String, String> {
+    Weights::parse(text).map(|_| text.to_owned())
+}
+
+/// A layout that the library will understand, wherever the program goes. Faults of a file are reported by the library,
+/// on which all processes agree.
+fn checked_layout(text: &str) -> Result<String> {
+    if let Some(sizes) = parse_sizes(text, MOST_NODES) {
+        let ranks = sizes.iter().fold(0usize, |sum, size| sum.saturating_add(*size));
+        if sizes.len() > MOST_NODES || ranks > i32::MAX as usize {
+            return Err(Failure::usage(format!(
+                "--layout {text} has more than {MOST_NODES} nodes or {} processes",
+                i32::MAX
+            )));
+        }
+    }
+    let path = Path::new(text);
+    if !names_a_file(text) {
+        return Ok(text.into());
+    }
+    if !text.starts_with(|c: char| c.is_ascii_digit()) || path.is_file() {
+        return Ok(absolute(path).to_string_lossy().into_owned());
+    }
+    Err(Failure::usage(match text.split(',').any(|word| word.trim() == "0") {
+        true => format!(
+            "--layout {text}: these would be the sizes of nodes, and no node has 0 processes; \
+             the node of each rank is told by a file with a word a rank"
+        ),
+        false => format!(
+            "--layout {text} is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8) nor a file"
+        ),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn libraries_are_behind_tools_and_in_front_of_mpis() {
+        let words = |text: &str| text.split_whitespace().map(OsString::from).collect::<Vec<_>>();
+        let value = |recorder, libraries, others| {
+            among(&words(recorder), &words(libraries), OsStr::new(others))
+        };
+        assert_eq!(value("", "own", ""), "own");
+        assert_eq!(
+            value("", "own world", "/lib/libtool.so:other.so"),
+            "/lib/libtool.so:other.so:own:world"
+        );
+        assert_eq!(
+            value("", "own", "tool.so /a/libmpich.so.12:libmpi.so"),
+            "tool.so:own:/a/libmpich.so.12:libmpi.so"
+        );
+        assert_eq!(value("record", "", "tool.so:libmpi.so"), "record:tool.so:libmpi.so");
+    }
+}

@@ -1,0 +1,192 @@
+//! The answer of `cartograph plan`: a table, a picture, or JSON.
+
+use std::fmt::Write;
+
+use cartograph_core::engine::NodeTraffic;
+use cartograph_core::mapping::{Cost, Csr, Plan};
+use cartograph_core::report::picture::terminal::View;
+use cartograph_core::report::picture::{self, Caption, Figure};
+use cartograph_core::report::{LevelEffect, NodeSizes, VertexPlacement, WeightedEffect};
+use serde::Serialize;
+
+use super::Solved;
+use super::problem::Problem;
+use crate::output::{self, Failure, Result};
+use crate::predict::{Foretold, LEAST_GAIN};
+
+/// The output of `--json`.
+#[derive(Serialize)]
+struct Answer<'a> {
+    dims: &'a [usize],
+    periodic: &'a [bool],
+    node_sizes: Vec<usize>,
+    ranks: usize,
+    /// The meaning of an edge of weight 1.
+    unit: &'a str,
+    lower_bound: i64,
+    before: Cost,
+    after: Cost,
+    algorithm: &'a str,
+    seconds: f64,
+    levels: Vec<LevelEffect>,
+    weighted: Option<WeightedEffect>,
+    foretold: &'a [Foretold],
+    old_rank: Vec<i32>,
+}
+
+impl Solved {
+    pub(super) fn json(&self) -> String {
+        let (dims, periodic): (&[usize], &[bool]) = match &self.problem {
+            Problem::Grid(grid) => (grid.dims(), grid.periodic()),
+            Problem::Graph { .. } | Problem::Traffic(_) => (&[], &[]),
+        };
+        let answer = Answer {
+            dims,
+            periodic,
+            node_sizes: self.layout.node_sizes(),
+            ranks: self.layout.ranks(),
+            unit: self.problem.weighs(),
+            lower_bound: self.plan.lower_bound,
+            before: self.plan.before,
+            after: self.plan.after,
+            algorithm: self.plan.algorithm,
+            seconds: self.seconds,
+            levels: LevelEffect::of(&self.layout, &self.plan),
+            weighted: self.plan.weighted.as_ref().map(WeightedEffect::from),
+            foretold: self.forecast.as_ref().map_or(&[], |forecast| &forecast.all),
+            old_rank: self.plan.old_ranks().collect(),
+        };
+        serde_json::to_string(&answer).expect("all keys are strings")
+    }
+
+    /// The places of vertices, before and after.
+    fn places(&self) -> [VertexPlacement; 2] {
+        let after: Vec<i32> = self.plan.old_ranks().collect();
+        let before = VertexPlacement::new(&self.layout, 0..self.plan.vertices);
+        [before, VertexPlacement::new(&self.layout, after.iter().copied())]
+    }
+
+    fn subject(&self) -> String {
+        let above = self.layout.above().iter().zip(self.layout.names()).rev();
+        let above: String =
+            above.map(|(level, name)| format!(", {} {name}", level.groups())).collect();
+        format!("{} on {}{above}", self.problem, NodeSizes::from(&self.layout))
+    }
+
+    pub(super) fn text(&self) -> String {
+        let plan = &self.plan;
+        let nodes = self.layout.node_sizes().len() as i64;
+        let mut text = format!(
+            "{}\n\n{:32}{:>12}{:>12}{:>14}\n",
+            self.subject(),
+            "",
+            "before",
+            "after",
+            "at least"
+        );
+        let mut row = |name: &str, before: i64, after: i64, bound: i64| {
+            // Of graphs mostly nothing is known: then there is no bound to show.
+            let bound = if bound > 0 { bound.to_string() } else { "-".to_owned() };
+            let _ = writeln!(text, "{name:32}{before:>12}{after:>12}{bound:>14}");
+        };
+        let (before, after, bound) = (plan.before, plan.after, plan.lower_bound);
+        let what = self.problem.weighs();
+        row(
+            &format!("{what} between nodes"),
+            before.inter_node_edges,
+            after.inter_node_edges,
+            bound,
+        );
+        // The busiest node has no fewer than the mean.
+        let mean = bound.div_euclid(nodes) + i64::from(bound.rem_euclid(nodes) > 0);
+        row(
+            &format!("{what} of the busiest node"),
+            before.max_node_edges,
+            after.max_node_edges,
+            mean,
+        );
+        let others = LevelEffect::of(&self.layout, plan).into_iter().enumerate();
+        for (_, level) in others.filter(|(at, _)| *at != self.layout.above().len()) {
+            let LevelEffect { name, before, after, lower_bound, .. } = level;
+            row(&format!("{what} between {name}"), before.edges, after.edges, lower_bound);
+        }
+        if let Some(weighted) = &plan.weighted {
+            let WeightedEffect { before, after, lower_bound, .. } = weighted.into();
+            row(&format!("{what} weighed by distance"), before, after, lower_bound);
+        }
+        if self.layout.torus().is_some() {
+            let (before, after) = (plan.links.before, plan.links.after);
+            row(&format!("{what} times hops"), before.inter_node_edges, after.inter_node_edges, 0);
+            row(
+                &format!("{what} over the busiest link"),
+                before.max_node_edges,
+                after.max_node_edges,
+                0,
+            );
+        }
+        let found = match (&plan.old_rank, plan.rejected_as_risky) {
+            (Some(_), _) if plan.algorithm == Plan::INSIDE_NODES => {
+                "every process stays on its node, some take another place in it: found".to_owned()
+            }
+            (Some(_), _) => format!("found by {}", plan.algorithm),
+            (None, Some(cost)) => format!(
+                "moving helps if all faces are alike and exchanged at once ({} of the busiest node, {} between nodes) but \
+                 may hurt if not (--weights says what they weigh): no process is moved",
+                cost.max_node_edges, cost.inter_node_edges
+            ),
+            (None, None) if self.forecast.is_some() => format!(
+                "no order of ranks is foretold to be faster by {:.0} %: no process is moved",
+                100.0 * (LEAST_GAIN - 1.0)
+            ),
+            (None, None) => "nothing better than the order of ranks was found".to_owned(),
+        };
+        let stopped = if self.stopped { ", interrupted" } else { "" };
+        let _ = writeln!(text, "\n{found}, in {:.4} s{stopped}", self.seconds);
+        if let Some(forecast) = &self.forecast {
+            text += &forecast.text();
+        }
+        if let Problem::Grid(grid) = &self.problem {
+            let [before, after] = self.places();
+            let planned = format!("after: {}", plan.algorithm);
+            let before = View { title: "before: in the order of ranks", node_of: &before.nodes };
+            let after = View { title: &planned, node_of: &after.nodes };
+            let views = [before, after];
+            let views = if plan.old_rank.is_some() { &views[..] } else { &views[..1] };
+            match picture::terminal::draw(grid.dims(), views, output::columns()) {
+                Some(drawn) => {
+                    let _ = write!(text, "\n{drawn}");
+                }
+                None => text.push_str("too large to be drawn here: --svg FILE draws it\n"),
+            }
+        }
+        text
+    }
+
+    pub(super) fn svg(&self) -> Result<String> {
+        let caption = Caption {
+            weighs: self.problem.weighs(),
+            subject: self.subject(),
+            algorithm: self.plan.algorithm.to_owned(),
+            before: self.plan.before,
+            after: self.plan.after,
+            lower_bound: self.plan.lower_bound,
+            levels: LevelEffect::of(&self.layout, &self.plan),
+        };
+        let figure = match &self.problem {
+            Problem::Grid(grid) => {
+                let [before, after] = self.places();
+                Some(Figure::grids(&caption, grid.dims(), &before, &after))
+            }
+            Problem::Graph { graph, .. } => self.matrices(&caption, graph),
+            Problem::Traffic(recorded) => self.matrices(&caption, recorded.graph()),
+        };
+        let figure = figure.ok_or_else(|| Failure::new("--svg: this is too large to be drawn"))?;
+        Ok(picture::sheet(vec![figure]))
+    }
+
+    /// A graph's edges between nodes, before and after; `None` if there are too many nodes.
+    fn matrices(&self, caption: &Caption, graph: &Csr) -> Option<Figure> {
+        let NodeTraffic { before, after } = NodeTraffic::new(graph, &self.layout, &self.plan);
+        Figure::matrices(caption, &before, &after)
+    }
+}

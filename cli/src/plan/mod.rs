@@ -1,0 +1,264 @@
+//! `cartograph plan`: what a mapping would do, without MPI.
+
+mod answer;
+mod network;
+mod nodes;
+mod problem;
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use cartograph_core::machine::Machine;
+use cartograph_core::mapping::{Distances, Objective, Options, Plan, Stop, plan_cart, plan_graph};
+use cartograph_core::replay::Link;
+use clap::ValueEnum;
+
+use crate::dims::sides_text;
+use crate::help::{self, Known};
+use crate::output::{self, Failure, Progress, Result};
+use crate::predict::{Forecast, parse_network};
+use crate::rank_file::{self, Launcher};
+use crate::tune;
+use problem::{Problem, Stencil};
+
+#[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["dims", "graph", "traffic"])))]
+#[command(group(clap::ArgGroup::new("where").args(["nodes", "node_sizes", "levels"])))]
+pub(crate) struct Arguments {
+    /// The sizes of a grid
+    #[arg(long, value_name = "AxBxC")]
+    dims: Option<String>,
+    /// The dimensions that wrap around: a 1 or a 0 for each, such as 110
+    #[arg(long, value_name = "BITS", conflicts_with_all = ["graph", "traffic"])]
+    periodic: Option<String>,
+    /// A graph in METIS format, in place of a grid; - is stdin
+    #[arg(long, value_name = "FILE")]
+    graph: Option<PathBuf>,
+    /// A recording by `cartograph exec --record`: places the ranks of that program
+    #[arg(long, value_name = "DIR")]
+    traffic: Option<PathBuf>,
+    /// The number of nodes, all of one size
+    #[arg(long, requires = "ppn")]
+    nodes: Option<usize>,
+    /// Processes on each node
+    #[arg(long, conflicts_with_all = ["node_sizes", "levels"])]
+    ppn: Option<usize>,
+    /// Processes on each node where they differ: 40*48,10*30,15 for 40 nodes of 48, 10 of 30 and one of 15
+    #[arg(long, value_name = "SIZES")]
+    node_sizes: Option<String>,
+    /// Switches, nodes on each switch and processes on each node: 4:8:32; switches of switches come first
+    #[arg(long, value_name = "A:B:C", conflicts_with = "layout")]
+    levels: Option<String>,
+    /// The machine as in CARTOGRAPH_LAYOUT: 4x16 (nodes x processes), 2x4x16 (switches x nodes x processes),
+    /// 40*48,16,8, or a file with the node of each rank, by its name or by a path such as s1/n5; by default the nodes
+    /// on which --traffic was recorded. Or a file with the addresses of hosts in the network, such as Slurm's
+    /// topology.conf: then give the nodes by --hosts with --ppn or --node-sizes, or by --traffic
+    #[arg(long)]
+    layout: Option<String>,
+    /// The cost, where there are switches, of an edge inside a node, between nodes of one switch, between
+    /// switches and so on: 1,10,30 by default
+    #[arg(long, value_name = "DISTANCES")]
+    level_weights: Option<String>,
+    /// The cells of the grid that exchange data
+    #[arg(long, default_value = "nn", conflicts_with_all = ["graph", "traffic"])]
+    stencil: Stencil,
+    /// The weights of edges along each dimension, such as 1,1,4; by default assumed to be equal
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["graph", "traffic"])]
+    weights: Option<Vec<i64>>,
+    /// The figure to minimize: how long an exchange takes by the busiest link, where switches or coordinates are known (time),
+    /// all edges between nodes (sum), or first those of the busiest node (max)
+    #[arg(long, default_value = "time")]
+    objective: Figures,
+    /// With --traffic: the latency and bandwidth between nodes, such as 1.5us,100Gbit; by default those by which the
+    /// recorded run takes as long as it took
+    #[arg(long, value_name = "LATENCY,BITS", requires = "traffic", value_parser = parse_network)]
+    network: Option<Link>,
+    /// About how long the search may take
+    #[arg(long)]
+    seconds: Option<f64>,
+    /// Prints the plan as JSON: the process with the old rank old_rank[r] becomes rank r
+    #[arg(long)]
+    json: bool,
+    /// Draws processes before and after into a file; - is stdout
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Writes a file by which a launcher starts ranks in these places, for programs that pass reorder = 0; may be
+    /// repeated
+    #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm|cray|flux", "FILE"], value_parser = LAUNCHERS, hide_possible_values = true)]
+    rankfile: Option<Vec<String>>,
+    /// With --traffic: writes what is foretold to be fastest as a profile, as cartograph tune writes what it has measured
+    #[arg(long, value_name = "FILE", requires = "traffic", conflicts_with_all = ["where", "layout"])]
+    profile: Option<PathBuf>,
+    /// The names of the nodes, for the rank file and a --layout file of the network: a,b,c or n[0-7], or a file with
+    /// one on each line, also as host:48 or host slots=48; by default those of --layout FILE or --traffic, or n0, n1, ...
+    #[arg(long)]
+    hosts: Option<String>,
+}
+
+/// The launchers that completions know for `--rankfile`.
+const LAUNCHERS: Known =
+    Known { words: &["openmpi", "mpich", "slurm", "cray", "flux"], check: help::any };
+
+/// The exit code for a command that Ctrl-C ended.
+const INTERRUPTED: i32 = 130;
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Figures {
+    Time,
+    Sum,
+    Max,
+}
+
+/// Returns whether a text is an output of `--json`.
+pub(crate) fn is_answer(text: &str) -> bool {
+    let value: serde_json::Value = serde_json::from_str(text).unwrap_or_default();
+    ["old_rank", "node_sizes", "algorithm"].iter().all(|key| value.get(key).is_some())
+}
+
+/// A problem with its solution.
+struct Solved {
+    problem: Problem,
+    layout: Machine,
+    /// The names of the nodes, where they are known.
+    names: Option<Vec<String>>,
+    plan: Plan,
+    /// Of a recorded run that can be replayed.
+    forecast: Option<Forecast>,
+    seconds: f64,
+    /// The search was interrupted.
+    stopped: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    // What is wrong is said before anything takes time.
+    let words = arguments.rankfile.as_deref().unwrap_or_default();
+    let launchers = words.chunks(2).map(|words| match Launcher::from_str(&words[0], true) {
+        Ok(launcher) => Ok((launcher, PathBuf::from(&words[1]))),
+        Err(_) => Err(Failure::usage(format!("--rankfile takes {}, and a file", Launcher::NAMES))),
+    });
+    let launchers = launchers.collect::<Result<Vec<_>>>()?;
+    if arguments.hosts.is_some()
+        && !launchers.iter().any(|(launcher, _)| launcher.takes_names())
+        && !network::is_named(arguments)
+    {
+        return Err(Failure::usage(
+            "--hosts is for a --layout file of the network, and for --rankfile with openmpi, mpich and slurm: cray and \
+             flux number the nodes as they are allocated",
+        ));
+    }
+    let files = || arguments.svg.iter().chain(launchers.iter().map(|(_, file)| file));
+    let mut seen = HashSet::new();
+    if let Some(twice) = files().find(|file| file.as_os_str() != "-" && !seen.insert(*file)) {
+        return Err(Failure::usage(format!(
+            "{} is named twice: each answer is a file of its own",
+            twice.display()
+        )));
+    }
+    // A search may take long.
+    for file in files().filter(|file| file.as_os_str() != "-") {
+        output::check_place(file)?;
+    }
+    let on_stdout = files().filter(|file| file.as_os_str() == "-").count();
+    if on_stdout + usize::from(arguments.json) > 1 {
+        return Err(Failure::usage(
+            "--json and the file - are all stdout, which is for one of them; name files for others",
+        ));
+    }
+    let solved = solve(arguments)?;
+    if let (Some(file), Problem::Traffic(recorded)) = (&arguments.profile, &solved.problem) {
+        tune::write_foretold(&recorded.recording, file)?;
+    }
+    let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
+    let ranks = launchers.into_iter().map(|(launcher, file)| {
+        let node_of = rank_file::launch_order(&solved.plan, &solved.layout);
+        let known = solved.names.as_deref();
+        let names = rank_file::names(arguments.hosts.as_deref(), known, &solved.layout)?;
+        let mut how = launcher.usage(&file.display().to_string(), &node_of);
+        if launcher.takes_names() && arguments.hosts.is_none() && known.is_none() {
+            how += "\n(the names n0, n1, ... in it are made up: say the nodes' own by --hosts)";
+        }
+        Ok((file, launcher.write(&node_of, &names)?, how))
+    });
+    let ranks = ranks.collect::<Result<Vec<_>>>()?;
+
+    // What is asked for on stdout comes alone.
+    let taken = on_stdout > 0;
+    if arguments.json {
+        output::print(&(solved.json() + "\n"))?;
+    } else if !taken {
+        output::print(&solved.text())?;
+    }
+    if let Some((file, text)) = svg {
+        output::write(file, &text)?;
+    }
+    for (file, text, how) in ranks {
+        output::write(&file, &text)?;
+        if !arguments.json && !taken {
+            output::print(&format!("\n{how}\n"))?;
+        }
+    }
+    Ok(())
+}
+
+fn solve(arguments: &Arguments) -> Result<Solved> {
+    let problem = problem::read(arguments)?;
+    let (layout, names) = nodes::layout(arguments, &problem)?;
+    let objective = match arguments.objective {
+        Figures::Time => Objective::Time,
+        Figures::Sum => Objective::Sum,
+        Figures::Max => Objective::Max,
+    };
+    let seconds = arguments.seconds;
+    if seconds.is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite())) {
+        return Err(Failure::usage("--seconds must be a number that is not negative"));
+    }
+    let distances =
+        arguments.level_weights.as_deref().map_or(Ok(Distances::default()), |text| {
+            Distances::parse(text)
+                .map_err(|error| Failure::usage(format!("--level-weights {error}")))
+        })?;
+    if arguments.level_weights.is_some() && layout.above().is_empty() {
+        return Err(Failure::usage(
+            "--level-weights are for machines with switches, and this one has none: describe them by --levels or --layout",
+        ));
+    }
+    let stop = stop_when_interrupted();
+    let options = Options { objective, seconds, distances, stop, ..Options::default() };
+    let progress =
+        Progress::new(&format!("placing {} processes (Ctrl-C: the best so far)", layout.ranks()));
+    let start = Instant::now();
+    let forecast = match &problem {
+        Problem::Traffic(recorded) => {
+            Forecast::new(&recorded.recording, &layout, &options, arguments.network)
+        }
+        _ => None,
+    };
+    let plan = match (&problem, &forecast) {
+        (Problem::Grid(grid), _) => plan_cart(grid, &layout, &options),
+        (Problem::Graph { graph, .. }, _) => plan_graph(graph, &layout, &options),
+        (Problem::Traffic(_), Some(forecast)) => {
+            forecast.gaining().first().map_or(&forecast.all[0], |best| best).plan.clone()
+        }
+        (Problem::Traffic(recorded), None) => plan_graph(recorded.graph(), &layout, &options),
+    };
+    let seconds = start.elapsed().as_secs_f64();
+    drop(progress);
+    let stopped = STOPPED.load(Ordering::Relaxed);
+    Ok(Solved { problem, layout, names, plan, forecast, seconds, stopped })
+}
+
+/// True once Ctrl-C has ended the search.
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// Lets Ctrl-C end the search, which then answers what it has; a second one ends the command as ever.
+fn stop_when_interrupted() -> Stop {
+    // Where it cannot be had, Ctrl-C does what it does by itself.
+    let _ = ctrlc::set_handler(|| {
+        if STOPPED.swap(true, Ordering::Relaxed) {
+            std::process::exit(INTERRUPTED);
+        }
+    });
+    Stop(Some(&STOPPED))
+}

@@ -1,0 +1,269 @@
+//! The problem, and whether nodes suffice for it, from the command's arguments.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use cartograph_core::machine::{parse_sizes, places};
+use cartograph_core::mapping::{Adjacency, Csr, Grid, Offset};
+use cartograph_core::metis;
+use cartograph_traffic::Recording;
+use clap::ValueEnum;
+
+use super::{Arguments, sides_text};
+use crate::dims::parse_sides;
+use crate::output::{self, Failure, Result, processes};
+use crate::traffic;
+
+/// Larger jobs are typing errors.
+const MOST_RANKS: usize = 1 << 25;
+
+pub(super) enum Problem {
+    Grid(Grid),
+    Graph { graph: Csr, file: PathBuf },
+    Traffic(Box<Recorded>),
+}
+
+/// A recorded run. Its graph takes memory for the ranks that the job states, so it is made once there are nodes for all
+/// of them.
+pub(super) struct Recorded {
+    pub(super) recording: Recording,
+    graph: OnceCell<(Csr, &'static str)>,
+}
+
+impl Recorded {
+    fn amounts(&self) -> &(Csr, &'static str) {
+        self.graph.get_or_init(|| traffic::graph(&self.recording))
+    }
+
+    /// The traffic from each rank to each.
+    pub(super) fn graph(&self) -> &Csr {
+        &self.amounts().0
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Stencil {
+    /// Cells next to each other along a dimension: the neighbors in MPI
+    Nn,
+    /// The cells of nn, and cells two and three steps apart along the first dimension
+    Hops,
+    /// Cells next to each other along the first dimension only
+    Component,
+    /// All cells around a cell, also those across a corner
+    Moore,
+}
+
+impl Stencil {
+    fn offsets(self, weights: &[i64]) -> Vec<Offset> {
+        let along_first = |steps: &[i32]| {
+            let offset = |by: i32| Offset {
+                by: (0..weights.len()).map(|i| if i == 0 { by } else { 0 }).collect(),
+                weight: weights.first().copied().unwrap_or(1),
+            };
+            steps.iter().map(|by| offset(*by)).collect::<Vec<Offset>>()
+        };
+        match self {
+            Self::Nn => Grid::nearest_neighbors(weights),
+            Self::Hops if weights.is_empty() => Vec::new(),
+            Self::Hops => [Grid::nearest_neighbors(weights), along_first(&[-3, -2, 2, 3])].concat(),
+            Self::Component if weights.is_empty() => Vec::new(),
+            Self::Component => along_first(&[-1, 1]),
+            Self::Moore => {
+                let count = 3usize.pow(weights.len() as u32);
+                let offset = |number: usize| Offset {
+                    by: (0..weights.len())
+                        .map(|i| number as i32 / 3i32.pow(i as u32) % 3 - 1)
+                        .collect(),
+                    weight: 1,
+                };
+                (0..count).map(offset).filter(|o| o.by.iter().any(|by| *by != 0)).collect()
+            }
+        }
+    }
+}
+
+/// The grid or graph that is asked about.
+pub(super) fn read(arguments: &Arguments) -> Result<Problem> {
+    match (&arguments.dims, &arguments.graph, &arguments.traffic) {
+        (Some(dims), _, _) => grid(dims, arguments).map(Problem::Grid),
+        (None, Some(file), _) => graph(file),
+        (None, None, Some(file)) => recorded(file),
+        (None, None, None) => {
+            Err(Failure::usage("say what to place: --dims, --graph or --traffic"))
+        }
+    }
+}
+
+fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
+    /// The neighbors across corners are 3^dimensions.
+    const MOST_MOORE: usize = 8;
+    let dims: Vec<usize> = parse_sides(text)?.into_iter().map(|side| side as usize).collect();
+    let cells = dims.iter().fold(1usize, |cells, side| cells.saturating_mul(*side));
+    if cells == 0 || cells > MOST_RANKS {
+        return Err(Failure::usage(format!(
+            "--dims {text}: sizes must be at least 1, and a grid have at most {MOST_RANKS} cells"
+        )));
+    }
+    let ndims = dims.len();
+    let periodic = match &arguments.periodic {
+        None => vec![false; ndims],
+        Some(bits) => bits
+            .chars()
+            .map(|bit| match bit {
+                '0' => Some(false),
+                '1' => Some(true),
+                _ => None,
+            })
+            .collect::<Option<Vec<bool>>>()
+            .filter(|periodic| periodic.len() == ndims)
+            .ok_or_else(|| {
+                Failure::usage(format!(
+                    "--periodic {bits}: write a 0 or 1 for each of the {ndims} dimensions, such as {}",
+                    "1".repeat(ndims)
+                ))
+            })?,
+    };
+    let moore = arguments.stencil == Stencil::Moore;
+    let weights = match &arguments.weights {
+        None => vec![1; ndims],
+        Some(_) if moore => {
+            return Err(Failure::usage(
+                "--weights are for nn, hops and component: across corners an edge has no dimension",
+            ));
+        }
+        Some(weights) => {
+            let most = Grid::most_weight(cells);
+            if weights.len() != ndims {
+                return Err(Failure::usage(format!(
+                    "--weights must be {ndims} numbers, one a dimension; {} are given",
+                    weights.len()
+                )));
+            }
+            if let Some(wrong) = weights.iter().find(|weight| !(0..=most).contains(*weight)) {
+                return Err(Failure::usage(format!(
+                    "--weights: {wrong} is not from 0 to {most}, the most for so large a grid"
+                )));
+            }
+            weights.clone()
+        }
+    };
+    if moore && ndims > MOST_MOORE {
+        return Err(Failure::usage(format!(
+            "--stencil moore is for at most {MOST_MOORE} dimensions"
+        )));
+    }
+    let grid = Grid::new(dims, periodic, arguments.stencil.offsets(&weights));
+    let assumed = arguments.weights.is_none() && arguments.stencil == Stencil::Nn;
+    Ok(if assumed { grid.with_unknown_weights() } else { grid })
+}
+
+/// The number of processes of each node, if it is given in numbers. Where only the processes of each node are given,
+/// there are `known` nodes.
+pub(super) fn sizes(
+    arguments: &Arguments,
+    known: Option<usize>,
+    problem: &Problem,
+) -> Result<Option<Vec<usize>>> {
+    match (&arguments.node_sizes, arguments.nodes.or(known), arguments.ppn) {
+        (Some(text), _, _) => {
+            let malformed = || {
+                let how = "write sizes such as 40*48,10*30,12*15";
+                Failure::usage(format!("--node-sizes {text}: {how}"))
+            };
+            // Before they take memory.
+            enough(places(text).ok_or_else(malformed)?, problem)?;
+            parse_sizes(text, MOST_RANKS).ok_or_else(malformed).map(Some)
+        }
+        (None, Some(nodes), Some(ppn)) if nodes > 0 && ppn > 0 => {
+            enough(nodes.saturating_mul(ppn), problem)?;
+            Ok(Some(vec![ppn; nodes]))
+        }
+        (None, Some(_), Some(_)) => Err(Failure::usage("--nodes and --ppn must be at least 1")),
+        (None, _, _) => Ok(None),
+    }
+}
+
+/// Checks that there are enough processes.
+pub(super) fn enough(ranks: usize, problem: &Problem) -> Result<()> {
+    let vertices = problem.vertices();
+    if ranks > MOST_RANKS {
+        return Err(Failure::usage(format!("the nodes have more than {MOST_RANKS} processes")));
+    }
+    if ranks < vertices {
+        return Err(Failure::usage(format!(
+            "{problem} needs {vertices} processes, but the nodes have {ranks}; add nodes or shrink it"
+        )));
+    }
+    Ok(())
+}
+
+impl Problem {
+    /// The meaning of edges.
+    pub(super) fn weighs(&self) -> &'static str {
+        match self {
+            Self::Traffic(recorded) => recorded.amounts().1,
+            _ => "edges",
+        }
+    }
+
+    pub(super) fn vertices(&self) -> usize {
+        match self {
+            Self::Grid(grid) => grid.vertices(),
+            Self::Graph { graph, .. } => graph.vertices(),
+            Self::Traffic(recorded) => recorded.recording.size as usize,
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Grid(grid) => {
+                write!(f, "grid {}", sides_text(grid.dims()))?;
+                let periodic = grid.periodic();
+                if periodic.iter().any(|periodic| *periodic) {
+                    let bits: String =
+                        periodic.iter().map(|p| if *p { '1' } else { '0' }).collect();
+                    write!(f, ", periodic {bits}")?;
+                }
+                Ok(())
+            }
+            Self::Graph { graph, file } => {
+                f.write_str("graph ")?;
+                if file.as_os_str() != "-" {
+                    let name = file.file_name().unwrap_or(file.as_os_str());
+                    write!(f, "{} ", name.to_string_lossy())?;
+                }
+                write!(f, "of {} vertices and {} edges", graph.vertices(), graph.len())
+            }
+            Self::Traffic(recorded) => {
+                let recording = &recorded.recording;
+                write!(
+                    f,
+                    "the traffic of {}, {}",
+                    recording.program,
+                    processes(recording.size as usize)
+                )
+            }
+        }
+    }
+}
+
+fn graph(file: &Path) -> Result<Problem> {
+    let graph = metis::read(&output::read(file)?)
+        .map_err(|error| Failure::new(format!("{} is not a graph: {error}", file.display())))?;
+    match graph.vertices() {
+        0 => Err(Failure::new(format!("{} has no vertices: nothing is to place", file.display()))),
+        vertices if vertices > MOST_RANKS => Err(Failure::new(format!(
+            "{} has {vertices} vertices; at most {MOST_RANKS} can be placed",
+            file.display()
+        ))),
+        _ => Ok(Problem::Graph { graph, file: file.to_owned() }),
+    }
+}
+
+fn recorded(file: &Path) -> Result<Problem> {
+    let recording = traffic::read(file)?;
+    Ok(Problem::Traffic(Box::new(Recorded { recording, graph: OnceCell::new() })))
+}

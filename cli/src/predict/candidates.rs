@@ -1,0 +1,305 @@
+//! Orders of ranks that may be faster than the order in which they were started.
+
+use std::collections::HashSet;
+
+use cartograph_core::machine::Machine;
+use cartograph_core::mapping::{
+    Csr, Distances, Grid, Objective, Options, Plan, plan_cart, plan_graph,
+};
+use cartograph_traffic::{Recording, Topology};
+
+/// An order of ranks.
+pub(super) struct Candidate {
+    /// The order, in words.
+    pub(super) order: String,
+    pub(super) by: By,
+    pub(super) plan: Plan,
+}
+
+/// The origin of an order.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum By {
+    /// Ranks are started on other nodes.
+    Ranks,
+    /// The library moves a grid, by these `CARTOGRAPH_WEIGHTS` or by default.
+    Weights(Option<String>),
+}
+
+/// A grid has so much of all messages between its neighbors if it is the program's own.
+const OWN_GRID: f64 = 0.9;
+
+/// The most dimensions of a grid that the program did not name.
+const MOST_DIMS: usize = 3;
+
+/// Of larger jobs no grid is guessed.
+const MOST_GUESSED: usize = 1 << 14;
+
+/// The most bricks that are replayed, those with fewest bytes of the busiest node.
+const MOST_BRICKS: usize = 16;
+
+/// Candidates, the first of which is the order of the ranks.
+pub(super) fn all(
+    recording: &Recording,
+    graph: &Csr,
+    machine: &Machine,
+    options: &Options,
+) -> Vec<Candidate> {
+    let now = Plan::identity(graph, machine, &Distances::default(), |_| 0);
+    let size = recording.size as usize;
+    let placed = |node_of: &[u32]| old_ranks(machine, node_of);
+    let with = |old_rank: Box<[i32]>, name: &'static str| {
+        now.clone().with_order(graph, machine, old_rank, name)
+    };
+    let mut found =
+        vec![Candidate { order: "as it is".to_owned(), by: By::Ranks, plan: now.clone() }];
+    if let Some(old_rank) = placed(&round_robin(machine, size)) {
+        found.push(Candidate {
+            order: "round-robin".to_owned(),
+            by: By::Ranks,
+            plan: with(old_rank, "round-robin"),
+        });
+    }
+    for (order, objective) in
+        [("fewest bytes between nodes", Objective::Sum), ("fewest bytes of a node", Objective::Max)]
+    {
+        let plan = plan_graph(graph, machine, &Options { objective, ..*options });
+        found.push(Candidate { order: order.to_owned(), by: By::Ranks, plan });
+    }
+    let messages = messages(recording);
+    if let Some(old_rank) = plan_graph(&messages, machine, options).old_rank {
+        found.push(Candidate {
+            order: "fewest messages".to_owned(),
+            by: By::Ranks,
+            plan: with(old_rank, "fewest messages"),
+        });
+    }
+    let mut bricks: Vec<Candidate> = Vec::new();
+    for dims in grids(recording) {
+        for brick in bricks_of(&dims, machine) {
+            let node_of = bricked(&dims, &brick, machine);
+            if let Some(old_rank) = placed(&node_of) {
+                let order = format!("{} in bricks of {}", sides(&dims), sides(&brick));
+                bricks.push(Candidate { order, by: By::Ranks, plan: with(old_rank, "bricks") });
+            }
+        }
+    }
+    bricks.sort_by_key(|one| (one.plan.after.max_node_edges, one.plan.after.inter_node_edges));
+    bricks.truncate(MOST_BRICKS);
+    found.extend(bricks);
+    each_once(found, machine)
+}
+
+/// Each set of nodes once.
+fn each_once(mut found: Vec<Candidate>, machine: &Machine) -> Vec<Candidate> {
+    let mut seen = HashSet::new();
+    found.retain(|one| {
+        let node_of: Vec<u32> =
+            one.plan.old_ranks().map(|old| machine.nodes()[old as usize]).collect();
+        seen.insert(node_of)
+    });
+    found
+}
+
+/// The orders by which the library may move a grid of all processes: by default, by the weights that were recorded, and
+/// by others.
+pub(super) fn of_grid(
+    recording: &Recording,
+    grid: &Topology,
+    graph: &Csr,
+    machine: &Machine,
+    options: &Options,
+) -> Vec<Candidate> {
+    let now = Plan::identity(graph, machine, &Distances::default(), |_| 0);
+    let dims: Vec<usize> = grid.dims.iter().map(|side| *side as usize).collect();
+    let count = dims.len();
+    let equal = vec![1; count];
+    let mut weights: Vec<Vec<i64>> = Vec::new();
+    weights.extend(recording.weights(&grid.dims, Grid::most_weight(recording.size as usize)));
+    weights.push(equal.clone());
+    for factor in [2, 4, 16] {
+        for dimension in (0..count).filter(|dimension| dims[*dimension] > 1) {
+            let mut heavy = equal.clone();
+            heavy[dimension] = factor;
+            let light = heavy.iter().map(|weight| factor / weight).collect();
+            weights.extend([heavy, light]);
+        }
+    }
+    let weighed = |weights: &[i64]| {
+        Grid::new(dims.clone(), grid.periodic.clone(), Grid::nearest_neighbors(weights))
+    };
+    let found = |order: String, plan: Plan, weights: Option<String>| {
+        let plan = match plan.old_rank {
+            Some(old_rank) => now.clone().with_order(graph, machine, old_rank, plan.algorithm),
+            None => now.clone(),
+        };
+        Candidate { order, by: By::Weights(weights), plan }
+    };
+    let by_default = plan_cart(&weighed(&equal).with_unknown_weights(), machine, options);
+    let mut all = vec![
+        Candidate { order: "as it is".to_owned(), by: By::Ranks, plan: now.clone() },
+        found("Cartograph by default".to_owned(), by_default, None),
+    ];
+    for weights in weights {
+        let words = weights.iter().map(i64::to_string).collect::<Vec<_>>().join(",");
+        let plan = plan_cart(&weighed(&weights), machine, options);
+        all.push(found(
+            format!("weights {words}"),
+            plan,
+            Some(format!("{}:{words}", sides(&dims))),
+        ));
+    }
+    each_once(all, machine)
+}
+
+fn sides(dims: &[usize]) -> String {
+    dims.iter().map(usize::to_string).collect::<Vec<_>>().join("x")
+}
+
+/// The old rank whose place each rank takes, by its node; `None` if a node has fewer places.
+pub(crate) fn old_ranks(machine: &Machine, node_of: &[u32]) -> Option<Box<[i32]>> {
+    let mut places: Vec<Vec<i32>> = vec![Vec::new(); machine.node_sizes().len()];
+    for (rank, node) in machine.nodes().iter().enumerate().rev() {
+        places[*node as usize].push(rank as i32);
+    }
+    node_of.iter().map(|node| places.get_mut(*node as usize)?.pop()).collect()
+}
+
+/// Ranks dealt to nodes in turn.
+fn round_robin(machine: &Machine, count: usize) -> Vec<u32> {
+    let sizes = machine.node_sizes();
+    let most = sizes.iter().copied().max().unwrap_or(0);
+    let turns = (0..most).flat_map(|turn| {
+        (0u32..).zip(&sizes).filter(move |(_, size)| **size > turn).map(|(node, _)| node)
+    });
+    turns.take(count).collect()
+}
+
+/// Messages between ranks, whatever their length.
+fn messages(recording: &Recording) -> Csr {
+    let others = recording.edges.iter().filter(|edge| edge.from != edge.to);
+    let most = i64::from(u32::MAX);
+    let edges: Vec<(u32, u32, i64)> = others
+        .map(|edge| (edge.from, edge.to, (edge.count.messages as i64).clamp(1, most)))
+        .collect();
+    Csr::from_edges(recording.size as usize, edges.into_iter())
+}
+
+/// The program's own grids of all processes: those that it created, and those whose neighbors send nearly everything.
+fn grids(recording: &Recording) -> Vec<Vec<usize>> {
+    let size = recording.size as usize;
+    let created = recording
+        .topologies
+        .iter()
+        .map(|known| {
+            known.dims.iter().map(|side| *side as usize).filter(|side| *side > 1).collect()
+        })
+        .filter(|dims: &Vec<usize>| dims.iter().product::<usize>() == size && dims.len() > 1);
+    let mut found: Vec<Vec<usize>> = created.collect();
+    let mut guessed = Vec::new();
+    if size <= MOST_GUESSED {
+        factors(size, MOST_DIMS, &mut Vec::new(), &mut guessed);
+    }
+    guessed.retain(|dims| dims.len() > 1 && share(recording, dims) >= OWN_GRID);
+    found.extend(guessed);
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// All grids of `cells` cells, with sides of 2 and more.
+fn factors(cells: usize, most: usize, sides: &mut Vec<usize>, found: &mut Vec<Vec<usize>>) {
+    if cells == 1 {
+        found.push(sides.clone());
+        return;
+    }
+    for side in (2..=cells).filter(|side| cells.is_multiple_of(*side)) {
+        if sides.len() < most {
+            sides.push(side);
+            factors(cells / side, most, sides, found);
+            sides.pop();
+        }
+    }
+}
+
+/// The share of what is sent that goes between cells of a grid that touch, also across its ends.
+fn share(recording: &Recording, dims: &[usize]) -> f64 {
+    let touch = |mut one: usize, mut other: usize| {
+        dims.iter().rev().all(|side| {
+            let (a, b) = (one % side, other % side);
+            (one, other) = (one / side, other / side);
+            let apart = a.abs_diff(b);
+            apart <= 1 || apart == side - 1
+        })
+    };
+    let (mut near, mut all) = (0.0, 0.0);
+    for edge in recording.edges.iter().filter(|edge| edge.from != edge.to) {
+        let bytes = edge.count.bytes as f64 + edge.count.messages as f64;
+        all += bytes;
+        near += if touch(edge.from as usize, edge.to as usize) { bytes } else { 0.0 };
+    }
+    if all > 0.0 { near / all } else { 0.0 }
+}
+
+/// The sides of bricks that divide a grid and fill nodes of one size.
+fn bricks_of(dims: &[usize], machine: &Machine) -> Vec<Vec<usize>> {
+    let sizes = machine.node_sizes();
+    let Some(size) = sizes.first().filter(|size| sizes.iter().all(|other| other == *size)) else {
+        return Vec::new();
+    };
+    let mut found = vec![Vec::new()];
+    for side in dims {
+        let longer = found.iter().flat_map(|brick: &Vec<usize>| {
+            let filled: usize = brick.iter().product();
+            let divides = move |length: &usize| side % length == 0 && size % (filled * length) == 0;
+            (1..=*side).filter(divides).map(|length| [&brick[..], &[length]].concat())
+        });
+        found = longer.collect();
+    }
+    found.retain(|brick| brick.iter().product::<usize>() == *size);
+    found
+}
+
+/// The node of each cell, where nodes have bricks in the order of the ranks.
+fn bricked(dims: &[usize], brick: &[usize], machine: &Machine) -> Vec<u32> {
+    let cells: usize = dims.iter().product();
+    // Nodes in the order in which they come in the ranks.
+    let mut order: Vec<u32> = Vec::new();
+    let mut seen = HashSet::new();
+    order.extend(machine.nodes().iter().copied().filter(|node| seen.insert(*node)));
+    let node = |mut cell: usize| {
+        let (mut number, mut factor) = (0, 1);
+        for (side, length) in dims.iter().zip(brick).rev() {
+            number += cell % side / length * factor;
+            factor *= side / length;
+            cell /= side;
+        }
+        order.get(number).copied().unwrap_or(u32::MAX)
+    };
+    (0..cells).map(node).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bricks_fill_nodes_and_divide_the_grid() {
+        let machine = Machine::blocks(&[4; 4]);
+        let bricks = bricks_of(&[4, 4], &machine);
+        assert_eq!(bricks, [[1, 4], [2, 2], [4, 1]]);
+        assert_eq!(
+            bricked(&[4, 4], &[2, 2], &machine),
+            [0, 0, 1, 1, 0, 0, 1, 1, 2, 2, 3, 3, 2, 2, 3, 3]
+        );
+        assert!(bricks_of(&[4, 4], &Machine::blocks(&[5, 4, 4, 3])).is_empty());
+    }
+
+    #[test]
+    fn ranks_take_places_of_their_nodes() {
+        let machine = Machine::from_ids(&[0, 1, 0, 1]);
+        let old_rank = old_ranks(&machine, &[1, 1, 0, 0]).unwrap();
+        assert_eq!(old_rank[..], [1, 3, 0, 2]);
+        assert!(old_ranks(&machine, &[1, 1, 1, 0]).is_none());
+        assert_eq!(round_robin(&Machine::blocks(&[3, 1]), 4), [0, 1, 0, 0]);
+    }
+}

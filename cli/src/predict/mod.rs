@@ -1,0 +1,273 @@
+//! Foretells by replay how long a recorded program takes where its ranks are placed in other ways.
+
+mod candidates;
+mod program;
+
+use std::fmt::Write;
+
+use cartograph_core::machine::Machine;
+use cartograph_core::mapping::{Options, Plan};
+use cartograph_core::replay::{Link, Network, Program, RankLocations, Replayed, replay};
+use cartograph_traffic::{Recording, Topology};
+use serde::Serialize;
+
+use crate::traffic;
+use candidates::Candidate;
+pub(crate) use candidates::{By, old_ranks};
+
+/// The least gain that is proposed: a replay is no better than that.
+pub(crate) const LEAST_GAIN: f64 = 1.03;
+
+/// The least saving of bytes for which it is worth a run to find out what no replay can tell.
+const FEWER_BYTES: f64 = 0.95;
+
+/// A recording of which less than this part can be replayed says nothing.
+const LEAST_REPLAYED: f64 = 0.25;
+
+/// The most calls of all ranks together: a second of replay for each few millions.
+const MOST_CALLS: usize = 4_000_000;
+
+/// Networks that may be those of a recorded run, by their latency and bandwidth, the fastest first.
+const NETWORKS: [Link; 7] = [
+    Link { latency: 1.5e-6, bandwidth: 12.5e9 },
+    Link { latency: 3e-6, bandwidth: 3e9 },
+    Link { latency: 20e-6, bandwidth: 1.25e9 },
+    Link { latency: 40e-6, bandwidth: 125e6 },
+    Link { latency: 60e-6, bandwidth: 25e6 },
+    Link { latency: 80e-6, bandwidth: 6e6 },
+    Link { latency: 100e-6, bandwidth: 2.5e6 },
+];
+
+/// A slower network has to explain the recorded time better by this.
+const BETTER_FIT: f64 = 1.1;
+
+/// A candidate with its forecast.
+#[derive(Debug, Clone, Serialize)]
+pub(crate) struct Foretold {
+    pub(crate) order: String,
+    /// Seconds of what was replayed.
+    pub(crate) seconds: f64,
+    /// Bytes, or messages where all are empty, that leave the busiest node.
+    pub(crate) busiest: i64,
+    /// The origin of the order.
+    #[serde(skip)]
+    pub(crate) by: By,
+    #[serde(skip)]
+    pub(crate) plan: Plan,
+}
+
+/// The forecast for all candidates, the order of the ranks first.
+pub(crate) struct Forecast {
+    pub(crate) all: Vec<Foretold>,
+    network: Network,
+    /// True if the user told it, rather than the recording.
+    is_told: bool,
+    /// True if more calls followed than are replayed.
+    cut: bool,
+    pub(crate) unit: &'static str,
+}
+
+impl Forecast {
+    /// Replays a recording on a machine, in the order of its ranks and in others; `None` if it has too little to replay.
+    pub(crate) fn new(
+        recording: &Recording,
+        machine: &Machine,
+        options: &Options,
+        told: Option<Link>,
+    ) -> Option<Self> {
+        let (graph, unit) = traffic::graph(recording);
+        let candidates = candidates::all(recording, &graph, machine, options);
+        Self::of(recording, machine, candidates, unit, told)
+    }
+
+    /// The forecast of the ways in which the library moves a grid of all processes by weights.
+    pub(crate) fn of_grid(
+        recording: &Recording,
+        grid: &Topology,
+        machine: &Machine,
+        options: &Options,
+    ) -> Option<Self> {
+        let (graph, unit) = traffic::graph(recording);
+        let candidates = candidates::of_grid(recording, grid, &graph, machine, options);
+        Self::of(recording, machine, candidates, unit, None)
+    }
+
+    fn of(
+        recording: &Recording,
+        machine: &Machine,
+        candidates: Vec<Candidate>,
+        unit: &'static str,
+        told: Option<Link>,
+    ) -> Option<Self> {
+        let program = program::of(recording, MOST_CALLS)?;
+        let recorded = traffic::layout(recording);
+        let found = recorded.and_then(|(machine, _)| network(recording, &program, &machine));
+        let network = told.map(Network::new).or(found).unwrap_or_default();
+        let above = above(machine);
+        let run = |plan: &Plan, mark: &[u32]| {
+            let node_of: Vec<u32> =
+                plan.old_ranks().map(|old| machine.nodes()[old as usize]).collect();
+            replay(&program, RankLocations { node_of: &node_of, above: &above }, &network, mark)
+        };
+        let first = run(&candidates.first()?.plan, &[]);
+        let calls: usize = program.ranks.iter().map(Vec::len).sum();
+        let replayed: usize = first.calls.iter().map(|calls| *calls as usize).sum();
+        if calls == 0 || (replayed as f64) < LEAST_REPLAYED * calls as f64 {
+            return None;
+        }
+        // Of a long run the first half is left out, which sets it up perhaps.
+        let cut = recording.windows.values().any(|window| window.cut);
+        let mark: Vec<u32> = first.calls.iter().map(|calls| calls / 2).collect();
+        let seconds = |plan: &Plan| match cut {
+            true => run(plan, &mark).after_mark,
+            false => run(plan, &[]).seconds,
+        };
+        let foretold = |Candidate { order, by, plan }| Foretold {
+            order,
+            by,
+            seconds: seconds(&plan),
+            busiest: plan.after.max_node_edges,
+            plan,
+        };
+        let all = candidates.into_iter().map(foretold).collect();
+        Some(Self { all, network, is_told: told.is_some(), cut, unit })
+    }
+
+    /// The candidates that are foretold to gain, the best first; of those alike, the one with fewer bytes.
+    pub(crate) fn gaining(&self) -> Vec<&Foretold> {
+        let now = self.all[0].seconds;
+        let mut found: Vec<&Foretold> =
+            self.all[1..].iter().filter(|one| one.seconds * LEAST_GAIN < now).collect();
+        found.sort_by(|one, other| {
+            one.seconds.total_cmp(&other.seconds).then(one.busiest.cmp(&other.busiest))
+        });
+        found
+    }
+
+    /// The candidates that are worth a run: those that gain, and then the one with the fewest bytes if it is foretold to be
+    /// about as fast as the order of the ranks. What the processes compute is recorded on a machine that has other work, and
+    /// hides messages: two recordings of NPB BT foretold 1.16 and 1.00 of an order that took 1/1.18 of the time.
+    pub(crate) fn worth_running(&self) -> Vec<&Foretold> {
+        let first = &self.all[0];
+        let mut found = self.gaining();
+        let is_close = |one: &&Foretold| {
+            one.seconds * LEAST_GAIN >= first.seconds
+                && one.seconds < first.seconds * LEAST_GAIN
+                && (one.busiest as f64) < first.busiest as f64 * FEWER_BYTES
+        };
+        found.extend(self.all[1..].iter().filter(is_close).min_by_key(|one| one.busiest));
+        found
+    }
+
+    /// A table of the candidates, the best first.
+    pub(crate) fn text(&self) -> String {
+        let Link { latency, bandwidth } = self.network.between[0];
+        let how = if self.is_told { "as told" } else { "which fits the recorded run best" };
+        let what = if self.cut { "the recorded steps" } else { "the recorded run" };
+        let mut text = format!(
+            "\nforetold time of {what}, {:.1} us and {} between nodes, {how}:\n{:32}{:>12}{:>12}{:>14}\n",
+            latency * 1e6,
+            bits(bandwidth),
+            "",
+            "seconds",
+            "gain",
+            format!("{}, worst", self.unit)
+        );
+        let now = self.all[0].seconds;
+        let mut rows: Vec<&Foretold> = self.all[1..].iter().collect();
+        rows.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
+        for Foretold { order, seconds, busiest, .. } in
+            std::iter::once(&self.all[0]).chain(rows.into_iter().take(MOST_SHOWN))
+        {
+            let gain = now / seconds.max(1e-12);
+            let _ = writeln!(text, "{order:32}{seconds:>12.6}{gain:>12.2}{busiest:>14}");
+        }
+        text
+    }
+}
+
+/// Candidates that are listed.
+const MOST_SHOWN: usize = 8;
+
+fn bits(bandwidth: f64) -> String {
+    match bandwidth * 8.0 {
+        bits if bits < 1e9 => format!("{:.0} Mbit/s", bits / 1e6),
+        bits => format!("{:.0} Gbit/s", bits / 1e9),
+    }
+}
+
+/// For each level above the nodes, the lowest first, the group of each node.
+fn above(machine: &Machine) -> Vec<Vec<u32>> {
+    let nodes = machine.nodes();
+    let count = machine.node_sizes().len();
+    let groups = machine.above().iter().rev().map(|level| {
+        let mut groups = vec![0; count];
+        nodes.iter().zip(&level.group_of).for_each(|(node, group)| groups[*node as usize] = *group);
+        groups
+    });
+    groups.collect()
+}
+
+/// The network by which the recorded run takes about as long as it took; `None` if it was on one node.
+fn network(recording: &Recording, program: &Program, machine: &Machine) -> Option<Network> {
+    if machine.is_flat() {
+        return None;
+    }
+    let above = above(machine);
+    let places = RankLocations { node_of: machine.nodes(), above: &above };
+    // How far off it is, as a ratio. Ranks of which all was replayed can be compared.
+    let off = |network: &Network| {
+        let Replayed { ends, calls, .. } = replay(program, places, network, &[]);
+        let ratios = (0..program.ranks.len()).filter_map(|rank| {
+            let window = recording.windows.get(&(rank as u32))?;
+            let all = program.ranks[rank].len();
+            let whole = calls[rank] as usize == all && all == window.events()?.len();
+            let took = window.nanoseconds as f64 * 1e-9;
+            (whole && took > 0.0 && ends[rank] > 0.0).then(|| ends[rank] / took)
+        });
+        let mut ratios: Vec<f64> = ratios.collect();
+        ratios.sort_by(f64::total_cmp);
+        ratios.get(ratios.len() / 2).map(|middle| middle.max(middle.recip()))
+    };
+    let mut best: Option<(f64, Network)> = None;
+    for link in NETWORKS {
+        let network = Network::new(link);
+        let off = off(&network)?;
+        if best.as_ref().is_none_or(|(least, _)| off * BETTER_FIT < *least) {
+            best = Some((off, network));
+        }
+    }
+    best.map(|(_, network)| network)
+}
+
+/// "1.5us,100Gbit": a latency and the bits of a second.
+pub(crate) fn parse_network(text: &str) -> Result<Link, String> {
+    let wrong = || format!("'{text}': write a latency and bits a second, such as 1.5us,100Gbit");
+    let (latency, bandwidth) = text.split_once(',').ok_or_else(wrong)?;
+    let number = |text: &str, units: &[(&str, f64)]| -> Option<f64> {
+        let (unit, factor) = units.iter().find(|(unit, _)| text.trim().ends_with(unit))?;
+        let number: f64 = text.trim().strip_suffix(unit)?.trim().parse().ok()?;
+        Some(number * factor).filter(|number| number.is_finite() && *number > 0.0)
+    };
+    let latency = number(latency, &[("ns", 1e-9), ("us", 1e-6), ("ms", 1e-3), ("s", 1.0)]);
+    let bandwidth = bandwidth.trim().trim_end_matches("/s");
+    let bandwidth = number(bandwidth, &[("Gbit", 1.25e8), ("Mbit", 1.25e5), ("kbit", 125.0)]);
+    match (latency, bandwidth) {
+        (Some(latency), Some(bandwidth)) => Ok(Link { latency, bandwidth }),
+        _ => Err(wrong()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_are_written_with_units() {
+        let link = parse_network("60us, 200Mbit/s").unwrap();
+        assert!((link.latency - 60e-6).abs() < 1e-12 && (link.bandwidth - 25e6).abs() < 1e-3);
+        for wrong in ["60us", "60,200Mbit", "1us,200", "-1us,1Gbit", "1us,0Gbit", "infus,1Gbit"] {
+            assert!(parse_network(wrong).is_err(), "{wrong}");
+        }
+    }
+}

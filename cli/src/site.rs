@@ -1,0 +1,130 @@
+//! `cartograph site`: the reports of a site's jobs in one table.
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cartograph_core::report::{Document, Origin, Record};
+
+use crate::output::{self, Failure, Result, say};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// The directory of the reports that a pattern such as CARTOGRAPH_REPORT=/DIR/%j-%u.json has named
+    directory: PathBuf,
+    /// Only the jobs that would gain at least this: the percentage of the busiest node's edges
+    #[arg(long, value_name = "PERCENT", default_value_t = 0)]
+    least: u8,
+}
+
+/// A job, and what the topology of it that matters most has.
+struct Row {
+    origin: Origin,
+    processes: i32,
+    /// Edges of the busiest node as they are, and as they could be.
+    edges: Option<(i64, i64)>,
+    state: String,
+}
+
+impl Row {
+    fn of(document: &Document) -> Option<Self> {
+        let job = document.job.as_ref()?;
+        let origin = job.origin.clone().unwrap_or_default();
+        let open = document.topologies.iter().filter(|record| record.kept.is_some());
+        let open = open.filter_map(|record| Some((record, edges(record)?)));
+        let most = open.max_by(|one, other| gain(one.1).total_cmp(&gain(other.1)));
+        let moved = document.topologies.iter().filter(|record| record.kept.is_none()).count();
+        let (edges, state) = match most {
+            Some((record, edges)) if edges.1 < edges.0 => {
+                (Some(edges), format!("ranks kept: {}", record.kept.as_ref()?))
+            }
+            _ if moved > 0 => (None, format!("moved: topologies of {moved} kinds")),
+            _ if document.topologies.is_empty() => (None, "no topology".into()),
+            _ => (None, "nothing to gain".into()),
+        };
+        Some(Self { origin, processes: job.processes, edges, state })
+    }
+
+    fn gain(&self) -> f64 {
+        self.edges.map_or(0.0, gain)
+    }
+}
+
+/// The edges of the busiest node as they are and as they could be, of a topology whose ranks were kept.
+fn edges(record: &Record) -> Option<(i64, i64)> {
+    let effect = record.effect.as_ref()?;
+    let best =
+        effect.rejected_as_risky.map_or(effect.after.max_node_edges, |cost| cost.max_node_edges);
+    Some((effect.before.max_node_edges, best))
+}
+
+/// The part of the edges that would go.
+fn gain((now, then): (i64, i64)) -> f64 {
+    if now <= 0 { 0.0 } else { (now - then) as f64 / now as f64 }
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let files = files(&arguments.directory)?;
+    let (mut rows, mut unread) = (Vec::new(), 0);
+    for file in &files {
+        let text = fs::read_to_string(file).ok();
+        match text.and_then(|text| Row::of(&Document::read(&text).ok()?)) {
+            Some(row) => rows.push(row),
+            None => unread += 1,
+        }
+    }
+    if unread > 0 {
+        say(&format!("{unread} of {} files are no reports of a job", files.len()));
+    }
+    let least = f64::from(arguments.least) / 100.0;
+    rows.retain(|row| row.gain() >= least);
+    rows.sort_by(|one, other| {
+        let by_gain = other.gain().total_cmp(&one.gain());
+        by_gain
+            .then(other.processes.cmp(&one.processes))
+            .then_with(|| one.origin.id.cmp(&other.origin.id))
+    });
+    output::print(&output::shown(&table(&rows)))
+}
+
+/// The reports in a directory, in the order of their names.
+fn files(directory: &Path) -> Result<Vec<PathBuf>> {
+    let cannot = |error| Failure::new(format!("cannot read {}: {error}", directory.display()));
+    let entries = fs::read_dir(directory).map_err(cannot)?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let mut files: Vec<_> =
+        paths.filter(|path| path.extension().is_some_and(|end| end == "json")).collect();
+    files.sort_unstable();
+    Ok(files)
+}
+
+fn table(rows: &[Row]) -> String {
+    let head = ["gain", "edges", "processes", "job", "user", "program", "date"].map(String::from);
+    let cells = rows.iter().map(|row| {
+        let Origin { id, user, program, date, .. } = row.origin.clone();
+        let (gain, edges) = match row.edges {
+            None => ("-".into(), "-".into()),
+            Some(edges) => {
+                (format!("{:.0} %", 100.0 * gain(edges)), format!("{} -> {}", edges.0, edges.1))
+            }
+        };
+        [gain, edges, row.processes.to_string(), id, user, program, date]
+    });
+    let cells: Vec<_> = std::iter::once(head).chain(cells).collect();
+    let width = |column: usize| cells.iter().map(|row| row[column].chars().count()).max();
+    let widths: Vec<usize> = (0..cells[0].len()).map(|column| width(column).unwrap_or(0)).collect();
+    let states = std::iter::once("").chain(rows.iter().map(|row| row.state.as_str()));
+    let mut text = String::new();
+    for (row, state) in cells.iter().zip(states) {
+        let mut line = String::new();
+        for (at, (cell, width)) in row.iter().zip(&widths).enumerate() {
+            let _ = match at {
+                0..=2 => write!(line, "{cell:>width$}  "),
+                _ => write!(line, "{cell:<width$}  "),
+            };
+        }
+        text += format!("{line}{state}").trim_end();
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,254 @@
+//! The runs of one program, alone and under Cartograph, and how they differ.
+
+use std::collections::BTreeSet;
+use std::env;
+use std::ffi::OsString;
+use std::time::Duration;
+
+use cartograph_core::engine::arguments::Function;
+
+use super::Arguments;
+use super::moves::Moves;
+use crate::output::{self, Failure, Progress, Result};
+use crate::runs::command::Launch;
+use crate::runs::compare::{self, Lines};
+use crate::runs::files::{self, Files};
+use crate::runs::job::{self, Ended, Run};
+
+/// The most a program may take alone.
+const LONGEST: Duration = Duration::from_secs(3600);
+
+/// The number of times the program is run alone once more to find out whether it differs by itself from run to run.
+const DOUBTS: u32 = 3;
+
+/// The most lines, and the most files, that are named of those not compared.
+const MOST_NAMED: usize = 5;
+
+/// The result of runs in one way.
+pub(super) enum Outcome {
+    /// The same as alone, or nobody was moved.
+    Same(Moves),
+    /// Two runs differ alike from all of the program alone.
+    Differs(Moves, String),
+    /// Two runs differ, and not alike.
+    Unclear(String),
+}
+
+pub(super) struct Runs<'a> {
+    arguments: &'a Arguments,
+    launch: Launch,
+    /// The files below the working directory, if they are not too many.
+    files: Option<Files>,
+    /// The files that runs of the program alone have written, and whether another run may have been the last to.
+    written: BTreeSet<String>,
+    rewritten: bool,
+    /// The files that runs without moves left behind.
+    unmoved: Vec<Lines>,
+    alone: u32,
+    /// The number of [`DOUBTS`] that are left.
+    doubts: u32,
+    longest: Duration,
+    /// For the environment of runs under Cartograph.
+    pub(super) setting: Option<&'static str>,
+    /// The lines that differed between runs of one kind.
+    varying: BTreeSet<String>,
+}
+
+/// The traces of a run.
+struct Observed {
+    run: Run,
+    lines: Lines,
+    moves: Moves,
+}
+
+impl Observed {
+    fn failed(&self) -> bool {
+        self.run.ended != Ended::Code(0)
+    }
+}
+
+impl<'a> Runs<'a> {
+    /// Runs the program by itself, twice, to know what it does and what differs from run to run.
+    pub(super) fn alone(arguments: &'a Arguments, launch: Launch) -> Result<Self> {
+        let root = env::current_dir()
+            .map_err(|error| Failure::new(format!("cannot find the working directory: {error}")))?;
+        let mut runs = Self {
+            arguments,
+            launch,
+            files: Files::below(root),
+            written: BTreeSet::new(),
+            rewritten: false,
+            unmoved: Vec::new(),
+            alone: 0,
+            doubts: DOUBTS,
+            longest: arguments.seconds.map_or(LONGEST, Duration::from_secs),
+            setting: None,
+            varying: BTreeSet::new(),
+        };
+        let took = runs.run_alone()?.max(runs.run_alone()?);
+        if arguments.seconds.is_none() {
+            runs.longest = 10 * took + Duration::from_secs(10);
+        }
+        let line = format!("alone, twice: exit code 0, at most {:.1} s\n", took.as_secs_f64());
+        output::print(&line).map(|()| runs)
+    }
+
+    /// Runs the program under Cartograph, twice if it differs, and says on a line what came of it. `reorder` is the value
+    /// of `CARTOGRAPH_REORDER`, and `shown` what it does.
+    pub(super) fn examine(&mut self, reorder: &str, shown: &str) -> Result<Outcome> {
+        let is_off = reorder == "off";
+        let first = self.run_under(reorder, shown)?;
+        let outcome = if first.moves.are_told && first.moves.by().is_empty() && !is_off {
+            Outcome::Same(first.moves)
+        } else if self.difference(&[&first]).is_none() {
+            self.unmoved.extend(is_off.then_some(first.lines));
+            Outcome::Same(first.moves)
+        } else {
+            self.run_alone()?;
+            let second = self.run_under(reorder, shown)?;
+            self.agree(first, second)?
+        };
+        let line = match &outcome {
+            Outcome::Same(moves) => match moves.by() {
+                by if !by.is_empty() => format!("the same; moved by {}", names(&by)),
+                _ if is_off => "the same".into(),
+                _ => "no process is moved".into(),
+            },
+            Outcome::Differs(_, why) => format!("{why}, twice"),
+            Outcome::Unclear(why) => why.clone(),
+        };
+        output::print(&format!("{shown} ({reorder}): {line}\n"))?;
+        Ok(outcome)
+    }
+
+    /// Judges two runs in one way together, of which the first differs.
+    fn agree(&mut self, first: Observed, second: Observed) -> Result<Outcome> {
+        loop {
+            if let Some(why) = self.difference(&[&first, &second]) {
+                return Ok(Outcome::Differs(first.moves, why));
+            }
+            if let Some(failed) = [&first, &second].into_iter().find(|run| run.failed()) {
+                let end = failed.run.end();
+                return Ok(Outcome::Unclear(format!("in one of two runs alike it {end}")));
+            }
+            match (self.difference(&[&first]), self.difference(&[&second])) {
+                (Some(_), Some(_)) if self.doubts > 0 => {
+                    self.doubts -= 1;
+                    self.run_alone()?;
+                }
+                (Some(one), Some(other)) => {
+                    return Ok(Outcome::Unclear(format!("once {one}, and once {other}")));
+                }
+                _ => return Ok(Outcome::Same(first.moves)),
+            }
+        }
+    }
+
+    /// The first difference between all of these runs, made in one way, and all without moves.
+    fn difference(&mut self, runs: &[&Observed]) -> Option<String> {
+        let failed = runs.iter().filter(|run| run.failed()).count();
+        if failed > 0 {
+            return (failed == runs.len()).then(|| format!("it {}", runs[0].run.end()));
+        }
+        let lines: Vec<&Lines> = runs.iter().map(|run| &run.lines).collect();
+        let unmoved: Vec<&Lines> = self.unmoved.iter().collect();
+        let found = compare::compare(&unmoved, &lines, self.arguments.tolerance);
+        self.varying.extend(found.varying);
+        found.difference.map(|difference| format!("it leaves {difference}"))
+    }
+
+    /// Runs the program by itself; how long it took.
+    fn run_alone(&mut self) -> Result<Duration> {
+        self.alone += 1;
+        let shown = format!("running the program alone, {}", self.alone);
+        let alone = self.observe(&self.launch.alone(), &shown, true)?;
+        if alone.failed() {
+            let end = alone.run.end();
+            return Err(Failure::new(format!("the program fails without Cartograph: {end}")));
+        }
+        self.unmoved.push(alone.lines);
+        Ok(alone.run.took)
+    }
+
+    fn run_under(&mut self, reorder: &str, shown: &str) -> Result<Observed> {
+        let mut options: Vec<OsString> =
+            vec!["--report".into(), "--reorder".into(), reorder.into()];
+        if let Some(mpi) = &self.arguments.mpi {
+            options.extend(["--mpi".into(), mpi.into()]);
+        }
+        let command = self.launch.under_exec(self.setting, &options)?;
+        self.observe(&command, &format!("running it, {shown} ({reorder})"), false)
+    }
+
+    /// Runs a command and reads what it leaves behind.
+    fn observe(&mut self, command: &[OsString], shown: &str, alone: bool) -> Result<Observed> {
+        let progress = Progress::new(shown);
+        let run = job::run(command, self.longest);
+        drop(progress);
+        let ignored = &self.arguments.ignore;
+        let mut lines = Lines::new();
+        let written = self.files.as_mut().map_or_else(Vec::new, Files::written);
+        for (name, path) in written {
+            if !ignored.iter().any(|word| name.contains(word)) {
+                // One that cannot be read is as if it were not there.
+                let _ = files::add(&mut lines, &name, &path, ignored);
+            }
+            self.written.extend(alone.then_some(name));
+        }
+        self.rewritten |= !alone && !self.written.is_empty();
+        let run = run.map_err(|failure| match self.rewritten {
+            true => {
+                failure.with_hint("files below this directory may be as moved processes wrote them")
+            }
+            false => failure,
+        })?;
+        self.rewritten &= !alone;
+        compare::add(&mut lines, "stdout", &run.stdout, ignored);
+        let moves = Moves::read(&run.stderr);
+        Ok(Observed { run, lines, moves })
+    }
+
+    /// Has the program alone write its files again, if another run may have been the last to.
+    pub(super) fn rewrite(&mut self) -> Result<()> {
+        if self.rewritten { self.run_alone().map(drop) } else { Ok(()) }
+    }
+
+    /// Describes what was compared and what not.
+    pub(super) fn compared(&self) -> String {
+        let written: Vec<String> = self.written.iter().cloned().collect();
+        let files = match &self.files {
+            None => "no files, since there are too many below this directory".to_owned(),
+            Some(_) if written.is_empty() => {
+                "no files, since none below this directory is written".into()
+            }
+            Some(_) => format!("files, which are left as without moves: {}", listed(&written)),
+        };
+        let varying: Vec<String> = self.varying.iter().cloned().collect();
+        let varying = match varying.is_empty() {
+            true => String::new(),
+            false => format!(", and what differs from run to run: {}", listed(&varying)),
+        };
+        format!(
+            "compared: exit code, stdout, {files}\nnot compared: stderr, the order of lines{varying}\n"
+        )
+    }
+
+    /// The number of runs without moves.
+    pub(super) fn count_unmoved(&self) -> usize {
+        self.unmoved.len()
+    }
+}
+
+/// The names of functions.
+pub(super) fn names(functions: &[Function]) -> String {
+    functions.iter().map(|function| function.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// The first of some words, and how many more there are.
+fn listed(words: &[String]) -> String {
+    let more = match words.len().saturating_sub(MOST_NAMED) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    words[..words.len().min(MOST_NAMED)].join(", ") + &more
+}

@@ -1,0 +1,204 @@
+//! `cartograph tune`: finds the fastest placement of a program by a recorded run, replay, and runs in turn.
+
+mod order;
+mod rounds;
+mod ways;
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use regex::Regex;
+
+use crate::exec;
+use crate::output::{self, Failure, Progress, Result};
+use crate::rank_file::Launcher;
+use crate::runs::command::Launch;
+use crate::runs::job::{self, Ended};
+use crate::traffic;
+use rounds::Rounds;
+use ways::{Setting, Way};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Most runs of each way, in turn; 2 at least
+    #[arg(long, default_value = "5", value_parser = clap::value_parser!(u32).range(2..=1000))]
+    runs: u32,
+    /// Time limit of all runs, but for runs that have begun
+    #[arg(long, default_value = "1800")]
+    seconds: u64,
+    /// The time that the program prints: the first group of a regular expression, or its first number; by default a run
+    /// takes the time from MPI_Init to MPI_Finalize
+    #[arg(long, value_name = "REGEX")]
+    time: Option<Regex>,
+    /// Tolerance of numbers in the answers, relative to their size or, if they are smaller, to 0.001
+    #[arg(long, default_value = "1e-6")]
+    tolerance: f64,
+    /// Ignores lines of the answers that contain this text, and files whose names do; may be repeated
+    #[arg(long, value_name = "TEXT")]
+    ignore: Vec<String>,
+    /// Also tries other dims, if the program takes those of MPI_Dims_create and halos would have fewer bytes
+    #[arg(long)]
+    dims: bool,
+    /// The profile that is written, and beside it a rank file; by default PROGRAM.cartograph.json here
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+    /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
+    #[arg(long, value_name = "NAME", value_parser = crate::help::MPIS, hide_possible_values = true)]
+    mpi: Option<String>,
+    /// The launcher, the program and its arguments: mpiexec -n 64 ./app; where it is not clear which word is the
+    /// program, put -- before it
+    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// The ways that are run beside the program alone.
+const MOST_WAYS: usize = 3;
+
+/// The longest a run may take.
+const LONGEST: Duration = Duration::from_secs(24 * 3600);
+
+/// More work of others than this part of the processors makes times worth little.
+const MUCH_LOAD: f64 = 0.5;
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    if !(arguments.tolerance >= 0.0 && arguments.tolerance.is_finite()) {
+        return Err(Failure::usage("--tolerance must be a number that is not negative"));
+    }
+    let launch = Launch::of(&arguments.command)?;
+    exec::check(launch.program(), arguments.mpi.as_deref())?;
+    let name = Path::new(launch.program()).file_name().unwrap_or_default();
+    let default = PathBuf::from(format!("{}.cartograph.json", name.to_string_lossy()));
+    let file = arguments.profile.clone().unwrap_or(default);
+    output::check_place(&file)?;
+    let file = std::path::absolute(&file).unwrap_or(file);
+    job::end_jobs_when_interrupted();
+    let start = Instant::now();
+    say_load()?;
+
+    let temporary = tempfile::tempdir()
+        .map_err(|error| Failure::new(format!("cannot make a temporary directory: {error}")))?;
+    let recording = record(arguments, &launch, &temporary.path().join("run.traffic"))?;
+    let (machine, names) = traffic::layout(&recording).ok_or_else(|| {
+        Failure::new("parts of the recording are missing: is the directory for temporary files shared by all nodes? TMPDIR names another")
+    })?;
+    if names.len() < 2 {
+        return Err(Failure::new("all processes run on one node: there is nothing to place"));
+    }
+    let forecast = ways::forecast(&recording, &machine)?;
+    output::print(&forecast.text())?;
+    let better =
+        recording.topologies.iter().filter_map(|grid| traffic::better_dims(&recording, grid));
+    let better: Vec<_> = better.collect();
+    for line in &better {
+        output::print(&format!("{line}\n"))?;
+    }
+    let ranks = file.with_extension("ranks");
+    let mut chosen =
+        ways::chosen(&forecast, &recording, &machine, &names, &launch, temporary.path())?;
+    if arguments.dims {
+        chosen.extend(better.into_iter().find_map(|better| Way::of_dims(better, &machine)));
+    }
+    if chosen.len() == 1 {
+        return output::print(
+            "\nnothing is foretold to be faster than the program alone, in the order in which its ranks are started, or to send less \
+             in the same time\n",
+        );
+    }
+    let mut rounds = Rounds::new(arguments, launch, chosen, temporary.path());
+    let end = start + Duration::from_secs(arguments.seconds);
+    let interrupted = rounds.run(arguments.runs, end)?;
+    output::print(&rounds.text(forecast.unit))?;
+    let finding = rounds.finding();
+    output::print(&format!("{}\n", finding.words))?;
+    if let Some(way) = finding.best {
+        output::write(&file, &way.profile(&recording, &machine, finding.measured))?;
+        if let Setting::Ranks { text, .. } = &way.setting {
+            output::write(&ranks, text)?;
+        }
+        output::print(&used(way, &file, &ranks, recording.size))?;
+    }
+    match interrupted {
+        true => Err(Failure::new("interrupted: this is the best so far").with_code(130)),
+        false => Ok(()),
+    }
+}
+
+/// The use of a profile, in words.
+fn used(way: &Way, file: &Path, ranks: &Path, size: u32) -> String {
+    let mut text = format!("\nwritten: {}\n", file.display());
+    match &way.setting {
+        Setting::Ranks { launcher, is_old, .. } => {
+            let shown = ranks.display();
+            let usage = match launcher {
+                Launcher::Openmpi if *is_old => {
+                    format!("mpiexec --rankfile {shown} -n {size} PROGRAM")
+                }
+                _ => launcher.usage_words(&shown.to_string(), size),
+            };
+            // Not by the profile, whose order of the world would come on top of the rank file's.
+            let combining = "env CARTOGRAPH_COMBINE=on cartograph exec --reorder off PROGRAM";
+            let usage = if way.combines { usage.replace("PROGRAM", combining) } else { usage };
+            let _ = writeln!(text, "written: {shown}\nstart it by: {usage}");
+        }
+        Setting::World(_) | Setting::Weights(_) | Setting::Dims(_) | Setting::Alone => {
+            let _ = writeln!(
+                text,
+                "use it by: mpiexec -n {size} cartograph exec --profile {} PROGRAM",
+                file.display()
+            );
+        }
+    }
+    text
+}
+
+/// Says that other work makes times worth little.
+fn say_load() -> Result<()> {
+    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: f64 = text.split(' ').next().and_then(|word| word.parse().ok()).unwrap_or(0.0);
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    if load > MUCH_LOAD * processors as f64 {
+        output::print(&format!(
+            "this machine has other work: a load of {load:.1} on {processors} processors; times beside it are worth little\n"
+        ))?;
+    }
+    Ok(())
+}
+
+/// Runs the program under the recorder.
+fn record(
+    arguments: &Arguments,
+    launch: &Launch,
+    directory: &Path,
+) -> Result<cartograph_traffic::Recording> {
+    let mut options: Vec<OsString> = vec!["--record".into(), directory.into()];
+    if let Some(mpi) = &arguments.mpi {
+        options.extend(["--mpi".into(), mpi.into()]);
+    }
+    let progress = Progress::new("recording a run");
+    let run = job::run(&launch.under_exec(None, &options)?, LONGEST);
+    drop(progress);
+    let run = run?;
+    if run.ended != Ended::Code(0) {
+        return Err(Failure::new(format!("the program under the recorder {}", run.end())));
+    }
+    traffic::read(directory).map_err(|failure| {
+        failure.with_hint("is TMPDIR shared by all nodes? name a directory that is")
+    })
+}
+
+/// Writes the profile of what is foretold, without running anything.
+pub(crate) fn write_foretold(recording: &cartograph_traffic::Recording, file: &Path) -> Result<()> {
+    let Some((machine, _)) = traffic::layout(recording) else {
+        return Err(Failure::new("--profile: parts of the recording are missing"));
+    };
+    let forecast = ways::forecast(recording, &machine)?;
+    let Some(best) = forecast.gaining().into_iter().next() else {
+        return Err(Failure::new(
+            "--profile: nothing is foretold to be faster, so there is no profile",
+        ));
+    };
+    let way = Way::foretold(best, &forecast.all[0], &machine);
+    output::write(file, &way.profile(recording, &machine, None))
+}

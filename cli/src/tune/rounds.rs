@@ -1,0 +1,292 @@
+//! Runs of the program in each way, in turn.
+
+use std::env;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use cartograph_traffic::Recording;
+
+use super::ways::Way;
+use super::{Arguments, LONGEST};
+use crate::output::{Progress, Result};
+use crate::runs::command::Launch;
+use crate::runs::compare::{self, Lines};
+use crate::runs::files::{self, Files};
+use crate::runs::job::{self, Ended};
+use crate::runs::measure::{Gain, median};
+
+/// A way of which each run is slower than each of the best by so much after two rounds is not run again.
+const CLEARLY_BEHIND: f64 = 1.15;
+
+/// The least gain that is worth a setting, however sure.
+const LEAST_GAIN: f64 = 1.02;
+
+/// A way with its runs.
+struct Runs {
+    way: Way,
+    times: Vec<f64>,
+    lines: Vec<Lines>,
+    /// Why it is not run any more.
+    dropped: Option<String>,
+    /// True if that is because the program prints something else.
+    differs: bool,
+}
+
+pub(super) struct Rounds<'a> {
+    arguments: &'a Arguments,
+    launch: Launch,
+    files: Option<Files>,
+    /// The directory in which processes note how long they ran.
+    clock: PathBuf,
+    time: Time,
+    /// The first is the program alone.
+    all: Vec<Runs>,
+}
+
+/// The time that is compared.
+#[derive(Clone, Copy, PartialEq)]
+enum Time {
+    /// From `MPI_Init` to `MPI_Finalize`.
+    OfJob,
+    /// Of the launcher, where not all processes come to `MPI_Finalize`.
+    OfLauncher,
+    /// Printed by the program.
+    Printed,
+}
+
+/// The result of all rounds.
+pub(super) struct Finding<'a> {
+    pub(super) words: String,
+    pub(super) best: Option<&'a Way>,
+    pub(super) measured: Option<(f64, f64)>,
+}
+
+impl<'a> Rounds<'a> {
+    /// Rounds of these ways, with a directory for files.
+    pub(super) fn new(
+        arguments: &'a Arguments,
+        launch: Launch,
+        ways: Vec<Way>,
+        directory: &Path,
+    ) -> Self {
+        let runs =
+            |way| Runs { way, times: Vec::new(), lines: Vec::new(), dropped: None, differs: false };
+        let files = env::current_dir().ok().and_then(Files::below);
+        let time = if arguments.time.is_some() { Time::Printed } else { Time::OfJob };
+        let clock = directory.join("clock");
+        Self { arguments, launch, files, clock, time, all: ways.into_iter().map(runs).collect() }
+    }
+
+    /// Runs all ways in turn; whether that was interrupted after enough of them.
+    pub(super) fn run(&mut self, rounds: u32, end: Instant) -> Result<bool> {
+        for round in 0..rounds {
+            if round >= 2 && Instant::now() >= end {
+                break;
+            }
+            for at in 0..self.all.len() {
+                if self.all[at].dropped.is_some() {
+                    continue;
+                }
+                match self.run_once(at, round) {
+                    Err(_) if job::is_interrupted() && round >= 2 => return Ok(true),
+                    other => other?,
+                }
+            }
+            if round >= 1 {
+                self.drop_those_behind();
+            }
+            if self.all[1..].iter().all(|runs| runs.dropped.is_some()) {
+                break;
+            }
+        }
+        Ok(false)
+    }
+
+    fn run_once(&mut self, at: usize, round: u32) -> Result<()> {
+        let way = &self.all[at].way;
+        let mut mpi: Vec<OsString> = Vec::new();
+        if let Some(name) = &self.arguments.mpi {
+            mpi.extend(["--mpi".into(), name.into()]);
+        }
+        let clock = (self.time == Time::OfJob).then_some(&*self.clock);
+        let command = way.command(&self.launch, &mpi, clock)?;
+        let progress = Progress::new(&format!("round {}: {}", round + 1, way.order));
+        let run = job::run(&command, LONGEST);
+        drop(progress);
+        let run = run?;
+        let ignored = &self.arguments.ignore;
+        let mut lines = Lines::new();
+        let is_time = |line: &&str| match &self.arguments.time {
+            Some(regex) => regex.is_match(line),
+            None => false,
+        };
+        let answers: Vec<&str> = run.stdout.lines().filter(|line| !is_time(line)).collect();
+        compare::add(&mut lines, "stdout", &answers.join("\n"), ignored);
+        for (name, path) in self.files.as_mut().map_or_else(Vec::new, Files::written) {
+            if !ignored.iter().any(|word| name.contains(word)) {
+                // One that cannot be read is as if it were not there.
+                let _ = files::add(&mut lines, &name, &path, ignored);
+            }
+        }
+        let noted = clock.and_then(noted);
+        if (at, round, noted) == (0, 0, None) && self.time == Time::OfJob {
+            self.time = Time::OfLauncher;
+        }
+        let time = match (self.time, &self.arguments.time) {
+            (Time::OfJob, _) => noted,
+            (_, None) => Some(run.took.as_secs_f64()),
+            (_, Some(regex)) => printed(regex, &run.stdout).or_else(|| printed(regex, &run.stderr)),
+        };
+        let runs = &mut self.all[at];
+        if run.ended != Ended::Code(0) {
+            runs.dropped = Some(format!("it {}", run.end()));
+        } else if let Some(time) = time {
+            runs.times.push(time);
+            runs.lines.push(lines);
+        } else {
+            runs.dropped = Some(match self.time {
+                Time::Printed => "it prints no such time".to_owned(),
+                _ => "not all processes come to MPI_Finalize".to_owned(),
+            });
+        }
+        if let (0, Some(why)) = (at, &runs.dropped) {
+            return Err(crate::output::Failure::new(format!("the program by itself: {why}")));
+        }
+        Ok(())
+    }
+
+    /// Leaves out ways that are clearly behind, or give other answers.
+    fn drop_those_behind(&mut self) {
+        let (alone, others) = self.all.split_at_mut(1);
+        let known: Vec<&Lines> = alone[0].lines.iter().collect();
+        let running = others.iter().filter(|runs| runs.dropped.is_none());
+        let times = std::iter::once(&alone[0]).chain(running).map(|runs| &runs.times);
+        let best = times.min_by(|one, other| median(one).total_cmp(&median(other)));
+        // The slowest run of the best: where runs are far apart, nobody is clearly behind.
+        let best = best.map_or(f64::INFINITY, |times| times.iter().copied().fold(0.0, f64::max));
+        for runs in others.iter_mut().filter(|runs| runs.dropped.is_none()) {
+            let lines: Vec<&Lines> = runs.lines.iter().collect();
+            let found = compare::compare(&known, &lines, self.arguments.tolerance);
+            if let Some(difference) = found.difference {
+                runs.dropped = Some(format!("other answers: it leaves {difference}"));
+                runs.differs = true;
+            } else if runs.times.iter().all(|time| *time > best * CLEARLY_BEHIND) {
+                runs.dropped = Some("clearly slower".to_owned());
+            }
+        }
+    }
+
+    /// A table of what was measured.
+    pub(super) fn text(&self, unit: &str) -> String {
+        let time = match self.time {
+            Time::OfJob => "from MPI_Init to MPI_Finalize",
+            Time::OfLauncher => "of the launcher",
+            Time::Printed => "printed",
+        };
+        let mut text = format!(
+            "\n{:40}{:>10}{:>22}{:>8}{:>10}{:>14}{:>6}\n",
+            format!("measured, {time}"),
+            "time, s",
+            "least to most",
+            "gain",
+            "foretold",
+            format!("{unit}, worst"),
+            "runs"
+        );
+        for runs in &self.all {
+            let gain = Gain::of(&self.all[0].times, &runs.times);
+            let gain = gain.map_or_else(|| "-".to_owned(), |gain| format!("{:.2}", gain.mean));
+            let least = runs.times.iter().copied().fold(f64::INFINITY, f64::min);
+            let most = runs.times.iter().copied().fold(0.0, f64::max);
+            let spread = format!("{least:.3} to {most:.3}");
+            let Way { order, foretold, busiest, .. } = &runs.way;
+            let _ = write!(
+                text,
+                "{order:40}{:>10.3}{spread:>22}{gain:>8}{:>10}{:>14}{:>6}",
+                median(&runs.times),
+                foretold.map_or_else(|| "-".to_owned(), |foretold| format!("{foretold:.2}")),
+                busiest.map_or_else(|| "-".to_owned(), |busiest| busiest.to_string()),
+                runs.times.len()
+            );
+            match &runs.dropped {
+                Some(why) => drop(writeln!(text, "  {why}")),
+                None => text.push('\n'),
+            }
+        }
+        text + "\n"
+    }
+
+    /// The way that is surely faster than the program alone by most, if there is one.
+    pub(super) fn finding(&self) -> Finding<'_> {
+        let alone = &self.all[0].times;
+        let best = |among: &dyn Fn(&Runs) -> bool, is_enough: &dyn Fn(&Gain) -> bool| {
+            let others = self.all[1..].iter().filter(|runs| among(runs));
+            let gains = others.filter_map(|runs| Some((runs, Gain::of(alone, &runs.times)?)));
+            gains
+                .filter(|(_, gain)| is_enough(gain))
+                .max_by(|(_, one), (_, other)| one.mean.total_cmp(&other.mean))
+        };
+        let remains = |runs: &Runs| runs.dropped.is_none();
+        let is_sure = |gain: &Gain| gain.least > 1.0 && gain.mean >= LEAST_GAIN;
+        let sure = best(&remains, &is_sure);
+        let mut words = match (&sure, best(&remains, &|gain| gain.most > LEAST_GAIN)) {
+            (Some((runs, gain)), _) => format!(
+                "{} is {:.2} times as fast as the program alone ({:.2} to {:.2}, in 19 of 20 cases)",
+                runs.way.order, gain.mean, gain.least, gain.most
+            ),
+            (None, Some((runs, gain))) => format!(
+                "nothing is surely faster than the program alone: {} has {:.2} ({:.2} to {:.2}); more --runs, or fewer \
+                 others on the machine, may tell",
+                runs.way.order, gain.mean, gain.least, gain.most
+            ),
+            _ => "nothing is faster than the program alone, in the order in which its ranks are started"
+                .to_owned(),
+        };
+        let least = sure.as_ref().map_or(LEAST_GAIN, |(_, gain)| gain.mean);
+        if let Some((runs, gain)) = best(&|runs| runs.differs, &|gain| gain.mean > least) {
+            let _ = write!(
+                words,
+                "; {} is {:.2} times as fast with other answers: if they only tell times or where processes are, leave \
+                 them out by --ignore and a word of them",
+                runs.way.order, gain.mean
+            );
+        }
+        let measured = sure.as_ref().map(|(runs, _)| (median(alone), median(&runs.times)));
+        Finding { words, best: sure.map(|(runs, _)| &runs.way), measured }
+    }
+}
+
+/// The time from `MPI_Init` to `MPI_Finalize` that all processes have noted. The directory is free for the next run then.
+fn noted(directory: &Path) -> Option<f64> {
+    let found = Recording::open(directory).ok();
+    let _ = fs::remove_dir_all(directory);
+    let found = found.filter(|job| job.missing() + job.cut_short == 0)?;
+    Some(found.nanoseconds as f64 * 1e-9)
+}
+
+/// The last time that a program prints.
+fn printed(regex: &regex::Regex, text: &str) -> Option<f64> {
+    let found = regex.captures_iter(text).last()?;
+    let words = found.get(1).or(found.get(0))?.as_str();
+    let is_number = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
+    let mut numbers = words.split(|c| !is_number(c)).filter_map(|word| word.parse().ok());
+    numbers.find(|time: &f64| *time > 0.0 && time.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_last_time_is_taken() {
+        let text = "Step 1 took 3 s\nSolve   1.25e+00 s\nSolve 2.5 s\n";
+        let time = |regex: &str| printed(&regex::Regex::new(regex).unwrap(), text);
+        assert_eq!(time("Solve.*"), Some(2.5));
+        assert_eq!(time("Solve +([^ ]+)"), Some(2.5));
+        assert_eq!(time("took (.*)"), Some(3.0));
+        assert_eq!(time("Other.*"), None);
+    }
+}

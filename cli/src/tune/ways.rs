@@ -1,0 +1,282 @@
+//! The ways in which a program is run: alone, its grids moved by weights, or its ranks started in another order.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use cartograph_core::engine::combine::Payload;
+use cartograph_core::machine::Machine;
+use cartograph_core::mapping::Options;
+use cartograph_core::profile::{Profile, SCHEMA};
+use cartograph_traffic::{Recording, Topology};
+
+use crate::output::{self, Failure, Result};
+use crate::predict::{By, Forecast, Foretold};
+use crate::rank_file::{self, Launcher};
+use crate::runs::command::Launch;
+use crate::traffic::BetterDims;
+
+use super::MOST_WAYS;
+use super::order::WorldOrder;
+
+/// The functions whose blocks the library combines.
+const COMBINABLE: [(&str, Payload); 2] =
+    [("MPI_Neighbor_allgather", Payload::Same), ("MPI_Neighbor_alltoall", Payload::Each)];
+
+/// The setting that makes a way.
+#[derive(Clone)]
+pub(crate) enum Setting {
+    /// None: the program alone.
+    Alone,
+    /// The library, and what grids weigh, unless that is left to it.
+    Weights(Option<String>),
+    /// The library, and `CARTOGRAPH_DIMS`.
+    Dims(String),
+    /// A rank file of this text, which is in `file` while ways are run; `is_old` where Open MPI has its old option.
+    Ranks { launcher: Launcher, text: String, file: PathBuf, is_old: bool },
+    /// MPI_COMM_WORLD in the order of this profile, where no rank file for the launcher is known.
+    World(PathBuf),
+}
+
+/// A way.
+#[derive(Clone)]
+pub(crate) struct Way {
+    pub(super) order: String,
+    /// The foretold speed relative to the program alone, of the placement; only the recorded grid can be foretold.
+    pub(super) foretold: Option<f64>,
+    /// Bytes, or messages where all are empty, that leave the busiest node.
+    pub(super) busiest: Option<i64>,
+    pub(crate) setting: Setting,
+    /// True if small blocks of neighborhood collectives share messages.
+    pub(super) combines: bool,
+    /// The node on which each rank works.
+    pub(super) node_of: Vec<u32>,
+}
+
+/// The grid of all processes that the program lets be moved, if there is one.
+fn grid(recording: &Recording) -> Option<&Topology> {
+    recording.topologies.iter().find(|known| {
+        known.reorder
+            && known.function == "MPI_Cart_create"
+            && known.dims.iter().product::<u32>() == recording.size
+    })
+}
+
+/// The forecast of all ways.
+pub(super) fn forecast(recording: &Recording, machine: &Machine) -> Result<Forecast> {
+    let options = Options::default();
+    let found = match grid(recording) {
+        Some(grid) => Forecast::of_grid(recording, grid, machine, &options),
+        None => Forecast::new(recording, machine, &options, None),
+    };
+    found.ok_or_else(|| {
+        Failure::new(
+            "the recorded run cannot be replayed, perhaps because several threads call MPI: cartograph plan --traffic places \
+             ranks by their bytes",
+        )
+    })
+}
+
+/// The program alone, and the best of the others; rank files are in `directory`.
+pub(super) fn chosen(
+    forecast: &Forecast,
+    recording: &Recording,
+    machine: &Machine,
+    names: &[String],
+    launch: &Launch,
+    directory: &Path,
+) -> Result<Vec<Way>> {
+    let first = &forecast.all[0];
+    let mut ways = vec![Way::new(first, first, machine, Setting::Alone)];
+    let combines = may_combine(recording, machine);
+    let most = if combines { 1 } else { MOST_WAYS };
+    let mut worth_running = forecast.worth_running();
+    // Mirrored orders, for example: one of them is enough.
+    worth_running.dedup_by_key(|one| (one.seconds.to_bits(), one.busiest));
+    for (number, one) in (1..).zip(worth_running.into_iter().take(most)) {
+        let setting = match &one.by {
+            By::Weights(weights) => Setting::Weights(weights.clone()),
+            By::Ranks => {
+                let Some(launcher) = launcher(launch, &recording.mpi) else {
+                    let file = directory.join(format!("profile-{number}.json"));
+                    let way = Way::new(one, first, machine, Setting::World(file.clone()));
+                    output::write(&file, &way.profile(recording, machine, None))?;
+                    ways.push(way);
+                    continue;
+                };
+                let node_of = rank_file::launch_order(&one.plan, machine);
+                let text = launcher.write(&node_of, names)?;
+                let text =
+                    if launcher == Launcher::Openmpi { widened(text, machine) } else { text };
+                let file = directory.join(format!("ranks-{number}"));
+                output::write(&file, &text)?;
+                let is_old =
+                    recording.mpi.contains("Open MPI v4") || recording.mpi.contains("Open MPI v3");
+                Setting::Ranks { launcher, text, file, is_old }
+            }
+        };
+        ways.push(Way::new(one, first, machine, setting));
+    }
+    if combines {
+        let combined: Vec<Way> = ways.iter().map(Way::combined).collect();
+        ways.extend(combined);
+    }
+    Ok(ways)
+}
+
+/// Returns whether small blocks of neighborhood collectives between nodes might share messages.
+fn may_combine(recording: &Recording, machine: &Machine) -> bool {
+    let nodes = machine.nodes();
+    let called = COMBINABLE.iter().filter(|(name, _)| recording.collectives.contains_key(*name));
+    let Some(most) = called.map(|(_, payload)| payload.most_bytes() as u64).max() else {
+        return false;
+    };
+    recording.edges.iter().any(|edge| {
+        nodes[edge.from as usize] != nodes[edge.to as usize]
+            && edge.count.bytes <= most.saturating_mul(edge.count.messages)
+    })
+}
+
+/// The kind of rank file that a launcher takes.
+fn launcher(launch: &Launch, mpi: &str) -> Option<Launcher> {
+    Some(match launch.starter()?.1 {
+        "srun" => Launcher::Slurm,
+        "flux" => Launcher::Flux,
+        _ if mpi.starts_with("Open MPI") => Launcher::Openmpi,
+        "mpiexec" | "mpirun" if mpi.starts_with("MPICH") => Launcher::Mpich,
+        _ => return None,
+    })
+}
+
+/// A rank file whose ranks may be on any core of nodes like this one, where these have fewer cores than ranks: Open MPI
+/// ends with a core that is not there.
+fn widened(text: String, machine: &Machine) -> String {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    if machine.node_sizes().iter().all(|size| *size <= cores) {
+        return text;
+    }
+    let slot = |line: &str| {
+        let rank = line.split(" slot=").next().unwrap_or_default();
+        format!("{rank} slot=0-{}\n", cores - 1)
+    };
+    text.lines().map(slot).collect()
+}
+
+impl Way {
+    fn new(one: &Foretold, first: &Foretold, machine: &Machine, setting: Setting) -> Self {
+        let nodes = machine.nodes();
+        Self {
+            order: one.order.clone(),
+            foretold: Some(first.seconds / one.seconds.max(1e-12)),
+            busiest: Some(one.busiest),
+            setting,
+            combines: false,
+            node_of: one.plan.old_ranks().map(|old| nodes[old as usize]).collect(),
+        }
+    }
+
+    /// The order in which the program is started, with other dims; `None` if no small box has them.
+    pub(super) fn of_dims(better: BetterDims, machine: &Machine) -> Option<Self> {
+        Some(Self {
+            order: format!("dims {}", better.better),
+            foretold: None,
+            busiest: None,
+            setting: Setting::Dims(better.sides?),
+            combines: false,
+            node_of: machine.nodes().to_vec(),
+        })
+    }
+
+    /// This placement with small blocks combined.
+    fn combined(&self) -> Self {
+        let order = format!("{}, blocks combined", self.order);
+        Self { order, combines: true, ..self.clone() }
+    }
+
+    /// A way that nobody has run.
+    pub(super) fn foretold(one: &Foretold, first: &Foretold, machine: &Machine) -> Self {
+        let setting = match &one.by {
+            By::Weights(weights) => Setting::Weights(weights.clone()),
+            By::Ranks => Setting::Alone,
+        };
+        Self::new(one, first, machine, setting)
+    }
+
+    /// The command; `mpi` is for `cartograph exec`, which takes the time in the directory `clock`, if there is one.
+    pub(super) fn command(
+        &self,
+        launch: &Launch,
+        mpi: &[OsString],
+        clock: Option<&Path>,
+    ) -> Result<Vec<OsString>> {
+        let placed;
+        let launch = match &self.setting {
+            Setting::Ranks { launcher, text, file, is_old } => {
+                placed = launch.with_ranks(*launcher, file, text, *is_old)?;
+                &placed
+            }
+            _ => launch,
+        };
+        let mut options: Vec<OsString> = Vec::new();
+        if let Some(directory) = clock {
+            options.extend(["--clock".into(), directory.into()]);
+        }
+        match &self.setting {
+            Setting::Weights(weights) => {
+                options.extend(["--reorder".into(), "on".into()]);
+                if let Some(weights) = weights {
+                    options.extend(["--weights".into(), weights.into()]);
+                }
+            }
+            Setting::Dims(_) => options.extend(["--reorder".into(), "on".into()]),
+            Setting::World(profile) => {
+                options.extend(["--profile".into(), profile.into()]);
+            }
+            _ if self.combines => options.extend(["--reorder".into(), "off".into()]),
+            _ if options.is_empty() => return Ok(launch.alone()),
+            _ => {}
+        }
+        options.extend(mpi.iter().cloned());
+        let setting = match &self.setting {
+            Setting::Dims(sides) => Some(format!("CARTOGRAPH_DIMS={sides}")),
+            _ => self.combines.then(|| "CARTOGRAPH_COMBINE=on".to_owned()),
+        };
+        launch.under_exec(setting.as_deref(), &options)
+    }
+
+    /// The file of this way's profile.
+    pub(super) fn profile(
+        &self,
+        recording: &Recording,
+        machine: &Machine,
+        measured: Option<(f64, f64)>,
+    ) -> String {
+        let (weights, dims) = match &self.setting {
+            Setting::Weights(weights) => (weights.clone(), None),
+            Setting::Dims(sides) => (None, Some(sides.clone())),
+            _ => (None, None),
+        };
+        let moves_grids = matches!(self.setting, Setting::Weights(_) | Setting::Dims(_));
+        let world = if moves_grids { None } else { WorldOrder::new(machine, &self.node_of) };
+        let world = world.filter(|world| (0..).zip(&world.new_ranks).any(|(old, new)| old != *new));
+        let mut node_sizes = machine.node_sizes();
+        node_sizes.sort_unstable();
+        node_sizes.dedup();
+        let program = recording.program.split(' ').next().unwrap_or_default();
+        let profile = Profile {
+            schema: SCHEMA,
+            program: program.rsplit('/').next().unwrap_or_default().to_owned(),
+            processes: recording.size as usize,
+            node_sizes,
+            order: self.order.clone(),
+            weights,
+            dims,
+            moves_grids,
+            combines_blocks: self.combines,
+            orders_world: world.is_some(),
+            foretold: self.foretold,
+            measured,
+        };
+        let lines = [Some(profile.json()), world.map(|world| world.json())];
+        lines.into_iter().flatten().map(|line| line + "\n").collect()
+    }
+}

@@ -1,0 +1,174 @@
+//! Graphs: Cartograph beside METIS' recursive bisection, whose parts are repaired to exact sizes.
+
+use std::time::Instant;
+
+use cartograph_core::machine::Machine;
+use cartograph_core::mapping::{Adjacency, Cost, Csr, Objective, Options, plan_graph};
+use cartograph_lab::Table;
+use metis::option::Seed;
+
+use crate::generate;
+
+/// A graph and the nodes for it.
+struct Instance {
+    name: &'static str,
+    graph: Csr,
+    sizes: Vec<usize>,
+}
+
+/// `count` nodes that together have a place for every vertex, as even as can be.
+fn even(graph: Csr, name: &'static str, count: usize) -> Instance {
+    let vertices = graph.vertices();
+    let sizes = (0..count).map(|i| (i + 1) * vertices / count - i * vertices / count).collect();
+    Instance { name, graph, sizes }
+}
+
+/// Nodes of different sizes, of which every fourth is half as large and every tenth twice.
+fn uneven(graph: Csr, name: &'static str, count: usize) -> Instance {
+    let vertices = graph.vertices();
+    let share = |i: usize| {
+        if i % 10 == 9 {
+            4
+        } else if i % 4 == 3 {
+            1
+        } else {
+            2
+        }
+    };
+    let all: usize = (0..count).map(share).sum();
+    let upto = |i: usize| (0..i).map(share).sum::<usize>() * vertices / all;
+    let sizes = (0..count).map(|i| upto(i + 1) - upto(i)).collect();
+    Instance { name, graph, sizes }
+}
+
+fn instances() -> Vec<Instance> {
+    use generate::{communities, geometric, grid, scale_free, tetrahedra, triangles, weighted};
+    vec![
+        even(grid(50, 48, 1), "grid 50x48", 50),
+        even(grid(16, 15, 10), "grid 16x15x10", 50),
+        even(grid(40, 40, 40), "grid 40x40x40", 500),
+        even(grid(317, 316, 1), "grid 317x316", 512),
+        even(triangles(1000, 1), "triangles 1k", 8),
+        even(triangles(4720, 2), "triangles 5k", 59),
+        even(triangles(32768, 3), "triangles 33k", 512),
+        even(triangles(100_000, 4), "triangles 100k", 128),
+        even(triangles(300_000, 17), "triangles 300k", 1024),
+        even(triangles(1_000_000, 18), "triangles 1M", 1024),
+        uneven(triangles(10_000, 5), "triangles 10k, uneven", 100),
+        even(weighted(&triangles(10_000, 6), 100, 1), "triangles 10k, weighted", 100),
+        even(tetrahedra(20), "tetrahedra 4k", 60),
+        even(tetrahedra(40), "tetrahedra 31k", 256),
+        even(geometric(32768, 14.0, 7), "geometric 33k", 512),
+        even(geometric(2000, 10.0, 8), "geometric 2k", 16),
+        uneven(weighted(&geometric(8000, 12.0, 9), 1000, 2), "geometric 8k, weighted, uneven", 90),
+        even(scale_free(3000, 3, 10), "scale-free 3k", 32),
+        even(scale_free(20_000, 2, 11), "scale-free 20k", 128),
+        even(communities(6144, 48, 8, 12), "communities 6k", 128),
+        even(communities(5000, 30, 4, 13), "communities of 30, nodes of 50", 100),
+    ]
+}
+
+/// The section, and whether all aims are met: worse than METIS on none.
+pub(crate) fn section() -> (Vec<Table>, bool) {
+    let mut table = Table::new(
+        "Graphs",
+        "graph | vertices, edges | nodes | before | METIS | its time | Cartograph | time | J_sum to METIS | max first",
+    );
+    let (mut sum, mut worst) = (0.0, 0f64);
+    let instances = instances();
+    for Instance { name, graph, sizes } in &instances {
+        let (metis, _, metis_time) = metis(graph, sizes);
+        let layout = Machine::blocks(sizes);
+        let begin = Instant::now();
+        let plan = plan_graph(graph, &layout, &Options::default());
+        let time = begin.elapsed().as_secs_f64();
+        let max = plan_graph(
+            graph,
+            &layout,
+            &Options { objective: Objective::Max, ..Options::default() },
+        );
+        let ratio = plan.after.inter_node_edges as f64 / metis.inter_node_edges as f64;
+        sum += ratio.ln();
+        worst = worst.max(ratio);
+        table.row(&format!(
+            "{name} | {}, {} | {} | {} | {} | {:.0} ms | {} | {:.0} ms | {ratio:.3} | {}",
+            graph.vertices(),
+            graph.len(),
+            sizes.len(),
+            figures(plan.before),
+            figures(metis),
+            metis_time * 1e3,
+            figures(plan.after),
+            time * 1e3,
+            figures(max.after),
+        ));
+    }
+    let mean = (sum / instances.len() as f64).exp();
+    table.row(&format!("geometric mean | - | - | - | - | - | - | - | {mean:.3} | -"));
+    (vec![table], worst <= 1.0)
+}
+
+fn figures(cost: Cost) -> String {
+    format!("{}/{}", cost.inter_node_edges, cost.max_node_edges)
+}
+
+/// The result of METIS' recursive bisection: the part of each vertex, and the seconds that it took. The best of three
+/// seeds.
+pub(crate) fn metis(graph: &Csr, sizes: &[usize]) -> (Cost, Vec<u32>, f64) {
+    let (mut starts, mut targets, mut weights) = (vec![0], Vec::new(), Vec::new());
+    for vertex in 0..graph.vertices() {
+        for (to, weight) in graph.edges(vertex) {
+            targets.push(to as i32);
+            weights.push(weight as i32);
+        }
+        starts.push(targets.len() as i32);
+    }
+    let all = graph.vertices() as f32;
+    let shares: Vec<f32> = sizes.iter().map(|size| *size as f32 / all).collect();
+    let runs = (1..=3).map(|seed| {
+        let mut part = vec![0; graph.vertices()];
+        let begin = Instant::now();
+        metis::Graph::new(1, sizes.len() as i32, &starts, &targets)
+            .expect("a graph of METIS")
+            .set_adjwgt(&weights)
+            .set_tpwgts(&shares)
+            .set_option(Seed(seed))
+            .part_recursive(&mut part)
+            .expect("METIS finds parts");
+        let time = begin.elapsed().as_secs_f64();
+        let mut part: Vec<u32> = part.into_iter().map(|part| part as u32).collect();
+        repair(graph, sizes, &mut part);
+        (graph.cost(&part), part, time)
+    });
+    runs.min_by_key(|(cost, ..)| cost.inter_node_edges).expect("three runs")
+}
+
+/// Moves vertices out of parts that are too large into parts that are too small, always the one that
+/// costs least.
+fn repair(graph: &Csr, sizes: &[usize], part: &mut [u32]) {
+    let mut surplus: Vec<i64> = sizes.iter().map(|size| -(*size as i64)).collect();
+    for part in part.iter() {
+        surplus[*part as usize] += 1;
+    }
+    while surplus.iter().any(|surplus| *surplus > 0) {
+        let mut best = (i64::MIN, 0, 0);
+        let mut weight_to = vec![0; sizes.len()];
+        let small = surplus.iter().position(|surplus| *surplus < 0).expect("as much is missing");
+        for vertex in 0..part.len() {
+            let from = part[vertex] as usize;
+            if surplus[from] <= 0 {
+                continue;
+            }
+            graph.edges(vertex).for_each(|(to, weight)| weight_to[part[to] as usize] += weight);
+            let near = graph.edges(vertex).map(|(to, _)| part[to] as usize);
+            for to in near.chain([small]).filter(|to| surplus[*to] < 0) {
+                best = best.max((weight_to[to] - weight_to[from], vertex, to));
+            }
+            graph.edges(vertex).for_each(|(to, _)| weight_to[part[to] as usize] = 0);
+        }
+        let (_, vertex, to) = best;
+        surplus[part[vertex] as usize] -= 1;
+        surplus[to] += 1;
+        part[vertex] = to as u32;
+    }
+}

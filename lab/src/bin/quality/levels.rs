@@ -1,0 +1,232 @@
+//! Switches above the nodes: what `docs/results/quality.md` says about mappings through them.
+
+use cartograph_core::machine::{Kind, Machine};
+use cartograph_core::mapping::{Adjacency, Grid, Offset, Options, plan_cart, plan_graph};
+use cartograph_lab::Table;
+
+use crate::generate::{self, Random};
+use crate::instances::many;
+use crate::sharedmap::SharedMap;
+use crate::switches::{Allocation, Figures, Row, graph_of, row, width};
+use crate::{clock, memory, named};
+
+/// The step through the 720 grids, if CARTOGRAPH_QUALITY_STEP gives one: 11 has no divisor with what they come in, so
+/// that all kinds of them are among them.
+const STEP: usize = 1;
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0), |(sum, count), value| (sum + value.ln(), count + 1));
+    (sum / f64::from(count.max(1))).exp()
+}
+
+fn ratio(value: Option<f64>) -> String {
+    value.map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"))
+}
+
+/// The section, and whether all aims are met.
+pub(crate) fn section() -> (Vec<Table>, bool) {
+    let step = std::env::var("CARTOGRAPH_QUALITY_STEP")
+        .ok()
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(STEP);
+    let mut rival = SharedMap::start();
+    let mut table = Table::new(
+        "Switches above the nodes",
+        "switches | instances | rank order | nodes only | METIS twice | SharedMap fast | eco | Cartograph | its most | \
+         no worse than eco | in 10 ms | no worse than eco, in 10 ms | time: Cartograph, in 10 ms, METIS, fast, eco | \
+         more between switches than rank order",
+    );
+    let mut met = true;
+    let mut of_nodes = Table::new(
+        "What nodes pay for switches",
+        "switches | edges between nodes | at most | of the busiest node | its most",
+    );
+    let mut random = Random::new(13);
+    let mut shared: Vec<Vec<Option<Figures>>> = Vec::new();
+    for allocation in Allocation::ALL {
+        let mut rows = Vec::new();
+        for (at, instance) in many().iter().step_by(step).enumerate() {
+            let grid = instance.grid();
+            let sizes = instance.layout.node_sizes();
+            let width = width(sizes.len());
+            let switches = allocation.switches(sizes.len(), width, &mut random);
+            let asked = rival.as_mut().filter(|_| allocation == Allocation::Contiguous);
+            let plan = |layout: &Machine, options: &Options| plan_cart(&grid, layout, options);
+            let mut row =
+                row(&graph_of(&grid), &sizes, &switches, plan, asked.map(|rival| (rival, width)));
+            match allocation {
+                Allocation::Contiguous => shared.push(row.shared.clone()),
+                Allocation::Dealt => row.shared = shared[at].clone(),
+                Allocation::Fragments => {}
+            }
+            eprintln!(
+                "{}, {:?}: {:.3}",
+                allocation.name(),
+                instance.dims,
+                row.ours.weighted as f64 / row.bound
+            );
+            rows.push(row);
+        }
+        met &= summary(&mut table, allocation, &rows);
+        beside_nodes_only(&mut of_nodes, allocation, &rows);
+    }
+    let graphs = graphs(rival.as_mut());
+    let named = named::table(rival.as_mut());
+    (vec![table, of_nodes, graphs, named, costs()], met)
+}
+
+/// A line on all instances of one kind, and whether the aims are met.
+fn summary(table: &mut Table, allocation: Allocation, rows: &[Row]) -> bool {
+    let over = |figures: &dyn Fn(&Row) -> Option<Figures>| {
+        let found: Vec<f64> =
+            rows.iter().filter_map(|row| Some(figures(row)?.weighted as f64 / row.bound)).collect();
+        (!found.is_empty()).then(|| mean(found.into_iter()))
+    };
+    let shared = |mode: usize| move |row: &Row| row.shared.get(mode).copied().flatten();
+    let eco: Vec<(&Row, Figures)> =
+        rows.iter().filter_map(|row| Some((row, shared(1)(row)?))).collect();
+    let count = |ours: &dyn Fn(&Row) -> Figures| {
+        eco.iter().filter(|(row, eco)| ours(row).weighted <= eco.weighted).count()
+    };
+    let (no_worse, brief) = (count(&|row| row.ours), count(&|row| row.brief));
+    let of_eco = |count: usize| match eco.len() {
+        0 => "-".to_owned(),
+        all => format!("{count} of {all}"),
+    };
+    let milliseconds = |figures: &dyn Fn(&Row) -> Option<Figures>| {
+        let found: Vec<f64> = rows.iter().filter_map(|row| Some(figures(row)?.seconds)).collect();
+        if found.is_empty() {
+            return "-".to_owned();
+        }
+        format!("{:.0} ms", 1e3 * found.iter().sum::<f64>() / found.len() as f64)
+    };
+    let more = rows.iter().filter(|row| row.ours.switches > row.before.switches).count();
+    let ours = over(&|row| Some(row.ours)).expect("there are instances");
+    let most = rows.iter().map(|row| row.ours.weighted as f64 / row.bound).fold(0.0, f64::max);
+    table.row(&format!(
+        "{} | {} | {} | {} | {} | {} | {} | {ours:.3} | {most:.3} | {} | {} | {} | {}, {}, {}, {}, {} | {more}",
+        allocation.name(),
+        rows.len(),
+        ratio(over(&|row| Some(row.before))),
+        ratio(over(&|row| Some(row.nodes_only))),
+        ratio(over(&|row| Some(row.two_step))),
+        ratio(over(&shared(0))),
+        ratio(over(&shared(1))),
+        of_eco(no_worse),
+        ratio(over(&|row| Some(row.brief))),
+        of_eco(brief),
+        milliseconds(&|row| Some(row.ours)),
+        milliseconds(&|row| Some(row.brief)),
+        milliseconds(&|row| Some(row.two_step)),
+        milliseconds(&shared(0)),
+        milliseconds(&shared(1)),
+    ));
+    let often = no_worse * 20 >= eco.len() * 19;
+    ours <= allocation.aim() && often && more == 0
+}
+
+/// A line on what nodes pay for switches.
+fn beside_nodes_only(table: &mut Table, allocation: Allocation, rows: &[Row]) {
+    let of = |edges: fn(&Figures) -> i64| {
+        let ratio = |row: &Row| edges(&row.ours) as f64 / edges(&row.nodes_only) as f64;
+        let most = rows.iter().map(ratio).fold(0.0, f64::max);
+        format!("{:.3} | {most:.2}", mean(rows.iter().map(ratio)))
+    };
+    let (nodes, worst) = (of(|figures| figures.nodes), of(|figures| figures.worst));
+    table.row(&format!("{} | {nodes} | {worst}", allocation.name()));
+}
+
+/// A table of graphs.
+fn graphs(mut rival: Option<&mut SharedMap>) -> Table {
+    use generate::{communities, geometric, scale_free, triangles, weighted};
+    let instances = [
+        ("triangles 5k", triangles(4800, 2), 60),
+        ("triangles 10k, weighted", weighted(&triangles(9600, 6), 100, 1), 96),
+        ("geometric 2k", geometric(2000, 10.0, 8), 16),
+        ("scale-free 3k", scale_free(3000, 3, 10), 30),
+        ("communities 6k", communities(6144, 48, 8, 12), 128),
+    ];
+    let mut table = Table::new(
+        "Graphs on switches",
+        "graph | nodes, switches | rank order | nodes only | METIS twice | SharedMap fast | eco | Cartograph | \
+         time: Cartograph, METIS, fast, eco",
+    );
+    for (name, graph, nodes) in &instances {
+        let (vertices, width) = (graph.vertices(), width(*nodes));
+        let sizes = vec![vertices / nodes; *nodes];
+        let switches = Allocation::Contiguous.switches(*nodes, width, &mut Random::new(1));
+        let plan = |layout: &Machine, options: &Options| plan_graph(graph, layout, options);
+        let row =
+            row(graph, &sizes, &switches, plan, rival.as_deref_mut().map(|rival| (rival, width)));
+        let shared = |mode: usize| row.shared.get(mode).copied().flatten();
+        let cost =
+            |figures: Option<Figures>| figures.map_or("-".to_owned(), |f| f.weighted.to_string());
+        let time = |figures: Option<Figures>| {
+            figures.map_or("-".to_owned(), |f| format!("{:.0} ms", 1e3 * f.seconds))
+        };
+        table.row(&format!(
+            "{name} | {nodes}, {} | {} | {} | {} | {} | {} | {} | {}, {}, {}, {}",
+            nodes / width,
+            row.before.weighted,
+            row.nodes_only.weighted,
+            row.two_step.weighted,
+            cost(shared(0)),
+            cost(shared(1)),
+            row.ours.weighted,
+            time(Some(row.ours)),
+            time(Some(row.two_step)),
+            time(shared(0)),
+            time(shared(1)),
+        ));
+        eprintln!("{name}");
+    }
+    table
+}
+
+/// Measures what switches add to time and memory.
+fn costs() -> Table {
+    let mut table = Table::new(
+        "What switches cost",
+        "ranks | dims | nodes | switches | J / bound | ms without, with | bytes a rank at the peak without, with",
+    );
+    let grids: [&[usize]; 4] = [&[128, 80], &[256, 256], &[64, 32, 32], &[1024, 1024]];
+    for dims in grids {
+        for uneven in [false, true] {
+            let ranks: usize = dims.iter().product();
+            let size = |node: usize| if uneven { 48 + 32 * (node % 2) } else { 64 };
+            let sizes: Vec<usize> = (0..ranks / 64).map(size).collect();
+            let nodes = Machine::blocks(&sizes);
+            let stencil: Vec<Offset> = Grid::nearest_neighbors(&vec![1; dims.len()]);
+            let grid = Grid::new(dims.to_vec(), vec![false; dims.len()], stencil);
+            let run = |layout: &Machine| {
+                let start = clock::now();
+                let plan = plan_cart(&grid, layout, &Options::default());
+                (clock::now() - start, plan)
+            };
+            let least =
+                |layout: &Machine| (0..10).map(|_| run(layout).0).fold(f64::INFINITY, f64::min);
+            let peak = |layout: &Machine| memory::measure(|| run(layout)).1 as f64 / ranks as f64;
+            let alone = (least(&nodes), peak(&nodes));
+            for allocation in [Allocation::Contiguous, Allocation::Dealt] {
+                let switches = allocation.switches(sizes.len(), 16, &mut Random::new(13));
+                let of_ranks: Vec<u64> =
+                    nodes.nodes().iter().map(|node| switches[*node as usize].into()).collect();
+                let layout = nodes.clone().under(Kind::Switch, &of_ranks).expect("nodes are whole");
+                let weighted = run(&layout).1.weighted.expect("there are switches");
+                let sides: Vec<String> = dims.iter().map(usize::to_string).collect();
+                table.row(&format!(
+                    "{ranks} | {} | {} | {} | {:.3} | {:.1}, {:.1} | {:.0}, {:.0}",
+                    sides.join("x"),
+                    if uneven { "uneven" } else { "even" },
+                    if allocation == Allocation::Dealt { "drawn" } else { "in order" },
+                    weighted.after as f64 / weighted.lower_bound as f64,
+                    1e3 * alone.0,
+                    1e3 * least(&layout),
+                    alone.1,
+                    peak(&layout),
+                ));
+            }
+        }
+    }
+    table
+}

@@ -1,0 +1,69 @@
+//! Measures how good mappings are: `quality [SECTION]`, all of the [`SECTIONS`] or one. The tables go to stdout and to
+//! `lab/results/quality.json`.
+//!
+//! Fails if an aim is missed.
+
+mod cart;
+mod clock;
+mod costs;
+mod everyday;
+mod generate;
+mod graphs;
+mod instances;
+mod levels;
+mod memory;
+mod named;
+mod patterns;
+mod published;
+mod sharedmap;
+mod switches;
+mod tori;
+mod weights;
+
+use std::process::ExitCode;
+
+use cartograph_lab::{File, Table};
+
+/// Measures a section: its tables, and whether all aims are met.
+type Measure = fn() -> (Vec<Table>, bool);
+
+/// The sections in their order, by the names that they have for `make quality`.
+const SECTIONS: [(&str, Measure); 8] = [
+    ("everyday", everyday::section),
+    ("grids", cart::section),
+    ("weights", weights::section),
+    ("levels", levels::section),
+    ("tori", tori::section),
+    ("costs", costs::section),
+    ("graphs", graphs::section),
+    ("patterns", patterns::section),
+];
+
+fn main() -> ExitCode {
+    let chosen = std::env::args().nth(1);
+    let sections = SECTIONS.iter().filter(|(name, _)| chosen.as_ref().is_none_or(|c| c == name));
+    let mut met = None;
+    for (_, measure) in sections {
+        let (tables, all) = measure();
+        for table in &tables {
+            let text = table.markdown(&[], &[]).expect("all of it");
+            println!("\n{}\n\n{text}", table.name);
+        }
+        if let Err(error) = File::put("quality", "make quality", tables) {
+            eprintln!("quality: {error}");
+            return ExitCode::FAILURE;
+        }
+        met = Some(met.unwrap_or(true) && all);
+    }
+    match met {
+        Some(true) => ExitCode::SUCCESS,
+        Some(false) => {
+            eprintln!("quality: an aim is missed");
+            ExitCode::FAILURE
+        }
+        None => {
+            eprintln!("quality: SECTION is one of {}", SECTIONS.map(|(name, _)| name).join(", "));
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+//! Tables of `make programs`: public programs alone, by default and as tuned.
+
+use std::collections::HashMap;
+use std::io;
+
+use cartograph_lab::Table;
+
+use self::measure::{Gain, median};
+use super::measured::{MOST, Measured, TIME};
+
+/// The statistics of `cartograph tune`.
+#[path = "../../../../cli/src/runs/measure.rs"]
+mod measure;
+
+/// Ways of a program, as the lines call them.
+const ALONE: &str = "alone";
+const DEFAULT: &str = "default";
+const TUNED: &str = "tuned";
+const BYTES: &str = "bytes";
+const TURN: &str = "turn";
+const TURN_DEFAULT: &str = "turn-default";
+
+/// Notes on cases: a case, a word, and its value.
+struct Notes<'a>(HashMap<(&'a str, &'a str), &'a str>);
+
+impl<'a> Notes<'a> {
+    fn read(text: &'a str) -> Self {
+        let note = |line: &'a str| {
+            let (case, rest) = line.split_once('|')?;
+            let (word, value) = rest.split_once('|')?;
+            Some(((case, word), value))
+        };
+        Self(text.lines().filter_map(note).collect())
+    }
+
+    fn get(&self, case: &'a str, word: &'a str) -> &'a str {
+        self.0.get(&(case, word)).copied().unwrap_or("-")
+    }
+}
+
+/// The median of the times, what went wrong, or a dash.
+fn seconds(runs: &Measured, case: &str, way: &str) -> String {
+    match (runs.fault(case, way), &runs.in_order(case, way, TIME)[..]) {
+        (Some(fault), _) => format!("**{fault}**"),
+        (None, []) => "-".to_owned(),
+        (None, times) => format!("{:.2}", median(times)),
+    }
+}
+
+/// The speed of one way relative to another, with the limits between which it is in 19 of 20 cases.
+fn speed(runs: &Measured, case: &str, now: &str, other: &str) -> String {
+    let times = |way| runs.in_order(case, way, TIME);
+    match (runs.fault(case, other), Gain::of(&times(now), &times(other))) {
+        (None, Some(Gain { mean, least, most })) => format!("{mean:.2} ({least:.2} to {most:.2})"),
+        _ => "-".to_owned(),
+    }
+}
+
+/// The tables of measured runs and of notes on their cases: the links, what tune has said, and the speeds that are foretold.
+pub(crate) fn programs(runs: &str, notes: &str) -> io::Result<Vec<Table>> {
+    let runs = Measured::read(runs, 1)?;
+    let notes = Notes::read(notes);
+    let mut times = Table::new(
+        "Real programs",
+        "program | links | alone, s | by default, s | tuned, s | alone / default | alone / tuned | tune says",
+    );
+    let mut bytes = Table::new(
+        "Bytes of real programs",
+        "program | alone, MB | by default, MB | tuned, MB | fewest bytes, MB",
+    );
+    let mut turn = Table::new(
+        "Ranks started in turn",
+        "program | in turn, s | by default, s | in turn / default",
+    );
+    let mut foretold = Table::new(
+        "Foretold speeds",
+        "program | in turn, foretold | in turn, measured | fewest bytes, foretold | fewest bytes, measured",
+    );
+    for case in runs.cases() {
+        let seconds = |way| seconds(&runs, case, way);
+        let speed = |now, other| speed(&runs, case, now, other);
+        let note = |word| notes.get(case, word);
+        times.row(&format!(
+            "{case} | {} | {} | {} | {} | {} | {} | {}",
+            note("links"),
+            seconds(ALONE),
+            seconds(DEFAULT),
+            seconds(TUNED),
+            speed(ALONE, DEFAULT),
+            speed(ALONE, TUNED),
+            note("found")
+        ));
+        let sent =
+            [ALONE, DEFAULT, TUNED, BYTES].map(|way| match &runs.in_order(case, way, MOST)[..] {
+                [] => "-".to_owned(),
+                all => format!("{:.1}", median(all) / 1e6),
+            });
+        bytes.row(&format!("{case} | {}", sent.join(" | ")));
+        if seconds(TURN_DEFAULT) != "-" {
+            turn.row(&format!(
+                "{case} | {} | {} | {}",
+                seconds(TURN),
+                seconds(TURN_DEFAULT),
+                speed(TURN, TURN_DEFAULT)
+            ));
+        }
+        foretold.row(&format!(
+            "{case} | {} | {} | {} | {}",
+            note("foretold in turn"),
+            speed(ALONE, TURN),
+            note("foretold by bytes"),
+            speed(ALONE, BYTES)
+        ));
+    }
+    let all = [times, bytes, turn, foretold];
+    Ok(all.into_iter().filter(|table| !table.rows.is_empty()).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_have_speeds_with_limits_and_faults() {
+        let run = |way: &str, time: f64| format!("SNAP|{way}|{time}|4e6|2e6\n");
+        let runs: String =
+            [(ALONE, 2.0), (TUNED, 1.0), (TURN, 1.0), (ALONE, 2.2), (TUNED, 1.1), (TURN, 4.0)]
+                .map(|(way, time)| run(way, time))
+                .concat();
+        let runs = runs + "SNAP|default|differs\nSNAP|turn-default|fails\n";
+        let notes = "SNAP|links|20mbit\nSNAP|found|squares are 2.00 times as fast\nSNAP|foretold in turn|0.95\n";
+        let tables = programs(&runs, notes).unwrap();
+        let rows: Vec<String> =
+            tables.iter().flat_map(|table| &table.rows).map(|row| row.join(" | ")).collect();
+        let expected = [
+            "SNAP | 20mbit | 2.10 | **differs** | 1.05 | - | 2.00 (2.00 to 2.00) | squares are 2.00 times as fast",
+            "SNAP | 2.0 | - | 2.0 | -",
+            "SNAP | 2.50 | **fails** | -",
+        ];
+        assert_eq!(rows[..3], expected);
+        assert!(
+            rows[3].starts_with("SNAP | 0.95 | 1.05 (0.00 to ") && rows[3].ends_with("| - | -")
+        );
+    }
+}

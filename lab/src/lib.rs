@@ -1,0 +1,19 @@
+//! Results: tables that were measured, kept as data in `lab/results`, and shown on the pages of `docs`.
+
+pub mod host;
+pub mod pages;
+pub mod table;
+
+pub use table::{File, Table};
+
+use std::path::{Path, PathBuf};
+
+/// The directory of the results in the source.
+pub fn directory() -> PathBuf {
+    top().join("lab/results")
+}
+
+/// The source's top directory.
+pub fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
