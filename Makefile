@@ -70,7 +70,7 @@ demo:
 ## make test [HOST=]                everything, on all hosts or on one
 test:
 	scripts/setup.sh tests $(TESTED)
-	$(MAKE) --no-print-directory -j$(shell nproc) --output-sync=target COMMAND=unwind check tool preload $(TESTED:%=tested-%)
+	$(MAKE) --no-print-directory -j$(shell nproc) --output-sync=target check command-tested preload $(TESTED:%=tested-%)
 	$(PURE) CARTOGRAPH_TEST_HOST="$(TESTED)" cargo test $(CHECKED) --test hosts
 
 # A library as it is tested. The first brings what the others take over.
@@ -86,20 +86,20 @@ $(patsubst %,tested-%,$(wordlist 2,$(words $(TESTED)),$(TESTED))): | tested-$(fi
 ## make check                       format, lints, tests of the pure layers, links of the pages; needs no MPI
 # One profile, and in one command all that has to do with each other: features of crates that they share are the same
 # then, and each is compiled once. The features of the library itself, which are left out, bind an MPI.
-CHECKED := --profile unwind --no-default-features
-PACKAGES := -p mpi-cartograph -p cartograph-cli -p cartograph-core -p cartograph-traffic
+CHECKED := --profile unwind --no-default-features -p mpi-cartograph -p cartograph-cli -p cartograph-core -p cartograph-lab \
+    -p cartograph-traffic
 check:
 	scripts/setup.sh
 	cargo fmt --all --check
 	tests/scripts/test-rust-version.sh
 	$(if $(shell command -v python3),packaging/try.sh static)
-	$(PURE) cargo clippy $(CHECKED) $(PACKAGES) -p cartograph-lab --all-targets -- -D warnings
-	$(PURE) cargo clippy $(CHECKED) -p cartograph-core --lib --features fuzz -- -D warnings
+	$(PURE) cargo clippy $(CHECKED) --all-targets -- -D warnings
+	$(PURE) cargo clippy --profile unwind -p cartograph-core --lib --features fuzz -- -D warnings
 	$(PURE) cargo clippy -p cartograph-preload -- -D warnings
-	$(PURE) cargo test $(CHECKED) $(PACKAGES) -p cartograph-lab --lib --bins \
+	$(PURE) cargo test $(CHECKED) --lib --bins \
 	    --test cli --test deadlock --test docs --test headers --test hosts --test imports
 	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
-	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED) $(PACKAGES)
+	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED)
 
 ## make book                        the pages of docs/ as a book, book/index.html; needs mdbook
 .PHONY: book
@@ -194,12 +194,15 @@ lib-path:
 	@echo $(LIB)/libcartograph.so
 
 ## make tool                        builds the command, build/bin/cartograph; needs no MPI
-# Tests take the one of their own profile, which they compile anyway and which checks its arithmetic.
-COMMAND := tool
-tool: | $(filter check,$(MAKECMDGOALS))
+tool:
 	@scripts/preflight.sh
-	$(PURE) cargo build --profile $(COMMAND) -p cartograph-cli
-	install -C -D -m 755 $(BUILD)/pure/$(CROSS)$(COMMAND)/cartograph $(BUILD)/bin/cartograph
+	$(PURE) cargo build --profile tool -p cartograph-cli
+	install -C -D -m 755 $(BUILD)/pure/$(CROSS)tool/cartograph $(BUILD)/bin/cartograph
+
+# The command as its own tests have compiled it: its arithmetic is checked.
+.PHONY: command-tested
+command-tested: check
+	install -C -D -m 755 $(BUILD)/pure/$(CROSS)unwind/cartograph $(BUILD)/bin/cartograph
 
 ## make symbols [HOST=]             compares what the library exports and needs with what it should
 symbols:
