@@ -40,6 +40,9 @@ mod resolve;
 #[cfg(not(test))]
 mod runtime;
 mod stubs;
+#[allow(dead_code, unreachable_pub, reason = "of the pure layers, which have it for others")]
+#[path = "../../core/src/report/switch.rs"]
+mod switch;
 mod unloading;
 #[cfg(feature = "wraps")]
 mod wraps;

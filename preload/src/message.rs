@@ -6,6 +6,7 @@ use core::ffi::{CStr, c_char};
 use core::fmt::Arguments;
 
 use crate::elf::RANKS;
+use crate::switch;
 
 /// Writes a line.
 pub(crate) fn say(text: Arguments) {
@@ -32,7 +33,8 @@ pub(crate) fn report(text: Arguments) {
 
 /// Returns whether a report is asked for and this is the process of the job that tells it.
 pub(crate) fn reports() -> bool {
-    is_first() && variable(c"CARTOGRAPH_REPORT").is_some_and(|report| report != c"0")
+    is_first()
+        && variable(c"CARTOGRAPH_REPORT").is_some_and(|value| !switch::is_off(value.to_bytes()))
 }
 
 /// Returns whether this is the first process of the job, as far as launchers tell ranks.

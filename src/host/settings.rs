@@ -3,6 +3,7 @@
 use std::env;
 use std::ffi::OsString;
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{Once, OnceLock};
 
@@ -19,7 +20,7 @@ use crate::machine::names_a_file;
 use crate::machine::network::{NetworkMap, NetworkMapFile};
 use crate::machine::{LayoutError, Machine};
 use crate::mapping::{Distances, Options, Weights};
-use crate::report::Origin;
+use crate::report::{Origin, switch};
 use crate::topology::BoxShape;
 
 /// The output of the report.
@@ -192,16 +193,14 @@ impl Settings {
         });
         let report = match set("CARTOGRAPH_REPORT") {
             None => None,
-            Some(off) if off == "0" => None,
+            Some(value) if switch::is_off(value.as_bytes()) => None,
             // SMPI frees MPI_COMM_SELF's attributes, where all others write it, when MPI has ended.
             Some(_) if family::is_smpi() => {
                 complaints
                     .push("cartograph: CARTOGRAPH_REPORT: there are no reports on SMPI".into());
                 None
             }
-            Some(on) if ["1", "on", "true", "yes"].iter().any(|word| on == *word) => {
-                Some(Target::Stderr)
-            }
+            Some(value) if switch::is_on(value.as_bytes()) => Some(Target::Stderr),
             Some(path) => match path.to_str().filter(|text| text.contains('%')) {
                 None => Some(Target::File(absolute(path))),
                 Some(pattern) => {

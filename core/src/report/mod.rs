@@ -15,6 +15,7 @@ pub mod picture;
 pub mod places;
 mod rank_file;
 pub mod record;
+pub mod switch;
 mod text;
 mod warning;
 

@@ -16,6 +16,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     for library in [session.host.library(), top().join("build/lib/libcartograph.so")] {
         session.preloaded = vec![library];
         nothing_is_made(&mut session, program);
+        not_asked(&mut session, program);
     }
     session.preloaded = vec![session.host.library()];
     as_text(&mut session, program);
@@ -93,6 +94,15 @@ fn for_sites(session: &mut Session<'_>, program: &str) {
     let unknown = report(session, program, &format!("{}/%x", site.display()), &["end"]);
     let told = count(&session.err, "CARTOGRAPH_REPORT has %x, but %j, ") == 1;
     session.check("a pattern that is not known is told once", unknown && told);
+}
+
+/// The values that ask for no report are no files' names.
+fn not_asked(session: &mut Session<'_>, program: &str) {
+    for off in ["0", "off", "no", "false"] {
+        let ran = report(session, program, off, &["end"]);
+        let nothing = session.is_quiet() && !session.work("here").join(off).exists();
+        session.check(&format!("CARTOGRAPH_REPORT={off}"), ran && nothing);
+    }
 }
 
 /// Checks that a report tells of the grid of all and of `times` (a pattern) of the upper half.

@@ -1,0 +1,32 @@
+//! The values of `CARTOGRAPH_REPORT` that are no file's name. Also part of the library to preload, which has no standard
+//! library.
+
+/// True if the value says that no report is asked for.
+#[must_use]
+pub fn is_off(value: &[u8]) -> bool {
+    [&b"0"[..], b"off", b"no", b"false"].contains(&value)
+}
+
+/// True if the value asks for a report on stderr.
+#[must_use]
+pub fn is_on(value: &[u8]) -> bool {
+    [&b"1"[..], b"on", b"yes", b"true"].contains(&value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_asks_for_a_report_or_for_none_or_is_a_name() {
+        for off in ["0", "off", "no", "false"] {
+            assert!(is_off(off.as_bytes()) && !is_on(off.as_bytes()), "{off}");
+        }
+        for on in ["1", "on", "yes", "true"] {
+            assert!(is_on(on.as_bytes()) && !is_off(on.as_bytes()), "{on}");
+        }
+        for name in ["", "2", "offline", "no.json", "/off"] {
+            assert!(!is_on(name.as_bytes()) && !is_off(name.as_bytes()), "{name}");
+        }
+    }
+}
