@@ -30,7 +30,8 @@ mod host {
 
     pub(crate) fn bind() {
         mpicc::rerun_if_changed(
-            &[&[HEADER, "include/built_for.h", "mpicc.rs"][..], &SHIMS].concat(),
+            &[&[HEADER, "include/built_for.h", "include/standard_abi.h", "mpicc.rs"][..], &SHIMS]
+                .concat(),
         );
         let mpicc = mpicc::wrapper();
         mpicc::compile(&mpicc, "include", &SHIMS, "cartograph_shim");
@@ -42,13 +43,14 @@ mod host {
 
     /// Not every host declares the persistent functions and those with large counts, whatever MPI
     /// version it says it has. They are exported all the same; where they are declared, prototypes are
-    /// compared.
+    /// compared. Those of sessions are no part of the chapter, and exported only where they are declared.
     fn find_declared_functions(mpicc: &str) {
         let declared = mpicc::words(mpicc, "include", HEADER);
         for (cfg, function) in [
             ("mpi_neighbor_init", "MPI_Neighbor_alltoallw_init"),
             ("mpi_large_count", "MPI_Neighbor_alltoallw_c"),
             ("mpi_neighbor_init_large_count", "MPI_Neighbor_alltoallw_init_c"),
+            ("mpi_sessions", "MPI_Session_finalize"),
         ] {
             println!("cargo:rustc-check-cfg=cfg({cfg})");
             if declared.iter().any(|word| word == function) {

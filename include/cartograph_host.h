@@ -75,9 +75,10 @@ enum cg_family {
 
 /* The family whose mpi.h this library was built with. */
 extern const enum cg_family cg_family_built;
-/* Writes what the MPI that answers calls itself. Returns an address inside of it, or null if it does
- * not say. */
-const void *cg_library_version(char version[MPI_MAX_LIBRARY_VERSION_STRING]);
+/* Returns whether the MPI that answers has the standard's binary interface. */
+int cg_has_standard_abi(void);
+/* Writes what the MPI that answers calls itself. Returns whether it says that. */
+int cg_library_version(char version[MPI_MAX_LIBRARY_VERSION_STRING]);
 
 /* In some headers these are casts or variables, of which bindgen makes nothing. */
 extern const MPI_Comm cg_comm_null;
@@ -136,6 +137,11 @@ int cg_comm_split_quietly(MPI_Comm comm, MPI_Comm *made);
 int cg_is_active(void);
 /* Returns whether MPI_Init was called; without the host's help: yes. A program of sessions alone never does. */
 int cg_world_is_initialized(void);
+#if defined(MPI_SESSION_NULL)
+/* As MPI_Session_init and MPI_Session_finalize; a host that declares them and has none: an error. */
+int cg_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session);
+int cg_session_finalize(MPI_Session *session);
+#endif
 /* Returns whether two threads may be in MPI at a time; without the host's help: yes. */
 int cg_threads_may_meet(void);
 /* Returns whether this is an inter-communicator; a host that cannot tell has none. */

@@ -12,6 +12,7 @@ fn main() {
         "build.rs",
         "../mpicc.rs",
         "../include/built_for.h",
+        "../include/standard_abi.h",
         HEADER,
         "src/shim.c",
     ]);

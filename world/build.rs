@@ -54,6 +54,7 @@ fn main() {
         "build.rs",
         "../mpicc.rs",
         "../include/built_for.h",
+        "../include/standard_abi.h",
         HEADER,
         shim,
         BY_HAND,

@@ -35,7 +35,14 @@ pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Han
     let own = own_file().ok_or("it cannot be seen where this library is")?;
     let pinned = variable(c"CARTOGRAPH_MPI").and_then(|name| name.to_str().ok());
     let pinned = pinned.filter(|name| *name != "auto");
-    let (folder, found) = best(&own, soname, &version, pinned);
+    let (folder, mut found) = best(&own, soname, &version, pinned);
+    // MPICH can have its PMPI_ names in a library of their own; programs and ours need the other, which needs it.
+    let mut needing = objects.needing(soname);
+    while found.is_none()
+        && let Some(other) = needing.next()
+    {
+        found = best(&own, other, &version, pinned).1;
+    }
     let path = found.ok_or_else(|| {
         let pinned = pinned.map(|name| format!("{name} of CARTOGRAPH_MPI does not fit, or "));
         let pinned = pinned.unwrap_or_default();

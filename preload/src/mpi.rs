@@ -13,7 +13,7 @@ use crate::objects::Objects;
 
 /// A function that every MPI defines, and nothing else does: tools define the `MPI_` names, and what is preloaded beside
 /// this library has functions that send or take a communicator.
-const EVERY: &CStr = c"PMPI_Type_get_extent";
+pub(crate) const EVERY: &CStr = c"PMPI_Type_get_extent";
 
 /// The MPI of a caller.
 #[derive(Debug, PartialEq, Eq)]

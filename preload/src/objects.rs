@@ -62,6 +62,12 @@ impl Objects {
         self.0.iter().position(|object| object.names().any(|own| own == name))
     }
 
+    /// The names of the libraries that need one of this name.
+    pub(crate) fn needing<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        let need = self.0.iter().filter(move |object| object.needed.iter().any(|own| own == name));
+        need.filter_map(|object| object.soname.as_deref())
+    }
+
     /// The number of objects that were there when the program started. They stay for as long as it runs.
     pub(crate) fn at_start(&self) -> usize {
         let names = self.by_name();

@@ -12,7 +12,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::ffi::c_void;
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
 
 use crate::library;
 use crate::loaded::{self, Address, Handle};
@@ -98,7 +98,10 @@ fn find(index: usize, caller: usize, unloaded: Option<u64>) -> *const () {
             let name = name(index);
             let found = loaded::find_next(name).or_else(|| along_with(caller)?.find(name));
             match found.filter(|found| !loaded::is_own(*found)) {
-                Some(found) => found.as_ptr().cast(),
+                Some(found) => {
+                    say_without_pmpi(&found);
+                    found.as_ptr().cast()
+                }
                 None => {
                     end(format_args!("undefined symbol: {shown}: no MPI is loaded in this process"))
                 }
@@ -113,6 +116,19 @@ fn find(index: usize, caller: usize, unloaded: Option<u64>) -> *const () {
                 several.join(", ")
             ))
         }
+    }
+}
+
+/// Says once, where a report is asked for, that a function is called which no library of ours can stand before.
+fn say_without_pmpi(function: &Address) {
+    static SAID: AtomicBool = AtomicBool::new(false);
+    if !SAID.swap(true, Ordering::Relaxed)
+        && let Some((file, _)) = loaded::file_of(function.as_ptr())
+    {
+        let (file, every) = (file.to_string_lossy(), mpi::EVERY.to_string_lossy());
+        report(format_args!(
+            "{file} has no PMPI_ names such as {every}, which Cartograph calls; the MPI's own functions are called"
+        ));
     }
 }
 

@@ -1,5 +1,6 @@
 /* The host's functions for the recorder. */
 #include "../../include/built_for.h"
+#include "../../include/standard_abi.h"
 #include "shim.h"
 
 #include <stdint.h>
@@ -23,11 +24,7 @@ int cr_version(char version[CR_VERSION_ROOM])
     int length = 0;
     memset(version, 0, CR_VERSION_ROOM);
     PMPI_Get_library_version(version, &length);
-#if defined(OPEN_MPI)
-    return strstr(version, "Open MPI") != NULL;
-#else
-    return strstr(version, "Open MPI") == NULL;
-#endif
+    return is_built_for(strstr(version, "Open MPI") != NULL);
 }
 
 static int comm_is_gone(MPI_Comm comm, int key, void *number, void *extra)

@@ -1,6 +1,6 @@
 //! Checks that the MPI that answers is of the kind that this library was built for.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::eprint::eprint_line;
@@ -38,59 +38,45 @@ pub(super) fn is_smpi() -> bool {
     unsafe { sys::cg_family_built == sys::CG_FAMILY_SMPI }
 }
 
-/// The name and version of the MPI that answers, and an address inside of it.
-fn library_version() -> Option<(String, *const c_void)> {
+/// The name and version of the MPI that answers.
+fn library_version() -> Option<String> {
     // Another MPI than the one built for may have longer texts.
     const ROOM: usize = 16384;
     const { assert!(sys::CG_MAX_LIBRARY_VERSION_STRING as usize <= ROOM) };
     let mut version = vec![0 as c_char; ROOM];
     // SAFETY: a buffer that is large enough; allowed at any time.
-    let address = unsafe { sys::cg_library_version(version.as_mut_ptr()) };
-    if address.is_null() {
+    if unsafe { sys::cg_library_version(version.as_mut_ptr()) } == 0 {
         return None;
     }
     // SAFETY: the host has written a string, and the buffer was zero before.
     let version = unsafe { CStr::from_ptr(version.as_ptr()) };
-    Some((version.to_string_lossy().into_owned(), address))
+    Some(version.to_string_lossy().into_owned())
 }
 
 /// `MPI_Get_library_version` of the MPI that is loaded, in one line; empty if it gives none.
 pub(super) fn version() -> String {
-    let version = library_version().map_or(String::new(), |(version, _)| version);
+    let version = library_version().unwrap_or_default();
     let line = version.lines().next().unwrap_or_default();
     line.split(", ").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The family of the MPI that answers.
+/// The family of the MPI that answers. One MPI may have its own binary interface and the standard one, in two libraries.
 fn running() -> sys::cg_family {
-    let Some((version, address)) = library_version() else { return sys::CG_FAMILY_UNKNOWN };
+    // SAFETY: asks the host which it has, which is allowed at any time.
+    if unsafe { sys::cg_has_standard_abi() } != 0 {
+        return sys::CG_FAMILY_ABI;
+    }
+    let Some(version) = library_version() else { return sys::CG_FAMILY_UNKNOWN };
     let calls_itself = |names: &[&str]| names.iter().any(|name| version.contains(name));
     if calls_itself(&["Open MPI"]) {
         sys::CG_FAMILY_OPEN_MPI
     } else if calls_itself(&["SMPI"]) {
         sys::CG_FAMILY_SMPI
     } else if calls_itself(&["MPICH", "Intel(R) MPI", "MVAPICH"]) {
-        // MPICH comes with its own binary interface and the standard one, in two libraries.
-        if file_of(address).contains("libmpi_abi") {
-            sys::CG_FAMILY_ABI
-        } else {
-            sys::CG_FAMILY_MPICH
-        }
+        sys::CG_FAMILY_MPICH
     } else {
         sys::CG_FAMILY_UNKNOWN
     }
-}
-
-/// The file that a function was loaded from; empty if that is not known.
-fn file_of(address: *const c_void) -> String {
-    // SAFETY: all fields may be zero.
-    let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: an address of a function, and a place for the answer.
-    if unsafe { libc::dladdr(address, &raw mut found) } == 0 || found.dli_fname.is_null() {
-        return String::new();
-    }
-    // SAFETY: the loader's own string, which stays while the library is loaded.
-    unsafe { CStr::from_ptr(found.dli_fname) }.to_string_lossy().into_owned()
 }
 
 fn name(family: sys::cg_family) -> &'static str {

@@ -2,6 +2,7 @@
  * weak references (a missing one must not stop the library from loading), and two host quirks. */
 #include "built_for.h"
 #include "cartograph_host.h"
+#include "standard_abi.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,12 +61,15 @@ const enum cg_family cg_family_built = CG_FAMILY_UNKNOWN;
 
 #pragma weak PMPI_Get_library_version
 
-const void *cg_library_version(char version[MPI_MAX_LIBRARY_VERSION_STRING])
+int cg_library_version(char version[MPI_MAX_LIBRARY_VERSION_STRING])
 {
     int length;
-    if (PMPI_Get_library_version && PMPI_Get_library_version(version, &length) == MPI_SUCCESS)
-        return (const void *)PMPI_Get_library_version;
-    return NULL;
+    return PMPI_Get_library_version && PMPI_Get_library_version(version, &length) == MPI_SUCCESS;
+}
+
+int cg_has_standard_abi(void)
+{
+    return has_standard_abi();
 }
 
 /* ---- Fortran ---- */
@@ -252,6 +256,21 @@ int cg_is_active(void)
         PMPI_Finalized(&finalized);
     return cg_world_is_initialized() && !finalized;
 }
+
+#if defined(MPI_SESSION_NULL)
+#pragma weak PMPI_Session_init
+#pragma weak PMPI_Session_finalize
+
+int cg_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
+{
+    return PMPI_Session_init ? PMPI_Session_init(info, errhandler, session) : CG_ERR_UNSUPPORTED_OPERATION;
+}
+
+int cg_session_finalize(MPI_Session *session)
+{
+    return PMPI_Session_finalize ? PMPI_Session_finalize(session) : CG_ERR_UNSUPPORTED_OPERATION;
+}
+#endif
 
 int cg_is_inter(MPI_Comm comm)
 {

@@ -1,5 +1,6 @@
 /* What the world's library names of the host. */
 #include "../../include/built_for.h"
+#include "../../include/standard_abi.h"
 #include "shim.h"
 
 #include <string.h>
@@ -16,11 +17,7 @@ int cw_is_built_for(void)
     char version[MPI_MAX_LIBRARY_VERSION_STRING + 1] = "";
     int length = 0;
     PMPI_Get_library_version(version, &length);
-#if defined(OPEN_MPI)
-    return strstr(version, "Open MPI") != NULL;
-#else
-    return strstr(version, "Open MPI") == NULL;
-#endif
+    return is_built_for(strstr(version, "Open MPI") != NULL);
 }
 
 int cw_is_predefined(int keyval)

@@ -1,0 +1,30 @@
+/* Which binary interface the MPI that answers has: the standard one (MPI 5.0, chapter 20), or its own. MPIs call themselves
+ * alike in both. Private, as cartograph_host.h. */
+#ifndef CARTOGRAPH_STANDARD_ABI_H
+#define CARTOGRAPH_STANDARD_ABI_H
+
+#include <mpi.h>
+
+extern int PMPI_Abi_get_version(int *major, int *minor) __attribute__((weak));
+
+/* Returns whether it is the standard one. Allowed at any time. */
+static int has_standard_abi(void)
+{
+    int major = -1, minor = -1;
+    return PMPI_Abi_get_version && PMPI_Abi_get_version(&major, &minor) == MPI_SUCCESS && major > 0;
+}
+
+/* Returns whether the MPI that answers, with this name, has the binary interface that this was compiled for. */
+static inline int is_built_for(int is_open_mpi)
+{
+#if defined(MPI_ABI)
+    (void)is_open_mpi;
+    return has_standard_abi();
+#elif defined(OPEN_MPI)
+    return is_open_mpi && !has_standard_abi();
+#else
+    return !is_open_mpi && !has_standard_abi();
+#endif
+}
+
+#endif
