@@ -15,3 +15,5 @@ pub(crate) mod general;
 pub(crate) mod graph;
 pub(crate) mod neighbor;
 pub(crate) mod pointers;
+#[cfg(mpi_sessions)]
+mod sessions;

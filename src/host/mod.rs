@@ -18,6 +18,8 @@ mod origin;
 mod output;
 pub(crate) mod report;
 pub(crate) mod sentinel;
+#[cfg(mpi_sessions)]
+pub(crate) mod sessions;
 mod settings;
 mod traffic;
 
@@ -32,6 +34,9 @@ pub(crate) mod sys {
         PMPI_Comm_size, PMPI_Gather, PMPI_Gatherv, PMPI_Irecv, PMPI_Isend, PMPI_Scatter,
         PMPI_Sendrecv, PMPI_Type_get_extent, PMPI_Waitall,
     };
+
+    #[cfg(mpi_sessions)]
+    pub(crate) use mpi_sys::{MPI_Errhandler, MPI_Session};
 
     /// The host's prototypes of the functions that Cartograph replaces, for the comparison of types
     /// in `export!`. Never called.

@@ -122,6 +122,20 @@ pub(in crate::host) fn insert(comm: MPI_Comm, carried: TaggedAttribute) {
     }
 }
 
+/// Forgets all communicators, with which the host has ended.
+#[cfg(mpi_sessions)]
+pub(in crate::host) fn clear() {
+    for entry in ENTRIES.iter().flat_map(|set| &set.0) {
+        let handle = entry.handle.load(Ordering::Acquire);
+        let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
+        if handle != FREE && entry.handle.compare_exchange(handle, TAKEN, success, failure).is_ok()
+        {
+            entry.carried.store(ptr::null_mut(), Ordering::Relaxed);
+            entry.handle.store(FREE, Ordering::Release);
+        }
+    }
+}
+
 /// Forgets a communicator, which the host is about to free. Two threads may have inserted it.
 pub(in crate::host) fn forget(comm: MPI_Comm) {
     let bits = bits(comm);

@@ -9,6 +9,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
+#[cfg(mpi_sessions)]
+use super::cache;
 use super::key::{Key, Retirement, no_copy};
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, errors, family};
@@ -60,9 +62,10 @@ pub(in crate::host) fn count_up() {
     LIVE.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Counts one communicator with an attribute less.
+/// Counts one communicator with an attribute less. Those that a host has left to its end are not counted any more.
 pub(in crate::host) fn count_down() {
-    if LIVE.fetch_sub(1, Ordering::Relaxed) == 1 {
+    let less = |live: usize| live.checked_sub(1);
+    if LIVE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less) == Ok(1) {
         nothing_is_live();
     }
 }
@@ -91,9 +94,7 @@ unsafe extern "C" fn world_ends(
 ) -> c_int {
     // SAFETY: no wait of ours is under way while MPI ends.
     unsafe { sys::cg_free_relay() };
-    // Not under the lock: the host is called.
-    let ends = *AT_THE_END.lock().unwrap_or_else(PoisonError::into_inner);
-    ends.into_iter().flatten().for_each(|end| end());
+    host_ends();
     if LIVE.load(Ordering::Relaxed) != 0 {
         STATE.store(LEFT, Ordering::Relaxed);
     } else {
@@ -119,6 +120,24 @@ fn nothing_is_live() {
             retire(Retirement::Abandoned);
         }
     }
+}
+
+/// Frees what modules have of a host that is about to end.
+pub(in crate::host) fn host_ends() {
+    // Not under the lock: the host is called.
+    let ends = *AT_THE_END.lock().unwrap_or_else(PoisonError::into_inner);
+    ends.into_iter().flatten().for_each(|end| end());
+}
+
+/// Forgets a host that has ended, with all that it left: handles of communicators, numbers of keys, and error codes.
+#[cfg(mpi_sessions)]
+pub(in crate::host) fn host_has_ended() {
+    cache::clear();
+    LIVE.store(0, Ordering::Relaxed);
+    if STATE.load(Ordering::Relaxed) == LEFT {
+        STATE.store(AFTER, Ordering::Relaxed);
+    }
+    retire(Retirement::Abandoned);
 }
 
 fn retire(way: Retirement) {

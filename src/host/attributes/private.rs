@@ -122,7 +122,10 @@ fn release(shared: Arc<Shared>) -> Result {
 
 /// Gives up the private communicator that is kept with `MPI_COMM_WORLD`, before the host ends.
 fn forget_of_world() {
-    KEY.remove(HostComm::world().0);
+    // SAFETY: asks the host for its state, which is allowed at any time.
+    if unsafe { sys::cg_is_active() != 0 } {
+        KEY.remove(HostComm::world().0);
+    }
 }
 
 /// Gives up the key, which no communicator has an attribute of any more.

@@ -47,6 +47,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             strong.extend([format!("p{lower}_"), format!("p{lower}__")]);
         }
     }
+    // Beside the chapter, where the host has them: the library counts sessions.
+    weak.extend(self::declared(&mut session, "MPI_Session_(?:init|finalize)"));
     let all = weak.union(&strong).cloned().collect();
     let exported: Names = symbols(&mut session, &["-D", "--defined-only"], word(&library))
         .into_iter()
