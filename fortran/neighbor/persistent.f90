@@ -1,0 +1,7 @@
+! The persistent neighborhood collectives by `use mpi`.
+program persistent
+    use mpi
+    implicit none
+    integer :: ring, graph, request, types(2)
+    include 'persistent.inc'
+end program persistent

@@ -1,0 +1,7 @@
+! The persistent neighborhood collectives by `mpif.h`.
+program persistent_mpif
+    implicit none
+    include 'mpif.h'
+    integer :: ring, graph, request, types(2)
+    include 'persistent.inc'
+end program persistent_mpif
