@@ -2,6 +2,7 @@
 //!
 //! Layers, each importing only those before it:
 //!
+//! - [`launcher`]: what starts the processes of a job, and what it tells them.
 //! - [`topology`]: what a topology is and answers.
 //! - [`machine`]: where processes run.
 //! - [`mapping`]: which process goes where.
@@ -11,11 +12,11 @@
 //! - `abi`: the C names.
 //! - `fortran`: the Fortran names.
 //!
-//! The first five are pure Rust, the crate `cartograph-core`, and are all that is built with
+//! The first six are pure Rust, the crate `cartograph-core`, and are all that is built with
 //! `--no-default-features`.
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: host::eprint")]
 
-pub use cartograph_core::{engine, machine, mapping, report, topology};
+pub use cartograph_core::{engine, launcher, machine, mapping, report, topology};
 
 #[cfg(feature = "host")]
 mod abi;

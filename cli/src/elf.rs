@@ -29,10 +29,6 @@ pub(crate) const KINDS: [(&str, &str); 3] =
 /// The folder beside the library to preload that has a folder for each MPI.
 pub(crate) const FOLDER: &str = "cartograph";
 
-/// The variables by which launchers tell a process its rank.
-pub(crate) const RANKS: [&str; 4] =
-    ["PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"];
-
 /// Returns whether a file with this owner and these permissions can have been written by nobody but root and the user
 /// `trusted`.
 pub(crate) fn is_trusted(owner: u32, mode: u32, trusted: u32) -> bool {

@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use crate::elf::RANKS;
+use cartograph_core::launcher::variables;
 use cartograph_traffic::printable;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -93,7 +93,7 @@ pub(crate) fn processes(count: usize) -> String {
 
 /// Returns whether this is the first process of its job, as far as launchers tell ranks.
 pub(crate) fn is_first() -> bool {
-    RANKS.iter().find_map(std::env::var_os).is_none_or(|rank| rank == "0")
+    variables::rank(std::env::var_os).is_none_or(|rank| rank == "0")
 }
 
 /// Says something on stderr, in one write, since many ranks may say it at a time. Nothing is left to do if that fails.

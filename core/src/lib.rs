@@ -1,5 +1,6 @@
 //! The parts of Cartograph that need no MPI, each layer importing only those before it:
 //!
+//! - [`launcher`]: what starts the processes of a job, and what it tells them.
 //! - [`topology`]: what a topology is and answers.
 //! - [`machine`]: where processes run.
 //! - [`mapping`]: which process goes where.
@@ -15,6 +16,7 @@
 pub mod engine;
 #[cfg(any(feature = "fuzz", all(feature = "cli", test)))]
 pub mod fuzz;
+pub mod launcher;
 pub mod machine;
 pub mod mapping;
 pub mod metis;

@@ -10,6 +10,7 @@
 //! - [`library`]: the library that was built for that MPI, in `cartograph/HOST` beside this one; by [`elf`] the
 //!   command knows it too.
 //! - [`unloading`]: how long an answer holds.
+//! - [`variables`]: those by which launchers tell ranks, as the pure crate has them.
 //! - [`loaded`], [`file`]: what is asked of the loader and of the system.
 //!
 //! With the feature `record` the names are those of functions that send, and the library is the recorder; with `world`
@@ -44,5 +45,8 @@ mod stubs;
 #[path = "../../core/src/report/switch.rs"]
 mod switch;
 mod unloading;
+#[allow(dead_code, unreachable_pub, reason = "the pure crate uses the rest")]
+#[path = "../../core/src/launcher/variables.rs"]
+mod variables;
 #[cfg(feature = "wraps")]
 mod wraps;

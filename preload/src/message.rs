@@ -5,8 +5,8 @@ use alloc::format;
 use core::ffi::{CStr, c_char};
 use core::fmt::Arguments;
 
-use crate::elf::RANKS;
 use crate::switch;
+use crate::variables;
 
 /// Writes a line.
 pub(crate) fn say(text: Arguments) {
@@ -39,7 +39,7 @@ pub(crate) fn reports() -> bool {
 
 /// Returns whether this is the first process of the job, as far as launchers tell ranks.
 fn is_first() -> bool {
-    let rank = RANKS.iter().find_map(|name| variable(&CString::new(*name).ok()?));
+    let rank = variables::rank(|name| variable(&CString::new(name).ok()?));
     rank.is_none_or(|rank| rank == c"0")
 }
 

@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cartograph_core::engine::policy::Policy;
+use cartograph_core::launcher;
 use cartograph_core::machine::{names_a_file, parse_sizes};
 use cartograph_core::mapping::Weights;
 
@@ -71,18 +72,14 @@ const MOST_NODES: usize = 1 << 21;
 const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
-/// The programs that start the processes of a job, by the first part of its name.
-pub(crate) const LAUNCHERS: [&str; 7] =
-    ["mpiexec", "mpirun", "orterun", "prterun", "srun", "aprun", "jsrun"];
-
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let layout = arguments.layout.as_deref().map(checked_layout).transpose()?;
     let word = arguments.program[0].to_string_lossy();
-    let name = word.rsplit('/').next().unwrap_or_default().split('.').next().unwrap_or_default();
-    if LAUNCHERS.contains(&name) {
+    if let Some(launcher) = launcher::named(&word).next() {
+        let command = launcher.subcommand.map_or(word.to_string(), |next| format!("{word} {next}"));
         return Err(Failure::usage(format!(
             "{word} starts the processes: write cartograph exec behind it and before the program, as in \
-             {word} -n 8 cartograph exec ./app"
+             {command} -n 8 cartograph exec ./app"
         )));
     }
     let program =
@@ -269,6 +266,12 @@ fn report_place(place: &Path) -> std::result::Result<(), String> {
 /// Says why a program cannot be run under a library.
 pub(crate) fn check(program: &OsStr, mpi: Option<&str>) -> Result<()> {
     let with = With { recorder: false, library: true, world: false };
+    preload(&find_program(program)?, mpi, with).map(drop)
+}
+
+/// Says why a program cannot be run with MPI_COMM_WORLD in another order.
+pub(crate) fn check_world(program: &OsStr, mpi: Option<&str>) -> Result<()> {
+    let with = With { recorder: false, library: true, world: true };
     preload(&find_program(program)?, mpi, with).map(drop)
 }
 

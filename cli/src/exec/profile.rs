@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
+use cartograph_core::launcher::{Variables, variables};
 use cartograph_core::profile::Profile;
 
 /// A longer first line is that of another file.
@@ -26,7 +27,8 @@ pub(super) fn read(file: &Path) -> Result<Profile, String> {
 /// The numbers of processes of the job and of this node, as far as launchers tell that.
 pub(super) fn numbers() -> (Option<usize>, Option<usize>) {
     let number = |name: &str| env::var(name).ok()?.parse::<usize>().ok();
-    let all = ["OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "PMIX_SIZE", "SLURM_NTASKS"];
-    let here = ["OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PALS_LOCAL_SIZE"];
-    (all.into_iter().find_map(number), here.into_iter().find_map(number))
+    let of = |size: fn(&Variables) -> Option<&'static str>| {
+        variables::ALL.iter().filter_map(size).find_map(number)
+    };
+    (of(|of| of.size), of(|of| of.local_size))
 }

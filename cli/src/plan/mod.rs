@@ -10,6 +10,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use cartograph_core::launcher::Format;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Distances, Objective, Options, Plan, Stop, plan_cart, plan_graph};
 use cartograph_core::replay::Link;
@@ -19,7 +20,7 @@ use crate::dims::sides_text;
 use crate::help::{self, Known};
 use crate::output::{self, Failure, Progress, Result};
 use crate::predict::{Forecast, parse_network};
-use crate::rank_file::{self, Launcher};
+use crate::rank_file;
 use crate::tune;
 use problem::{Problem, Stencil};
 
@@ -134,13 +135,15 @@ struct Solved {
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     // What is wrong is said before anything takes time.
     let words = arguments.rankfile.as_deref().unwrap_or_default();
-    let launchers = words.chunks(2).map(|words| match Launcher::from_str(&words[0], true) {
-        Ok(launcher) => Ok((launcher, PathBuf::from(&words[1]))),
-        Err(_) => Err(Failure::usage(format!("--rankfile takes {}, and a file", Launcher::NAMES))),
+    let formats = words.chunks(2).map(|words| match Format::named(&words[0].to_lowercase()) {
+        Some(format) => Ok((format, PathBuf::from(&words[1]))),
+        None => {
+            Err(Failure::usage("--rankfile takes openmpi, mpich, slurm, cray or flux, and a file"))
+        }
     });
-    let launchers = launchers.collect::<Result<Vec<_>>>()?;
+    let formats = formats.collect::<Result<Vec<_>>>()?;
     if arguments.hosts.is_some()
-        && !launchers.iter().any(|(launcher, _)| launcher.takes_names())
+        && !formats.iter().any(|(format, _)| format.takes_names())
         && !network::is_named(arguments)
     {
         return Err(Failure::usage(
@@ -148,7 +151,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
              flux number the nodes as they are allocated",
         ));
     }
-    let files = || arguments.svg.iter().chain(launchers.iter().map(|(_, file)| file));
+    let files = || arguments.svg.iter().chain(formats.iter().map(|(_, file)| file));
     let mut seen = HashSet::new();
     if let Some(twice) = files().find(|file| file.as_os_str() != "-" && !seen.insert(*file)) {
         return Err(Failure::usage(format!(
@@ -171,15 +174,18 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         tune::write_foretold(&recorded.recording, file)?;
     }
     let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
-    let ranks = launchers.into_iter().map(|(launcher, file)| {
+    let ranks = formats.into_iter().map(|(format, file)| {
         let node_of = rank_file::launch_order(&solved.plan, &solved.layout);
         let known = solved.names.as_deref();
         let names = rank_file::names(arguments.hosts.as_deref(), known, &solved.layout)?;
-        let mut how = launcher.usage(&file.display().to_string(), &node_of);
-        if launcher.takes_names() && arguments.hosts.is_none() && known.is_none() {
+        let mut how = rank_file::usage(format, &file.display().to_string(), &node_of);
+        if format.takes_names() && arguments.hosts.is_none() && known.is_none() {
             how += "\n(the names n0, n1, ... in it are made up: say the nodes' own by --hosts)";
         }
-        Ok((file, launcher.write(&node_of, &names)?, how))
+        let text = format.write(&node_of, &names);
+        let text =
+            text.map_err(|why| Failure::new(format!("--rankfile {}: {why}", format.name())))?;
+        Ok((file, text, how))
     });
     let ranks = ranks.collect::<Result<Vec<_>>>()?;
 

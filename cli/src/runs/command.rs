@@ -3,18 +3,29 @@
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
+use std::time::Duration;
 
-use crate::exec::LAUNCHERS;
+use cartograph_core::launcher::Line;
+use cartograph_core::launcher::line::Unreadable;
+
+use super::job;
 use crate::exec::program::{find_program, linked_mpi};
 use crate::output::{Failure, Result};
-use crate::rank_file::Launcher;
 
 /// Returns whether a word of a command is a program that is linked with an MPI.
 fn is_linked_with_mpi(name: &OsStr) -> bool {
     find_program(name).is_ok_and(|program| linked_mpi(&program).is_some())
 }
 
+/// The index of the program's word by the options of the launcher, if all of them are known.
+fn behind_options(command: &[OsString]) -> Option<usize> {
+    let line = Line::read(command, None, printed, None).ok()?;
+    find_program(&line.program[0]).ok()?;
+    Some(command.len() - line.program.len())
+}
+
 /// A launcher's command.
+#[derive(Clone)]
 pub(crate) struct Launch {
     launcher: Vec<OsString>,
     program: Vec<OsString>,
@@ -22,7 +33,7 @@ pub(crate) struct Launch {
 
 impl Launch {
     /// Finds the program: what follows `--` or, without it, the first argument that is an executable file linked with
-    /// an MPI.
+    /// an MPI, or what follows the options of a launcher that is known.
     pub(crate) fn of(command: &[OsString]) -> Result<Self> {
         let words = || command.iter().map(|word| word.to_string_lossy());
         if let Some(word) =
@@ -41,7 +52,9 @@ impl Launch {
             at + 1
         } else {
             let found = command.iter().position(|word| is_linked_with_mpi(word));
-            found.ok_or_else(|| Self::without_program(command))?
+            found
+                .or_else(|| behind_options(command))
+                .ok_or_else(|| Self::without_program(command))?
         };
         let launcher = command[..at].iter().filter(|word| *word != "--").cloned().collect();
         let program = command[at..].to_vec();
@@ -105,54 +118,28 @@ impl Launch {
         Ok([&self.launcher[..], set, &exec, options, &self.program].concat())
     }
 
-    /// The word that starts the processes, and which launcher it is.
-    pub(crate) fn starter(&self) -> Option<(usize, &str)> {
-        self.launcher.iter().enumerate().find_map(|(at, word)| {
-            let name = Path::new(word).file_name()?.to_str()?.split('.').next()?;
-            let is_known = LAUNCHERS.contains(&name) || name == "flux";
-            is_known.then_some((at, name))
-        })
+    /// The launcher's line, for a program of this MPI.
+    pub(crate) fn line(&self, mpi: &str) -> core::result::Result<Line, Unreadable> {
+        let words = [&self.launcher[..], &self.program].concat();
+        Line::read(&words, Some(self.launcher.len()), printed, Some(mpi))
     }
+}
 
-    /// The launch with a rank file, whose text is given as well.
-    pub(crate) fn with_ranks(
-        &self,
-        launcher: Launcher,
-        file: &Path,
-        text: &str,
-        is_old: bool,
-    ) -> Result<Self> {
-        let (at, _) =
-            self.starter().ok_or_else(|| Failure::usage("there is no launcher that is known"))?;
-        let file = file.as_os_str();
-        let joined = |start: &str, end: &OsStr| {
-            let mut word = OsString::from(start);
-            word.push(end);
-            word
-        };
-        let (before, options): (Vec<OsString>, Vec<OsString>) = match launcher {
-            Launcher::Openmpi if is_old => (vec![], vec!["--rankfile".into(), file.into()]),
-            Launcher::Openmpi => (vec![], vec!["--map-by".into(), joined("rankfile:file=", file)]),
-            Launcher::Mpich => (vec![], text.split_whitespace().map(Into::into).collect()),
-            Launcher::Slurm => (
-                vec!["env".into(), joined("SLURM_HOSTFILE=", file)],
-                vec!["--distribution=arbitrary".into()],
-            ),
-            Launcher::Cray => (
-                vec![
-                    "env".into(),
-                    "MPICH_RANK_REORDER_METHOD=3".into(),
-                    joined("MPICH_RANK_REORDER_FILE=", file),
-                ],
-                vec![],
-            ),
-            Launcher::Flux => (vec![], vec![format!("--taskmap=manual:{}", text.trim()).into()]),
-        };
-        // Flux has a command of its own before options.
-        let at = if launcher == Launcher::Flux { at + 2 } else { at + 1 };
-        let at = at.min(self.launcher.len());
-        let (start, rest) = self.launcher.split_at(at);
-        let launcher = [&before[..], start, &options, rest].concat();
-        Ok(Self { launcher, program: self.program.clone() })
+impl From<Line> for Launch {
+    fn from(line: Line) -> Self {
+        Self { launcher: line.words(), program: line.program }
     }
+}
+
+/// The output of a launcher by which it is recognized.
+fn printed(launcher: &OsStr) -> String {
+    /// No launcher takes so long for that.
+    const LONGEST: Duration = Duration::from_secs(10);
+    let printed = |option: &str| {
+        let run = job::run(&[launcher.to_owned(), option.into()], LONGEST);
+        run.map_or_else(|_| String::new(), |run| run.stdout + &run.stderr)
+    };
+    let version = printed("--version");
+    // Which options Hydra has depends on how it was built as well.
+    if version.contains("HYDRA") { version + &printed("--help") } else { version }
 }

@@ -1,6 +1,7 @@
 //! `cartograph tune`: finds the fastest placement of a program by a recorded run, replay, and runs in turn.
 
 mod order;
+mod placer;
 mod rounds;
 mod ways;
 
@@ -13,10 +14,10 @@ use regex::Regex;
 
 use crate::exec;
 use crate::output::{self, Failure, Progress, Result};
-use crate::rank_file::Launcher;
 use crate::runs::command::Launch;
 use crate::runs::job::{self, Ended};
 use crate::traffic;
+use placer::Placer;
 use rounds::Rounds;
 use ways::{Setting, Way};
 
@@ -95,8 +96,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         output::print(&format!("{line}\n"))?;
     }
     let ranks = file.with_extension("ranks");
-    let mut chosen =
-        ways::chosen(&forecast, &recording, &machine, &names, &launch, temporary.path())?;
+    let placer = Placer::new(&launch, &recording.mpi, arguments.mpi.as_deref());
+    let (mut chosen, note) =
+        ways::chosen(&forecast, &recording, &machine, &names, &placer, temporary.path())?;
+    if let Some(why) = note {
+        output::print(&format!("\nthe launcher does not place ranks: {why}\n"))?;
+    }
     if arguments.dims {
         chosen.extend(better.into_iter().find_map(|better| Way::of_dims(better, &machine)));
     }
@@ -111,6 +116,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let interrupted = rounds.run(arguments.runs, end)?;
     output::print(&rounds.text(forecast.unit))?;
     let finding = rounds.finding();
+    if finding.none_ran {
+        return Err(Failure::new(finding.words));
+    }
     output::print(&format!("{}\n", finding.words))?;
     if let Some(way) = finding.best {
         output::write(&file, &way.profile(&recording, &machine, finding.measured))?;
@@ -129,20 +137,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 fn used(way: &Way, file: &Path, ranks: &Path, size: u32) -> String {
     let mut text = format!("\nwritten: {}\n", file.display());
     match &way.setting {
-        Setting::Ranks { launcher, is_old, .. } => {
-            let shown = ranks.display();
-            let usage = match launcher {
-                Launcher::Openmpi if *is_old => {
-                    format!("mpiexec --rankfile {shown} -n {size} PROGRAM")
-                }
-                _ => launcher.usage_words(&shown.to_string(), size),
-            };
+        Setting::Ranks { placed, .. } => {
             // Not by the profile, whose order of the world would come on top of the rank file's.
             let combining = "env CARTOGRAPH_COMBINE=on cartograph exec --reorder off PROGRAM";
-            let usage = if way.combines { usage.replace("PROGRAM", combining) } else { usage };
-            let _ = writeln!(text, "written: {shown}\nstart it by: {usage}");
+            let usage = placed.usage(ranks, if way.combines { combining } else { "PROGRAM" });
+            let _ = writeln!(text, "written: {}\nstart it by: {usage}", ranks.display());
         }
-        Setting::World(_) | Setting::Weights(_) | Setting::Dims(_) | Setting::Alone => {
+        _ => {
             let _ = writeln!(
                 text,
                 "use it by: mpiexec -n {size} cartograph exec --profile {} PROGRAM",

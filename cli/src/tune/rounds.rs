@@ -33,6 +33,8 @@ struct Runs {
     dropped: Option<String>,
     /// True if that is because the program prints something else.
     differs: bool,
+    /// True if that is because it cannot be run.
+    failed: bool,
 }
 
 pub(super) struct Rounds<'a> {
@@ -62,6 +64,8 @@ pub(super) struct Finding<'a> {
     pub(super) words: String,
     pub(super) best: Option<&'a Way>,
     pub(super) measured: Option<(f64, f64)>,
+    /// True if no way but the program alone could be run.
+    pub(super) none_ran: bool,
 }
 
 impl<'a> Rounds<'a> {
@@ -72,8 +76,11 @@ impl<'a> Rounds<'a> {
         ways: Vec<Way>,
         directory: &Path,
     ) -> Self {
-        let runs =
-            |way| Runs { way, times: Vec::new(), lines: Vec::new(), dropped: None, differs: false };
+        let runs = |way: Way| {
+            let dropped = way.obstacle().map(str::to_owned);
+            let failed = dropped.is_some();
+            Runs { way, times: Vec::new(), lines: Vec::new(), dropped, differs: false, failed }
+        };
         let files = env::current_dir().ok().and_then(Files::below);
         let time = if arguments.time.is_some() { Time::Printed } else { Time::OfJob };
         let clock = directory.join("clock");
@@ -83,6 +90,9 @@ impl<'a> Rounds<'a> {
     /// Runs all ways in turn; whether that was interrupted after enough of them.
     pub(super) fn run(&mut self, rounds: u32, end: Instant) -> Result<bool> {
         for round in 0..rounds {
+            if self.all[1..].iter().all(|runs| runs.dropped.is_some()) {
+                break;
+            }
             if round >= 2 && Instant::now() >= end {
                 break;
             }
@@ -97,9 +107,6 @@ impl<'a> Rounds<'a> {
             }
             if round >= 1 {
                 self.drop_those_behind();
-            }
-            if self.all[1..].iter().all(|runs| runs.dropped.is_some()) {
-                break;
             }
         }
         Ok(false)
@@ -142,7 +149,9 @@ impl<'a> Rounds<'a> {
         };
         let runs = &mut self.all[at];
         if run.ended != Ended::Code(0) {
-            runs.dropped = Some(format!("it {}", run.end()));
+            (runs.dropped, runs.failed) = (Some(format!("it {}", run.end())), true);
+        } else if let Some(why) = runs.way.refusal(&run.stderr) {
+            (runs.dropped, runs.failed) = (Some(why.to_owned()), true);
         } else if let Some(time) = time {
             runs.times.push(time);
             runs.lines.push(lines);
@@ -199,14 +208,17 @@ impl<'a> Rounds<'a> {
         for runs in &self.all {
             let gain = Gain::of(&self.all[0].times, &runs.times);
             let gain = gain.map_or_else(|| "-".to_owned(), |gain| format!("{:.2}", gain.mean));
-            let least = runs.times.iter().copied().fold(f64::INFINITY, f64::min);
-            let most = runs.times.iter().copied().fold(0.0, f64::max);
-            let spread = format!("{least:.3} to {most:.3}");
+            let [mut time, mut spread] = ["-".to_owned(), "-".to_owned()];
+            if !runs.times.is_empty() {
+                let least = runs.times.iter().copied().fold(f64::INFINITY, f64::min);
+                let most = runs.times.iter().copied().fold(0.0, f64::max);
+                time = format!("{:.3}", median(&runs.times));
+                spread = format!("{least:.3} to {most:.3}");
+            }
             let Way { order, foretold, busiest, .. } = &runs.way;
             let _ = write!(
                 text,
-                "{order:40}{:>10.3}{spread:>22}{gain:>8}{:>10}{:>14}{:>6}",
-                median(&runs.times),
+                "{order:40}{time:>10}{spread:>22}{gain:>8}{:>10}{:>14}{:>6}",
                 foretold.map_or_else(|| "-".to_owned(), |foretold| format!("{foretold:.2}")),
                 busiest.map_or_else(|| "-".to_owned(), |busiest| busiest.to_string()),
                 runs.times.len()
@@ -222,6 +234,16 @@ impl<'a> Rounds<'a> {
     /// The way that is surely faster than the program alone by most, if there is one.
     pub(super) fn finding(&self) -> Finding<'_> {
         let alone = &self.all[0].times;
+        let failures = self.all[1..].iter().filter(|runs| runs.failed);
+        let failures: Vec<String> = failures
+            .map(|runs| {
+                format!("{}: {}", runs.way.order, runs.dropped.as_deref().unwrap_or_default())
+            })
+            .collect();
+        if failures.len() == self.all.len() - 1 {
+            let words = format!("no placement could be tried: {}", failures.join("; "));
+            return Finding { words, best: None, measured: None, none_ran: true };
+        }
         let best = |among: &dyn Fn(&Runs) -> bool, is_enough: &dyn Fn(&Gain) -> bool| {
             let others = self.all[1..].iter().filter(|runs| among(runs));
             let gains = others.filter_map(|runs| Some((runs, Gain::of(alone, &runs.times)?)));
@@ -254,8 +276,12 @@ impl<'a> Rounds<'a> {
                 runs.way.order, gain.mean
             );
         }
+        if !failures.is_empty() {
+            let _ = write!(words, "; could not be tried: {}", failures.join("; "));
+        }
         let measured = sure.as_ref().map(|(runs, _)| (median(alone), median(&runs.times)));
-        Finding { words, best: sure.map(|(runs, _)| &runs.way), measured }
+        let best = sure.map(|(runs, _)| &runs.way);
+        Finding { words, best, measured, none_ran: false }
     }
 }
 

@@ -11,12 +11,13 @@ use cartograph_traffic::{Recording, Topology};
 
 use crate::output::{self, Failure, Result};
 use crate::predict::{By, Forecast, Foretold};
-use crate::rank_file::{self, Launcher};
+use crate::rank_file;
 use crate::runs::command::Launch;
 use crate::traffic::BetterDims;
 
 use super::MOST_WAYS;
 use super::order::WorldOrder;
+use super::placer::{Placed, Placer};
 
 /// The functions whose blocks the library combines.
 const COMBINABLE: [(&str, Payload); 2] =
@@ -31,10 +32,12 @@ pub(crate) enum Setting {
     Weights(Option<String>),
     /// The library, and `CARTOGRAPH_DIMS`.
     Dims(String),
-    /// A rank file of this text, which is in `file` while ways are run; `is_old` where Open MPI has its old option.
-    Ranks { launcher: Launcher, text: String, file: PathBuf, is_old: bool },
-    /// MPI_COMM_WORLD in the order of this profile, where no rank file for the launcher is known.
+    /// A rank file of this text, by which the launcher places ranks; it is in `file` while ways are run.
+    Ranks { placed: Placed, text: String, file: PathBuf },
+    /// MPI_COMM_WORLD in the order of this profile, where the launcher cannot place ranks.
     World(PathBuf),
+    /// It cannot be run, because of this.
+    Impossible(String),
 }
 
 /// A way.
@@ -76,17 +79,19 @@ pub(super) fn forecast(recording: &Recording, machine: &Machine) -> Result<Forec
     })
 }
 
-/// The program alone, and the best of the others; rank files are in `directory`.
+/// The program alone, and the best of the others; rank files are in `directory`. And why ranks are not placed by the
+/// launcher where they could be otherwise.
 pub(super) fn chosen(
     forecast: &Forecast,
     recording: &Recording,
     machine: &Machine,
     names: &[String],
-    launch: &Launch,
+    placer: &Placer,
     directory: &Path,
-) -> Result<Vec<Way>> {
+) -> Result<(Vec<Way>, Option<String>)> {
     let first = &forecast.all[0];
     let mut ways = vec![Way::new(first, first, machine, Setting::Alone)];
+    let mut note = None;
     let combines = may_combine(recording, machine);
     let most = if combines { 1 } else { MOST_WAYS };
     let mut worth_running = forecast.worth_running();
@@ -96,22 +101,21 @@ pub(super) fn chosen(
         let setting = match &one.by {
             By::Weights(weights) => Setting::Weights(weights.clone()),
             By::Ranks => {
-                let Some(launcher) = launcher(launch, &recording.mpi) else {
-                    let file = directory.join(format!("profile-{number}.json"));
-                    let way = Way::new(one, first, machine, Setting::World(file.clone()));
-                    output::write(&file, &way.profile(recording, machine, None))?;
-                    ways.push(way);
-                    continue;
-                };
                 let node_of = rank_file::launch_order(&one.plan, machine);
-                let text = launcher.write(&node_of, names)?;
-                let text =
-                    if launcher == Launcher::Openmpi { widened(text, machine) } else { text };
                 let file = directory.join(format!("ranks-{number}"));
-                output::write(&file, &text)?;
-                let is_old =
-                    recording.mpi.contains("Open MPI v4") || recording.mpi.contains("Open MPI v3");
-                Setting::Ranks { launcher, text, file, is_old }
+                let profile = directory.join(format!("profile-{number}.json"));
+                match (placer.place(&node_of, names, machine, &file)?, &placer.no_world) {
+                    (Ok((placed, text)), _) => Setting::Ranks { placed, text, file },
+                    (Err(why), None) => {
+                        note = Some(format!("{why}; MPI_COMM_WORLD gets another order instead"));
+                        let way = Way::new(one, first, machine, Setting::World(profile.clone()));
+                        output::write(&profile, &way.profile(recording, machine, None))?;
+                        way.setting
+                    }
+                    (Err(why), Some(no_world)) => Setting::Impossible(format!(
+                        "{why}; nor can MPI_COMM_WORLD get another order: {no_world}"
+                    )),
+                }
             }
         };
         ways.push(Way::new(one, first, machine, setting));
@@ -120,7 +124,7 @@ pub(super) fn chosen(
         let combined: Vec<Way> = ways.iter().map(Way::combined).collect();
         ways.extend(combined);
     }
-    Ok(ways)
+    Ok((ways, note))
 }
 
 /// Returns whether small blocks of neighborhood collectives between nodes might share messages.
@@ -134,31 +138,6 @@ fn may_combine(recording: &Recording, machine: &Machine) -> bool {
         nodes[edge.from as usize] != nodes[edge.to as usize]
             && edge.count.bytes <= most.saturating_mul(edge.count.messages)
     })
-}
-
-/// The kind of rank file that a launcher takes.
-fn launcher(launch: &Launch, mpi: &str) -> Option<Launcher> {
-    Some(match launch.starter()?.1 {
-        "srun" => Launcher::Slurm,
-        "flux" => Launcher::Flux,
-        _ if mpi.starts_with("Open MPI") => Launcher::Openmpi,
-        "mpiexec" | "mpirun" if mpi.starts_with("MPICH") => Launcher::Mpich,
-        _ => return None,
-    })
-}
-
-/// A rank file whose ranks may be on any core of nodes like this one, where these have fewer cores than ranks: Open MPI
-/// ends with a core that is not there.
-fn widened(text: String, machine: &Machine) -> String {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    if machine.node_sizes().iter().all(|size| *size <= cores) {
-        return text;
-    }
-    let slot = |line: &str| {
-        let rank = line.split(" slot=").next().unwrap_or_default();
-        format!("{rank} slot=0-{}\n", cores - 1)
-    };
-    text.lines().map(slot).collect()
 }
 
 impl Way {
@@ -208,12 +187,13 @@ impl Way {
         mpi: &[OsString],
         clock: Option<&Path>,
     ) -> Result<Vec<OsString>> {
-        let placed;
+        let by_launcher;
         let launch = match &self.setting {
-            Setting::Ranks { launcher, text, file, is_old } => {
-                placed = launch.with_ranks(*launcher, file, text, *is_old)?;
-                &placed
+            Setting::Ranks { placed, text, file } => {
+                by_launcher = placed.with(file, text).into();
+                &by_launcher
             }
+            Setting::Impossible(why) => return Err(Failure::new(why.clone())),
             _ => launch,
         };
         let mut options: Vec<OsString> = Vec::new();
@@ -241,6 +221,20 @@ impl Way {
             _ => self.combines.then(|| "CARTOGRAPH_COMBINE=on".to_owned()),
         };
         launch.under_exec(setting.as_deref(), &options)
+    }
+
+    /// Why it cannot be run.
+    pub(super) fn obstacle(&self) -> Option<&str> {
+        match &self.setting {
+            Setting::Impossible(why) => Some(why),
+            _ => None,
+        }
+    }
+
+    /// The line by which a run of it says that MPI_COMM_WORLD kept its order: where it gets another, nothing is said.
+    pub(super) fn refusal<'a>(&self, stderr: &'a str) -> Option<&'a str> {
+        let lines = || stderr.lines().filter_map(|line| line.split_once("cartograph: "));
+        matches!(self.setting, Setting::World(_)).then(lines)?.next().map(|(_, why)| why)
     }
 
     /// The file of this way's profile.

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
+use crate::launcher::{Format, Variables, variables};
+
 /// The facts on which a job's rank file depends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Launch {
@@ -14,10 +16,6 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// The launchers whose files number the nodes.
-    const NUMBERING: [&'static str; 2] = ["cray", "flux"];
-    /// The launchers whose files name nodes.
-    const NAMING: [&'static str; 3] = ["openmpi", "mpich", "slurm"];
     /// A longer list is left to the user, in bytes.
     const LONGEST_LIST: usize = 400;
 
@@ -30,32 +28,32 @@ impl Launch {
         hosts: Option<String>,
     ) -> Self {
         // Launchers that start others have a task on each node, not for each process.
-        let started = |variable| environment(variable).is_some_and(|n| n == processes.to_string());
-        let launcher = match () {
-            () if mpi.contains("CRAY MPICH") => "cray",
-            () if started("FLUX_JOB_SIZE") => "flux",
-            () if started("SLURM_STEP_NUM_TASKS") => "slurm",
-            () if mpi.contains("Open MPI") => "openmpi",
-            () => "mpich",
+        let all = processes.to_string();
+        let started = |of: Variables| of.size.and_then(&environment).is_some_and(|n| n == all);
+        let format = match () {
+            () if mpi.contains("CRAY MPICH") => Format::Cray,
+            () if started(variables::FLUX) => Format::Flux,
+            () if started(variables::SLURM) => Format::Slurm,
+            () if mpi.contains("Open MPI") => Format::Openmpi,
+            () => Format::Mpich,
         };
         let hosts = hosts.filter(|hosts| hosts.len() <= Self::LONGEST_LIST);
-        Self { launcher: launcher.into(), hosts }
+        Self { launcher: format.name().into(), hosts }
     }
 
     /// Returns whether it can be shown as a part of a command: a report may be a stranger's.
     pub(super) fn is_plain(&self) -> bool {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-,[]".contains(&byte);
-        let is_known =
-            Self::NUMBERING.iter().chain(&Self::NAMING).any(|name| *name == self.launcher);
-        is_known
+        Format::named(&self.launcher).is_some()
             && self.hosts.iter().all(|hosts| !hosts.starts_with('-') && hosts.bytes().all(plain))
     }
 
     /// The options of `cartograph plan`.
     pub(super) fn options(&self) -> String {
         let Self { launcher, hosts } = self;
+        let takes_names = Format::named(launcher).is_none_or(Format::takes_names);
         match hosts {
-            _ if Self::NUMBERING.contains(&&**launcher) => format!("--rankfile {launcher} FILE"),
+            _ if !takes_names => format!("--rankfile {launcher} FILE"),
             // Shells expand brackets.
             Some(hosts) if hosts.contains('[') => {
                 format!("--rankfile {launcher} FILE --hosts '{hosts}'")

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::launcher::variables::{JOBS, STEP};
+
 /// The origin of a report, so that a site can collect those of all jobs in one directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
@@ -17,23 +19,12 @@ pub struct Origin {
     pub date: String,
 }
 
-/// The variables by which batch systems and launchers name a job, the first that is set.
-const JOBS: [&str; 7] = [
-    "SLURM_JOB_ID",
-    "PBS_JOBID",
-    "LSB_JOBID",
-    "FLUX_JOB_ID",
-    "COBALT_JOBID",
-    "JOB_ID",
-    "PMIX_NAMESPACE",
-];
-
 /// The job of this process, as far as batch systems tell it. `environment` gives the value of a variable.
 pub fn job_id(environment: impl Fn(&str) -> Option<String>) -> Option<String> {
     let set = |name| environment(name).filter(|value| !value.is_empty());
     let id = JOBS.iter().find_map(|name| set(*name))?;
     // One job may start several programs, one after the other.
-    let step = set("SLURM_STEP_ID").filter(|_| set("SLURM_JOB_ID").is_some());
+    let step = set(STEP).filter(|_| set(JOBS[0]).is_some());
     Some(step.map_or(id.clone(), |step| format!("{id}.{step}")))
 }
 

@@ -1,5 +1,6 @@
 //! Warnings to users, in words.
 
+use crate::launcher::variables;
 use crate::topology::Cart;
 
 /// The warning that `function`, a neighborhood collective, is used on a grid that is periodic along a
@@ -22,17 +23,10 @@ pub fn short_periodic_sides(function: &str, grid: &Cart, as_host: Option<&str>) 
     })
 }
 
-/// The variables by which launchers tell the number of processes, the launchers' names, and the variables of ranks.
-const LAUNCHERS: [(&str, &str, &str); 3] = [
-    ("OMPI_COMM_WORLD_SIZE", "Open MPI's launcher", "OMPI_COMM_WORLD_RANK"),
-    ("PMI_SIZE", "the launcher of MPICH or Intel MPI", "PMI_RANK"),
-    ("SLURM_STEP_NUM_TASKS", "srun", "SLURM_PROCID"),
-];
-
 /// The rank of this process and the number of all, as launchers tell them. `environment` gives the value of a variable.
 pub fn launched(environment: impl Fn(&str) -> Option<String>) -> Option<(i32, i32)> {
     let read = |name| environment(name)?.parse::<i32>().ok();
-    LAUNCHERS.iter().find_map(|(size, _, rank)| read(rank).zip(read(size)))
+    variables::ALL.iter().find_map(|of| read(of.rank).zip(of.size.and_then(read)))
 }
 
 /// The warning that each process is a job of its own, `MPI_COMM_WORLD` having one process only where a launcher
@@ -41,7 +35,8 @@ pub fn foreign_launcher(
     processes: i32,
     environment: impl Fn(&str) -> Option<String>,
 ) -> Option<String> {
-    LAUNCHERS.iter().filter(|_| processes == 1).find_map(|(variable, launcher, _)| {
+    variables::ALL.iter().filter(|_| processes == 1).find_map(|of| {
+        let (variable, launcher) = (of.size?, of.launcher);
         let started = environment(variable)?.parse::<u64>().ok().filter(|started| *started > 1)?;
         Some(format!(
             "MPI_COMM_WORLD has one process, but {launcher} started {started} ({variable}): \

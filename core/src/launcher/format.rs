@@ -1,0 +1,134 @@
+//! The files by which launchers place ranks.
+
+use std::fmt::Write;
+
+/// The longest word that Linux passes to a program, in bytes, with its end.
+const LONGEST_WORD: usize = 128 * 1024;
+
+/// The format of a rank file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// Open MPI's rank file: a line for each rank, with its node and its core there.
+    Openmpi,
+    /// Options of MPICH's mpiexec: the nodes, and the node of each rank.
+    Mpich,
+    /// A host file in the order of ranks: a line for each rank, with its node.
+    Slurm,
+    /// Cray MPICH's `MPICH_RANK_ORDER`: the ranks in the order of places, a line for each node.
+    Cray,
+    /// Flux's task map (RFC 34).
+    Flux,
+}
+
+impl Format {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Openmpi, Self::Mpich, Self::Slurm, Self::Cray, Self::Flux];
+
+    /// The name on command lines and in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Openmpi => "openmpi",
+            Self::Mpich => "mpich",
+            Self::Slurm => "slurm",
+            Self::Cray => "cray",
+            Self::Flux => "flux",
+        }
+    }
+
+    /// The format of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|format| format.name() == name)
+    }
+
+    /// Returns whether the file has the names of nodes; else they are numbered in the order of the allocation.
+    pub const fn takes_names(self) -> bool {
+        matches!(self, Self::Openmpi | Self::Mpich | Self::Slurm)
+    }
+
+    /// The file's text; rank `r` is to be started on node `node_of[r]`, whose name is `names[node_of[r]]`.
+    ///
+    /// # Errors
+    ///
+    /// Why there is no such file, and what to do instead.
+    pub fn write(self, node_of: &[u32], names: &[String]) -> Result<String, String> {
+        let mut text = String::new();
+        let name = |node: &u32| names[*node as usize].as_str();
+        match self {
+            Self::Openmpi => {
+                let mut slots = vec![0; names.len()];
+                for (rank, node) in node_of.iter().enumerate() {
+                    let slot: &mut usize = &mut slots[*node as usize];
+                    let _ = writeln!(text, "rank {rank}={} slot={slot}", name(node));
+                    *slot += 1;
+                }
+            }
+            // A host that comes again in a host list is another node to Hydra, whose processes do
+            // not share memory; so each is named once, and a map says which rank goes where.
+            Self::Mpich => {
+                let map: Vec<String> = node_of.iter().map(u32::to_string).collect();
+                let (hosts, map) = (names.join(","), map.join(","));
+                if hosts.len().max(map.len()) >= LONGEST_WORD {
+                    return Err(format!(
+                        "{} ranks are too many for one argument of mpiexec; use --rankfile slurm FILE and mpiexec -f FILE",
+                        node_of.len()
+                    ));
+                }
+                let _ = writeln!(text, "-hosts {hosts} -rankmap {map}");
+            }
+            Self::Slurm => node_of.iter().for_each(|node| {
+                let _ = writeln!(text, "{}", name(node));
+            }),
+            // Places are filled node by node, in the order in which the nodes were allocated; the file
+            // says which rank takes each.
+            Self::Cray => {
+                let mut ranks: Vec<usize> = (0..node_of.len()).collect();
+                ranks.sort_by_key(|rank| node_of[*rank]);
+                for line in ranks.chunk_by(|one, next| node_of[*one] == node_of[*next]) {
+                    let line: Vec<String> = line.iter().map(usize::to_string).collect();
+                    let _ = writeln!(text, "{}", line.join(","));
+                }
+            }
+            // Node, number of nodes, tasks on each, how often.
+            Self::Flux => {
+                let runs = node_of.chunk_by(|one, next| one == next);
+                let blocks: Vec<String> =
+                    runs.map(|run| format!("[{},1,{},1]", run[0], run.len())).collect();
+                let _ = writeln!(text, "[{}]", blocks.join(","));
+                if text.len() >= LONGEST_WORD {
+                    return Err(format!(
+                        "{} ranks are too many for one argument of flux run; use --rankfile slurm FILE and flux run \
+                         --taskmap=hostfile:FILE",
+                        node_of.len()
+                    ));
+                }
+            }
+        }
+        Ok(text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_launcher_starts_ranks_where_they_are_to_be() {
+        let names = ["a".to_owned(), "b".to_owned()];
+        let text = |format: Format| format.write(&[1, 0, 1, 0, 1], &names).unwrap();
+        assert_eq!(
+            text(Format::Openmpi),
+            "rank 0=b slot=0\nrank 1=a slot=0\nrank 2=b slot=1\nrank 3=a slot=1\nrank 4=b slot=2\n"
+        );
+        assert_eq!(text(Format::Mpich), "-hosts a,b -rankmap 1,0,1,0,1\n");
+        assert_eq!(text(Format::Slurm), "b\na\nb\na\nb\n");
+        assert_eq!(text(Format::Cray), "1,3\n0,2,4\n");
+        let flux = Format::Flux.write(&[1, 1, 0, 1], &names).unwrap();
+        assert_eq!(flux, "[[1,1,2,1],[0,1,1,1],[1,1,1,1]]\n");
+        let many = vec![0; LONGEST_WORD / 2 + 1];
+        assert!(Format::Mpich.write(&many, &names).is_err());
+        assert!(Format::Mpich.write(&many[1..], &names).is_ok());
+        for format in Format::ALL {
+            assert_eq!(Format::named(format.name()), Some(format));
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The options of launchers: how many values they have, by which the program is found behind them, and those that place
+//! ranks, which stand in the way of another placement.
+
+/// The values that follow an option.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Values {
+    /// None.
+    None,
+    /// One: the next word, or in the same word.
+    One,
+    /// Two words.
+    Two,
+    /// `NAME VALUE`, or `NAME=VALUE` in one word.
+    Pair,
+    /// One in the same word, or none.
+    Attached,
+}
+
+/// The effect of an option on where ranks run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// None that matters to a placement.
+    Other,
+    /// The number of processes.
+    Processes,
+    /// The nodes, by name.
+    Hosts,
+    /// The number of processes of each node.
+    PerNode,
+    /// The order in which ranks are dealt to nodes.
+    Order,
+    /// The cores of each rank, together with the order.
+    Cores,
+    /// A parameter and its value, which may be the order.
+    Parameter,
+    /// The kind of process management, by which processes learn their places.
+    Management,
+    /// A file with the programs.
+    Programs,
+}
+
+/// Options that are alike.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// The effect.
+    pub role: Role,
+    /// The values.
+    pub values: Values,
+    /// The names without dashes, separated by spaces.
+    pub names: &'static str,
+}
+
+impl Options {
+    /// The names.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.names.split_ascii_whitespace()
+    }
+}
+
+const fn options(role: Role, values: Values, names: &'static str) -> Options {
+    Options { role, values, names }
+}
+
+use Role::{Cores, Hosts, Management, Order, Other, Parameter, PerNode, Processes, Programs};
+use Values::{Attached, None, One, Pair, Two};
+
+/// Of Hydra, MPICH's and Intel's.
+pub(super) const HYDRA: &[Options] = &[
+    options(Processes, One, "n np"),
+    options(Hosts, One, "hosts host f hostfile machinefile machine hosts-group"),
+    options(Order, One, "rankmap order-nodes"),
+    options(PerNode, One, "ppn perhost grr rr"),
+    options(Programs, One, "configfile"),
+    options(Other, Pair, "genv env"),
+    options(
+        Other,
+        One,
+        "genvlist envlist wdir launcher bootstrap launcher-exec bootstrap-exec rmk topolib bind-to binding map-by membind \
+         cpu-bind demux iface prepend-pattern outfile-pattern errfile-pattern nameserver localhost usize gpus-per-proc \
+         memory-alloc-kinds s gtool gtoolfile tune path arch umask",
+    ),
+    options(Other, Attached, "trace t check_mpi"),
+    options(
+        Other,
+        None,
+        "genvnone genvall envnone envall enable-x disable-x verbose v info print-all-exitcodes profile prepend-rank l \
+         prepend-timestamp disable-auto-cleanup cleanup disable-hostname-propagation pmi-port hybrid-hosts \
+         skip-launch-node nolocal aps mps gdb gdb-args silent-abort print-rank-map prot help version V",
+    ),
+];
+
+/// Of Open MPI to 4, `orterun`.
+pub(super) const ORTERUN: &[Options] = &[
+    options(Processes, One, "n np c"),
+    options(Hosts, One, "host H hostfile machinefile default-hostfile"),
+    options(Order, One, "map-by rank-by rankfile rf"),
+    options(Order, None, "bynode bycore byslot nolocal"),
+    options(PerNode, One, "N npernode npersocket ppr"),
+    options(PerNode, None, "pernode"),
+    options(Cores, One, "cpus-per-proc cpus-per-rank"),
+    options(Programs, One, "app"),
+    options(Parameter, Two, "mca gmca"),
+    options(
+        Other,
+        One,
+        "x bind-to am tune cpu-set cpu-list debugger report-events report-pid report-uri timeout output-filename xml-file \
+         xterm stdin cf cartofile launch-agent path personality prefix preload-files wd wdir hnp max-vm-size ompi-server \
+         slot-list tmpdir",
+    ),
+    options(
+        Other,
+        None,
+        "q quiet v verbose V version h help continuous debug display-allocation display-map get-stack-traces \
+         leave-session-attached output-proctable report-state-on-timeout tv merge-stderr-to-stdout \
+         report-child-jobs-separately tag-output timestamp-output xml index-argv-by-rank nooversubscribe oversubscribe \
+         use-hwthread-cpus report-bindings d debug-devel debug-daemons debug-daemons-file display-devel-allocation \
+         display-devel-map display-diffable-map display-topo do-not-launch do-not-resolve bind-to-core bind-to-socket \
+         allow-run-as-root enable-instant-on-support enable-recovery disable-recovery fwd-mpirun-port noprefix s \
+         preload-binary set-cwd-to-session-dir show-progress use-regexp dvm novm",
+    ),
+];
+
+/// Of PRRTE, and so of Open MPI from 5 on.
+pub(super) const PRTERUN: &[Options] = &[
+    options(Processes, One, "n np c"),
+    options(Hosts, One, "host H hostfile machinefile default-hostfile add-host add-hostfile"),
+    options(Order, One, "map-by mapby rank-by rankby rankfile"),
+    options(Order, None, "bynode bycore byslot nolocal"),
+    options(PerNode, One, "N npernode npersocket ppr"),
+    options(PerNode, None, "pernode"),
+    options(Cores, One, "cpus-per-proc cpus-per-rank"),
+    options(Programs, One, "app appfile"),
+    options(Parameter, Two, "mca gmca prtemca pmixmca gpmixmca omca gomca"),
+    options(
+        Other,
+        One,
+        "x bind-to bindto am amca tune cpu-set cpu-list report-pid report-uri personality dvm dvm-uri pid namespace \
+         launch-agent max-vm-size tmpdir prefix pmix-prefix forward-signals xterm timeout spawn-timeout output stdin \
+         preload-files wd wdir path pset runtime-options rtos max-restarts with-ft initial-errhandler memory-alloc-kinds \
+         arch file output-directory output-filename display display-topo stream-buffering keepalive gpu-support exec-agent",
+    ),
+    options(Other, Attached, "output-proctable fwd-environment h help"),
+    options(
+        Other,
+        None,
+        "V version v verbose q quiet p parseable parsable d debug-daemons debug-daemons-file leave-session-attached noprefix \
+         allow-run-as-root report-child-jobs-separately stop-on-exec stop-in-init stop-in-app report-state-on-timeout \
+         get-stack-traces do-not-aggregate-help s preload-binary show-progress set-cwd-to-session-dir do-not-launch \
+         do-not-resolve enable-recovery disable-recovery continuous display-comm display-comm-finalize soft xml tag-output \
+         timestamp-output merge-stderr-to-stdout display-devel-map report-bindings display-map display-allocation \
+         oversubscribe nooversubscribe use-hwthread-cpus bind-to-core debug index-argv-by-rank",
+    ),
+];
+
+/// Of Slurm's `srun`.
+pub(super) const SRUN: &[Options] = &[
+    options(Processes, One, "n ntasks"),
+    options(Hosts, One, "w nodelist F nodefile r relative"),
+    options(Order, One, "m distribution"),
+    options(PerNode, One, "ntasks-per-node ntasks-per-socket ntasks-per-core ntasks-per-gpu"),
+    options(Programs, None, "multi-prog"),
+    options(Management, One, "mpi"),
+    options(
+        Other,
+        One,
+        "A account accel-bind acctg-freq bb bbf bcast-exclude b begin D chdir cluster-constraint M clusters comment C \
+         constraint container container-id S core-spec cores-per-socket cpu-bind cpu-freq c cpus-per-task cpus-per-gpu \
+         deadline delay-boot d dependency epilog e error x exclude export B extra-node-info extra gid gpu-bind gpu-freq G \
+         gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group hint i input J job-name jobid L licenses \
+         mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus msg-timeout network N nodes open-mode o \
+         output p partition power prefer priority profile prolog q qos reservation segment signal slurmd-debug \
+         sockets-per-node switches task-epilog task-prolog thread-spec T threads threads-per-core t time time-min tmp \
+         tres-bind tres-per-task treewidth uid W wait wait-for-children wckey",
+    ),
+    options(
+        Other,
+        Attached,
+        "bcast compress exclusive get-user-env I immediate k no-kill K kill-on-bad-exit nice oom-kill-step propagate pty \
+         resv-ports send-libs",
+    ),
+    options(
+        Other,
+        None,
+        "E preserve-env H hold l label O overcommit s oversubscribe overlap Q quiet u unbuffered v verbose X disable-status Z \
+         no-allocate contiguous debugger-test exact external interactive quit-on-interrupt reboot spread-job test-only \
+         use-min-nodes whole V version h help usage",
+    ),
+];
+
+/// Of `flux run`.
+pub(super) const FLUX: &[Options] = &[
+    options(Processes, One, "n ntasks"),
+    options(Order, One, "taskmap"),
+    options(PerNode, One, "tasks-per-node tasks-per-core"),
+    options(
+        Other,
+        One,
+        "N nodes c cores-per-task g gpus-per-task cores gpus-per-node t time-limit urgency job-name o setopt S setattr \
+         dependency requires env env-remove env-file rlimit input output error cwd flags signal B bank q queue begin-time \
+         conf add-file P",
+    ),
+    options(
+        Other,
+        None,
+        "u unbuffered l label-io dry-run quiet x exclusive v verbose debug-emulate h help",
+    ),
+];
+
+/// Of IBM's `jsrun`.
+pub(super) const JSRUN: &[Options] = &[
+    options(Processes, One, "p np"),
+    options(Order, One, "d launch_distribution U erf_input"),
+    options(PerNode, One, "n nrs a tasks_per_rs r rs_per_host K rs_per_socket"),
+    options(Programs, One, "f appfile"),
+    options(
+        Other,
+        One,
+        "b bind c cpu_per_rs g gpu_per_rs m memory_per_rs l latency_priority E env D env_no_propagate F env_eval h chdir J \
+         use_reservation k stdio_stderr o stdio_stdout t stdio_input e stdio_mode M smpiargs P pre_post_exec S \
+         save_resources T allocate_only X exit_on_error erf_output",
+    ),
+    options(Other, None, "i immediate L use_spindle V version help zero_length_options"),
+];
+
+/// Of Cray's `aprun`.
+pub(super) const APRUN: &[Options] = &[
+    options(Processes, One, "n pes"),
+    options(Hosts, One, "L node-list l node-list-file"),
+    options(PerNode, One, "N pes-per-node S sn sl"),
+    options(
+        Other,
+        One,
+        "d depth j cpus-per-cu cc cpu-binding cp e environment-override m memory-per-pe r specialized-cpus F access-mode p \
+         protection-domain P pipes R relaunch D debug t cpu-time-limit a architecture mpmd-env wdir E",
+    ),
+    options(
+        Other,
+        None,
+        "b bypass-app-transfer B batch-args C reconnect q quiet T sync-output ss strict-memory-containment k z zone-sort h help version",
+    ),
+];
+
+/// Of HPE's PALS.
+pub(super) const PALS: &[Options] = &[
+    options(Processes, One, "n np"),
+    options(Hosts, One, "hosts hostlist host hostfile f nodefile"),
+    options(PerNode, One, "ppn"),
+    options(Programs, One, "configfile"),
+    options(Other, Pair, "genv"),
+    options(
+        Other,
+        One,
+        "d depth cpu-bind cc gpu-bind mem-bind env e envlist genvlist wdir umask rlimits timeout pmi fanout vni-count network \
+         stdin stdout stderr",
+    ),
+    options(
+        Other,
+        None,
+        "l line-buffer label prepend-rank envall envnone genvall genvnone exclusive shared transfer no-transfer no-vni \
+         single-node-vni sstartup abort-on-failure no-abort-on-failure procinfo v verbose q quiet h help V version",
+    ),
+];

@@ -1,0 +1,85 @@
+//! The environment variables by which launchers and batch systems tell a process its place in the job.
+//!
+//! Constants alone, and no standard library: the library to preload includes this file.
+
+/// The variables that one kind of launcher sets in each process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Variables {
+    /// The launcher, for messages.
+    pub launcher: &'static str,
+    /// The rank in the job.
+    pub rank: &'static str,
+    /// The number of processes of the job.
+    pub size: Option<&'static str>,
+    /// The rank among the processes of its node.
+    pub local_rank: Option<&'static str>,
+    /// The number of processes of its node.
+    pub local_size: Option<&'static str>,
+}
+
+impl Variables {
+    const fn new(launcher: &'static str, rank: &'static str) -> Self {
+        Self { launcher, rank, size: None, local_rank: None, local_size: None }
+    }
+
+    const fn size(self, size: &'static str) -> Self {
+        Self { size: Some(size), ..self }
+    }
+
+    const fn local(self, rank: &'static str) -> Self {
+        Self { local_rank: Some(rank), ..self }
+    }
+
+    const fn of_node(self, rank: &'static str, size: &'static str) -> Self {
+        Self { local_rank: Some(rank), local_size: Some(size), ..self }
+    }
+}
+
+/// The variables of Flux.
+pub const FLUX: Variables =
+    Variables::new("flux run", "FLUX_TASK_RANK").size("FLUX_JOB_SIZE").local("FLUX_TASK_LOCAL_ID");
+
+/// The variables of Slurm's launcher.
+pub const SLURM: Variables =
+    Variables::new("srun", "SLURM_PROCID").size("SLURM_STEP_NUM_TASKS").local("SLURM_LOCALID");
+
+/// The variables of all launchers. Those come first that no other launcher sets for the processes by which it starts a
+/// job on its nodes: mpiexec may use srun for that, and hands on what srun sets.
+pub const ALL: [Variables; 9] = [
+    Variables::new("Open MPI's launcher", "OMPI_COMM_WORLD_RANK")
+        .size("OMPI_COMM_WORLD_SIZE")
+        .of_node("OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+    Variables::new("MVAPICH's launcher", "MV2_COMM_WORLD_RANK")
+        .size("MV2_COMM_WORLD_SIZE")
+        .of_node("MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"),
+    Variables::new("the launcher of MPICH or Intel MPI", "PMI_RANK")
+        .size("PMI_SIZE")
+        .of_node("MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    Variables::new("jsrun", "JSM_NAMESPACE_RANK")
+        .size("JSM_NAMESPACE_SIZE")
+        .of_node("JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_LOCAL_SIZE"),
+    Variables::new("a launcher with PMIx", "PMIX_RANK"),
+    Variables::new("PALS", "PALS_RANKID").of_node("PALS_LOCAL_RANKID", "PALS_LOCAL_SIZE"),
+    Variables::new("aprun", "ALPS_APP_PE"),
+    FLUX,
+    SLURM,
+];
+
+/// The variables by which batch systems and launchers name a job, the first that is set. The first is Slurm's.
+pub const JOBS: [&str; 7] = [
+    "SLURM_JOB_ID",
+    "PBS_JOBID",
+    "LSB_JOBID",
+    "FLUX_JOB_ID",
+    "COBALT_JOBID",
+    "JOB_ID",
+    "PMIX_NAMESPACE",
+];
+
+/// The variable with the part of Slurm's job that a launcher has started.
+pub const STEP: &str = "SLURM_STEP_ID";
+
+/// The value of the first variable with the rank of this process that is set; `read` gives the value of one.
+pub fn rank<T>(read: impl Fn(&'static str) -> Option<T>) -> Option<T> {
+    ALL.iter().find_map(|variables| read(variables.rank))
+}
