@@ -8,15 +8,16 @@
 //! - [`mapping`]: which process goes where.
 //! - [`engine`]: how a topology communicator comes to be, over any communicator.
 //! - [`report`]: what was done and what it brought, for people and programs.
+//! - [`settings`]: what users may set.
 //! - `host`: the only caller of the host MPI.
 //! - `abi`: the C names.
 //! - `fortran`: the Fortran names.
 //!
-//! The first six are pure Rust, the crate `cartograph-core`, and are all that is built with
+//! The first seven are pure Rust, the crate `cartograph-core`, and are all that is built with
 //! `--no-default-features`.
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: host::eprint")]
 
-pub use cartograph_core::{engine, launcher, machine, mapping, report, topology};
+pub use cartograph_core::{engine, launcher, machine, mapping, report, settings, topology};
 
 #[cfg(feature = "host")]
 mod abi;

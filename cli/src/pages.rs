@@ -3,11 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cartograph_core::settings::{self, Known};
 use clap::Command;
 use clap_complete::Shell;
 
 use crate::help;
-use crate::info::VARIABLES;
 use crate::output::{Failure, Result};
 
 #[derive(clap::Args)]
@@ -91,8 +91,10 @@ fn see_also(names: &[&str]) -> String {
 
 /// The section about variables.
 fn environment() -> String {
-    let of = |(name, meaning): &(&str, &str)| format!(".TP\n\\fB{name}\\fR\n{meaning}\n");
-    let variables: String = VARIABLES.iter().map(of).collect();
+    let of =
+        |setting: &&dyn Known| format!(".TP\n\\fB{}\\fR\n{}\n", setting.name(), setting.text());
+    let public = settings::ALL.iter().filter(|setting| setting.is_public());
+    let variables: String = public.map(of).collect();
     format!(".SH ENVIRONMENT\n{variables}")
 }
 

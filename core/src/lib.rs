@@ -7,6 +7,7 @@
 //! - `replay`: how long recorded calls take where ranks are placed in other ways.
 //! - [`engine`]: how a topology communicator comes to be, over any communicator.
 //! - [`report`]: what was done and what it brought, for people and programs.
+//! - [`settings`]: what users may set.
 #![forbid(unsafe_code)]
 #![deny(
     clippy::print_stderr,
@@ -25,4 +26,5 @@ pub mod profile;
 #[cfg(feature = "cli")]
 pub mod replay;
 pub mod report;
+pub mod settings;
 pub mod topology;

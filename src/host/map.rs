@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char, c_int};
 use std::sync::Once;
 
 use super::eprint::eprint_line;
-use super::settings::{Settings, combine_of};
+use super::settings::Settings;
 use super::sys::{self, MPI_Info};
 use super::{HostComm, Result, machine, traffic};
 use crate::engine::Comm;
@@ -12,7 +12,8 @@ use crate::engine::arguments::Function;
 use crate::engine::decision::{CallSettings, ReorderOutcome};
 use crate::engine::policy::Reorder;
 use crate::machine::Machine;
-use crate::mapping::{Distances, Objective, Options, Plan, Weights};
+use crate::mapping::{Objective, Options, Plan, Weights};
+use crate::settings::{COMBINE, LEVEL_WEIGHTS};
 
 /// The settings for a constructor without an info object.
 pub(crate) fn call_settings(function: Function) -> CallSettings {
@@ -40,11 +41,11 @@ pub(crate) fn call_settings_with_info(function: Function, info: MPI_Info) -> Cal
         _ => {}
     }
     let combine = info_value(info, c"cartograph_combine");
-    if let Some(Ok(combine)) = combine.as_deref().map(combine_of) {
+    if let Some(combine) = combine.and_then(|text| COMBINE.parse(&text).ok()) {
         settings.combine = combine;
     }
     let distances = info_value(info, c"cartograph_level_weights");
-    if let Some(distances) = distances.and_then(|text| Distances::parse(&text).ok()) {
+    if let Some(distances) = distances.and_then(|text| LEVEL_WEIGHTS.parse(&text).ok()) {
         options.distances = distances;
     }
     let seconds = info_value(info, c"cartograph_reorder_seconds");

@@ -23,6 +23,7 @@ use crate::report::{
     Job, Launch, Origin, Reason, Record, ReorderOrigin, Report, foreign_launcher, launched,
     missed_gain, short_periodic_sides,
 };
+use crate::settings;
 use crate::topology::{Topology, TopologySummary};
 
 /// The [`Collector`] of a process.
@@ -134,8 +135,8 @@ fn say_if_missed(function: &str, placement: &Placement) {
     static SAID: Once = Once::new();
     let is_told = matches!(Settings::get().report, Some(Target::Stderr | Target::File(_)));
     if !is_told
-        && set("CARTOGRAPH_MPI").is_some()
-        && set("CARTOGRAPH_CLOCK").or_else(|| set("CARTOGRAPH_PROFILE")).is_none()
+        && set(settings::MPI.name).is_some()
+        && set(settings::CLOCK.name).or_else(|| set(settings::PROFILE.name)).is_none()
         && HostComm::world().rank().is_ok_and(|rank| rank == 0)
         && let Some(plan) = &placement.plan
         && let Some(line) = missed_gain(function, &placement.summary, plan)
@@ -152,7 +153,7 @@ fn tell_of_nothing() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     // SAFETY: asks the host for its state, which is allowed at any time.
     let is_over = || unsafe { sys::cg_world_is_initialized() != 0 && sys::cg_is_active() == 0 };
-    if HAS_CREATED.load(Ordering::Relaxed) || set("CARTOGRAPH_REPORT").is_none() || !is_over() {
+    if HAS_CREATED.load(Ordering::Relaxed) || set(settings::REPORT.name).is_none() || !is_over() {
         return;
     }
     let launched = launched(|name| std::env::var(name).ok());

@@ -21,6 +21,7 @@ use crate::machine::network::{NetworkMap, NetworkMapFile};
 use crate::machine::{LayoutError, Machine};
 use crate::mapping::{Distances, Options, Weights};
 use crate::report::{Origin, switch};
+use crate::settings::{self, Neighbor, Pairing, Setting};
 use crate::topology::BoxShape;
 
 /// The output of the report.
@@ -59,27 +60,6 @@ pub(super) struct WrittenNetworkMap {
     pub(super) network_map: Option<NetworkMap>,
     /// Faults of the file: lines for one process to say.
     pub(super) complaints: Vec<String>,
-}
-
-/// `CARTOGRAPH_NEIGHBOR`: how nonblocking and persistent neighborhood collectives are carried out.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) enum Neighbor {
-    /// By the host's own on large communicators and where a process is a neighbor more than once, where they are right.
-    #[default]
-    ByNeighbors,
-    /// The host's own wherever they are right.
-    Graph,
-    /// By an all-to-all of the host.
-    AllToAll,
-}
-
-/// `CARTOGRAPH_PAIRING`: which blocks belong together where a process is a neighbor more than once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Pairing {
-    /// The pairing of the standard.
-    Standard,
-    /// The pairing that the host delivers.
-    Host,
 }
 
 /// The settings by the environment of this process. Where processes differ, those of rank 0 count.
@@ -121,77 +101,15 @@ impl Settings {
 
     fn read() -> Self {
         let mut complaints = Vec::new();
-        let word = |name| set(name).map(|value| value.to_string_lossy().into_owned());
-        let policy = match word("CARTOGRAPH_REORDER").map(|text| text.parse()) {
-            None => Policy::default(),
-            Some(Ok(policy)) => policy,
-            Some(Err(error)) => {
-                complaints.push(format!("cartograph: CARTOGRAPH_REORDER is {error}; taken as off"));
-                Policy { reorder: Reorder::Off, ..Policy::default() }
-            }
-        };
-        let check = word("CARTOGRAPH_CHECK").unwrap_or_default();
-        let check = Check::parse(&check).unwrap_or_else(|word| {
-            complaints.push(format!(
-                "cartograph: CARTOGRAPH_CHECK has '{word}', but edges, weights, arguments and all are known; nothing is checked"
-            ));
-            Check::default()
-        });
-        let neighbor = match word("CARTOGRAPH_NEIGHBOR").as_deref() {
-            None => Neighbor::ByNeighbors,
-            Some("graph") => Neighbor::Graph,
-            Some("alltoall") => Neighbor::AllToAll,
-            Some(other) => {
-                complaints.push(format!(
-                    "cartograph: CARTOGRAPH_NEIGHBOR is '{other}', but graph and alltoall are known; not set"
-                ));
-                Neighbor::ByNeighbors
-            }
-        };
-        let pairing = match word("CARTOGRAPH_PAIRING").as_deref() {
-            None => None,
-            Some("standard") => Some(Pairing::Standard),
-            Some("host") => Some(Pairing::Host),
-            Some(other) => {
-                complaints.push(format!(
-                    "cartograph: CARTOGRAPH_PAIRING is '{other}', but standard and host are known; not set"
-                ));
-                None
-            }
-        };
-        let combine = match word("CARTOGRAPH_COMBINE").as_deref().map(combine_of) {
-            None => Combine::Off,
-            Some(Ok(combine)) => combine,
-            Some(Err(other)) => {
-                complaints.push(format!(
-                    "cartograph: CARTOGRAPH_COMBINE is '{other}', but only on and off are known; taken as off"
-                ));
-                Combine::Off
-            }
-        };
-        let weights = word("CARTOGRAPH_WEIGHTS").and_then(|text| {
-            let weights = Weights::parse(&text).map_err(|error| {
-                complaints.push(format!(
-                    "cartograph: CARTOGRAPH_WEIGHTS {error}; all dimensions are taken to weigh the same"
-                ));
-            });
-            weights.ok()
-        });
-        let shape = word("CARTOGRAPH_DIMS").and_then(|text| {
-            let shape = text.parse().map_err(|error| {
-                complaints.push(format!(
-                    "cartograph: CARTOGRAPH_DIMS: {error}; MPI_Dims_create answers as without it"
-                ));
-            });
-            shape.ok()
-        });
-        let distances = word("CARTOGRAPH_LEVEL_WEIGHTS").map(|text| Distances::parse(&text));
-        let distances = distances.unwrap_or(Ok(Distances::default())).unwrap_or_else(|error| {
-            complaints
-                .push(format!("cartograph: CARTOGRAPH_LEVEL_WEIGHTS {error}; taken as 1,10,30"));
-            Distances::default()
-        });
-        let report = match set("CARTOGRAPH_REPORT") {
+        let policy = read(&settings::REORDER, &mut complaints);
+        let check = read(&settings::CHECK, &mut complaints);
+        let neighbor = read(&settings::NEIGHBOR, &mut complaints);
+        let pairing = read(&settings::PAIRING, &mut complaints);
+        let combine = read(&settings::COMBINE, &mut complaints);
+        let weights = read(&settings::WEIGHTS, &mut complaints);
+        let shape = read(&settings::DIMS, &mut complaints);
+        let distances = read(&settings::LEVEL_WEIGHTS, &mut complaints);
+        let report = match set(settings::REPORT.name) {
             None => None,
             Some(value) if switch::is_off(value.as_bytes()) => None,
             // SMPI frees MPI_COMM_SELF's attributes, where all others write it, when MPI has ended.
@@ -214,7 +132,7 @@ impl Settings {
                 }
             },
         };
-        let layout = set("CARTOGRAPH_LAYOUT").and_then(|value| match value.into_string() {
+        let layout = set(settings::LAYOUT.name).and_then(|value| match value.into_string() {
             Ok(text) => Some(WrittenLayout { file: absolute(text.clone().into()), text }),
             Err(value) => {
                 complaints.push(format!(
@@ -224,7 +142,7 @@ impl Settings {
                 None
             }
         });
-        let traffic = set("CARTOGRAPH_TRAFFIC").map(absolute);
+        let traffic = set(settings::TRAFFIC.name).map(absolute);
         let network_map = OnceLock::new();
         Self {
             policy,
@@ -321,17 +239,12 @@ impl Settings {
     }
 }
 
-/// Reads `CARTOGRAPH_COMBINE`, or the info key.
-///
-/// # Errors
-///
-/// The text, if it is not a known value.
-pub(super) fn combine_of(text: &str) -> Result<Combine, &str> {
-    match text {
-        "off" => Ok(Combine::Off),
-        "on" => Ok(Combine::On),
-        other => Err(other),
-    }
+/// The value of a setting; where it has a fault, a line that says so is added.
+fn read<T>(setting: &Setting<T>, complaints: &mut Vec<String>) -> T {
+    let text = set(setting.name).map(|value| value.to_string_lossy().into_owned());
+    let (value, complaint) = setting.read(text.as_deref());
+    complaints.extend(complaint);
+    value
 }
 
 /// The value of a variable that is set and not empty. `None` in a program that runs with more rights than its
@@ -348,7 +261,7 @@ static START: OnceLock<PathBuf> = OnceLock::new();
 /// Notes the directory, when this library is loaded. Nothing is kept where no file is asked for.
 pub(super) fn note_start() {
     let names_files =
-        ["CARTOGRAPH_REPORT", "CARTOGRAPH_LAYOUT", "CARTOGRAPH_TRAFFIC"].map(env::var_os);
+        [settings::REPORT.name, settings::LAYOUT.name, settings::TRAFFIC.name].map(env::var_os);
     if names_files.iter().any(Option::is_some)
         && let Ok(start) = env::current_dir()
     {

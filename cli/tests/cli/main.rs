@@ -75,8 +75,12 @@ fn info_tells_what_is_wrong_with_the_environment() {
     for (name, value, words) in [
         ("CARTOGRAPH_REODER", "off", "  CARTOGRAPH_REODER is not known\n"),
         ("CARTOGRAPH_REORDER", "of", "      wrong: it is 'of'"),
-        ("CARTOGRAPH_NEIGHBOR", "grahp", "      wrong: it must be one of graph, alltoall\n"),
-        ("CARTOGRAPH_CHECK", "edges,wigths", "      wrong: it has 'wigths', which is not a rule\n"),
+        (
+            "CARTOGRAPH_PAIRING",
+            "hots",
+            "      wrong: it is 'hots', but standard and host are known\n",
+        ),
+        ("CARTOGRAPH_CHECK", "edges,wigths", "      wrong: it has 'wigths', but edges, "),
         ("CARTOGRAPH_LAYOUT", "no/such", "      wrong: it cannot be read: No such file"),
         ("CARTOGRAPH_WEIGHTS", "16,x", "      wrong: it "),
     ] {

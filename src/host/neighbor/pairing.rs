@@ -7,8 +7,9 @@
 use std::sync::OnceLock;
 
 use super::{Operation, Run, Start};
-use crate::host::settings::{Pairing, Settings};
+use crate::host::settings::Settings;
 use crate::host::{backtrace, sys};
+use crate::settings::Pairing;
 use crate::topology::{Direction, Topology};
 
 /// For each block that is received by the standard the one in whose place it goes, where that is another.

@@ -6,7 +6,8 @@
 //! hosts pack where they copy a contiguous block at once, and which is wrong where there is more room than is sent.
 
 use super::via_neighbor;
-use crate::host::settings::{Neighbor, Settings};
+use crate::host::settings::Settings;
+use crate::settings::Neighbor;
 
 /// The fewest processes for which it takes fewer instructions than an all-to-all, on MPICH 4.0.2 and 5.0.2, Open MPI
 /// 4.1.4 and 5.0.11: `PARTS=neighbor_count make bench`.
