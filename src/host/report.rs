@@ -204,18 +204,18 @@ fn record(
     let (reorder, kept) = match placement.outcome {
         ReorderOutcome::Applied { forced: false } => (ReorderOrigin::Asked, None),
         ReorderOutcome::Applied { forced: true } => (ReorderOrigin::Forced, None),
-        ReorderOutcome::NotAsked => (ReorderOrigin::No, Some(Reason::NOT_ASKED)),
-        ReorderOutcome::NotTold => (ReorderOrigin::Asked, Some(Reason::NOT_TOLD)),
-        ReorderOutcome::Refused => (ReorderOrigin::Asked, Some(Reason::REFUSED)),
+        ReorderOutcome::NotAsked => (ReorderOrigin::No, Some(Reason::NotAsked)),
+        ReorderOutcome::NotTold => (ReorderOrigin::Asked, Some(Reason::NotTold)),
+        ReorderOutcome::Refused => (ReorderOrigin::Asked, Some(Reason::Refused)),
         ReorderOutcome::Incompatible(incompatible_program) => {
             (ReorderOrigin::Asked, Some(Reason::misused(incompatible_program)))
         }
-        ReorderOutcome::Off => (ReorderOrigin::Asked, Some(Reason::OFF)),
-        ReorderOutcome::OneNode => (ReorderOrigin::Asked, Some(Reason::ONE_NODE)),
-        ReorderOutcome::Differing => (ReorderOrigin::Asked, Some(Reason::DIFFERING)),
-        ReorderOutcome::NothingGained => (ReorderOrigin::Asked, Some(Reason::NOTHING_TO_GAIN)),
-        ReorderOutcome::RejectedAsRisky => (ReorderOrigin::Asked, Some(Reason::REJECTED_AS_RISKY)),
-        ReorderOutcome::NoLayout => (ReorderOrigin::Asked, Some(Reason::NO_LAYOUT)),
+        ReorderOutcome::Off => (ReorderOrigin::Asked, Some(Reason::Off)),
+        ReorderOutcome::OneNode => (ReorderOrigin::Asked, Some(Reason::OneNode)),
+        ReorderOutcome::Differing => (ReorderOrigin::Asked, Some(Reason::Differing)),
+        ReorderOutcome::NothingGained => (ReorderOrigin::Asked, Some(Reason::NothingToGain)),
+        ReorderOutcome::RejectedAsRisky => (ReorderOrigin::Asked, Some(Reason::RejectedAsRisky)),
+        ReorderOutcome::NoLayout => (ReorderOrigin::Asked, Some(Reason::NoLayout)),
         ReorderOutcome::TooLarge => {
             (ReorderOrigin::Asked, Some(Reason::too_large("more edges than rank 0 gathers")))
         }
@@ -234,7 +234,7 @@ fn record(
         (None, Some(plan)) if plan.old_rank.is_some() => {
             Record::moved(function, summary, size, reorder)
         }
-        _ => Record::new(function, summary, size, reorder, kept.unwrap_or(Reason::NO_LAYOUT)),
+        _ => Record::new(function, summary, size, reorder, kept.unwrap_or(Reason::NoLayout)),
     }
 }
 

@@ -34,7 +34,7 @@ fn report() -> Report {
     let record =
         Record::planned("MPI_Dist_graph_create", shape, ReorderOrigin::Asked, &layout, &plan);
     report.add(record.traffic(NodeTraffic::new(&graph, &layout, &plan)));
-    report.add(Record::new("MPI_Cart_create", &grid, 8, ReorderOrigin::No, Reason::NOT_ASKED));
+    report.add(Record::new("MPI_Cart_create", &grid, 8, ReorderOrigin::No, Reason::NotAsked));
     report
 }
 
@@ -81,7 +81,7 @@ fn parts_of_several_processes_are_shown_together() {
             &grid,
             side,
             ReorderOrigin::No,
-            Reason::NOT_ASKED,
+            Reason::NotAsked,
         ));
         fs::write(directory.join(name), report.json()).unwrap();
     };

@@ -48,9 +48,9 @@ fn report(id: &str, best: Option<i64>, kept: Option<Reason>) -> String {
 fn jobs_are_listed_by_what_they_would_gain() {
     let directory = Directory::new("site");
     for (name, text) in [
-        ("a.json", report("1", Some(6), Some(Reason::NOTHING_TO_GAIN))),
-        ("b.json", report("2.0", Some(2), Some(Reason::NOT_ASKED))),
-        ("c.json", report("3", Some(3), Some(Reason::OFF))),
+        ("a.json", report("1", Some(6), Some(Reason::NothingToGain))),
+        ("b.json", report("2.0", Some(2), Some(Reason::NotAsked))),
+        ("c.json", report("3", Some(3), Some(Reason::Off))),
         ("d.json", report("4", Some(2), None)),
         ("e.json", report("5", None, None)),
         // Of a job that was killed, and something else.

@@ -237,7 +237,7 @@ mod tests {
     }
 
     fn plain(side: i32) -> Record {
-        Record::new("MPI_Cart_create", &grid(side), 2 * side, ReorderOrigin::No, Reason::NOT_ASKED)
+        Record::new("MPI_Cart_create", &grid(side), 2 * side, ReorderOrigin::No, Reason::NotAsked)
     }
 
     #[test]

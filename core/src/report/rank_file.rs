@@ -17,7 +17,7 @@ impl Record {
             None => effect.after.inter_node_edges < effect.before.inter_node_edges,
         };
         let rejected_as_risky = self.rejected_as_risky();
-        if self.kept != Some(Reason::NOT_ASKED) || !(gains || rejected_as_risky.is_some()) {
+        if self.kept != Some(Reason::NotAsked) || !(gains || rejected_as_risky.is_some()) {
             return None;
         }
         // Switches that cannot be written in a word are left to the user.
@@ -88,12 +88,12 @@ mod tests {
                 .kept(kept)
                 .to_string()
         };
-        let text = record("4x4", 8, Reason::NOT_ASKED);
+        let text = record("4x4", 8, Reason::NotAsked);
         let command = "cartograph plan --dims 4x4 --periodic 01 --nodes 4 --ppn 4 --rankfile openmpi FILE --hosts 'n[0-3]'\n";
         assert!(text.ends_with(command), "{text}");
-        let text = record("8,4,4", 8, Reason::NOT_ASKED);
+        let text = record("8,4,4", 8, Reason::NotAsked);
         assert!(text.contains(" --node-sizes 1*8,2*4 --rankfile"), "{text}");
-        for text in [record("4x4", 800, Reason::NOT_ASKED), record("4x4", 8, Reason::OFF)] {
+        for text in [record("4x4", 800, Reason::NotAsked), record("4x4", 8, Reason::Off)] {
             assert!(!text.contains("cartograph plan"), "{text}");
         }
     }
@@ -135,7 +135,7 @@ mod tests {
             let weighted = before.weighted.clone().map(|weighted| Weighted { after, ..weighted });
             let plan = Plan { old_rank: Some((0..16).collect()), weighted, ..before };
             Record::planned("MPI_Cart_create", &grid, ReorderOrigin::No, layout, &plan)
-                .kept(Reason::NOT_ASKED)
+                .kept(Reason::NotAsked)
                 .to_string()
         };
         let even = Machine::parse("2x2x4", 16).unwrap();

@@ -27,54 +27,133 @@ pub enum ReorderOrigin {
     Forced,
 }
 
-/// Why every process kept its rank, in words.
+/// Why every process kept its rank.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(transparent)]
-pub struct Reason(Cow<'static, str>);
-
-impl Reason {
+#[serde(into = "WrittenReason", try_from = "WrittenReason")]
+pub enum Reason {
     /// Of the mappings that were found, none is better than rank order.
-    pub const NOTHING_TO_GAIN: Self = Self(Cow::Borrowed("nothing to gain"));
+    NothingToGain,
     /// The program passed `reorder = 0`.
-    pub const NOT_ASKED: Self = Self(Cow::Borrowed("reorder = 0"));
+    NotAsked,
     /// `CARTOGRAPH_REORDER` is `off`, or names other constructors.
-    pub const OFF: Self = Self(Cow::Borrowed("disabled by CARTOGRAPH_REORDER"));
+    Off,
     /// All processes share a node.
-    pub const ONE_NODE: Self = Self(Cow::Borrowed("one node"));
+    OneNode,
     /// The ranks passed different arguments.
-    pub const DIFFERING: Self = Self(Cow::Borrowed("arguments differ between ranks"));
+    Differing,
     /// The host cannot tell which processes share a node.
-    pub const NO_LAYOUT: Self =
-        Self(Cow::Borrowed("the MPI does not tell which ranks share a node"));
+    NoLayout,
     /// The function has no such argument: `MPI_Cart_sub`.
-    pub const NO_ARGUMENT: Self = Self(Cow::Borrowed("the function keeps the order"));
-
+    NoArgument,
     /// A mapping helps if all dimensions have equal weights and are exchanged at once, but that is unknown, and it may
     /// hurt if not.
-    pub const REJECTED_AS_RISKY: Self = Self(Cow::Borrowed(
-        "moving helps if all faces are alike and exchanged at once but may hurt if not",
-    ));
+    RejectedAsRisky,
     /// Processes of distributed graphs are moved only if the info or the user allows it.
-    pub const NOT_TOLD: Self = Self(Cow::Borrowed(
-        "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info",
-    ));
+    NotTold,
     /// The program forbade it in the info of the call.
-    pub const REFUSED: Self = Self(Cow::Borrowed("cartograph_reorder = false in the info"));
+    Refused,
+    /// The program fails when it is moved: why, and how to move it anyway.
+    Misused(String),
+    /// Mapping would take too much time or memory: what is too large, and the limit.
+    TooLarge(String),
+}
+
+/// A reason as it is written: a code for programs, and a text for people.
+#[derive(Serialize, Deserialize)]
+struct WrittenReason {
+    code: Cow<'static, str>,
+    text: String,
+}
+
+impl Reason {
+    /// Those that are the same each time.
+    const FIXED: [Self; 10] = [
+        Self::NothingToGain,
+        Self::NotAsked,
+        Self::Off,
+        Self::OneNode,
+        Self::Differing,
+        Self::NoLayout,
+        Self::NoArgument,
+        Self::RejectedAsRisky,
+        Self::NotTold,
+        Self::Refused,
+    ];
+
+    /// Before what is too large.
+    const TOO_LARGE: &'static str = "too large: ";
 
     /// The program fails when it is moved; `what` says why, and how to move it anyway.
     pub fn misused(what: impl fmt::Display) -> Self {
-        Self(Cow::Owned(what.to_string()))
+        Self::Misused(what.to_string())
     }
 
     /// Mapping would take too much time or memory; `what` says what is too large, and the limit.
     pub fn too_large(what: impl fmt::Display) -> Self {
-        Self(Cow::Owned(format!("too large: {what}")))
+        Self::TooLarge(what.to_string())
+    }
+
+    /// The code in JSON.
+    pub const fn code(&self) -> &'static str {
+        match self {
+            Self::NothingToGain => "nothing_to_gain",
+            Self::NotAsked => "not_asked",
+            Self::Off => "off",
+            Self::OneNode => "one_node",
+            Self::Differing => "differing",
+            Self::NoLayout => "no_layout",
+            Self::NoArgument => "no_argument",
+            Self::RejectedAsRisky => "rejected_as_risky",
+            Self::NotTold => "not_told",
+            Self::Refused => "refused",
+            Self::Misused(_) => "misused",
+            Self::TooLarge(_) => "too_large",
+        }
     }
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        f.write_str(match self {
+            Self::NothingToGain => "nothing to gain",
+            Self::NotAsked => "reorder = 0",
+            Self::Off => "disabled by CARTOGRAPH_REORDER",
+            Self::OneNode => "one node",
+            Self::Differing => "arguments differ between ranks",
+            Self::NoLayout => "the MPI does not tell which ranks share a node",
+            Self::NoArgument => "the function keeps the order",
+            Self::RejectedAsRisky => {
+                "moving helps if all faces are alike and exchanged at once but may hurt if not"
+            }
+            Self::NotTold => {
+                "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info"
+            }
+            Self::Refused => "cartograph_reorder = false in the info",
+            Self::Misused(what) => what,
+            Self::TooLarge(what) => return write!(f, "{}{what}", Self::TOO_LARGE),
+        })
+    }
+}
+
+impl From<Reason> for WrittenReason {
+    fn from(reason: Reason) -> Self {
+        Self { code: reason.code().into(), text: reason.to_string() }
+    }
+}
+
+impl TryFrom<WrittenReason> for Reason {
+    type Error = String;
+
+    fn try_from(written: WrittenReason) -> Result<Self, String> {
+        let WrittenReason { code, text } = written;
+        let fixed = Self::FIXED.into_iter().find(|reason| reason.code() == code);
+        match &*code {
+            "misused" => Ok(Self::Misused(text)),
+            "too_large" => {
+                Ok(Self::TooLarge(text.strip_prefix(Self::TOO_LARGE).unwrap_or(&text).to_owned()))
+            }
+            _ => fixed.ok_or_else(|| format!("'{code}' is no code of a reason that is known")),
+        }
     }
 }
 
@@ -147,7 +226,7 @@ impl Record {
         comm_size: i32,
         reorder: ReorderOrigin,
     ) -> Self {
-        Self { kept: None, ..Self::new(function, topology, comm_size, reorder, Reason::NO_LAYOUT) }
+        Self { kept: None, ..Self::new(function, topology, comm_size, reorder, Reason::NoLayout) }
     }
 
     /// A communicator that was created by a plan for `layout`, which may have kept all ranks.
@@ -159,9 +238,9 @@ impl Record {
         plan: &Plan,
     ) -> Self {
         let nodes = NodeSizes::from(layout);
-        let why = if nodes.nodes() == 1 { Reason::ONE_NODE } else { Reason::NOTHING_TO_GAIN };
+        let why = if nodes.nodes() == 1 { Reason::OneNode } else { Reason::NothingToGain };
         let kept = plan.old_rank.is_none().then_some(why);
-        let record = Self::new(function, topology, layout.ranks() as i32, reorder, Reason::OFF);
+        let record = Self::new(function, topology, layout.ranks() as i32, reorder, Reason::Off);
         Self {
             nodes: Some(nodes),
             kept,

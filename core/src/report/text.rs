@@ -109,7 +109,7 @@ impl fmt::Display for Record {
         }
         match (&self.kept, &self.effect) {
             (Some(why), _) => match self.rejected_as_risky() {
-                Some((_, cost)) if *why == Reason::REJECTED_AS_RISKY => {
+                Some((_, cost)) if *why == Reason::RejectedAsRisky => {
                     let before =
                         self.effect.as_ref().map_or(0, |effect| effect.before.max_node_edges);
                     let change = format!("{before} -> {}", cost.max_node_edges);
@@ -169,7 +169,7 @@ impl fmt::Display for Record {
                 "  with equal weights, a rank file for MPI_COMM_WORLD would reduce this to {} and {}: {command}",
                 cost.max_node_edges, cost.inter_node_edges
             ),
-            (Some((ones, cost)), None) if self.kept == Some(Reason::REJECTED_AS_RISKY) => writeln!(
+            (Some((ones, cost)), None) if self.kept == Some(Reason::RejectedAsRisky) => writeln!(
                 f,
                 "  with CARTOGRAPH_WEIGHTS={ones}, which says that they are alike, this would be {} and {}{}",
                 cost.max_node_edges,
@@ -284,7 +284,7 @@ mod tests {
                 .kept(kept)
                 .to_string()
         };
-        let text = record(ReorderOrigin::Asked, Reason::REJECTED_AS_RISKY);
+        let text = record(ReorderOrigin::Asked, Reason::RejectedAsRisky);
         let ends = "\
   edges of the busiest node 8; between nodes 24, at least 16; weights assumed equal
   with CARTOGRAPH_WEIGHTS=1,1,1, which says that they are alike, this would be 4 and 16: cartograph tune finds out whether it is faster
@@ -292,11 +292,11 @@ mod tests {
         assert!(text.ends_with(ends), "{text}");
         let kept = "ranks kept: moving helps if all faces are alike and exchanged at once (8 -> 4) but may hurt if not; ";
         assert!(text.contains(kept), "{text}");
-        let text = record(ReorderOrigin::No, Reason::NOT_ASKED);
+        let text = record(ReorderOrigin::No, Reason::NotAsked);
         let ends = "  with equal weights, a rank file for MPI_COMM_WORLD would reduce this to 4 and 16: \
             cartograph plan --dims 4x4x1 --weights 1,1,1 --nodes 4 --ppn 4 --rankfile LAUNCHER FILE --hosts NAMES\n";
         assert!(text.ends_with(ends), "{text}");
-        assert!(!record(ReorderOrigin::Asked, Reason::OFF).contains("CARTOGRAPH_WEIGHTS"));
+        assert!(!record(ReorderOrigin::Asked, Reason::Off).contains("CARTOGRAPH_WEIGHTS"));
     }
 
     #[test]
@@ -375,7 +375,7 @@ edges of the busiest node 2; between nodes 6, at least 4; weights assumed equal
             report.add(made.took(0.0012, 0.0034));
         }
         let small = Cart::new(&[2, 2], &[true, true], 4).unwrap();
-        let kept = Record::new("MPI_Cart_sub", &small, 6, ReorderOrigin::No, Reason::NO_ARGUMENT);
+        let kept = Record::new("MPI_Cart_sub", &small, 6, ReorderOrigin::No, Reason::NoArgument);
         report.add(kept.took(0.0, 0.0000123));
         report.warn("careful");
         report.warn("careful");

@@ -49,8 +49,10 @@ class Topology:
     dims: tuple[int, ...]
     periodic: tuple[bool, ...]
     processes: int
-    #: Why every process kept its rank; None if they were moved.
+    #: Why every process kept its rank, in words; None if they were moved.
     kept: str | None
+    #: The same as a code, such as "one_node".
+    kept_code: str | None
     effect: Effect | None
     seconds: float
 
@@ -151,7 +153,7 @@ def _edges(found: dict[str, int]) -> Edges:
 
 
 def _topology(found: dict[str, Any]) -> Topology:
-    effect, shape = found["effect"], found["topology"]
+    effect, shape, kept = found["effect"], found["topology"], found["kept"]
     return Topology(
         function=found["function"],
         count=found["count"],
@@ -159,7 +161,8 @@ def _topology(found: dict[str, Any]) -> Topology:
         dims=tuple(shape.get("dims", ())),
         periodic=tuple(shape.get("periodic", ())),
         processes=found["comm_size"],
-        kept=found["kept"],
+        kept=kept and kept["text"],
+        kept_code=kept and kept["code"],
         effect=effect
         and Effect(_edges(effect["before"]), _edges(effect["after"]), effect["lower_bound"], effect["algorithm"]),
         seconds=found["seconds"],
