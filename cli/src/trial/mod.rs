@@ -130,7 +130,7 @@ fn without_moves(runs: &mut Runs) -> Result<()> {
     }
     match outcome {
         Outcome::Same(moves) if !moves.are_told => Err(Failure::new(
-            "nobody can tell whether processes are moved: no report of the library came on the launcher's stderr",
+            "nobody can tell whether processes are moved: no process wrote a report into the working directory",
         )),
         Outcome::Unclear(why) => Err(unclear(&why)),
         _ => Ok(()),

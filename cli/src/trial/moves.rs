@@ -1,9 +1,12 @@
-//! Reads what a run's report on stderr says of the processes that were moved.
+//! Reads what a run's reports say of the processes that were moved.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 use cartograph_core::engine::arguments::Function;
 use cartograph_core::engine::policy::CONSTRUCTORS;
+use cartograph_core::report::Document;
 
 #[derive(Debug, Default)]
 pub(super) struct Moves {
@@ -14,22 +17,28 @@ pub(super) struct Moves {
 }
 
 impl Moves {
-    /// Reads the report among other lines; the launcher may write something before each.
-    pub(super) fn read(stderr: &str) -> Self {
-        let (mut moves, mut last) = (Self::default(), None);
-        for line in stderr.lines() {
-            moves.are_told |= line.contains("Cartograph ") && line.contains(" processes");
-            let is_of = |function: &Function| {
-                [": ", ", "].iter().any(|end| line.contains(&format!("{}{end}", function.name())))
-            };
-            if let Some(function) = CONSTRUCTORS.into_iter().find(is_of) {
-                moves.by.entry(function).or_default();
-                last = Some(function);
-            } else if let Some(function) = last.filter(|_| line.contains("  ranks reordered")) {
-                moves.by.insert(function, true);
+    /// Reads the reports in a directory, of which processes write some each, and removes them.
+    pub(super) fn take(directory: &Path) -> Self {
+        let mut moves = Self::default();
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            let text = fs::read_to_string(entry.path());
+            if let Some(report) = text.ok().and_then(|text| Document::read(&text).ok()) {
+                moves.add(&report);
             }
+            // One that stays is read again, and the next run writes another in its place.
+            let _ = fs::remove_file(entry.path());
         }
         moves
+    }
+
+    fn add(&mut self, report: &Document) {
+        self.are_told = true;
+        for record in &report.topologies {
+            let named = |function: &Function| function.name() == record.function;
+            if let Some(function) = CONSTRUCTORS.into_iter().find(named) {
+                *self.by.entry(function).or_default() |= record.kept.is_none();
+            }
+        }
     }
 
     /// Returns whether no constructor was called.
@@ -48,19 +57,30 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_is_read_among_other_lines() {
-        let moves = Moves::read("warning: MPI\n");
+    fn the_reports_of_all_processes_are_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let moves = Moves::take(directory.path());
         assert!(!moves.are_told && moves.has_no_topology());
-        let moves = Moves::read(
-            "[1,0]<stderr>:Cartograph 0.1.0 on rank 2: 8 processes, some MPI
-[1,0]<stderr>:MPI_Cart_create, 3 times: grid 8, 8 of 8 processes
-[1,0]<stderr>:  ranks reordered by bricks; 1 ms to map
-MPI_Dist_graph_create_adjacent: distributed graph, 8 of 8 processes
-  ranks kept: one node
-MPI_Cart_create, 9 times in all: grid 8, 8 of 8 processes
-",
-        );
+        let report = |function: &str, kept: &str| {
+            format!(
+                r#"{{"schema": 1, "cartograph": "0.1.0", "job": null, "topologies": [{{"function": "{function}", "count": 1,
+                "topology": {{"kind": "cart", "dims": [8], "periodic": [false], "weights": null}}, "comm_size": 8,
+                "reorder": "asked", "nodes": null, "kept": {kept}, "effect": null, "mapping_seconds": 0, "seconds": 0,
+                "places": null, "traffic": null}}], "not_recorded": 0, "warnings": []}}"#
+            )
+        };
+        let kept = r#"{"code": "one_node", "text": "one node"}"#;
+        for (name, text) in [
+            ("report.json", report("MPI_Cart_create", "null")),
+            ("report.json.4", report("MPI_Cart_create", kept)),
+            ("report.json.5", report("MPI_Graph_create", kept)),
+            ("report.json.6", "{".to_owned()),
+        ] {
+            fs::write(directory.path().join(name), text).unwrap();
+        }
+        let moves = Moves::take(directory.path());
         assert!(moves.are_told && !moves.has_no_topology());
         assert_eq!(moves.by(), [Function::CartCreate]);
+        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
     }
 }

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use cartograph_core::engine::arguments::Function;
+use tempfile::{Builder, TempDir};
 
 use super::Arguments;
 use super::moves::Moves;
@@ -37,6 +38,8 @@ pub(super) enum Outcome {
 pub(super) struct Runs<'a> {
     arguments: &'a Arguments,
     launch: Launch,
+    /// The place for the reports of runs: in the working directory, which all nodes share.
+    reports: TempDir,
     /// The files below the working directory, if they are not too many.
     files: Option<Files>,
     /// The files that runs of the program alone have written, and whether another run may have been the last to.
@@ -72,9 +75,14 @@ impl<'a> Runs<'a> {
     pub(super) fn alone(arguments: &'a Arguments, launch: Launch) -> Result<Self> {
         let root = env::current_dir()
             .map_err(|error| Failure::new(format!("cannot find the working directory: {error}")))?;
+        let reports = Builder::new().prefix(".cartograph-").tempdir_in(&root);
+        let reports = reports.or_else(|_| tempfile::tempdir()).map_err(|error| {
+            Failure::new(format!("cannot make a directory for reports: {error}"))
+        })?;
         let mut runs = Self {
             arguments,
             launch,
+            reports,
             files: Files::below(root),
             written: BTreeSet::new(),
             rewritten: false,
@@ -171,8 +179,9 @@ impl<'a> Runs<'a> {
     }
 
     fn run_under(&mut self, reorder: &str, shown: &str) -> Result<Observed> {
-        let mut options: Vec<OsString> =
-            vec!["--report".into(), "--reorder".into(), reorder.into()];
+        let mut report = OsString::from("--report=");
+        report.push(self.reports.path().join("report.json"));
+        let mut options: Vec<OsString> = vec![report, "--reorder".into(), reorder.into()];
         if let Some(mpi) = &self.arguments.mpi {
             options.extend(["--mpi".into(), mpi.into()]);
         }
@@ -185,6 +194,7 @@ impl<'a> Runs<'a> {
         let progress = Progress::new(shown);
         let run = job::run(command, self.longest);
         drop(progress);
+        let moves = Moves::take(self.reports.path());
         let ignored = &self.arguments.ignore;
         let mut lines = Lines::new();
         let written = self.files.as_mut().map_or_else(Vec::new, Files::written);
@@ -204,7 +214,6 @@ impl<'a> Runs<'a> {
         })?;
         self.rewritten &= !alone;
         compare::add(&mut lines, "stdout", &run.stdout, ignored);
-        let moves = Moves::read(&run.stderr);
         Ok(Observed { run, lines, moves })
     }
 

@@ -18,9 +18,13 @@ echo >>"$state"
 run=$(wc -l <"$state")
 moved() { case $CARTOGRAPH_REORDER in *scramble*) true ;; *) false ;; esac; }
 if [ "$CARTOGRAPH_REPORT" ]; then
-    echo "Cartograph 0.1.0: 8 processes, an MPI" >&2
-    echo "MPI_Cart_create: grid 8, 8 of 8 processes" >&2
-    if moved && ! [ "$ALONE" ]; then echo "  ranks reordered by bricks" >&2; else echo "  ranks kept: one node" >&2; fi
+    kept='{"code":"one_node","text":"one node"}'
+    if moved && ! [ "$ALONE" ]; then kept=null; fi
+    cat >"$CARTOGRAPH_REPORT" <<END
+{"schema":1,"cartograph":"0.1.0","job":null,"topologies":[{"function":"MPI_Cart_create","count":1,
+"topology":{"kind":"cart","dims":[8],"periodic":[false],"weights":null},"comm_size":8,"reorder":"asked","nodes":null,
+"kept":$kept,"effect":null,"mapping_seconds":0,"seconds":0,"places":null,"traffic":null}],"not_recorded":0,"warnings":[]}
+END
 fi
 "#;
 
