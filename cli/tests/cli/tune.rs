@@ -13,15 +13,15 @@ use crate::run::{COMMAND, Directory, cartograph};
 use crate::traffic::record_grid;
 
 /// Programs, and the directory in which they are tuned.
-struct Bench {
-    directory: Directory,
+pub(crate) struct Bench {
+    pub(crate) directory: Directory,
     /// True if the program says how long it took.
     is_printed: bool,
 }
 
 impl Bench {
     /// A directory with a recorded run that exchanges halos on a grid of 4 x 4, which the program lets be moved or not.
-    fn new(name: &str, reorder: bool) -> Self {
+    pub(crate) fn new(name: &str, reorder: bool) -> Self {
         Self::exchanging(name, reorder, 65536, false)
     }
 
@@ -89,7 +89,7 @@ impl Bench {
         bench
     }
 
-    fn script(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn script(&self, name: &str, text: &str) -> PathBuf {
         let path = self.directory.join(name);
         fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
         fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -101,7 +101,7 @@ impl Bench {
         self.said(code, &self.command(options, program).output().unwrap())
     }
 
-    fn said(&self, code: i32, done: &Output) -> String {
+    pub(crate) fn said(&self, code: i32, done: &Output) -> String {
         let text = String::from_utf8([&done.stdout[..], &done.stderr].concat()).unwrap();
         assert_eq!(done.status.code(), Some(code), "{text}");
         assert_eq!(fs::read_dir(self.directory.join("tmp")).unwrap().count(), 0, "{text}");
@@ -110,23 +110,33 @@ impl Bench {
 
     /// The command that does so.
     fn command(&self, options: &str, program: &str) -> Command {
-        let recorded = self.directory.join("run.traffic");
-        let record = format!(
-            "if [ \"$CARTOGRAPH_RECORD\" ]; then cp -r {} \"$CARTOGRAPH_RECORD\"; exit; fi",
-            recorded.display()
-        );
-        let program = self.script("program", &format!("{record}\n{program}\ntrue"));
         let launcher = self.script(
             "mpiexec",
             "while :; do case $1 in --rankfile) RANKS=$2; export RANKS; shift 2 ;; -n) shift 2 ;; *) break ;; esac; done\n\
              exec \"$@\"",
         );
+        let mut command = self.tuning(options);
+        command.arg(launcher).args(["-n", "16", "--"]).arg(self.program(program));
+        command
+    }
+
+    /// The program of these lines, which is recorded where that is asked for.
+    pub(crate) fn program(&self, lines: &str) -> PathBuf {
+        let recorded = self.directory.join("run.traffic");
+        let record = format!(
+            "if [ \"$CARTOGRAPH_RECORD\" ]; then cp -r {} \"$CARTOGRAPH_RECORD\"; exit; fi",
+            recorded.display()
+        );
+        self.script("program", &format!("{record}\n{lines}\ntrue"))
+    }
+
+    /// `cartograph tune` with options, and without the launcher's line.
+    pub(crate) fn tuning(&self, options: &str) -> Command {
         let mut command = Command::new(COMMAND);
         command.arg("tune").args(options.split_whitespace());
         if self.is_printed {
             command.args(["--time", "took (.*)"]);
         }
-        command.arg(launcher).args(["-n", "16", "--"]).arg(program);
         command.current_dir(self.directory.join("here"));
         command.env("TMPDIR", self.directory.join("tmp"));
         command.env("CARTOGRAPH_LIB_DIR", self.directory.join("lib"));
@@ -149,7 +159,7 @@ impl Bench {
 }
 
 #[track_caller]
-fn has(text: &str, words: &str) {
+pub(crate) fn has(text: &str, words: &str) {
     assert!(text.contains(words), "'{words}' is not in:\n{text}");
 }
 

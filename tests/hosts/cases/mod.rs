@@ -10,6 +10,7 @@ mod install;
 mod intel;
 mod interleaved;
 mod killed;
+mod launchers;
 mod levels;
 mod mini;
 mod mpi4py;
@@ -55,6 +56,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("interleaved") => interleaved::run(session),
         Some("interrupted") => files::interrupted(session),
         Some("killed") => killed::run(session),
+        Some("launchers") => launchers::run(session),
         Some("levels") => levels::run(session),
         Some("mini") => mini::run(session),
         Some("mpi4py") => mpi4py::run(session),

@@ -1,0 +1,143 @@
+//! `cartograph tune` under each launcher's command line, with launchers that refuse what the real ones refuse:
+//! `tests/launchers`, which `tests/hosts/cases/launchers.rs` compares with these.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use crate::tune::{Bench, has};
+
+/// The directory of the launchers.
+const STUBS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/launchers");
+
+/// Faster where ranks are placed, by the launcher or by an order of MPI_COMM_WORLD.
+const BY_PLACES: &str = "if [ \"$PLACED$CARTOGRAPH_WORLD$MPICH_RANK_REORDER_FILE\" ]; \
+                         then echo took 1.0$(($$ % 10)); else echo took 2.0$(($$ % 10)); fi";
+
+const HYDRA4: (&str, &str) = ("hydra", "MPICH Version: 4.0.2");
+const HYDRA5: (&str, &str) = ("hydra", "MPICH Version: 5.0.2");
+const ORTERUN: (&str, &str) = ("orterun", "Open MPI v4.1.4");
+const PRTERUN: (&str, &str) = ("prterun", "Open MPI v5.0.11");
+const SRUN: (&str, &str) = ("srun", "Open MPI v4.1.4");
+
+const HOSTS: &str = "n0:4,n1:4,n2:4,n3:4";
+
+/// Tunes a program whose grid of 4 x 4 stays, on four nodes, under a launcher with these words, and what that says.
+fn tunes(code: i32, (launcher, mpi): (&str, &str), words: &str, program: &str) -> String {
+    tunes_with(true, code, (launcher, mpi), words, program)
+}
+
+fn tunes_with(
+    has_world: bool,
+    code: i32,
+    (launcher, mpi): (&str, &str),
+    words: &str,
+    program: &str,
+) -> String {
+    let name: String = format!("launcher-{mpi}-{words}-{has_world}")
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
+        .collect();
+    let bench = Bench::new(&name, false);
+    for part in fs::read_dir(bench.directory.join("run.traffic")).unwrap() {
+        let part = part.unwrap().path();
+        let text = fs::read_to_string(&part).unwrap();
+        fs::write(part, text.replace("Open MPI v4.1.4", mpi)).unwrap();
+    }
+    let stub = fs::read_to_string(format!("{STUBS}/{launcher}")).unwrap();
+    let command = if launcher == "srun" { launcher } else { "mpiexec" };
+    let stub = bench.script(command, stub.trim_start_matches("#!/bin/sh\n"));
+    fs::write(bench.directory.join("here/hosts"), "n0:4\nn1:4\nn2:4\nn3:4\n").unwrap();
+    let mut tune = bench.tuning("--runs 2");
+    let library = bench.directory.join("lib/libcartograph.so.0");
+    if has_world {
+        let folder = bench.directory.join("lib/cartograph");
+        fs::create_dir_all(&folder).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::copy(library, folder.join("world-3.so")).unwrap();
+    }
+    let version = mpi.rsplit(' ').next().unwrap();
+    tune.env("HYDRA", version).arg(stub).args(words.split_whitespace());
+    let program = bench.program(program);
+    let text = bench.said(code, &tune.arg(program).output().unwrap());
+    assert!(!text.contains("NaN") && !text.contains("inf"), "{text}");
+    text
+}
+
+#[test]
+fn options_that_place_ranks_make_room() {
+    for (launcher, words, line) in [
+        (HYDRA5, format!("-launcher fork -hosts {HOSTS} -n 16"), "-launcher fork -n 16 PROGRAM"),
+        (HYDRA5, "-launcher fork -f hosts -ppn 4".into(), "-n 16 -launcher fork PROGRAM"),
+        (ORTERUN, format!("--map-by slot --host {HOSTS} -n 16"), "--rankfile "),
+        (ORTERUN, format!("-N 4 --host {HOSTS}"), "-n 16 --host n0:4"),
+        (ORTERUN, "--mca rmaps_base_mapping_policy slot -np 16".into(), " -np 16 PROGRAM"),
+        (PRTERUN, format!("--map-by slot --host {HOSTS} -n 16"), "--map-by rankfile:file="),
+        (PRTERUN, format!("--bynode --host {HOSTS} -n 16"), " --host n0:4"),
+        (PRTERUN, format!("-N 4 --rank-by slot --host {HOSTS}"), " -n 16 --host n0:4"),
+        (PRTERUN, format!("--map-by :OVERSUBSCRIBE --host {HOSTS} -n 16"), ":oversubscribe --host"),
+        (
+            SRUN,
+            "-n16 -N4 --distribution=cyclic".into(),
+            "srun --distribution=arbitrary -n16 -N4 PROGRAM",
+        ),
+        (
+            SRUN,
+            "-m block:cyclic -w n0,n1,n2,n3 --ntasks-per-node 4 -l".into(),
+            "arbitrary -n 16 -l PROGRAM",
+        ),
+        (
+            ("srun", "CRAY MPICH version 8.1"),
+            "-n 16 -m cyclic".into(),
+            "MPICH_RANK_REORDER_METHOD=3 ",
+        ),
+    ] {
+        let text = tunes(0, launcher, &words, BY_PLACES);
+        has(&text, "times as fast as the program alone");
+        has(&text, "start it by: ");
+        has(&text, line);
+    }
+}
+
+#[test]
+fn where_a_launcher_cannot_place_ranks_the_world_gets_another_order() {
+    for (launcher, words, why) in [
+        (
+            HYDRA4,
+            format!("-launcher fork -hosts {HOSTS} -n 16"),
+            "this mpiexec of MPICH has no option -rankmap",
+        ),
+        (
+            PRTERUN,
+            format!("--map-by ppr:4:node:PE=2 --host {HOSTS}"),
+            "--map-by ppr:4:node:PE=2 gives each rank several cores",
+        ),
+        (("srun", "MPICH Version: 4.0.2"), "-n 16".into(), "MPICH is told by PMI-2"),
+    ] {
+        let text = tunes(0, launcher, &words, BY_PLACES);
+        has(&text, "the launcher does not place ranks: ");
+        has(&text, why);
+        has(&text, "MPI_COMM_WORLD gets another order instead");
+        has(&text, "times as fast as the program alone");
+        has(&text, "exec --profile ");
+    }
+}
+
+#[test]
+fn what_cannot_be_run_is_no_finding() {
+    // Neither by the launcher nor by an order of MPI_COMM_WORLD.
+    let line = format!("-launcher fork -hosts {HOSTS} -n 16");
+    let text = tunes_with(false, 1, HYDRA4, &line, BY_PLACES);
+    has(&text, "no placement could be tried: ");
+    has(&text, "nor can MPI_COMM_WORLD get another order: there is no ");
+    // The program fails where it is placed, and its error is shown.
+    let fails = "[ \"$PLACED\" ] && { echo it is broken >&2; exit 3; }; echo took 2.0$(($$ % 10))";
+    let text = tunes(1, ORTERUN, "-n 16", fails);
+    has(&text, "no placement could be tried: ");
+    has(&text, "it ends with exit code 3 (it is broken)");
+    assert!(!text.contains("nothing is faster"), "{text}");
+    // The world keeps its order, and says why.
+    let keeps = "[ \"$CARTOGRAPH_WORLD\" ] && echo cartograph: all ranks are kept >&2; echo took 2.0$(($$ % 10))";
+    let text = tunes(1, HYDRA4, &line, keeps);
+    has(&text, "no placement could be tried: ");
+    has(&text, ": all ranks are kept");
+}
