@@ -5,6 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
+use cartograph::settings;
+
 /// The files below `docs` whose names end so, by their paths there.
 fn files(extension: &str) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
@@ -130,6 +132,45 @@ fn every_link_leads_somewhere() {
     }
     assert!(count > 100, "only {count} links were found");
     assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+/// The names of variables of Cartograph in the sources below a directory.
+fn variables(directory: &Path, names: &mut BTreeSet<String>) {
+    const START: &str = "CARTOGRAPH_";
+    for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() {
+            variables(&path, names);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            let text = fs::read_to_string(&path).unwrap();
+            let rest = text.match_indices(START).map(|(at, _)| &text[at..]);
+            let name = |rest: &str| -> String {
+                rest.chars().take_while(|c| c.is_ascii_uppercase() || *c == '_').collect()
+            };
+            names.extend(rest.map(name).filter(|name| name.len() > START.len()));
+        }
+    }
+}
+
+#[test]
+fn every_variable_is_a_setting_and_described_once() {
+    let mut names = BTreeSet::new();
+    for directory in ["core/src", "src", "cli/src", "preload/src", "record/src", "world/src"] {
+        variables(Path::new(directory), &mut names);
+    }
+    let known: BTreeSet<String> =
+        settings::ALL.iter().map(|setting| setting.name().to_owned()).collect();
+    assert_eq!(names, known);
+    let rows = |page: &str| -> BTreeSet<String> {
+        let text = fs::read_to_string(page).unwrap();
+        let rows = text.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next());
+        rows.filter(|name| name.starts_with("CARTOGRAPH_")).map(str::to_owned).collect()
+    };
+    let of = |is_public: bool| -> BTreeSet<String> {
+        let all = settings::ALL.iter().filter(|setting| setting.is_public() == is_public);
+        all.map(|setting| setting.name().to_owned()).collect()
+    };
+    assert_eq!(rows("docs/settings.md"), of(true));
+    assert_eq!(rows("docs/design/architecture.md"), of(false));
 }
 
 #[test]

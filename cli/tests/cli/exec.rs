@@ -179,6 +179,7 @@ fn what_is_wrong_with_the_arguments_is_told_once_a_job() {
         ("--record x --reorder on", "cannot be used with"),
         ("mpiexec -n 4", "before the program, as in mpiexec -n 8 cartograph exec ./app"),
         ("/usr/bin/mpirun.openmpi", "starts the processes"),
+        ("flux run -n 4", "before the program, as in flux run -n 8 cartograph exec ./app"),
     ] {
         machine.exec(arguments, &program).fails(2, words);
         let other = machine.exec(arguments, &program).env("PMI_RANK", "3").output();
