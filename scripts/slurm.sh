@@ -138,4 +138,16 @@ for host in ${HOSTS:-mpich openmpi}; do
     fi
 done
 
+# What stands for srun in tests refuses what srun refuses.
+printf 'n1\nn0\nn1\nn0\n' >"$work/hosts4"
+ends() { ("$@" true >"$work/out" 2>"$work/err"; echo $?) || true; }
+alike() { [ "$(ends timeout 20 srun --mpi=none "$@")" = "$(ends "$top/tests/launchers/srun" --mpi=none "$@")" ]; }
+for options in '-n4 -N 2' '-n 4 --nosuch 3' '-n 4 --distribution=arbitrary'; do
+    check "srun $options and its stub" alike $options
+done
+for options in '-n 4 --distribution=arbitrary' '-n4 -N2 -m arbitrary -l' '--distribution=arbitrary' \
+    '-n 4 -N 2 --ntasks-per-node=2 --distribution=arbitrary' '-n 4 -w n0,n1 --distribution=arbitrary' '-n 8 -m arbitrary'; do
+    SLURM_HOSTFILE=$work/hosts4 check "srun $options by a host file and its stub" alike $options
+done
+
 verdict slurm

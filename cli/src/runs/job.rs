@@ -57,13 +57,8 @@ impl Run {
     pub(crate) fn end(&self) -> String {
         let says = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() > 8;
         let lines = || self.stderr.lines().filter(says);
-        let of_report = |line: &&str| {
-            line.starts_with("  ")
-                || line.contains(" processes")
-                    && ["Cartograph ", "MPI_"].iter().any(|word| line.contains(word))
-        };
         let is_own = |line: &&str| line.starts_with("cartograph: ");
-        let words = lines().find(|line| !is_own(line) && !of_report(line));
+        let words = lines().find(|line| !is_own(line));
         match words.or_else(|| lines().find(is_own)) {
             Some(words) => format!("{} ({})", self.ended, words.trim()),
             None => self.ended.to_string(),

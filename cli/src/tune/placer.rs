@@ -10,7 +10,7 @@ use crate::exec;
 use crate::output::{self, Result};
 use crate::runs::command::Launch;
 
-/// What is known of a launcher's way to place ranks.
+/// A launcher's way to place ranks, as far as it is known.
 pub(super) struct Placer {
     /// The line and how it places ranks, or why it does not.
     by_launcher: core::result::Result<(Line, Placement), String>,

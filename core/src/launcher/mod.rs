@@ -52,9 +52,9 @@ pub struct Launcher {
     pub commands: &'static [&'static str],
     /// The word between the command and its options, as in `flux run`.
     pub subcommand: Option<&'static str>,
-    /// What only this one prints for `--version`, or for `--help`, where several have the same command.
+    /// Words that only this one prints for `--version`, or for `--help`, where several have the same command.
     pub prints: &'static [&'static str],
-    /// What `MPI_Get_library_version` says of MPIs that come with it, where several have the same command.
+    /// Words of `MPI_Get_library_version` of the MPIs that come with it, where several have the same command.
     pub mpis: &'static [&'static str],
     /// True if options of one letter may be joined to each other and to their value, as in `-n4`, and long ones be
     /// shortened.

@@ -66,7 +66,7 @@ struct WrittenReason {
 }
 
 impl Reason {
-    /// Those that are the same each time.
+    /// The reasons with one text.
     const FIXED: [Self; 10] = [
         Self::NothingToGain,
         Self::NotAsked,
