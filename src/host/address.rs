@@ -8,6 +8,7 @@ use super::eprint::eprint_line;
 use super::settings::{Settings, WrittenNetworkMap, set};
 use super::{HostComm, sys};
 use crate::engine::Comm;
+use crate::launcher::variables::SLURM;
 use crate::machine::Machine;
 use crate::machine::address::{self, ReportedAddress, host_number};
 
@@ -46,8 +47,7 @@ fn node_name() -> Option<String> {
     // SAFETY: asks the host for its state, which is allowed at any time.
     let world = (unsafe { sys::cg_is_active() } != 0).then(HostComm::world)?;
     let is = |name, number: i32| word(name).is_some_and(|value| value == number.to_string());
-    let started =
-        is("SLURM_PROCID", world.rank().ok()?) && is("SLURM_STEP_NUM_TASKS", world.size().ok()?);
+    let started = is(SLURM.rank, world.rank().ok()?) && is(SLURM.size?, world.size().ok()?);
     word("SLURMD_NODENAME").filter(|name| started && name.len() <= NAME_BYTES)
 }
 

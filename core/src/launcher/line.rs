@@ -158,6 +158,11 @@ impl Line {
         self.before.iter().chain(&self.start).chain(options).cloned().collect()
     }
 
+    /// All words, with the program's.
+    pub fn command(&self) -> Vec<OsString> {
+        [self.words(), self.program.clone()].concat()
+    }
+
     /// The number of processes, if an option says it.
     pub fn processes(&self) -> Option<usize> {
         let given = self.options.iter().find(|given| given.role == Role::Processes)?;
@@ -286,8 +291,7 @@ impl Format {
 
 impl fmt::Display for Line {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let words = [self.words(), self.program.clone()].concat();
-        f.write_str(&words.join(OsStr::new(" ")).to_string_lossy())
+        f.write_str(&self.command().join(OsStr::new(" ")).to_string_lossy())
     }
 }
 
