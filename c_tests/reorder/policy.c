@@ -64,9 +64,13 @@ static void star_forest(int adjacent, const char *info_says)
  * communicator. Messages that would never come make it hang; here they are only compared. */
 static void grid_ranks_on_world(int reorder)
 {
-    int dims[2], periods[2] = { 1, 1 }, found[2], coords[2], source, dest, at[2], other;
+    int dims[2], periods[2] = { 1, 1 }, found[2], coords[2], source, dest, at[2], other, mapped, me;
     sides(dims);
+    MPI_Cart_map(MPI_COMM_WORLD, 2, dims, periods, &mapped);
     MPI_Cart_create(MPI_COMM_WORLD, 2, dims, periods, reorder, &made);
+    MPI_Comm_rank(made, &me);
+    /* Of programs that are recognized none is told of a rank that it would not get. */
+    CHECK(!reorder || mapped == me);
     MPI_Cart_get(made, 2, found, periods, coords);
     for (int i = 0; i < 2; i++) {
         MPI_Cart_shift(made, i, 1, &source, &dest);

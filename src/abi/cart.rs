@@ -263,7 +263,8 @@ pub(crate) unsafe fn cart_map(
         unsafe { (input("dims", dims, ndims)?, flags("periods", periods, ndims)?) };
     let grid = Cart::new(dims, &periods, comm.size()?)?;
     let weights = map::unrecorded_weights(&comm, dims);
-    let found = map::new_rank(&comm, Function::CartCreate, grid.size(), |layout, options| {
+    let grid_of = (grid.size(), Some(dims));
+    let found = map::new_rank(&comm, Function::CartCreate, grid_of, |layout, options| {
         comm.plan_cart(&Grid::of_cart(&grid, weights.as_deref()), layout, options)
     })?;
     // SAFETY: the caller's place for the result.

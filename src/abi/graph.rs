@@ -203,7 +203,7 @@ pub(crate) unsafe fn graph_map(
     // SAFETY: the caller's arrays.
     let (index, edges) = unsafe { arrays(comm.size()?, nnodes, index, edges)? };
     let graph = Graph::new(index, edges)?;
-    let found = map::new_rank(&comm, Function::GraphCreate, nnodes, |layout, options| {
+    let found = map::new_rank(&comm, Function::GraphCreate, (nnodes, None), |layout, options| {
         comm.plan_graph(&Csr::from(&graph), layout, options)
     })?;
     // SAFETY: the caller's place for the result.

@@ -4,7 +4,11 @@ use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
 use super::sys;
-use super::{Error, HostComm, Result, backtrace, errors::check, machine, map, neighbor, traffic};
+use super::{
+    Error, HostComm, Result, attributes, backtrace, errors::check, history, machine, map, neighbor,
+    traffic,
+};
+use crate::engine::history::{History, Identities};
 use crate::engine::incompatible_program::IncompatibleProgram;
 use crate::engine::{Comm, MachineKnowledge};
 use crate::machine::Machine;
@@ -121,16 +125,17 @@ impl Comm for HostComm {
         Ok(())
     }
 
-    fn scatter(&self, pairs: &[[i32; 2]]) -> Result<[i32; 2]> {
-        let mut own = [0; 2];
-        // SAFETY: on rank 0 a pair for each process, which is not looked at elsewhere, and room for one.
+    fn scatter(&self, rows: &[[i32; 6]]) -> Result<[i32; 6]> {
+        let mut own = [0; 6];
+        let length = own.len() as c_int;
+        // SAFETY: on rank 0 a row for each process, which is not looked at elsewhere, and room for one.
         check(unsafe {
             sys::PMPI_Scatter(
-                pairs.as_ptr().cast(),
-                2,
+                rows.as_ptr().cast(),
+                length,
                 sys::cg_int,
                 own.as_mut_ptr().cast(),
-                2,
+                length,
                 sys::cg_int,
                 0,
                 self.0,
@@ -172,6 +177,27 @@ impl Comm for HostComm {
 
     fn incompatible_program(&self) -> Option<&'static IncompatibleProgram> {
         backtrace::incompatible_program()
+    }
+
+    fn has_topology(&self) -> bool {
+        // SAFETY: the communicator is the caller's for the time of the call.
+        matches!(unsafe { attributes::attached(self.0) }, Ok(Some(_)))
+    }
+
+    fn identity(&self) -> u64 {
+        history::identity(self)
+    }
+
+    fn identities(&self) -> Option<Identities> {
+        history::identities(self)
+    }
+
+    fn process(&self) -> u64 {
+        history::process()
+    }
+
+    fn history(&self) -> &History {
+        &history::HISTORY
     }
 
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>> {

@@ -306,7 +306,7 @@ fn keep(comm: &HostComm, runs: Runs) -> Arc<Runs> {
 }
 
 /// Returns whether there is an `MPI_COMM_WORLD`.
-fn is_active() -> bool {
+pub(super) fn is_active() -> bool {
     // SAFETY: asks the host for its state, which is allowed at any time.
     unsafe { sys::cg_is_active() != 0 }
 }

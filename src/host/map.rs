@@ -6,11 +6,11 @@ use std::sync::Once;
 use super::eprint::eprint_line;
 use super::settings::Settings;
 use super::sys::{self, MPI_Info};
-use super::{HostComm, Result, machine, traffic};
-use crate::engine::Comm;
+use super::{HostComm, Result, history, machine, traffic};
 use crate::engine::arguments::Function;
-use crate::engine::decision::{CallSettings, ReorderOutcome};
+use crate::engine::decision::{CallSettings, ReorderOutcome, ReorderRequest};
 use crate::engine::policy::Reorder;
+use crate::engine::{Comm, MachineKnowledge};
 use crate::machine::Machine;
 use crate::mapping::{Objective, Options, Plan, Weights};
 use crate::settings::{COMBINE, LEVEL_WEIGHTS};
@@ -78,17 +78,33 @@ fn value(read: impl FnOnce(*const c_char, *mut c_char) -> c_int, key: &CStr) -> 
 pub(crate) fn new_rank(
     comm: &HostComm,
     function: Function,
-    vertices: c_int,
+    (vertices, dims): (c_int, Option<&[c_int]>),
     plan: impl FnOnce(&Machine, &Options) -> Plan,
 ) -> Result<c_int> {
     let rank = comm.rank()?;
-    let stay = if rank < vertices { rank } else { sys::CG_UNDEFINED };
-    let CallSettings { reorder, options, .. } = Settings::get().call_settings(function);
-    if reorder == Reorder::Off || vertices == 0 {
+    let or_none = |rank: Option<c_int>| rank.unwrap_or(sys::CG_UNDEFINED);
+    let stay = or_none(Some(rank).filter(|rank| *rank < vertices));
+    let settings = Settings::get().call_settings(function);
+    if settings.reorder == Reorder::Off || vertices == 0 {
         return Ok(stay);
     }
     Settings::get().complain_in_world();
-    let layout = match machine::known(comm)?.filter(|runs| !runs.is_flat()) {
+    let (has_topology, options) = (comm.has_topology(), settings.options);
+    let request = ReorderRequest { reorder: true, distributed: false, has_topology, settings };
+    let layout = machine::known(comm)?;
+    let knowledge = match &layout {
+        None => MachineKnowledge::Unknown,
+        Some(runs) if runs.is_flat() => MachineKnowledge::OneNode,
+        Some(_) => MachineKnowledge::Known,
+    };
+    let decision = request.decide_alone(knowledge, || comm.incompatible_program());
+    if !decision.moving {
+        return Ok(stay);
+    }
+    if let Some(decided) = history::decided(comm, dims, decision)? {
+        return Ok(or_none(decided.filter(|rank| *rank < vertices)));
+    }
+    let layout = match layout.filter(|runs| !runs.is_flat()) {
         Some(runs) => runs.machine(),
         // At random processes are moved wherever they run.
         None if options.scramble.is_some() => Machine::one_node(comm.size()? as usize),
@@ -97,7 +113,7 @@ pub(crate) fn new_rank(
     let plan = plan(&layout, &options);
     let Some(old_rank) = plan.old_rank else { return Ok(stay) };
     let found = (0..).zip(old_rank).find(|(_, old)| *old == rank);
-    Ok(found.map_or(sys::CG_UNDEFINED, |(new, _)| new))
+    Ok(or_none(found.map(|(new, _)| new)))
 }
 
 /// Says once, on rank 0 of a communicator, that processes were moved although the program passed `reorder = 0`.

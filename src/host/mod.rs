@@ -11,6 +11,7 @@ mod engine_comm;
 mod eprint;
 pub(crate) mod errors;
 mod family;
+mod history;
 mod machine;
 pub(crate) mod map;
 pub(crate) mod neighbor;

@@ -211,6 +211,8 @@ fn record(
             (ReorderOrigin::Asked, Some(Reason::misused(incompatible_program)))
         }
         ReorderOutcome::Off => (ReorderOrigin::Asked, Some(Reason::Off)),
+        ReorderOutcome::InPlace => (ReorderOrigin::Asked, Some(Reason::InPlace)),
+        ReorderOutcome::AsBefore => (ReorderOrigin::Asked, Some(Reason::AsBefore)),
         ReorderOutcome::OneNode => (ReorderOrigin::Asked, Some(Reason::OneNode)),
         ReorderOutcome::Differing => (ReorderOrigin::Asked, Some(Reason::Differing)),
         ReorderOutcome::NothingGained => (ReorderOrigin::Asked, Some(Reason::NothingToGain)),

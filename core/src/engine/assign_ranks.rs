@@ -1,6 +1,6 @@
 //! Assigns new ranks to processes: the reordering of a constructor.
 //!
-//! Rank 0 knows where all processes run, plans, and tells every process its new rank: 8 bytes a
+//! Rank 0 knows where all processes run, plans, and tells every process its new rank: 24 bytes a
 //! process in one scatter, and nothing at all where no process moves.
 
 use std::sync::Arc;
@@ -10,8 +10,9 @@ use super::Comm;
 use super::NodeTraffic;
 use super::check::Rule;
 use super::decision::{ReorderDecision, ReorderOutcome};
+use super::history::{Decided, Identities, Made, Order, Survey};
 use crate::machine::Machine;
-use crate::mapping::{Csr, Options, Plan};
+use crate::mapping::{Csr, Grid, Options, Plan, follow_cart};
 use crate::topology::TopologySummary;
 
 /// The placement of ranks, for the report. Only on rank 0, and only where a report is asked for, where the program is
@@ -45,16 +46,20 @@ pub(super) struct Assignment {
     pub(super) moved: bool,
 }
 
-/// "No rank", in a scattered pair.
+/// "No rank", in a scattered row.
 const NO_RANK: i32 = -1;
 
-/// "All ranks stay", in a scattered pair.
+/// "All ranks stay", in a scattered row.
 const STAY: i32 = -2;
 
 /// The plan of rank 0.
 pub(super) struct PlannedMapping {
     pub(super) plan: Plan,
     pub(super) traffic: Option<NodeTraffic>,
+    /// The grid that it is for, if it is one.
+    pub(super) grid: Option<Grid>,
+    /// True if it is that of an earlier grid.
+    pub(super) follows: bool,
 }
 
 /// On more nodes than these no picture shows what they send each other.
@@ -73,26 +78,54 @@ impl PlannedMapping {
         let plan = comm.plan_graph(graph, layout, options);
         let drawn = decision.reporting && layout.node_sizes().len() <= MOST_DRAWN_NODES;
         let traffic = drawn.then(|| NodeTraffic::new(graph, layout, &plan));
-        Self { plan, traffic }
+        Self { plan, traffic, grid: None, follows: false }
     }
 }
 
 /// The facts on which all ranks agree before rank 0 plans.
-pub(super) struct PlacementInput {
+pub(super) struct PlacementInput<'a> {
     pub(super) decision: ReorderDecision,
     /// Rules that the arguments broke.
     pub(super) broken: Vec<Rule>,
     /// Options of the search; those of rank 0 count.
     pub(super) options: Options,
+    /// The sides, if it is a grid.
+    pub(super) dims: Option<&'a [i32]>,
+}
+
+impl PlannedMapping {
+    /// A plan for a grid: what was decided about an earlier one of these sides on the same processes is valid for this.
+    pub(super) fn of_cart<C: Comm>(
+        comm: &C,
+        grid: Grid,
+        earlier: Option<&Decided>,
+        layout: &Machine,
+        options: &Options,
+    ) -> Self {
+        let order = earlier.map(|earlier| &earlier.old_rank);
+        let is_other = earlier.is_some_and(|earlier| earlier.grid != grid);
+        let planned = (!is_other).then(|| comm.plan_cart(&grid, layout, options));
+        let is_it =
+            |plan: &Plan| order.is_none_or(|order| plan.old_rank.as_deref() == order.as_deref());
+        let (plan, follows) = match (planned.filter(is_it), order) {
+            (None, Some(order)) => {
+                let order = order.as_deref().map(Into::into);
+                (follow_cart(&grid, layout, options, order), true)
+            }
+            (Some(plan), _) => (plan, false),
+            (None, None) => unreachable!("a plan that follows no other is as it is"),
+        };
+        Self { plan, traffic: None, grid: Some(grid), follows }
+    }
 }
 
 /// Finds the new rank of every process. Collective where a plan is made; `plan` is called on rank 0 alone,
 /// and gives nothing where the graph is too large.
 pub(super) fn assign_ranks<C: Comm>(
     comm: &C,
-    PlacementInput { decision, broken, mut options }: PlacementInput,
+    PlacementInput { decision, broken, mut options, dims }: PlacementInput<'_>,
     (vertices, summary): (i32, TopologySummary),
-    plan: impl FnOnce(&Machine, &Options) -> Option<PlannedMapping>,
+    plan: impl FnOnce(&Machine, &Options, Option<&Decided>) -> Option<PlannedMapping>,
 ) -> Result<(Assignment, Option<Placement>), C::Error> {
     let rank = comm.rank()?;
     let stay =
@@ -102,44 +135,82 @@ pub(super) fn assign_ranks<C: Comm>(
     }
     let layout = comm.machine(decision.known)?;
     let size = comm.size()?;
-    let placement = (rank == 0).then(|| {
+    let survey = if decision.surveys { Some(Survey::of(comm)?) } else { None };
+    let (history, process) = (comm.history(), comm.process());
+    let (mut placement, mut decided, mut orders) = (None, None, [None; 2]);
+    if rank == 0 {
+        let known = if decision.moving { comm.identities() } else { None };
+        let order = survey.map(|found| found.order).or(known.as_ref().map(Identities::order));
+        let is_part = survey.is_some_and(|found| found.is_part)
+            || known.as_ref().is_some_and(|known| known.are_part(history, process));
         let started = Instant::now();
         options.scramble = options.scramble.filter(|_| decision.scramble);
         // At random processes are moved wherever they run.
         let anywhere = decision.scramble.then(|| Arc::new(Machine::one_node(size as usize)));
-        let planned = layout.as_ref().or(anywhere.as_ref()).and_then(|at| plan(at, &options));
+        let earlier = order.zip(dims);
+        let earlier = earlier.and_then(|(order, dims)| history.decision(order, size, dims));
+        let is_in_place = |order| is_part || history.has_made(order);
+        let has_moved = earlier.as_ref().is_some_and(|earlier| earlier.old_rank.is_some());
+        let in_place = decision.keeps_in_place && !has_moved && order.is_some_and(is_in_place);
+        let at = layout.as_ref().or(anywhere.as_ref());
+        let planned = at.and_then(|at| plan(at, &options, earlier.as_ref()));
         let seconds = started.elapsed().as_secs_f64();
-        let (plan, traffic) = planned.map_or((None, None), |p| (Some(p.plan), p.traffic));
+        let (mut plan, mut traffic, mut grid, mut follows) = (None, None, None, false);
+        if let Some(planned) = planned {
+            grid = planned.grid;
+            follows = planned.follows;
+            (plan, traffic) = (Some(planned.plan), planned.traffic);
+        }
         let outcome = match (decision.outcome, &layout, &plan) {
+            (ReorderOutcome::Applied { .. }, ..) if in_place => ReorderOutcome::InPlace,
             (ReorderOutcome::Applied { .. }, None, _) if !decision.scramble => {
                 ReorderOutcome::NoLayout
             }
             (ReorderOutcome::Applied { .. }, _, None) => ReorderOutcome::TooLarge,
             (ReorderOutcome::Applied { .. }, at, Some(plan)) if plan.old_rank.is_none() => match at
             {
+                _ if follows => ReorderOutcome::AsBefore,
                 Some(layout) if layout.is_flat() => ReorderOutcome::OneNode,
                 _ if plan.rejected_as_risky.is_some() => ReorderOutcome::RejectedAsRisky,
                 _ => ReorderOutcome::NothingGained,
             },
             (outcome, ..) => outcome,
         };
-        Placement { layout, plan, outcome, traffic, summary, seconds, broken }
-    });
+        if let (Some(grid), Some(plan)) = (grid, &plan) {
+            let old_rank = plan.old_rank.as_deref().filter(|_| !in_place).map(Into::into);
+            decided = Some(Decided { grid, old_rank });
+        }
+        let applied = matches!(outcome, ReorderOutcome::Applied { .. });
+        let old_rank = plan.as_ref().filter(|_| applied).and_then(|plan| plan.old_rank.as_ref());
+        orders = [order, known.zip(old_rank).map(|(known, old_rank)| known.new_order(old_rank))];
+        placement = Some(Placement { layout, plan, outcome, traffic, summary, seconds, broken });
+    }
     let assignment = if decision.moving {
-        let pairs = match &placement {
-            Some(placement) => pairs(placement.plan.as_ref(), size),
+        let rows = match &placement {
+            Some(placement) => {
+                let applied = matches!(placement.outcome, ReorderOutcome::Applied { .. });
+                rows(placement.plan.as_ref().filter(|_| applied), size, orders)
+            }
             None => Vec::new(),
         };
-        match comm.scatter(&pairs)? {
-            [STAY, _] => stay,
-            [NO_RANK, edges_from] => Assignment { new_rank: None, edges_from, moved: true },
-            [new_rank, edges_from] => {
-                Assignment { new_rank: Some(new_rank), edges_from, moved: true }
-            }
+        let [new_rank, edges_from, words @ ..] = comm.scatter(&rows)?;
+        orders = [[words[0], words[1]], [words[2], words[3]]].map(Order::of_words);
+        match new_rank {
+            STAY => stay,
+            NO_RANK => Assignment { new_rank: None, edges_from, moved: true },
+            new_rank => Assignment { new_rank: Some(new_rank), edges_from, moved: true },
         }
     } else {
         stay
     };
+    if let [Some(order), mut new] = orders {
+        let new_rank = assignment.new_rank;
+        if assignment.moved && decision.surveys {
+            new = Some(Order::of_new_ranks(comm, new_rank)?);
+        }
+        let made = Made { dims, vertices, new_rank, new, decision: decided };
+        history.add((order, size), process, made);
+    }
     let is_told = |placement: &Placement| {
         matches!(
             placement.outcome,
@@ -149,16 +220,18 @@ pub(super) fn assign_ranks<C: Comm>(
     Ok((assignment, placement.filter(|placement| decision.reporting || is_told(placement))))
 }
 
-/// For every old rank its new rank, and the new rank of the process whose old rank that is.
-fn pairs(plan: Option<&Plan>, size: i32) -> Vec<[i32; 2]> {
+/// For every old rank its new rank, the new rank of the process whose old rank that is, and two orders.
+fn rows(plan: Option<&Plan>, size: i32, orders: [Option<Order>; 2]) -> Vec<[i32; 6]> {
     let size = size as usize;
+    let [[a, b], [c, d]] = orders.map(Order::words);
+    let row = |new_rank, edges_from| [new_rank, edges_from, a, b, c, d];
     let Some(old_rank) = plan.and_then(|plan| plan.old_rank.as_ref()) else {
-        return vec![[STAY; 2]; size];
+        return vec![row(STAY, STAY); size];
     };
     let mut new_rank = vec![NO_RANK; size];
     for (new, old) in (0..).zip(old_rank) {
         new_rank[*old as usize] = new;
     }
     let from = |new: i32| if new == NO_RANK { NO_RANK } else { new_rank[new as usize] };
-    new_rank.iter().map(|new| [*new, from(*new)]).collect()
+    new_rank.iter().map(|new| row(*new, from(*new))).collect()
 }

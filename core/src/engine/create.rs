@@ -33,6 +33,11 @@ fn numbers(flags: &[bool]) -> Vec<i32> {
     flags.iter().map(|flag| i32::from(*flag)).collect()
 }
 
+/// The request of a constructor of grids or graphs.
+fn request<C: Comm>(comm: &C, reorder: bool, settings: CallSettings) -> ReorderRequest {
+    ReorderRequest { reorder, distributed: false, has_topology: comm.has_topology(), settings }
+}
+
 /// A value and no fault, or no value and the fault.
 fn parted<T>(result: Result<T, topology::Error>) -> (Option<T>, Option<topology::Error>) {
     match result {
@@ -71,7 +76,7 @@ pub fn cart_create<C: Comm>(
         fault,
         shared: Shared { function: Function::CartCreate, arguments: &arguments },
         vertices: Some(checked.as_ref().map_or(0, |(grid, _)| grid.size())),
-        request: Some(ReorderRequest { reorder: reorder != [0], distributed: false, settings }),
+        request: Some(request(comm, reorder != [0], settings)),
         choice: None,
         neighbors: checked.as_ref().map(|(grid, _)| grid.size()).map(neighbors),
     };
@@ -81,12 +86,12 @@ pub fn cart_create<C: Comm>(
     let dims: Vec<i32> = grid.dimensions().iter().map(|side| side.size).collect();
     let is_planner = decision.planning && comm.rank()? == 0;
     let weights = if is_planner { comm.weights(&dims) } else { None };
-    let input = PlacementInput { decision, broken, options: settings.options };
+    let options = settings.options;
+    let input = PlacementInput { decision, broken, options, dims: Some(&dims) };
     let summary = TopologySummary::of_cart(&grid, weights.clone());
-    let places = assign_ranks(comm, input, (grid.size(), summary), |layout, options| {
+    let places = assign_ranks(comm, input, (grid.size(), summary), |layout, options, earlier| {
         let grid = Grid::of_cart(&grid, weights.as_deref());
-        let plan = comm.plan_cart(&grid, layout, options);
-        Some(PlannedMapping { plan, traffic: None })
+        Some(PlannedMapping::of_cart(comm, grid, earlier, layout, options))
     });
     let (all, (assignment, placement)) = keep(all, places)?;
     let keeps_ranks = !assignment.moved && grid.size() == size;
@@ -122,7 +127,7 @@ pub fn graph_create<C: Comm>(
         fault,
         shared: Shared { function: Function::GraphCreate, arguments: &arguments },
         vertices: Some(nnodes[0]),
-        request: Some(ReorderRequest { reorder: reorder != [0], distributed: false, settings }),
+        request: Some(request(comm, reorder != [0], settings)),
         choice: None,
         neighbors: graph.map(Graph::nnodes).map(neighbors),
     };
@@ -140,8 +145,9 @@ pub fn graph_create<C: Comm>(
             combine,
         });
     }
-    let input = PlacementInput { decision, broken, options: settings.options };
-    let places = assign_ranks(comm, input, (graph.nnodes(), (&graph).into()), |layout, options| {
+    let input = PlacementInput { decision, broken, options: settings.options, dims: None };
+    let vertices = (graph.nnodes(), (&graph).into());
+    let places = assign_ranks(comm, input, vertices, |layout, options, _| {
         Some(PlannedMapping::of_graph(comm, Csr::from(&graph), layout, decision, options))
     });
     let (all, (assignment, placement)) = keep(all, places)?;

@@ -5,7 +5,7 @@ use super::check::Check;
 use super::combine::Combine;
 use super::incompatible_program::IncompatibleProgram;
 use super::policy::Reorder;
-use super::{Comm, MachineKnowledge};
+use super::{Comm, MachineKnowledge, history};
 use crate::mapping::Options;
 
 /// The settings of one process for a constructor. Where they differ between ranks, the most cautious
@@ -33,6 +33,8 @@ pub struct ReorderRequest {
     pub reorder: bool,
     /// True if the constructor is one of distributed graphs.
     pub distributed: bool,
+    /// True if the old communicator has a topology.
+    pub has_topology: bool,
     /// The settings by the environment and the info.
     pub settings: CallSettings,
 }
@@ -45,34 +47,55 @@ enum Permission {
     Refused,
     NotAsked,
     NotConfirmed,
+    /// The old communicator has a topology.
+    InPlace,
+    /// Unless the processes have places in a topology already.
     Granted,
-    /// Also to move processes of programs that cannot be moved.
+    /// So too, and to move processes of programs that cannot be moved.
+    Tried,
+    /// Also to move processes that have places.
+    Insisted,
+    /// To move all.
     Forced,
 }
 
 impl Permission {
-    const ALL: [Self; 6] =
-        [Self::Off, Self::Refused, Self::NotAsked, Self::NotConfirmed, Self::Granted, Self::Forced];
+    const ALL: [Self; 9] = [
+        Self::Off,
+        Self::Refused,
+        Self::NotAsked,
+        Self::NotConfirmed,
+        Self::InPlace,
+        Self::Granted,
+        Self::Tried,
+        Self::Insisted,
+        Self::Forced,
+    ];
 }
 
-/// The word of rank 0: a number of which the lowest bits mean these, the next two [`MachineKnowledge`], and
+/// The word of rank 0: a number of which the lowest bits mean these, the two at `KNOWLEDGE` [`MachineKnowledge`], and
 /// the rest the place of a [`IncompatibleProgram`] in its table, counted from 1.
 const REPORTING: i64 = 1;
 const SCRAMBLE: i64 = 2;
 const KNOWLEDGE: u32 = 2;
-const INCOMPATIBLE_PROGRAM: u32 = 4;
+const SURVEY: i64 = 16;
+const INCOMPATIBLE_PROGRAM: u32 = 5;
 
 impl ReorderRequest {
     fn permission(&self) -> Permission {
-        let Self { reorder, distributed, settings } = *self;
+        let Self { reorder, distributed, has_topology, settings } = *self;
+        let at_random = settings.options.scramble.is_some();
         match settings.reorder {
             Reorder::Off => Permission::Off,
             _ if settings.info == Some(false) => Permission::Refused,
             Reorder::Always => Permission::Forced,
             _ if !reorder => Permission::NotAsked,
-            Reorder::On if distributed && settings.info.is_none() => Permission::NotConfirmed,
-            _ if settings.options.scramble.is_some() => Permission::Forced,
-            _ => Permission::Granted,
+            Reorder::On if settings.info.is_none() && distributed => Permission::NotConfirmed,
+            Reorder::On if settings.info.is_none() && has_topology => Permission::InPlace,
+            Reorder::On if settings.info.is_none() && at_random => Permission::Tried,
+            Reorder::On if settings.info.is_none() => Permission::Granted,
+            _ if at_random => Permission::Forced,
+            _ => Permission::Insisted,
         }
     }
 
@@ -92,19 +115,27 @@ impl ReorderRequest {
 
     /// Encodes what only rank 0 says, as a number that is not negative.
     pub(super) fn encode_root<C: Comm>(&self, comm: &C) -> i64 {
+        let survey = || history::needs_survey(comm);
+        self.encode(|| comm.knowledge(), || comm.incompatible_program(), survey)
+    }
+
+    fn encode(
+        &self,
+        knowledge: impl FnOnce() -> MachineKnowledge,
+        incompatible_program: impl FnOnce() -> Option<&'static IncompatibleProgram>,
+        survey: impl FnOnce() -> bool,
+    ) -> i64 {
         // Nothing is asked for that is of no use: that takes time.
         let knowledge =
-            if self.needs_broadcast() { comm.knowledge() } else { MachineKnowledge::Unknown };
+            if self.needs_broadcast() { knowledge() } else { MachineKnowledge::Unknown };
         let scramble = self.may_move() && self.settings.options.scramble.is_some();
         let moving = self.may_move() && (scramble || knowledge != MachineKnowledge::OneNode);
-        let incompatible_program = if moving {
-            comm.incompatible_program().map_or(0, IncompatibleProgram::number)
-        } else {
-            0
-        };
+        let incompatible_program =
+            if moving { incompatible_program().map_or(0, IncompatibleProgram::number) } else { 0 };
         (if self.settings.reporting { REPORTING } else { 0 })
             | (if scramble { SCRAMBLE } else { 0 })
             | (knowledge as i64) << KNOWLEDGE
+            | (if moving && survey() { SURVEY } else { 0 })
             | incompatible_program << INCOMPATIBLE_PROGRAM
     }
 
@@ -121,27 +152,35 @@ impl ReorderRequest {
         Ok(self.decision(words[0], words[1]))
     }
 
+    /// Decides for a process that cannot ask others, by what it knows itself.
+    pub fn decide_alone(
+        &self,
+        knowledge: MachineKnowledge,
+        incompatible_program: impl FnOnce() -> Option<&'static IncompatibleProgram>,
+    ) -> ReorderDecision {
+        let root = self.encode(|| knowledge, incompatible_program, || false);
+        self.decision(self.permission_rank(), root)
+    }
+
     /// Decides by the least [`permission_rank`](Self::permission_rank) of all ranks and rank 0's number for this call.
     pub(super) fn decision(&self, permission_rank: i64, root: i64) -> ReorderDecision {
         let knowledge = root >> KNOWLEDGE & 3;
         let scramble = root & SCRAMBLE != 0;
         let one_node = knowledge == MachineKnowledge::OneNode as i64 && !scramble;
         let permission = Permission::ALL.into_iter().find(|known| *known as i64 == permission_rank);
-        let outcome = match (
-            permission.unwrap_or(Permission::Off),
-            IncompatibleProgram::numbered(root >> INCOMPATIBLE_PROGRAM),
-        ) {
+        let permission = permission.unwrap_or(Permission::Off);
+        let incompatible = IncompatibleProgram::numbered(root >> INCOMPATIBLE_PROGRAM);
+        let outcome = match (permission, incompatible) {
             (Permission::Off, _) => ReorderOutcome::Off,
             (Permission::Refused, _) => ReorderOutcome::Refused,
             (Permission::NotAsked, _) => ReorderOutcome::NotAsked,
             (Permission::NotConfirmed, _) => ReorderOutcome::NotTold,
-            (Permission::Granted | Permission::Forced, _) if one_node => ReorderOutcome::OneNode,
-            (Permission::Granted, Some(incompatible_program)) => {
+            (Permission::InPlace, _) => ReorderOutcome::InPlace,
+            _ if one_node => ReorderOutcome::OneNode,
+            (Permission::Granted | Permission::Insisted, Some(incompatible_program)) => {
                 ReorderOutcome::Incompatible(incompatible_program)
             }
-            (Permission::Granted | Permission::Forced, _) => {
-                ReorderOutcome::Applied { forced: !self.reorder }
-            }
+            _ => ReorderOutcome::Applied { forced: !self.reorder },
         };
         let moving = matches!(outcome, ReorderOutcome::Applied { .. });
         let reporting = root & REPORTING != 0;
@@ -150,6 +189,8 @@ impl ReorderRequest {
             planning: moving || reporting,
             reporting,
             scramble: moving && scramble,
+            keeps_in_place: permission < Permission::Insisted,
+            surveys: moving && root & SURVEY != 0,
             known: knowledge != MachineKnowledge::Unknown as i64,
             outcome,
         }
@@ -166,6 +207,10 @@ pub struct ReorderDecision {
     pub(super) reporting: bool,
     /// Processes are moved at random.
     pub(super) scramble: bool,
+    /// True if processes that have places in a topology already are not moved.
+    pub keeps_in_place: bool,
+    /// True if rank 0 must ask the others who they are.
+    pub(super) surveys: bool,
     /// Rank 0 knows where processes run.
     pub(super) known: bool,
     pub(super) outcome: ReorderOutcome,
@@ -197,12 +242,16 @@ pub enum ReorderOutcome {
     Incompatible(&'static IncompatibleProgram),
     /// [`Reorder::Off`] on some rank, or another constructor is on trial.
     Off,
+    /// The processes have places in a topology already.
+    InPlace,
     /// All processes are on one node.
     OneNode,
     /// Arguments that must be the same on all ranks differ.
     Differing,
     /// No mapping that was found is better than rank order.
     NothingGained,
+    /// Those of an earlier grid of the same processes and dims were kept.
+    AsBefore,
     /// The mapping found helps only if all dimensions have equal weights, and the weights are unknown.
     RejectedAsRisky,
     /// The graph is too large to be looked at as a whole.
@@ -221,15 +270,18 @@ mod tests {
     fn what_is_said_of_a_call_decides_whether_processes_move() {
         use ReorderOutcome::*;
         let all = [Reorder::Off, Reorder::On, Reorder::All, Reorder::Always];
-        let outcomes = |reorder, distributed, info, scramble| {
+        let outcomes_of = |reorder, distributed, has_topology, info, scramble| {
             all.map(|policy| {
                 let options = Options { scramble, ..Options::default() };
                 let settings =
                     CallSettings { reorder: policy, info, options, ..CallSettings::default() };
-                let request = ReorderRequest { reorder, distributed, settings };
+                let request = ReorderRequest { reorder, distributed, has_topology, settings };
                 let root = (MachineKnowledge::Known as i64) << KNOWLEDGE;
                 request.decision(request.permission_rank(), root).outcome
             })
+        };
+        let outcomes = |reorder, distributed, info, scramble| {
+            outcomes_of(reorder, distributed, false, info, scramble)
         };
         let (moved, forced) = (Applied { forced: false }, Applied { forced: true });
         for scramble in [None, Some(Scramble { seed: 3, rank_zero: false })] {
@@ -240,10 +292,36 @@ mod tests {
                 outcomes(true, true, Some(false), scramble),
                 [Off, Refused, Refused, Refused]
             );
+            // What has a topology is in place.
+            let of_topology =
+                |distributed, info| outcomes_of(true, distributed, true, info, scramble);
+            assert_eq!(of_topology(false, None), [Off, InPlace, moved, moved]);
+            assert_eq!(of_topology(true, None), [Off, NotTold, moved, moved]);
             for distributed in [false, true] {
+                assert_eq!(of_topology(distributed, Some(true)), [Off, moved, moved, moved]);
                 let zero = |info| outcomes(false, distributed, info, scramble);
                 assert_eq!(zero(None), [Off, NotAsked, NotAsked, forced]);
                 assert_eq!(zero(Some(true)), [Off, NotAsked, NotAsked, forced]);
+            }
+        }
+    }
+
+    #[test]
+    fn processes_in_place_are_moved_where_all_ranks_insist() {
+        let of = |word: &str| {
+            let Policy { reorder, scramble, .. } = word.parse().unwrap();
+            let options = Options { scramble, ..Options::default() };
+            let settings = CallSettings { reorder, options, ..CallSettings::default() };
+            ReorderRequest { reorder: true, settings, ..ReorderRequest::default() }
+        };
+        let keeps = |word: &str, other: &str| {
+            let [own, other] = [of(word), of(other)];
+            own.decision(own.permission_rank().min(other.permission_rank()), 0).keeps_in_place
+        };
+        for word in ["all", "always", "scramble:1"] {
+            assert!(!keeps(word, word), "{word}");
+            for cautious in ["on", "on,scramble:1"] {
+                assert!(keeps(cautious, cautious) && keeps(word, cautious), "{word} {cautious}");
             }
         }
     }
@@ -289,7 +367,7 @@ mod tests {
             let Policy { reorder, scramble, .. } = text.parse().unwrap();
             let options = Options { scramble, ..Options::default() };
             let settings = CallSettings { reorder, options, ..CallSettings::default() };
-            let request = ReorderRequest { reorder: true, distributed: false, settings };
+            let request = ReorderRequest { reorder: true, settings, ..ReorderRequest::default() };
             let root = (MachineKnowledge::Known as i64) << KNOWLEDGE
                 | lammps.number() << INCOMPATIBLE_PROGRAM;
             request.decision(request.permission_rank(), root).outcome

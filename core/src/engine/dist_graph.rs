@@ -72,7 +72,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     let (reorder, weighted) = checked.as_ref().map_or((false, None), |(a, w)| (a.reorder, *w));
     let fault = checked.as_ref().err().cloned();
     let function = Function::DistGraphCreateAdjacent;
-    let request = ReorderRequest { reorder, distributed: true, settings };
+    let request = request(reorder, settings);
     let repeated = || checked.as_ref().is_ok_and(|(lists, _)| lists.repeats_neighbors());
     let asked = (request, weighted);
     let (all, agreed, weighted) = agree_on(comm, function, fault, asked, &repeated)?;
@@ -116,8 +116,7 @@ pub fn dist_graph_create<C: Comm>(
     let checked = arguments.and_then(|a| a.check(size));
     let (reorder, weighted) =
         checked.as_ref().map_or((false, None), |a| (a.reorder, a.weights.weighted()));
-    let (fault, request) =
-        (checked.as_ref().err().cloned(), ReorderRequest { reorder, distributed: true, settings });
+    let (fault, request) = (checked.as_ref().err().cloned(), request(reorder, settings));
     let function = Function::DistGraphCreate;
     let repeated = || checked.as_ref().is_ok_and(EdgeArguments::repeats_edges);
     let asked = (request, weighted);
@@ -134,6 +133,12 @@ pub fn dist_graph_create<C: Comm>(
     let (made, items) = keep(made, items)?;
     let member = Some((made, Topology::DistGraph(collect(&items, weighted))));
     Ok(Created { member, keeps_ranks: !assignment.moved, placement, host_graph, combine })
+}
+
+/// The request of a constructor of distributed graphs. Those of a communicator with a topology are moved only where the
+/// program or the user says so in any case.
+fn request(reorder: bool, settings: CallSettings) -> ReorderRequest {
+    ReorderRequest { reorder, distributed: true, has_topology: false, settings }
 }
 
 /// The edges that this rank knows, worked out where they are needed.
@@ -167,8 +172,8 @@ fn place_edges<C: Comm>(
         }
     }
     let summary = TopologySummary::DistGraph { edges: total, weighted };
-    let input = PlacementInput { decision, broken, options: settings.options };
-    assign_ranks(comm, input, (size, summary), |layout, options| {
+    let input = PlacementInput { decision, broken, options: settings.options, dims: None };
+    assign_ranks(comm, input, (size, summary), |layout, options, _| {
         let words = gathered?;
         let edges = words.chunks_exact(3).map(|e| (e[0] as u32, e[1] as u32, i64::from(e[2])));
         let graph = Csr::from_edges(size as usize, edges);

@@ -14,6 +14,7 @@ mod digest;
 pub mod dist_graph;
 mod edge_match;
 pub mod exchange;
+pub mod history;
 pub mod incompatible_program;
 mod node_traffic;
 pub mod policy;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 
 pub use node_traffic::NodeTraffic;
 
+use self::history::{History, Identities};
 use self::incompatible_program::IncompatibleProgram;
 use crate::machine::Machine;
 use crate::mapping::{Csr, Grid, Options, Plan, plan_cart, plan_graph};
@@ -44,7 +46,8 @@ pub enum MachineKnowledge {
 }
 
 /// The operations that the engine needs of a communicator. Every method but `rank`, `size`, `knowledge`,
-/// `incompatible_program`, `weights`, `weighed` and `host_graph` is collective.
+/// `incompatible_program`, `weights`, `weighed`, `host_graph`, `has_topology`, `identity`, `identities`, `process` and
+/// `history` is collective.
 pub trait Comm: Sized {
     /// A failure of the host, or a fault that the engine found.
     type Error: From<Error>;
@@ -64,7 +67,7 @@ pub trait Comm: Sized {
     /// Gives every process the bytes of `root`; every process knows the length.
     fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<(), Self::Error>;
     /// Gives every process what rank 0 has for it, and rank 0 alone passes.
-    fn scatter(&self, pairs: &[[i32; 2]]) -> Result<[i32; 2], Self::Error>;
+    fn scatter(&self, rows: &[[i32; 6]]) -> Result<[i32; 6], Self::Error>;
     /// The words of all processes, one after the other, on rank 0; nothing elsewhere. All of it is at
     /// most `i32::MAX` words.
     fn gather(&self, words: &[i32]) -> Result<Vec<i32>, Self::Error>;
@@ -73,6 +76,20 @@ pub trait Comm: Sized {
     /// The program that calls the constructor, if it cannot be moved. Only asked for on rank 0, when processes are
     /// about to be moved.
     fn incompatible_program(&self) -> Option<&'static IncompatibleProgram>;
+    /// True if the communicator has a topology; the same on all processes.
+    fn has_topology(&self) -> bool;
+    /// A number of this process that no other process of the communicator has; the same on all communicators of the
+    /// same processes.
+    fn identity(&self) -> u64;
+    /// The identities of all processes in the order of ranks, if they are known without a message. Only asked for on
+    /// rank 0.
+    fn identities(&self) -> Option<Identities>;
+    /// A number of this process that no other has that shares its [history](Comm::history).
+    fn process(&self) -> u64 {
+        0
+    }
+    /// The topologies that the process remembers.
+    fn history(&self) -> &History;
     /// The weights of edges along each dimension of a grid of these sides, if they are known. Only asked for on
     /// rank 0.
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>>;

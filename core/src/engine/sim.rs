@@ -4,6 +4,7 @@ use std::any::Any;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+use super::history::{History, Identities};
 use super::incompatible_program::IncompatibleProgram;
 use super::{Comm, Error, MachineKnowledge};
 use crate::machine::Machine;
@@ -18,6 +19,16 @@ const DEADLOCK: Duration = Duration::from_secs(20);
 pub(crate) struct Sim {
     rank: i32,
     group: Arc<Group>,
+    process: Arc<Process>,
+    has_topology: bool,
+}
+
+/// A simulated process, whatever communicators it is in.
+#[derive(Default)]
+struct Process {
+    identity: u64,
+    of_world: i32,
+    history: History,
 }
 
 #[cfg(test)]
@@ -30,6 +41,12 @@ thread_local! {
 thread_local! {
     /// The program as the process of this thread knows it.
     pub(crate) static INCOMPATIBLE: std::cell::Cell<Option<&'static IncompatibleProgram>> = const { std::cell::Cell::new(None) };
+}
+
+#[cfg(test)]
+thread_local! {
+    /// True where the process of this thread does not know who others are.
+    pub(crate) static ANONYMOUS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 
 /// The cases in which neighborhood collectives are to be the host's own.
@@ -49,14 +66,16 @@ struct Group {
     slots: Mutex<Vec<Slot>>,
     meeting: Meeting,
     layout: Option<Arc<Machine>>,
+    identities: Vec<u64>,
     calls: Calls,
 }
 
 impl Group {
-    fn new(size: usize, layout: Option<Machine>, calls: Calls) -> Arc<Self> {
+    fn new(identities: Vec<u64>, layout: Option<Machine>, calls: Calls) -> Arc<Self> {
+        let size = identities.len();
         let slots = Mutex::new((0..size).map(|_| None).collect());
         let meeting = Meeting { size, state: Mutex::default(), all_here: Condvar::new() };
-        Arc::new(Self { slots, meeting, layout: layout.map(Arc::new), calls })
+        Arc::new(Self { slots, meeting, layout: layout.map(Arc::new), identities, calls })
     }
 }
 
@@ -96,11 +115,14 @@ pub(crate) fn run_on<T: Send>(
     size: i32,
     program: impl Fn(&Sim) -> T + Sync,
 ) -> Vec<T> {
-    let group = Group::new(size as usize, layout, Calls::default());
+    let group = Group::new((0..size as u64).collect(), layout, Calls::default());
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..size)
             .map(|rank| {
-                let sim = Sim { rank, group: Arc::clone(&group) };
+                let process =
+                    Process { identity: rank as u64, of_world: size, ..Process::default() };
+                let (group, process) = (Arc::clone(&group), Arc::new(process));
+                let sim = Sim { rank, group, process, has_topology: false };
                 let program = &program;
                 scope.spawn(move || program(&sim))
             })
@@ -122,7 +144,14 @@ impl Sim {
     /// Another handle of the same process.
     #[cfg(test)]
     pub(crate) fn share(&self) -> Self {
-        Self { rank: self.rank, group: Arc::clone(&self.group) }
+        let (group, process) = (Arc::clone(&self.group), Arc::clone(&self.process));
+        Self { rank: self.rank, group, process, has_topology: self.has_topology }
+    }
+
+    /// The same communicator with a topology.
+    #[cfg(test)]
+    pub(crate) fn with_topology(&self) -> Self {
+        Self { has_topology: true, ..self.share() }
     }
 
     /// The values that all processes pass, by rank. Not noted as a call.
@@ -172,10 +201,15 @@ impl Comm for Sim {
         let mut members: Vec<usize> = (0..all.len()).filter(|r| all[*r].0 == color).collect();
         members.sort_by_key(|r| (all[*r].1, *r));
         let rank = members.iter().position(|r| *r == self.rank as usize).unwrap();
-        let made =
-            (rank == 0).then(|| Group::new(members.len(), None, Arc::clone(&self.group.calls)));
+        let made = (rank == 0).then(|| {
+            let layout = self.group.layout.as_ref();
+            let layout = layout.map(|layout| layout.select(members.iter().copied()));
+            let identities = members.iter().map(|rank| self.group.identities[*rank]).collect();
+            Group::new(identities, layout, Arc::clone(&self.group.calls))
+        });
         let group = self.all("splitting", made)[members[0]].clone().unwrap();
-        Ok(color.map(|_| Self { rank: rank as i32, group }))
+        let process = Arc::clone(&self.process);
+        Ok(color.map(|_| Self { rank: rank as i32, group, process, has_topology: false }))
     }
 
     fn free(self) -> Result<(), Error> {
@@ -209,10 +243,10 @@ impl Comm for Sim {
         Ok(())
     }
 
-    fn scatter(&self, pairs: &[[i32; 2]]) -> Result<[i32; 2], Error> {
-        assert!(self.rank == 0 || pairs.is_empty());
+    fn scatter(&self, rows: &[[i32; 6]]) -> Result<[i32; 6], Error> {
+        assert!(self.rank == 0 || rows.is_empty());
         self.note("scatter");
-        Ok(self.all("scatter", pairs.to_vec())[0][self.rank as usize])
+        Ok(self.all("scatter", rows.to_vec())[0][self.rank as usize])
     }
 
     fn gather(&self, words: &[i32]) -> Result<Vec<i32>, Error> {
@@ -237,6 +271,27 @@ impl Comm for Sim {
     #[cfg(not(test))]
     fn incompatible_program(&self) -> Option<&'static IncompatibleProgram> {
         None
+    }
+
+    fn has_topology(&self) -> bool {
+        self.has_topology
+    }
+
+    fn identity(&self) -> u64 {
+        self.process.identity
+    }
+
+    fn identities(&self) -> Option<Identities> {
+        #[cfg(test)]
+        if ANONYMOUS.get() {
+            return None;
+        }
+        let of_ranks = self.group.identities.clone();
+        Some(Identities { of_ranks, of_world: self.process.of_world })
+    }
+
+    fn history(&self) -> &History {
+        &self.process.history
     }
 
     fn weights(&self, _dims: &[i32]) -> Option<Vec<i64>> {

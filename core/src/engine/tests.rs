@@ -7,6 +7,7 @@ mod host_graph;
 mod orders;
 mod outcomes;
 mod random;
+mod siblings;
 
 use std::collections::BTreeMap;
 

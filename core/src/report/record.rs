@@ -37,6 +37,10 @@ pub enum Reason {
     NotAsked,
     /// `CARTOGRAPH_REORDER` is `off`, or names other constructors.
     Off,
+    /// The old communicator has a topology, or its processes have places in one.
+    InPlace,
+    /// An earlier grid of these processes and dims, of other periods or weights, kept ranks.
+    AsBefore,
     /// All processes share a node.
     OneNode,
     /// The ranks passed different arguments.
@@ -67,10 +71,12 @@ struct WrittenReason {
 
 impl Reason {
     /// The reasons with one text.
-    const FIXED: [Self; 10] = [
+    const FIXED: [Self; 12] = [
         Self::NothingToGain,
         Self::NotAsked,
         Self::Off,
+        Self::InPlace,
+        Self::AsBefore,
         Self::OneNode,
         Self::Differing,
         Self::NoLayout,
@@ -99,6 +105,8 @@ impl Reason {
             Self::NothingToGain => "nothing_to_gain",
             Self::NotAsked => "not_asked",
             Self::Off => "off",
+            Self::InPlace => "in_place",
+            Self::AsBefore => "as_before",
             Self::OneNode => "one_node",
             Self::Differing => "differing",
             Self::NoLayout => "no_layout",
@@ -118,6 +126,10 @@ impl fmt::Display for Reason {
             Self::NothingToGain => "nothing to gain",
             Self::NotAsked => "reorder = 0",
             Self::Off => "disabled by CARTOGRAPH_REORDER",
+            Self::InPlace => {
+                "the processes have places in a topology already; CARTOGRAPH_REORDER=all moves them anyway"
+            }
+            Self::AsBefore => "an earlier grid of these dims kept them",
             Self::OneNode => "one node",
             Self::Differing => "arguments differ between ranks",
             Self::NoLayout => "the MPI does not tell which ranks share a node",

@@ -21,18 +21,20 @@ fn outcome(
         planning: true,
         reporting: true,
         scramble: scramble.is_some(),
+        keeps_in_place: true,
+        surveys: false,
         known: true,
         outcome: ReorderOutcome::Applied { forced: false },
     };
     let outcomes = sim::run_on(layout, 4, |comm| {
         let options = Options { scramble, ..Options::default() };
-        let input = PlacementInput { decision, broken: Vec::new(), options };
+        let input = PlacementInput { decision, broken: Vec::new(), options, dims: None };
         let summary = TopologySummary::DistGraph { edges: None, weighted: false };
         let row = Grid::new(vec![4], vec![false], Grid::nearest_neighbors(&[1]));
-        let (_, placement) = assign_ranks(comm, input, (4, summary), |layout, options| {
+        let (_, placement) = assign_ranks(comm, input, (4, summary), |layout, options, _| {
             let mut plan = plan_cart(&row, layout, options);
             change(&mut plan);
-            Some(PlannedMapping { plan, traffic: None })
+            Some(PlannedMapping { plan, traffic: None, grid: None, follows: false })
         })
         .unwrap();
         placement.map(|placement| placement.outcome)

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use proptest::prelude::*;
 
+use crate::engine::history::{History, Identities};
 use crate::engine::incompatible_program::IncompatibleProgram;
 use crate::engine::sim::{self, Sim};
 use crate::engine::{Comm, Error, MachineKnowledge};
@@ -162,9 +163,9 @@ impl Comm for Recorded {
         self.sim.broadcast(root, bytes)
     }
 
-    fn scatter(&self, pairs: &[[i32; 2]]) -> Result<[i32; 2]> {
+    fn scatter(&self, rows: &[[i32; 6]]) -> Result<[i32; 6]> {
         self.note(Kind::Of(self.members[0]));
-        self.sim.scatter(pairs)
+        self.sim.scatter(rows)
     }
 
     fn gather(&self, words: &[i32]) -> Result<Vec<i32>> {
@@ -178,6 +179,22 @@ impl Comm for Recorded {
 
     fn incompatible_program(&self) -> Option<&'static IncompatibleProgram> {
         self.sim.incompatible_program()
+    }
+
+    fn has_topology(&self) -> bool {
+        self.sim.has_topology()
+    }
+
+    fn identity(&self) -> u64 {
+        self.sim.identity()
+    }
+
+    fn identities(&self) -> Option<Identities> {
+        self.sim.identities()
+    }
+
+    fn history(&self) -> &History {
+        self.sim.history()
     }
 
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>> {

@@ -1,0 +1,72 @@
+//! The topologies that this process remembers, and who it is in them.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::sync::OnceLock;
+
+use super::machine::{is_active, ranks_in_world};
+use super::{HostComm, Result, family, sys};
+use crate::engine::Comm;
+use crate::engine::decision::ReorderDecision;
+use crate::engine::history::{History, Identities};
+
+/// What a communicator's processes are, and not its handle, says which entries concern it; so entries are right for as
+/// long as the program runs.
+pub(super) static HISTORY: History = History::new();
+
+/// The rank in `MPI_COMM_WORLD` if rank 0 of the communicator is in that as well, else a number by chance: processes of
+/// several worlds have the same ranks there.
+pub(super) fn identity(comm: &HostComm) -> u64 {
+    static CHANCE: OnceLock<u64> = OnceLock::new();
+    // SAFETY: a communicator of the program, and a world that is there.
+    let rank = is_active().then(|| unsafe { sys::cg_rank_in_shared_world(comm.0) });
+    match rank.filter(|rank| *rank != sys::CG_UNDEFINED) {
+        Some(rank) => rank as u64,
+        None => *CHANCE.get_or_init(|| RandomState::new().build_hasher().finish() | 1 << 63),
+    }
+}
+
+/// The rank in `MPI_COMM_WORLD` where all processes share their memory.
+pub(super) fn process() -> u64 {
+    match family::is_smpi() {
+        true => HostComm::world().rank().map_or(0, |rank| rank as u64),
+        false => 0,
+    }
+}
+
+/// The most steps that the host may take to find the ranks in `MPI_COMM_WORLD`, some milliseconds.
+const MOST_STEPS: i64 = 1 << 23;
+
+/// The ranks of all processes in `MPI_COMM_WORLD`, unless one is not in it or the host takes long to tell. Local.
+pub(super) fn identities(comm: &HostComm) -> Option<Identities> {
+    if !is_active() {
+        return None;
+    }
+    let world = HostComm::world();
+    let (size, of_world) = (comm.size().ok()?, world.size().ok()?);
+    let of_ranks = match comm.0 == world.0 {
+        true => (0..size as u64).collect(),
+        false if i64::from(size) * i64::from(of_world) > MOST_STEPS => return None,
+        false => ranks_in_world(comm).ok()??.into_iter().map(|rank| rank as u64).collect(),
+    };
+    Some(Identities { of_ranks, of_world })
+}
+
+/// The rank of the calling process in the communicator that a constructor would make on `comm`, as far as earlier
+/// topologies decide that; `None` inside if it would be left out. Local.
+pub(super) fn decided(
+    comm: &HostComm,
+    dims: Option<&[i32]>,
+    decision: ReorderDecision,
+) -> Result<Option<Option<i32>>> {
+    if HISTORY.is_empty() {
+        return Ok(None);
+    }
+    let (rank, size) = (comm.rank()?, comm.size()?);
+    let Some(known) = identities(comm) else { return Ok(None) };
+    let (order, process) = (known.order(), process());
+    let earlier = dims.and_then(|dims| HISTORY.new_rank(order, size, dims, process));
+    let is_in_place = || HISTORY.has_made(order) || known.are_part(&HISTORY, process);
+    let kept = || (decision.keeps_in_place && is_in_place()).then_some(Some(rank));
+    Ok(earlier.or_else(kept))
+}
