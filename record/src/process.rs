@@ -1,16 +1,17 @@
-//! The start and the end of a process, and the grids that it takes part in: MPI 4.1, 11.2, 8.5.
+//! The start and the end of a process, of communicators and of windows, and the grids that a process takes part in: MPI 4.1,
+//! 11.2, 7.4.3, 12.2.5, 8.5.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::Once;
 
 use cartograph_traffic::{Address, Grid, Process, SCHEMA, host_name};
 
-use crate::next::Next;
+use crate::next::{self, Next};
 use crate::outermost;
 use crate::part;
 use crate::peers::Peers;
 use crate::say::say;
-use crate::sys::{self, MPI_Comm};
+use crate::sys::{self, MPI_Comm, MPI_Win};
 use crate::{tally, ticks};
 
 /// The characters of a program and its arguments that are noted, in each part.
@@ -27,7 +28,8 @@ fn start() {
                 return;
             }
             tally::begin(rank);
-            tally::make_keys();
+            // SAFETY: a function that stays: the library is linked with -z nodelete.
+            unsafe { sys::cr_find_next_by(Some(next::find_next)) };
             ticks::start();
             // SAFETY: a function that stays: the library is linked with -z nodelete.
             unsafe { libc::atexit(at_exit) };
@@ -141,6 +143,40 @@ const _: () = {
     }
     names! { MPI_Abort (comm: MPI_Comm, code: c_int) -> c_int, call }
 };
+
+/// Wraps what frees a handle. Its table goes before another communicator can have the handle, and once more afterwards, for
+/// a program may have used it in the callbacks of its attributes.
+macro_rules! wrap_free {
+    ($($name:ident ($handle:ident: $ty:ty), $peers:path;)*) => { $(
+        const _: () = {
+            type Function = unsafe extern "C" fn(*mut $ty) -> c_int;
+
+            unsafe fn call(next: &Next, place: *mut $ty) -> c_int {
+                // SAFETY: the caller's place, or null, which the host refuses.
+                let peers = unsafe { place.as_ref() }.map(|handle| $peers(*handle));
+                let forget = || {
+                    if outermost::is_on() {
+                        peers.into_iter().for_each(tally::gone);
+                    }
+                };
+                forget();
+                // SAFETY: every function of this name is of this type: it is what mpi.h declares.
+                let next: Function = unsafe { std::mem::transmute(next.get()) };
+                // SAFETY: the caller keeps the standard's contract for this call.
+                let code = unsafe { next(place) };
+                forget();
+                code
+            }
+            names! { $name ($handle: *mut $ty) -> c_int, call }
+        };
+    )* };
+}
+
+wrap_free! {
+    MPI_Comm_free(comm: MPI_Comm), Peers::Comm;
+    MPI_Comm_disconnect(comm: MPI_Comm), Peers::Comm;
+    MPI_Win_free(win: MPI_Win), Peers::Win;
+}
 
 wrap! {
     [MPI_Cart_create] []

@@ -3,13 +3,9 @@
 #include "../../include/standard_abi.h"
 #include "shim.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-static int comm_key = MPI_KEYVAL_INVALID;
-static int win_key = MPI_KEYVAL_INVALID;
-static void (*is_gone)(unsigned long number);
 static void *(*find_next)(const char *name);
 
 int cr_is_active(void)
@@ -27,20 +23,6 @@ int cr_version(char version[CR_VERSION_ROOM])
     return is_built_for(strstr(version, "Open MPI") != NULL);
 }
 
-static int comm_is_gone(MPI_Comm comm, int key, void *number, void *extra)
-{
-    (void)comm, (void)key, (void)extra;
-    is_gone((unsigned long)(uintptr_t)number);
-    return MPI_SUCCESS;
-}
-
-static int win_is_gone(MPI_Win win, int key, void *number, void *extra)
-{
-    (void)win, (void)key, (void)extra;
-    is_gone((unsigned long)(uintptr_t)number);
-    return MPI_SUCCESS;
-}
-
 int cr_start(int *rank, int *size, char name[CR_NAME_ROOM])
 {
     MPI_Comm parent = MPI_COMM_NULL;
@@ -53,14 +35,9 @@ int cr_start(int *rank, int *size, char name[CR_NAME_ROOM])
         && PMPI_Comm_size(MPI_COMM_WORLD, size) == MPI_SUCCESS;
 }
 
-void cr_make_keys(void (*gone)(unsigned long number), void *(*find)(const char *name))
+void cr_find_next_by(void *(*find)(const char *name))
 {
-    is_gone = gone;
     find_next = find;
-    if (PMPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, comm_is_gone, &comm_key, NULL) != MPI_SUCCESS)
-        comm_key = MPI_KEYVAL_INVALID;
-    if (PMPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, win_is_gone, &win_key, NULL) != MPI_SUCCESS)
-        win_key = MPI_KEYVAL_INVALID;
 }
 
 int cr_is_world(MPI_Comm comm)
@@ -93,38 +70,6 @@ long long cr_type_size(MPI_Datatype datatype)
     if (size == MPI_UNDEFINED)
         return PMPI_Type_size_x(datatype, &large) == MPI_SUCCESS ? large : 0;
     return size;
-}
-
-unsigned long cr_comm_number(MPI_Comm comm)
-{
-    void *number = NULL;
-    int found = 0;
-    if (comm_key == MPI_KEYVAL_INVALID)
-        return 0;
-    PMPI_Comm_get_attr(comm, comm_key, &number, &found);
-    return found ? (unsigned long)(uintptr_t)number : 0;
-}
-
-unsigned long cr_win_number(MPI_Win win)
-{
-    void *number = NULL;
-    int found = 0;
-    if (win_key == MPI_KEYVAL_INVALID)
-        return 0;
-    PMPI_Win_get_attr(win, win_key, &number, &found);
-    return found ? (unsigned long)(uintptr_t)number : 0;
-}
-
-int cr_comm_set_number(MPI_Comm comm, unsigned long number)
-{
-    return comm_key != MPI_KEYVAL_INVALID
-        && PMPI_Comm_set_attr(comm, comm_key, (void *)(uintptr_t)number) == MPI_SUCCESS;
-}
-
-int cr_win_set_number(MPI_Win win, unsigned long number)
-{
-    return win_key != MPI_KEYVAL_INVALID
-        && PMPI_Win_set_attr(win, win_key, (void *)(uintptr_t)number) == MPI_SUCCESS;
 }
 
 /* Frees the group. */

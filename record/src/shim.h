@@ -22,9 +22,8 @@ int cr_version(char version[CR_VERSION_ROOM]);
 /* The rank of this process in MPI_COMM_WORLD, its size, and the processor's name. Returns whether there are
  * such, and the process was not spawned by another job. */
 int cr_start(int *rank, int *size, char name[CR_NAME_ROOM]);
-/* Makes the keys of numbers; the host calls gone(number) when what carries one is freed. find answers what comes next by
- * a name. */
-void cr_make_keys(void (*gone)(unsigned long number), void *(*find)(const char *name));
+/* From now on find answers what comes next by a name. */
+void cr_find_next_by(void *(*find)(const char *name));
 
 int cr_is_world(MPI_Comm comm);
 int cr_is_null(MPI_Comm comm);
@@ -32,13 +31,6 @@ int cr_is_in_place(const void *buffer);
 int cr_is_no_op(MPI_Op op);
 /* In bytes. */
 long long cr_type_size(MPI_Datatype datatype);
-
-/* The number that a communicator or a window carries, or 0. */
-unsigned long cr_comm_number(MPI_Comm comm);
-unsigned long cr_win_number(MPI_Win win);
-/* Returns whether it carries this number from now on. */
-int cr_comm_set_number(MPI_Comm comm, unsigned long number);
-int cr_win_set_number(MPI_Win win, unsigned long number);
 
 /* The ranks in MPI_COMM_WORLD of processes that messages on comm, or accesses to win, can go to; negative for those
  * that have none. Returns whether it succeeded. */

@@ -54,7 +54,7 @@ pub(crate) fn collective(sent: Sent) {
 fn meet(Calls { function, comm, root, bytes }: Calls) {
     let peers = Peers::Comm(comm);
     let table = numbers::table(peers);
-    let known = table.and_then(|table| tally().tables.table(table).group);
+    let known = tally().tables.table(table).group;
     let group = known.unwrap_or_else(|| peers::group(comm));
     let root = root.and_then(|root| Some(root).filter(|root| *root >= 0));
     let root = root.and_then(|root| {
@@ -62,9 +62,7 @@ fn meet(Calls { function, comm, root, bytes }: Calls) {
         other.map(|other| tally.rank(other))
     });
     let mut tally = tally();
-    if let Some(table) = table {
-        tally.tables.table(table).group = Some(group);
-    }
+    tally.tables.table(table).group = Some(group);
     let Some((group, size)) = group else { return };
     if tally.window.takes() {
         let call = Collective { function: function.into(), group, size, root, bytes };

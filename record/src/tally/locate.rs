@@ -16,7 +16,7 @@ use crate::sys::{self, MPI_Comm};
 pub(super) fn locate(peers: Peers, rank: c_int) -> (MutexGuard<'static, Tally>, Option<u32>) {
     let table = numbers::table(peers);
     let tally_now = tally();
-    if let Some(found) = table.and_then(|table| tally_now.tables.find(table, rank)) {
+    if let Some(found) = tally_now.tables.find(table, rank) {
         return (tally_now, found);
     }
     drop(tally_now);
@@ -40,7 +40,7 @@ pub(super) fn source(
 pub(super) fn resolve(peers: Peers, blocks: &[Block]) -> Vec<(u32, Block)> {
     let table = numbers::table(peers);
     let mut tally_now = tally();
-    let known = |tally: &Tally, rank| table.and_then(|table| tally.tables.find(table, rank));
+    let known = |tally: &Tally, rank| tally.tables.find(table, rank);
     let mut unknown: Vec<c_int> = blocks
         .iter()
         .map(|block| block.rank)
@@ -56,9 +56,7 @@ pub(super) fn resolve(peers: Peers, blocks: &[Block]) -> Vec<(u32, Block)> {
         for (rank, world) in unknown.into_iter().zip(world) {
             let other = world.map(|world| tally_now.other(world));
             asked.insert(rank, other);
-            if let Some(table) = table {
-                tally_now.tables.table(table).ranks.insert(rank, other);
-            }
+            tally_now.tables.table(table).ranks.insert(rank, other);
         }
     }
     let place = |block: &Block| {
@@ -71,12 +69,10 @@ pub(super) fn resolve(peers: Peers, blocks: &[Block]) -> Vec<(u32, Block)> {
 /// The destinations of a neighborhood collective, as ranks of its communicator.
 pub(crate) fn neighbors(comm: MPI_Comm) -> Arc<[c_int]> {
     let table = numbers::table(Peers::Comm(comm));
-    if let Some(known) = table.and_then(|table| tally().tables.table(table).neighbors.clone()) {
-        return known;
-    }
-    let ranks: Arc<[c_int]> = peers::destinations(comm).into();
-    if let Some(table) = table {
+    let known = tally().tables.table(table).neighbors.clone();
+    known.unwrap_or_else(|| {
+        let ranks: Arc<[c_int]> = peers::destinations(comm).into();
         tally().tables.table(table).neighbors = Some(ranks.clone());
-    }
-    ranks
+        ranks
+    })
 }

@@ -20,4 +20,4 @@ pub(crate) use messages::{
     exchange, forget, keep, keep_receive, not_done, post_receive, received, send, started, waited,
     waited_on,
 };
-pub(crate) use numbers::make_keys;
+pub(crate) use numbers::gone;

@@ -1,11 +1,11 @@
-//! The processes of communicators and windows, by the numbers that these carry.
+//! The processes of communicators and windows, by the numbers of their tables.
 
 use std::ffi::c_int;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-/// The number of the table of `MPI_COMM_WORLD`, which carries none.
+/// The number of the table of `MPI_COMM_WORLD`.
 pub(super) const WORLD: u32 = 0;
 
 /// The processes of a communicator or window.
@@ -21,12 +21,13 @@ pub(super) struct Table {
 /// All tables.
 pub(super) struct Tables {
     by_number: Vec<Table>,
+    by_handle: Option<FxHashMap<usize, u32>>,
     free: Vec<u32>,
 }
 
 impl Tables {
     pub(super) const fn new() -> Self {
-        Self { by_number: Vec::new(), free: Vec::new() }
+        Self { by_number: Vec::new(), by_handle: None, free: Vec::new() }
     }
 
     /// The table with this number.
@@ -44,16 +45,27 @@ impl Tables {
         self.by_number.get(table as usize)?.ranks.get(&rank).copied()
     }
 
-    /// The number of an empty table. Those of communicators that are gone are used again.
-    pub(super) fn add(&mut self, gone: &[u32]) -> u32 {
-        for number in gone {
-            *self.table(*number) = Table::default();
-            self.free.push(*number);
+    /// The number of the table of a handle, or of an empty one that it has from now on.
+    pub(super) fn of(&mut self, handle: usize) -> u32 {
+        if let Some(known) = self.by_handle.get_or_insert_default().get(&handle) {
+            return *known;
         }
-        self.free.pop().unwrap_or_else(|| {
+        let number = self.free.pop().unwrap_or_else(|| {
             let number = self.by_number.len().max(WORLD as usize + 1) as u32;
             self.table(number);
             number
-        })
+        });
+        self.by_handle.get_or_insert_default().insert(handle, number);
+        number
+    }
+
+    /// Empties the table of a handle, to be used again; returns whether there was one.
+    pub(super) fn remove(&mut self, handle: usize) -> bool {
+        let known = self.by_handle.as_mut().and_then(|known| known.remove(&handle));
+        if let Some(number) = known {
+            *self.table(number) = Table::default();
+            self.free.push(number);
+        }
+        known.is_some()
     }
 }

@@ -48,6 +48,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         session: &mut session,
     };
     recorder.counted();
+    recorder.callbacks();
     recorder.clock();
     recorder.window()?;
     recorder.what_is_there_stays()?;
@@ -119,6 +120,16 @@ impl Recorder<'_, '_> {
     fn shows(&mut self, pattern: &str) -> bool {
         self.session.finish(Command::new(command()).arg("show").arg(&self.traffic));
         count(&self.session.out, pattern) > 0
+    }
+
+    /// A program that sends while the host copies a communicator's attributes loses none of them.
+    fn callbacks(&mut self) {
+        let program = self.session.compile("callbacks", "c_tests/lifetime/callbacks.c", &[]);
+        let program = word(&program);
+        let ran = self.session.run(2, &[], &[program]);
+        let bare = std::mem::take(&mut self.session.out);
+        let right = ran && self.recorded(2, &[program]) && self.session.out == bare;
+        self.session.check("attributes stay when messages are sent in their callbacks", right);
     }
 
     fn check_counted(&mut self, what: &str, processes: u32, program: &str) {
