@@ -171,8 +171,9 @@ int cg_type_is_derived(MPI_Datatype datatype);
 /* A key for values cached on datatypes; deleted is called when one is gone. CG_ABSENT as a code. */
 int cg_type_create_keyval(int (*deleted)(MPI_Datatype, int, void *, void *), int *keyval);
 void cg_type_free_keyval(int *keyval);
-/* Replaces a type by a duplicate of its own. */
-int cg_type_dup(MPI_Datatype *datatype);
+/* Replaces a type by a copy of its own, without attributes: MPI_Type_dup would call the program's callbacks. CG_ABSENT
+ * from a host that cannot. */
+int cg_type_copy(MPI_Datatype *datatype);
 int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value);
 /* Returns whether the host can pack blocks, and packs what a type's size says and nothing else. */
 int cg_can_pack(void);

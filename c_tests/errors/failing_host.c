@@ -96,7 +96,7 @@ REFUSES(Comm_set_attr, (MPI_Comm comm, int keyval, void *value), (comm, keyval, 
 REFUSES(Comm_create_errhandler, (MPI_Comm_errhandler_function *function, MPI_Errhandler *handler), (function, handler),
         raised(MPI_COMM_WORLD))
 REFUSES(Type_commit, (MPI_Datatype *type), (type), raised(MPI_COMM_WORLD))
-REFUSES(Type_dup, (MPI_Datatype type, MPI_Datatype *made), (type, made), raised(MPI_COMM_WORLD))
+REFUSES(Type_contiguous, (int count, MPI_Datatype type, MPI_Datatype *made), (count, type, made), raised(MPI_COMM_WORLD))
 REFUSES(Type_create_struct, (int count, const int lengths[], const MPI_Aint displs[], const MPI_Datatype types[],
                              MPI_Datatype *made), (count, lengths, displs, types, made), raised(MPI_COMM_WORLD))
 REFUSES(Type_create_keyval, (MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *delete, int *keyval,

@@ -123,7 +123,7 @@ int cg_type_free(MPI_Datatype *datatype)
 #pragma weak PMPI_Type_get_envelope
 #pragma weak PMPI_Type_create_keyval
 #pragma weak PMPI_Type_free_keyval
-#pragma weak PMPI_Type_dup
+#pragma weak PMPI_Type_contiguous
 #pragma weak PMPI_Type_set_attr
 
 int cg_type_is_derived(MPI_Datatype datatype)
@@ -137,7 +137,7 @@ int cg_type_is_derived(MPI_Datatype datatype)
 
 int cg_type_create_keyval(int (*deleted)(MPI_Datatype, int, void *, void *), int *keyval)
 {
-    if (!PMPI_Type_create_keyval || !PMPI_Type_dup || !PMPI_Type_set_attr || !PMPI_Type_free)
+    if (!PMPI_Type_create_keyval || !PMPI_Type_contiguous || !PMPI_Type_set_attr || !PMPI_Type_free)
         return CG_ABSENT;
     return PMPI_Type_create_keyval(MPI_TYPE_NULL_COPY_FN, deleted, keyval, NULL);
 }
@@ -148,9 +148,21 @@ void cg_type_free_keyval(int *keyval)
         PMPI_Type_free_keyval(keyval);
 }
 
-int cg_type_dup(MPI_Datatype *datatype)
+int cg_type_copy(MPI_Datatype *datatype)
 {
-    return !PMPI_Type_dup ? CG_ABSENT : PMPI_Type_dup(*datatype, datatype);
+    MPI_Datatype made;
+    int code;
+    if (!PMPI_Type_contiguous || !PMPI_Type_commit || !PMPI_Type_free)
+        return CG_ABSENT;
+    code = PMPI_Type_contiguous(1, *datatype, &made);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = PMPI_Type_commit(&made);
+    if (code == MPI_SUCCESS)
+        *datatype = made;
+    else
+        PMPI_Type_free(&made);
+    return code;
 }
 
 int cg_type_set_attr(MPI_Datatype datatype, int keyval, void *value)

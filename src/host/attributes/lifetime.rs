@@ -46,8 +46,9 @@ pub(in crate::host) fn retires_with_the_last(retire: Retire) {
 /// Frees what a module has of the host, which ends.
 type AtEnd = fn();
 
-/// The functions that modules have called at the start of `MPI_Finalize`: of datatypes and of private communicators.
-static AT_THE_END: Mutex<[Option<AtEnd>; 2]> = Mutex::new([None; 2]);
+/// The functions that modules have called at the start of `MPI_Finalize`: of datatypes, of persistent requests and
+/// of private communicators.
+static AT_THE_END: Mutex<[Option<AtEnd>; 3]> = Mutex::new([None; 3]);
 
 /// Registers `end`, which is called when the world ends; a second registration has no effect.
 pub(in crate::host) fn calls_at_the_end(end: AtEnd) {

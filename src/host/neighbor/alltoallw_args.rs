@@ -178,12 +178,12 @@ impl Table {
         Ok(())
     }
 
-    /// Takes duplicates of all datatypes that are needed, named ones aside.
+    /// Takes copies of all datatypes that are needed, named ones aside.
     fn hold(&mut self, temporary: &mut Temporary) -> Result {
         for (datatype, count) in self.datatypes.iter_mut().zip(&self.counts) {
             // SAFETY: asks the host about a datatype of the program or of ours.
             if *count != 0 && unsafe { sys::cg_type_is_derived(*datatype) } != 0 {
-                *datatype = temporary.duplicate(*datatype)?;
+                *datatype = temporary.copy(*datatype)?;
             }
         }
         Ok(())

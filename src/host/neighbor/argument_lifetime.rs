@@ -3,7 +3,7 @@
 //! The standard lets a host look at the arrays of a nonblocking collective until it is complete, and the host does not
 //! say when that is. All tested hosts copy everything but the array of datatypes. Open MPI reads that again when the
 //! request is complete, or freed if it is persistent, to release the types that are not predefined: in the order of the
-//! array, those of the receives last. So the arrays hang on the last of these datatypes, a duplicate that only the
+//! array, those of the receives last. So the arrays hang on the last of these datatypes, a copy that only the
 //! request holds: its end is the end of the arrays.
 //!
 //! Open MPI also asks the communicator then how long the arrays are, without having held it. So a
@@ -72,7 +72,7 @@ impl ArgumentGuard {
         let guard = match (keyval()?, datatypes[1].get_mut(last)) {
             (Some(keyval), Some(last)) => {
                 // SAFETY: a datatype of the program, or one made for this call.
-                check(unsafe { sys::cg_type_dup(last) })?;
+                check(unsafe { sys::cg_type_copy(last) })?;
                 Some((*last, keyval))
             }
             _ => None,

@@ -3,13 +3,15 @@
 //! Nothing there says that such a request is freed: it holds neither datatypes nor arrays nor its communicator, calls
 //! nothing back, and goes back to a list from which the next one is taken. But its handle tells: while the request
 //! lives, the host gives it to no other. So what a request needs is kept under its handle until a new request has the
-//! same. The memory is bounded by the largest number of requests at one time; the host keeps their memory in the same
-//! way.
+//! same, or the host ends: the datatypes in it may keep types of the program, whose callbacks are called when they go. The
+//! memory is bounded by the largest number of requests at one time; the host keeps their memory in the same way.
 
 use std::any::Any;
 use std::collections::BTreeMap;
+use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use crate::host::attributes::lifetime;
 use crate::host::sys::MPI_Request;
 
 /// The needs of requests, by their handles.
@@ -22,4 +24,10 @@ pub(super) fn keep(request: MPI_Request, needed: Arc<dyn Any + Send + Sync>) {
     let gone = NEEDED.lock().unwrap_or_else(PoisonError::into_inner).insert(handle, needed);
     // Freeing its datatypes calls the host, which is not done under a lock.
     drop(gone);
+    lifetime::calls_at_the_end(forget);
+}
+
+/// Gives up what is kept, at the start of `MPI_Finalize`.
+fn forget() {
+    drop(mem::take(&mut *NEEDED.lock().unwrap_or_else(PoisonError::into_inner)));
 }

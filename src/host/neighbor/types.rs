@@ -106,11 +106,11 @@ impl Temporary {
         self.joined
     }
 
-    /// A duplicate of the datatype, which stays if the program frees its own; the datatype itself on a host without
-    /// duplicates.
-    pub(super) fn duplicate(&mut self, mut datatype: MPI_Datatype) -> Result<MPI_Datatype> {
+    /// A copy of the datatype, which stays if the program frees its own; the datatype itself on a host that cannot
+    /// make one.
+    pub(super) fn copy(&mut self, mut datatype: MPI_Datatype) -> Result<MPI_Datatype> {
         // SAFETY: a datatype of the program, and its place.
-        let code = unsafe { sys::cg_type_dup(&raw mut datatype) };
+        let code = unsafe { sys::cg_type_copy(&raw mut datatype) };
         if code == sys::CG_ABSENT {
             return Ok(datatype);
         }

@@ -170,12 +170,12 @@ impl Arrays {
         runs.any(|run| unsafe { sys::cg_type_is_derived(run[0]) } != 0)
     }
 
-    /// Takes duplicates of the datatypes that are not named ones.
+    /// Takes copies of the datatypes that are not named ones.
     fn hold(&mut self, temporary: &mut Temporary) -> Result {
         for (datatype, count) in self.datatypes.iter_mut().zip(&self.counts) {
             // SAFETY: asks the host about a datatype of the program, or of ours.
             if *count != 0 && unsafe { sys::cg_type_is_derived(*datatype) } != 0 {
-                *datatype = temporary.duplicate(*datatype)?;
+                *datatype = temporary.copy(*datatype)?;
             }
         }
         Ok(())
@@ -280,7 +280,7 @@ impl Arguments {
         self.receive.fill(edges(Direction::Receive), receive, temporary)
     }
 
-    /// Takes duplicates of the datatypes that are not named ones.
+    /// Takes copies of the datatypes that are not named ones.
     fn hold(&mut self) -> Result {
         self.send.hold(&mut self.temporary)?;
         self.receive.hold(&mut self.temporary)
