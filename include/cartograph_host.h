@@ -241,7 +241,7 @@ void cg_free_relay(void);
 
 /* Finds fault with a block as the host does with what is sent, without a call of an error handler; sends nothing. Another
  * thread gets an error of its own on the communicator as a code meanwhile, unless that returns errors anyway. */
-int cg_judge(const void *address, int count, MPI_Datatype datatype, MPI_Comm comm, int returns_errors);
+int cg_judge(const void *address, int count, MPI_Datatype datatype, MPI_Comm comm, int returns_errors, int *is_told);
 
 /* The host's own functions for neighborhood collectives on communicators to which it knows the neighbors. */
 struct cg_graph_functions {

@@ -76,27 +76,24 @@ int cg_comm_delete_attr(MPI_Comm comm, int keyval)
     return PMPI_Comm_delete_attr ? PMPI_Comm_delete_attr(comm, keyval) : CG_ABSENT;
 }
 
-int cg_judge(const void *address, int count, MPI_Datatype datatype, MPI_Comm comm, int returns_errors)
+int cg_judge(const void *address, int count, MPI_Datatype datatype, MPI_Comm comm, int returns_errors, int *is_told)
 {
-    MPI_Request request;
+    MPI_Request request = MPI_REQUEST_NULL;
     MPI_Status status;
     MPI_Errhandler handler;
-    /* MPICH 5 returns no code where it has called a function of the program. */
-    int is_quiet = !returns_errors && PMPI_Comm_get_errhandler && PMPI_Errhandler_free
-        && PMPI_Comm_get_errhandler(comm, &handler) == MPI_SUCCESS;
-    if (is_quiet)
-        PMPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    int is_quiet = !returns_errors && begin_quiet(comm, &handler);
+    *is_told = !returns_errors && !is_quiet;
 #if defined(SMPI_H)
     /* It packs what goes nowhere as well. */
     count = count > 0 ? 0 : count;
 #endif
     int code = PMPI_Isend(address, count, datatype, MPI_PROC_NULL, 0, comm, &request);
+    /* MPICH 5 returns no code where it has called a function of the program. */
+    if (code == MPI_SUCCESS && *is_told && cg_requests_keep_datatypes() && request == MPI_REQUEST_NULL)
+        code = MPI_ERR_OTHER;
     if (code == MPI_SUCCESS)
         code = PMPI_Waitall(1, &request, &status);
-    if (is_quiet) {
-        PMPI_Comm_set_errhandler(comm, handler);
-        PMPI_Errhandler_free(&handler);
-    }
+    end_quiet(is_quiet, comm, &handler);
     return code;
 }
 

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::types::LOWEST;
 use super::{Block, Neighborhood, Side};
 use crate::host::Result;
-use crate::host::errors::quiet;
+use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Datatype};
 use crate::topology::Direction;
 
@@ -50,8 +50,12 @@ fn judge(
     let private = of.attached.made_private();
     let (comm, returns_errors) =
         (private.map_or(of.comm, |private| private.comm().0), private.is_some().into());
-    // SAFETY: nothing is sent, so the address is not looked behind.
-    quiet(unsafe { sys::cg_judge(address, count, datatype, comm, returns_errors) })
+    let mut is_told = 0;
+    // SAFETY: nothing is sent, so the address is not looked behind; a place for the answer.
+    let code =
+        unsafe { sys::cg_judge(address, count, datatype, comm, returns_errors, &raw mut is_told) };
+    // Where another thread could meet a handler of ours, the host has called the program's.
+    if is_told != 0 { check(code) } else { quiet(code) }
 }
 
 /// Returns whether the host takes the blocks of one side.
