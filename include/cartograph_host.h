@@ -159,10 +159,11 @@ int cg_new_code(int error_class);
  * the host has trouble with it, another that has the right class and the text or the class alone. */
 int cg_code_with_text(int code, int error_class, const char *function, const char *text);
 
-/* As the host's functions of the same names; CG_ABSENT from a host without them. */
-int cg_comm_delete_attr(MPI_Comm comm, int keyval);
+/* A key whose attributes are there while the host deletes others of their communicator. */
+int cg_comm_create_lasting_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *deleted, int *keyval);
 /* Of an attribute that can be done without: no handler is told if there is no room for it. */
 int cg_comm_set_attr_quietly(MPI_Comm comm, int keyval, void *value);
+/* As the host's functions of the same names; CG_ABSENT from a host without them. */
 int cg_type_create_struct(int count, const int lengths[], const MPI_Aint displs[],
                           const MPI_Datatype types[], MPI_Datatype *made);
 int cg_type_free(MPI_Datatype *datatype);
@@ -239,8 +240,8 @@ int cg_wait_all(int count, MPI_Request requests[]);
 /* Frees the error handler that waits put there. */
 void cg_free_relay(void);
 
-/* Finds fault with a block as the host does with what is sent, without a call of an error handler; sends nothing. Another
- * thread gets an error of its own on the communicator as a code meanwhile, unless that returns errors anyway. */
+/* Finds fault with a block as the host does with what is sent; sends nothing. is_told: the host has called the
+ * communicator's error handler, if it found any, for another thread may look at that handler; else it calls none. */
 int cg_judge(const void *address, int count, MPI_Datatype datatype, MPI_Comm comm, int returns_errors, int *is_told);
 
 /* The host's own functions for neighborhood collectives on communicators to which it knows the neighbors. */

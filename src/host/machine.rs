@@ -24,7 +24,7 @@ use crate::machine::{Machine, Runs};
 /// The [`Runs`] of a communicator.
 static LAYOUT: Key = Key::new(no_copy, drop_arc::<Runs>);
 
-/// The layout of a communicator, if it is known without communication. Local.
+/// The layout of a communicator, if it is known without communication. Local, and leaves the communicator as it is.
 pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     if comm.size()? == 1 {
         return Ok(Some(Arc::new((&Machine::one_node(1)).into())));
@@ -40,7 +40,7 @@ pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     let of_world = match cached(&world)? {
         Some(runs) => runs,
         None => match written(&world, comm)? {
-            Some(layout) => keep(&world, (&layout).into()),
+            Some(layout) => Arc::new((&layout).into()),
             None => return Ok(None),
         },
     };
@@ -49,18 +49,23 @@ pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     }
     let part =
         |ranks: Vec<c_int>| of_world.machine().select(ranks.iter().map(|rank| *rank as usize));
-    Ok(ranks_in_world(comm)?.map(|ranks| keep(comm, (&part(ranks)).into())))
+    Ok(ranks_in_world(comm)?.map(|ranks| Arc::new((&part(ranks)).into())))
 }
 
-/// [`known`] for an agreement, where it must not fail on one process alone.
+/// [`known`] for the agreement of a constructor, where it must not fail on one process alone. The layout is kept.
 pub(super) fn knowledge(comm: &HostComm) -> MachineKnowledge {
     // Where there is a world its rank 0 does.
     if !is_active() {
         Settings::get().complain();
     }
     match known(comm) {
-        Ok(Some(runs)) if runs.is_flat() => MachineKnowledge::OneNode,
-        Ok(Some(_)) => MachineKnowledge::Known,
+        Ok(Some(runs)) => {
+            let is_flat = runs.is_flat();
+            if runs.ranks() > 1 {
+                keep(comm, runs);
+            }
+            if is_flat { MachineKnowledge::OneNode } else { MachineKnowledge::Known }
+        }
         Ok(None) | Err(_) => MachineKnowledge::Unknown,
     }
 }
@@ -74,10 +79,10 @@ pub(super) fn gather(comm: &HostComm) -> Result<Option<Machine>> {
     let runs = share(comm, found.as_ref())?;
     let [of_comm, of_world] = runs;
     if let Some(runs) = of_comm {
-        keep(comm, runs);
+        keep(comm, Arc::new(runs));
     }
     if let Some(runs) = of_world {
-        keep(&HostComm::world(), runs);
+        keep(&HostComm::world(), Arc::new(runs));
     }
     Ok(found.map(|found| {
         if Settings::get().report.is_some() {
@@ -292,17 +297,16 @@ fn cached(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     Ok((runs.ranks() == comm.size()? as usize).then_some(runs))
 }
 
-/// Caches a layout where none is cached. Without the cache a later call finds the same layout again.
-fn keep(comm: &HostComm, runs: Runs) -> Arc<Runs> {
-    let runs = Arc::new(runs);
+/// Caches a layout where none is cached. Without the cache a later call finds the same layout again. In constructors only:
+/// any other function may be called by a program while the host goes through the communicator's attributes.
+fn keep(comm: &HostComm, runs: Arc<Runs>) {
     if is_active() {
-        let value = Arc::into_raw(Arc::clone(&runs));
+        let value = Arc::into_raw(runs);
         if !matches!(LAYOUT.put_if_absent(comm.0, value.cast_mut().cast()), Ok(true)) {
             // SAFETY: the host has not taken the value, so this share is still ours.
             drop(unsafe { Arc::from_raw(value) });
         }
     }
-    runs
 }
 
 /// Returns whether there is an `MPI_COMM_WORLD`.

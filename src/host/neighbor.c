@@ -12,7 +12,6 @@
 #pragma weak PMPI_Ialltoallw
 #pragma weak PMPI_Recv_init
 
-#pragma weak PMPI_Comm_delete_attr
 #pragma weak PMPI_Comm_get_errhandler
 #pragma weak PMPI_Errhandler_free
 
@@ -71,9 +70,22 @@ int cg_comm_set_attr_quietly(MPI_Comm comm, int keyval, void *value)
     return code;
 }
 
-int cg_comm_delete_attr(MPI_Comm comm, int keyval)
+/* Open MPI deletes the attributes of a communicator in the reverse of the order in which they were set, and sets those of a
+ * duplicate in the order of a table: by the remainders of their keys, which are small numbers. One without a remainder is
+ * set first and deleted last. */
+int cg_comm_create_lasting_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *deleted, int *keyval)
 {
-    return PMPI_Comm_delete_attr ? PMPI_Comm_delete_attr(comm, keyval) : CG_ABSENT;
+    /* Of communicators with fewer than 15 attributes. */
+    enum { PLACES = 31 };
+    int others[2 * PLACES], count = 0, code = PMPI_Comm_create_keyval(copy, deleted, keyval, NULL);
+    if (!cg_makes_communicators_at_once())
+        while (code == MPI_SUCCESS && *keyval % PLACES && count < 2 * PLACES) {
+            others[count++] = *keyval;
+            code = PMPI_Comm_create_keyval(copy, deleted, keyval, NULL);
+        }
+    while (count)
+        PMPI_Comm_free_keyval(&others[--count]);
+    return code;
 }
 
 int cg_judge(const void *address, int count, MPI_Datatype datatype, MPI_Comm comm, int returns_errors, int *is_told)

@@ -4,7 +4,8 @@
 //! A handle is found here only while its communicator carries our attribute: an entry is made
 //! after the attribute was seen, and goes in the attribute's delete callback, before the host can
 //! give the handle to another communicator. So what is here depends on nothing but the handle,
-//! whichever process or thread of the program asks.
+//! whichever process or thread of the program asks. Communicators without a topology have no entry: that all attributes
+//! [have one](is_complete) says it of all others.
 //!
 //! Readers take no lock, because an entry is never changed while it is in use: it is filled when
 //! it is free, and only the end of its communicator frees it. A reader that finds its handle is in
@@ -12,7 +13,7 @@
 //! belongs to the handle. Where there is no free entry, communicators stay without one.
 
 use std::ptr;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 
 use crate::host::sys::MPI_Comm;
 
@@ -40,7 +41,7 @@ pub(in crate::host) struct TaggedAttribute(*const ());
 pub(in crate::host) const KIND: usize = 7;
 
 impl TaggedAttribute {
-    /// Stands for a communicator without a topology.
+    /// Stands for the attribute of a communicator whose topology it is not.
     pub(in crate::host) const NOTHING: Self = Self(ptr::without_provenance(1));
 
     /// The attribute at this address, of a kind that is neither 0 nor that of [`Self::NOTHING`].
@@ -70,6 +71,28 @@ static ENTRIES: [Set; SETS] = [const {
             WAYS],
     )
 }; SETS];
+
+/// The number of attributes, or more, that have no entry.
+static WITHOUT_ENTRY: AtomicUsize = AtomicUsize::new(0);
+
+/// Counts an attribute that a communicator is about to carry, which has no entry yet.
+pub(in crate::host) fn count() {
+    WITHOUT_ENTRY.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Counts an attribute less, which has an entry or is gone.
+pub(in crate::host) fn uncount() {
+    // Pairs with the acquire in `is_complete`. What a host has left to its end is not counted any more.
+    let less = |count: usize| count.checked_sub(1);
+    let _ = WITHOUT_ENTRY.fetch_update(Ordering::Release, Ordering::Relaxed, less);
+}
+
+/// True if all attributes have entries. A communicator that is not found afterwards carries none: its attribute was
+/// counted before the program got the handle.
+#[inline]
+pub(in crate::host) fn is_complete() -> bool {
+    WITHOUT_ENTRY.load(Ordering::Acquire) == 0
+}
 
 /// A handle as a number.
 #[inline]
@@ -104,22 +127,19 @@ pub(in crate::host) fn find(comm: MPI_Comm) -> Option<TaggedAttribute> {
 #[cold]
 fn other_entry() {}
 
-/// Inserts the attribute of a communicator. Only in a call on that communicator, so that it is not freed
-/// meanwhile.
-pub(in crate::host) fn insert(comm: MPI_Comm, carried: TaggedAttribute) {
+/// Inserts the attribute of a communicator that has no entry; returns whether there was room. Only in a call on that
+/// communicator, so that it is not freed meanwhile.
+pub(in crate::host) fn insert(comm: MPI_Comm, carried: TaggedAttribute) -> bool {
     let bits = bits(comm);
-    for entry in entries(bits) {
+    entries(bits).iter().any(|entry| {
         let (success, failure) = (Ordering::Acquire, Ordering::Relaxed);
-        match entry.handle.compare_exchange(FREE, TAKEN, success, failure) {
-            Ok(_) => {
-                entry.carried.store(carried.0.cast_mut(), Ordering::Relaxed);
-                entry.handle.store(bits, Ordering::Release);
-                return;
-            }
-            Err(handle) if handle == bits => return,
-            Err(_) => {}
+        let is_free = entry.handle.compare_exchange(FREE, TAKEN, success, failure).is_ok();
+        if is_free {
+            entry.carried.store(carried.0.cast_mut(), Ordering::Relaxed);
+            entry.handle.store(bits, Ordering::Release);
         }
-    }
+        is_free
+    })
 }
 
 /// Forgets all communicators, with which the host has ended.
@@ -134,9 +154,10 @@ pub(in crate::host) fn clear() {
             entry.handle.store(FREE, Ordering::Release);
         }
     }
+    WITHOUT_ENTRY.store(0, Ordering::Relaxed);
 }
 
-/// Forgets a communicator, which the host is about to free. Two threads may have inserted it.
+/// Forgets a communicator, which the host is about to free.
 pub(in crate::host) fn forget(comm: MPI_Comm) {
     let bits = bits(comm);
     for entry in entries(bits) {
@@ -144,6 +165,7 @@ pub(in crate::host) fn forget(comm: MPI_Comm) {
         if entry.handle.compare_exchange(bits, TAKEN, success, failure).is_ok() {
             entry.carried.store(ptr::null_mut(), Ordering::Relaxed);
             entry.handle.store(FREE, Ordering::Release);
+            return;
         }
     }
 }

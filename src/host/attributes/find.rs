@@ -1,9 +1,11 @@
 //! The topology of a communicator, from the [`cache`] or from the host's attribute.
 
 use std::ffi::{c_int, c_void};
+use std::ptr;
+use std::sync::atomic::Ordering;
 
 use super::cache::{self, TaggedAttribute};
-use super::{KEY, TopologyAttribute, lifetime, nothing};
+use super::{KEY, TopologyAttribute};
 use crate::host::Result;
 use crate::host::sys::{self, MPI_Comm};
 use crate::topology::{self, Topology};
@@ -77,17 +79,25 @@ impl ByKind {
         numbers
     };
 
-    /// The entry of the cache.
+    /// The kind by the cache, also of a communicator that has no entry because it has no topology: hosts take longer to
+    /// look for an attribute in vain than for their own answer.
     ///
     /// # Safety
     ///
     /// None is needed; this is as [`ByTopology::known`].
     #[inline(always)]
     pub(crate) unsafe fn known(comm: MPI_Comm) -> Option<c_int> {
-        cache::find(comm).map(|carried| Self::NUMBERS[carried.kind()])
+        // SAFETY: a constant of the host.
+        let is_null = comm == unsafe { sys::cg_comm_null };
+        // Before it is looked for: it may get its entry meanwhile.
+        let is_complete = cache::is_complete();
+        match cache::find(comm) {
+            Some(carried) => Some(Self::NUMBERS[carried.kind()]),
+            None => (is_complete && !is_null).then_some(sys::CG_UNDEFINED),
+        }
     }
 
-    /// The kind by the host's attribute, which is inserted into the cache also where there is no topology.
+    /// The kind by the host's attribute.
     ///
     /// # Safety
     ///
@@ -95,9 +105,6 @@ impl ByKind {
     pub(crate) unsafe fn found(comm: MPI_Comm) -> Result<c_int> {
         // SAFETY: as the caller promises.
         let found = unsafe { attached(comm)? };
-        if found.is_none() && KEY.made().is_some() {
-            note_nothing(comm);
-        }
         Ok(found.map_or(sys::CG_UNDEFINED, |attached| Self::NUMBERS[attached.kind()]))
     }
 }
@@ -113,6 +120,29 @@ impl TopologyAttribute {
             Topology::Cart(_) => CART,
             Topology::Graph(_) => GRAPH,
             Topology::DistGraph(_) => DIST_GRAPH,
+        }
+    }
+
+    /// Gives the communicator that carries this an entry in the cache, if it has none and there is room. Of two threads
+    /// one does it.
+    pub(super) fn cache(&self, comm: MPI_Comm, fits: bool) {
+        if self.has_entry.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let tagged = TaggedAttribute::new(ptr::from_ref(self).cast(), self.kind());
+        if cache::insert(comm, if fits { tagged } else { TaggedAttribute::NOTHING }) {
+            cache::uncount();
+        } else {
+            self.has_entry.store(false, Ordering::Relaxed);
+        }
+    }
+
+    /// Takes the communicator out of the cache, which carries this no more.
+    pub(super) fn uncache(&self, comm: MPI_Comm) {
+        if self.has_entry.load(Ordering::Relaxed) {
+            cache::forget(comm);
+        } else {
+            cache::uncount();
         }
     }
 }
@@ -132,26 +162,9 @@ unsafe fn look_up<'a>(comm: MPI_Comm) -> Result<Option<&'a TopologyAttribute>> {
     let Some(value) = KEY.get(comm)?.map(<*mut c_void>::cast::<TopologyAttribute>) else {
         return Ok(None);
     };
-    if value != nothing() {
-        // SAFETY: this value comes from `put` or `copy`, and lives until `delete`.
-        let attached = unsafe { &*value };
-        if attached.fits(comm)? {
-            cache::insert(comm, TaggedAttribute::new(value.cast(), attached.kind()));
-            return Ok(Some(attached));
-        }
-    }
-    cache::insert(comm, TaggedAttribute::NOTHING);
-    Ok(None)
-}
-
-/// Gives a communicator without an attribute one that says that it has no topology. Without it,
-/// the host would not say when the handle goes to another communicator.
-fn note_nothing(comm: MPI_Comm) {
-    // The attribute must not be set twice: its first value would be deleted, and the communicator
-    // forgotten while it is in use.
-    lifetime::count_up();
-    match KEY.put_if_absent(comm, nothing().cast()) {
-        Ok(true) => cache::insert(comm, TaggedAttribute::NOTHING),
-        _ => lifetime::count_down(),
-    }
+    // SAFETY: this value comes from `put` or `copy`, and lives until `delete`.
+    let attached = unsafe { &*value };
+    let found = attached.fits(comm)?.then_some(attached);
+    attached.cache(comm, found.is_some());
+    Ok(found)
 }

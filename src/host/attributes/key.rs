@@ -39,12 +39,18 @@ pub(in crate::host) struct Key {
     taken: AtomicBool,
     copy: Copy,
     delete: Delete,
+    is_lasting: bool,
 }
 
 impl Key {
     pub(in crate::host) const fn new(copy: Copy, delete: Delete) -> Self {
         let number = AtomicI32::new(sys::CG_KEYVAL_INVALID);
-        Self { number, taken: AtomicBool::new(false), copy, delete }
+        Self { number, taken: AtomicBool::new(false), copy, delete, is_lasting: false }
+    }
+
+    /// A key whose attributes are there while the host deletes those that the program has set.
+    pub(in crate::host) const fn lasting(copy: Copy, delete: Delete) -> Self {
+        Self { is_lasting: true, ..Self::new(copy, delete) }
     }
 
     /// The key's number (`keyval`), if the key exists.
@@ -63,12 +69,11 @@ impl Key {
         // SAFETY: the callbacks have the standard's signatures and live as long as the process: the
         // library is linked with -z nodelete.
         check(unsafe {
-            sys::PMPI_Comm_create_keyval(
-                Some(self.copy),
-                Some(self.delete),
-                &raw mut made,
-                ptr::null_mut(),
-            )
+            let (copy, delete, made) = (Some(self.copy), Some(self.delete), &raw mut made);
+            match self.is_lasting {
+                true => sys::cg_comm_create_lasting_keyval(copy, delete, made),
+                false => sys::PMPI_Comm_create_keyval(copy, delete, made, ptr::null_mut()),
+            }
         })?;
         let invalid = sys::CG_KEYVAL_INVALID;
         match self.number.compare_exchange(invalid, made, Ordering::AcqRel, Ordering::Acquire) {
@@ -116,14 +121,6 @@ impl Key {
             thread::yield_now();
         }
         Ok(false)
-    }
-
-    /// Deletes the value that a communicator carries, if it does.
-    pub(in crate::host) fn remove(&self, comm: MPI_Comm) {
-        if let (Some(number), Ok(Some(_))) = (self.made(), self.get(comm)) {
-            // SAFETY: a key of ours, of which the communicator has a value.
-            unsafe { sys::cg_comm_delete_attr(comm, number) };
-        }
     }
 
     /// The value that a communicator carries.

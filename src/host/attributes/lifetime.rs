@@ -27,14 +27,14 @@ const AFTER: u8 = 2;
 
 static STATE: AtomicU8 = AtomicU8::new(BEFORE);
 
-/// The number of communicators that carry a topology, or a note that they have none.
+/// The number of communicators that carry a topology.
 static LIVE: AtomicUsize = AtomicUsize::new(0);
 
 /// Gives up the keys of a module.
 type Retire = fn(Retirement);
 
-/// The retiring functions of the modules that have keys: of topologies, of datatypes and of private communicators.
-static OWNERS: Mutex<[Option<Retire>; 3]> = Mutex::new([None; 3]);
+/// The retiring functions of the modules that have keys: of topologies and of datatypes.
+static OWNERS: Mutex<[Option<Retire>; 2]> = Mutex::new([None; 2]);
 
 /// Registers `retire`, which is called whenever keys must be freed; a second registration has no effect.
 pub(in crate::host) fn retires_with_the_last(retire: Retire) {
@@ -46,9 +46,9 @@ pub(in crate::host) fn retires_with_the_last(retire: Retire) {
 /// Frees what a module has of the host, which ends.
 type AtEnd = fn();
 
-/// The functions that modules have called at the start of `MPI_Finalize`: of datatypes, of persistent requests and
-/// of private communicators.
-static AT_THE_END: Mutex<[Option<AtEnd>; 3]> = Mutex::new([None; 3]);
+/// The functions that modules have called at the start of `MPI_Finalize`: of datatypes, of persistent requests, of private
+/// communicators and of that of the process alone.
+static AT_THE_END: Mutex<[Option<AtEnd>; 4]> = Mutex::new([None; 4]);
 
 /// Registers `end`, which is called when the world ends; a second registration has no effect.
 pub(in crate::host) fn calls_at_the_end(end: AtEnd) {
@@ -71,19 +71,20 @@ pub(in crate::host) fn count_down() {
     }
 }
 
-/// Makes sure that the end of `MPI_COMM_WORLD` is noticed, if there is one. Called for each new topology.
-pub(in crate::host) fn watch() {
+/// Makes sure that the end of `MPI_COMM_WORLD` is noticed, if there is one; true if it is. Called for each new topology.
+pub(in crate::host) fn watch() -> bool {
     static WATCHED: AtomicBool = AtomicBool::new(false);
     // SAFETY: asks the host for its state, which is allowed at any time.
     let is_active = || unsafe { sys::cg_is_active() } != 0;
     // SMPI frees the attributes of MPI_COMM_SELF when MPI has ended.
-    if WATCHED.load(Ordering::Relaxed) || family::is_smpi() || !is_active() {
-        return;
+    if WATCHED.load(Ordering::Relaxed) {
+        return true;
     }
     let value = ptr::from_ref(&HOOK).cast_mut().cast();
-    if HOOK.put_if_absent(HostComm::itself().0, value).is_ok() {
-        WATCHED.store(true, Ordering::Relaxed);
-    }
+    let may = !family::is_smpi() && is_active();
+    let watched = may && HOOK.put_if_absent(HostComm::itself().0, value).is_ok();
+    WATCHED.store(watched, Ordering::Relaxed);
+    watched
 }
 
 /// The host calls this in `MPI_Finalize`.

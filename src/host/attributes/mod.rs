@@ -1,9 +1,11 @@
 //! Topologies are cached on their communicators, by the host's own attributes.
 //!
 //! The value of the attribute is a boxed [`TopologyAttribute`]. The copy callback makes another one for a
-//! duplicate, which shares the topology; the delete callback drops it. A communicator that was
-//! asked about and has no topology carries the address of [`NOTHING`] instead. What is found is
-//! kept in the [`cache`], which the delete callback keeps true.
+//! duplicate, which shares the topology; the delete callback drops it. What is found is kept in the [`cache`], which the
+//! delete callback keeps true.
+//!
+//! Only constructors set attributes. A program may ask for topologies in its own callbacks, while the host goes through the
+//! communicator's attributes; one that is set meanwhile is never deleted, or others are lost.
 
 mod cache;
 mod find;
@@ -16,13 +18,12 @@ pub(crate) use find::{ByKind, ByTopology, attached};
 
 use std::any::Any;
 use std::ffi::{c_int, c_void};
-use std::ptr;
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use group::Group;
 use key::{Key, Retirement};
-use private::Private;
+use private::{Private, SharedPrivate};
 
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, Result, sentinel};
@@ -31,7 +32,7 @@ use crate::engine::combine::Combine;
 use crate::topology::Topology;
 
 /// The key of our attribute, made with the first topology of the process.
-static KEY: Key = Key::new(copy, delete);
+static KEY: Key = Key::lasting(copy, delete);
 
 /// The attribute by which a communicator carries its topology.
 pub(crate) struct TopologyAttribute {
@@ -55,6 +56,10 @@ pub(crate) struct TopologyAttribute {
     spoilt: AtomicBool,
     /// The data that neighborhood collectives [keep](Self::kept) here, if there were any.
     kept: OnceLock<Box<dyn Any>>,
+    /// True if the communicator has an entry in the cache.
+    has_entry: AtomicBool,
+    /// The private communicator of the topologies that are made on this communicator.
+    of_next: SharedPrivate,
 }
 
 // The cache needs the low bits of addresses.
@@ -65,14 +70,6 @@ const UNKNOWN: c_int = -1;
 
 /// The value for no rank: the topology is another communicator's, see [`Group`].
 const ELSEWHERE: c_int = -2;
-
-/// Has the address that says that a communicator has no topology.
-static NOTHING: AtomicBool = AtomicBool::new(false);
-
-/// The value of the attribute of a communicator without a topology.
-fn nothing() -> *mut TopologyAttribute {
-    ptr::from_ref(&NOTHING).cast::<TopologyAttribute>().cast_mut()
-}
 
 impl TopologyAttribute {
     fn new(topology: Arc<Topology>, size: c_int, rank: c_int, host_graph: bool) -> Self {
@@ -86,6 +83,8 @@ impl TopologyAttribute {
             private: if makes_late() { OnceLock::new() } else { OnceLock::from(None) },
             spoilt: AtomicBool::new(false),
             kept: OnceLock::new(),
+            has_entry: AtomicBool::new(false),
+            of_next: SharedPrivate::new(),
         }
     }
 
@@ -115,9 +114,20 @@ impl TopologyAttribute {
         self.private.get()?.as_ref()
     }
 
-    /// Drops what no communicator carries, and frees the private communicator.
+    /// Drops what no communicator carries, and frees the private communicators.
     pub(super) fn discard(self) -> Result {
-        self.private.into_inner().flatten().map_or(Ok(()), Private::free)
+        let spoilt = self.is_spoilt();
+        let freed = match self.private.into_inner().flatten() {
+            // Messages that are left on it could be taken for others on a communicator to which the host gives the same
+            // number.
+            Some(private) if spoilt => {
+                private.abandon();
+                Ok(())
+            }
+            Some(private) => private.free(),
+            None => Ok(()),
+        };
+        freed.and(self.of_next.release())
     }
 
     /// Messages are left under way on the private communicator, where a later collective could take them for its own.
@@ -192,6 +202,7 @@ pub(super) fn prepare(
 /// Gives a new communicator its attribute. On failure that is dropped, with the private communicator. Local.
 pub(super) fn put(comm: &HostComm, attached: Box<TopologyAttribute>) -> Result {
     let value = Box::into_raw(attached);
+    cache::count();
     lifetime::count_up();
     lifetime::retires_with_the_last(retire);
     lifetime::watch();
@@ -199,8 +210,12 @@ pub(super) fn put(comm: &HostComm, attached: Box<TopologyAttribute>) -> Result {
     if set.is_err() {
         // SAFETY: the host refused the value, so the box is still ours.
         let attached = unsafe { Box::from_raw(value) };
+        cache::uncount();
         lifetime::count_down();
         attached.discard()?;
+    } else {
+        // SAFETY: no other code has seen the communicator, which carries the value.
+        unsafe { &*value }.cache(comm.0, true);
     }
     set
 }
@@ -214,17 +229,14 @@ unsafe extern "C" fn copy(
     copied: *mut c_void,
     flag: *mut c_int,
 ) -> c_int {
-    let copy = if ptr::eq(value, nothing().cast()) {
-        None
-    } else {
-        // SAFETY: `value` comes from `put` or from here, and its attribute still holds it.
-        unsafe { &*value.cast::<TopologyAttribute>() }.copy(comm)
-    };
+    // SAFETY: `value` comes from `put` or from here, and its attribute still holds it.
+    let copy = unsafe { &*value.cast::<TopologyAttribute>() }.copy(comm);
     // SAFETY: the standard has `flag` point to an int.
     unsafe { flag.write(copy.is_some().into()) };
     if let Some(copy) = copy {
         // SAFETY: the standard has `copied` point to a pointer.
         unsafe { copied.cast::<*mut TopologyAttribute>().write(Box::into_raw(Box::new(copy))) };
+        cache::count();
         lifetime::count_up();
     }
     sys::CG_SUCCESS
@@ -237,24 +249,13 @@ unsafe extern "C" fn delete(
     value: *mut c_void,
     _extra_state: *mut c_void,
 ) -> c_int {
-    cache::forget(comm);
-    let attached = if ptr::eq(value, nothing().cast()) {
-        None
-    } else {
-        // SAFETY: `value` comes from `put` or `copy`, and its attribute is gone with this call.
-        Some(unsafe { Box::from_raw(value.cast::<TopologyAttribute>()) })
-    };
+    // SAFETY: `value` comes from `put` or `copy`, and its attribute is gone with this call.
+    let attached = unsafe { Box::from_raw(value.cast::<TopologyAttribute>()) };
+    attached.uncache(comm);
     lifetime::count_down();
-    // All processes free the communicator, so all free the private one. One on which messages are left is not: those could be
-    // taken for others on a communicator to which the host gives the same number. Nor is one a fault of this call that the
-    // host does not take back: after an error it would keep the attribute, whose value is gone.
-    let spoilt = attached.as_ref().is_some_and(|attached| attached.is_spoilt());
-    let private = attached.and_then(|attached| attached.private.into_inner().flatten());
-    match private {
-        Some(private) if spoilt => private.abandon(),
-        Some(private) => drop(private.free()),
-        None => {}
-    }
+    // All processes free the communicator, so all free the private ones. One that the host does not take back is no fault
+    // of this call: after an error it would keep the attribute, whose value is gone.
+    drop(attached.discard());
     sys::CG_SUCCESS
 }
 

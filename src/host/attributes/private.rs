@@ -1,22 +1,23 @@
 //! Private communicators: of the processes of a topology, for messages of ours, so that none meets one of the program's.
 //!
-//! On hosts where they are made with the topology, topologies of all processes of a communicator share one. It is kept with
-//! that communicator, and each of the topologies has tags of its own. All processes make these topologies in the same order,
-//! as the standard has it for collective calls on one communicator, and so agree on the tags without a message.
+//! On hosts where they are made with the topology, topologies of all processes of `MPI_COMM_WORLD`, or of a communicator that
+//! has a topology, share one. It is kept with that communicator, and each of the topologies has tags of its own. All
+//! processes make these topologies in the same order, as the standard has it for collective calls on one communicator, and
+//! so agree on the tags without a message. On any other communicator it could only be an attribute, and a constructor may be
+//! called while the host copies the attributes of that communicator.
 
-use std::ffi::{c_int, c_void};
+use std::ffi::c_int;
 use std::mem;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use super::key::{Key, Retirement, no_copy};
-use super::lifetime;
+use super::{attached, lifetime};
 use crate::engine::Comm;
-use crate::host::sys::{self, MPI_Comm};
+use crate::host::sys::MPI_Comm;
 use crate::host::{HostComm, Result};
 
-/// Carried by communicators on which topologies were made: a [`Shared`].
-static KEY: Key = Key::new(no_copy, delete);
+/// The private communicator of topologies that were made on `MPI_COMM_WORLD`.
+static OF_WORLD: SharedPrivate = SharedPrivate::new();
 
 /// Topologies that share a communicator. With tags up to 32,767, which every host allows (MPI 4.1, 9.1.2), that leaves 128
 /// for messages between the same two processes in one direction.
@@ -29,6 +30,37 @@ pub(crate) struct Private {
     number: c_int,
     most: c_int,
     shared: Option<Arc<Shared>>,
+}
+
+/// The place of a private communicator of several topologies, if it was made.
+pub(super) struct SharedPrivate(Mutex<Option<Arc<Shared>>>);
+
+impl SharedPrivate {
+    pub(super) const fn new() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// The part of a topology on `comm`; `None` if the host has no room. Collective over `comm`.
+    fn next(&self, comm: &HostComm) -> Result<Option<Private>> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(found) = known.and_then(Private::next_of) {
+            return Ok(Some(found));
+        }
+        let Some(HostComm(comm)) = comm.private() else { return Ok(None) };
+        let made = Arc::new(Shared { comm, topologies: AtomicI32::new(0) });
+        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let before = place.replace(Arc::clone(&made));
+        // The host is not called under a lock.
+        drop(place);
+        before.map_or(Ok(()), release)?;
+        Ok(Private::next_of(made))
+    }
+
+    /// Gives it up. Collective where no topology has it.
+    pub(super) fn release(&self) -> Result {
+        let shared = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        shared.map_or(Ok(()), release)
+    }
 }
 
 /// A private communicator of several topologies. The last of them frees it, or the communicator that it is kept with.
@@ -56,31 +88,15 @@ impl Private {
     ///
     /// The host's.
     pub(in crate::host) fn of_several(old: MPI_Comm, comm: &HostComm) -> Result<Option<Self>> {
-        let known = KEY.get(old)?.map(|value| {
-            let shared = value.cast_const().cast::<Shared>();
-            // SAFETY: a value of this key is what is put below, and stays as long as the attribute.
-            unsafe {
-                Arc::increment_strong_count(shared);
-                Arc::from_raw(shared)
-            }
-        });
-        if let Some(found) = known.and_then(Self::next_of) {
-            return Ok(Some(found));
+        if old == HostComm::world().0 {
+            lifetime::calls_at_the_end(forget_of_world);
+            return OF_WORLD.next(comm);
         }
-        let Some(made) = comm.private() else { return Ok(None) };
-        let shared = Arc::new(Shared { comm: made.0, topologies: AtomicI32::new(0) });
-        lifetime::retires_with_the_last(retire);
-        lifetime::calls_at_the_end(forget_of_world);
-        lifetime::count_up();
-        let value = Arc::into_raw(Arc::clone(&shared));
-        if let Err(error) = KEY.put(old, value.cast_mut().cast()) {
-            // SAFETY: the host refused the value, so it is still ours.
-            drop(unsafe { Arc::from_raw(value) });
-            lifetime::count_down();
-            made.free()?;
-            return Err(error);
+        // SAFETY: the program is in a call on the communicator.
+        match unsafe { attached(old)? } {
+            Some(attached) => attached.of_next.next(comm),
+            None => Ok(comm.private().map(Self::of_one)),
         }
-        Ok(Self::next_of(shared))
     }
 
     /// The part of the next topology that shares one, unless too many do.
@@ -122,28 +138,6 @@ fn release(shared: Arc<Shared>) -> Result {
 
 /// Gives up the private communicator that is kept with `MPI_COMM_WORLD`, before the host ends.
 fn forget_of_world() {
-    // SAFETY: asks the host for its state, which is allowed at any time.
-    if unsafe { sys::cg_is_active() != 0 } {
-        KEY.remove(HostComm::world().0);
-    }
-}
-
-/// Gives up the key, which no communicator has an attribute of any more.
-fn retire(way: Retirement) {
-    KEY.retire(way);
-}
-
-/// The host calls this when a communicator is freed.
-unsafe extern "C" fn delete(
-    _comm: MPI_Comm,
-    _keyval: c_int,
-    value: *mut c_void,
-    _extra_state: *mut c_void,
-) -> c_int {
-    // SAFETY: a value of our key, and its attribute is gone with this call.
-    let shared = unsafe { Arc::from_raw(value.cast_const().cast::<Shared>()) };
-    lifetime::count_down();
-    // After an error the host would keep the attribute, whose value is gone.
-    drop(release(shared));
-    sys::CG_SUCCESS
+    // The host ends; what it does not take back is gone with it.
+    drop(OF_WORLD.release());
 }

@@ -40,7 +40,7 @@ pub(super) fn exchange(
             return combined.exchange(of, &private.comm(), operation, &send, &receive);
         }
     }
-    let self_comm = of.self_comm()?;
+    let self_comm = of.self_comm();
     let receives = of.ends.of(Direction::Receive, self_comm.is_none());
     let sends = of.ends.of(Direction::Send, self_comm.is_none());
     let own = || {

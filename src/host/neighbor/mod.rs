@@ -208,7 +208,7 @@ pub(super) fn prepare(comm: &HostComm, attached: &TopologyAttribute) -> Result {
         Combined::of(&of, &private.comm())?;
     }
     if !ends.own().is_empty() && attached.size() > 1 {
-        SelfComm::of_process(true)?;
+        SelfComm::of_process(true);
     }
     Ok(())
 }
@@ -252,24 +252,24 @@ impl Neighborhood<'_> {
     /// The communicator that moves the blocks that the process sends to itself; `None` if there are no such blocks, or
     /// if these go the way of all others.
     #[inline]
-    fn self_comm(&self) -> Result<Option<HostComm>> {
-        if self.ends.own().is_empty() { Ok(None) } else { self.self_comm_with_blocks() }
+    fn self_comm(&self) -> Option<HostComm> {
+        if self.ends.own().is_empty() { None } else { self.self_comm_with_blocks() }
     }
 
-    fn self_comm_with_blocks(&self) -> Result<Option<HostComm>> {
+    fn self_comm_with_blocks(&self) -> Option<HostComm> {
         if self.attached.size() == 1
             && let Some(private) = self.attached.private(self.comm)
         {
-            return Ok(Some(private.comm()));
+            return Some(private.comm());
         }
         let self_comm = match self.cache.self_comm.get() {
             Some(self_comm) => self_comm,
             None => {
-                let found = SelfComm::of_process(attributes::makes_late())?;
-                self.cache.self_comm.get_or_init(|| found)
+                let found = || SelfComm::of_process(attributes::makes_late());
+                self.cache.self_comm.get_or_init(found)
             }
         };
-        Ok(self_comm.as_ref().and_then(|self_comm| self_comm.comm()))
+        self_comm.as_ref().and_then(|self_comm| self_comm.comm())
     }
 
     /// Returns whether nonblocking and persistent collectives are the host's own.

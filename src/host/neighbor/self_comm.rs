@@ -1,19 +1,21 @@
 //! The communicator of the process alone, for what it sends to itself. Hosts have few communicators
-//! (MPICH 2,048 at once), so there is one a process. It hangs on `MPI_COMM_SELF`, and ends with what
-//! hangs there, at the start of `MPI_Finalize`.
+//! (MPICH 2,048 at once), so there is one a process. It ends at the start of `MPI_Finalize`.
 
-use std::ffi::{c_int, c_void};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::engine::Comm;
-use crate::host::attributes::key::{Key, no_copy};
+use crate::host::HostComm;
+use crate::host::attributes::lifetime;
 use crate::host::family::is_smpi;
 use crate::host::sys::{self, MPI_Comm};
-use crate::host::{HostComm, Result};
 
-/// The [`SelfComm`] of a process.
-static KEY: Key = Key::new(no_copy, end);
+/// The communicator of the process, once it was made. Not used where several processes are one.
+static MADE: Mutex<Option<Arc<SelfComm>>> = Mutex::new(None);
+
+fn made() -> Option<Arc<SelfComm>> {
+    MADE.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
 
 /// A communicator of this process alone. It stays in memory when the communicator has ended: topologies of sessions may
 /// outlive it.
@@ -33,34 +35,21 @@ impl SelfComm {
     /// `MPI_THREAD_MULTIPLE`, where another thread may be in a collective call on `MPI_COMM_SELF`; where the host has
     /// no room for it; and on SMPI, which refuses messages from address zero, where datatypes with addresses in them
     /// start.
-    pub(crate) fn of_process(may_make: bool) -> Result<Option<Arc<Self>>> {
+    pub(crate) fn of_process(may_make: bool) -> Option<Arc<Self>> {
         // SAFETY: asks the host for its state, which is allowed at any time.
         let may = unsafe { sys::cg_is_active() != 0 && sys::cg_threads_may_meet() == 0 };
         if !may || is_smpi() {
-            return Ok(None);
+            return None;
         }
-        let comm_self = HostComm::itself();
-        if let Some(found) = KEY.get(comm_self.0)? {
-            let found = found.cast_const().cast::<Self>();
-            // SAFETY: a value of this key is what is put below, and stays as long as the attribute.
-            return Ok(Some(unsafe {
-                Arc::increment_strong_count(found);
-                Arc::from_raw(found)
-            }));
-        }
-        let Some(HostComm(comm)) = may_make.then(|| comm_self.private()).flatten() else {
-            return Ok(None);
-        };
-        let made = Arc::new(Self { comm, ended: AtomicBool::new(false) });
-        let value = Arc::into_raw(Arc::clone(&made));
-        // Other processes may be in the collective already, and wait for what this one sends.
-        if !KEY.put_if_absent(comm_self.0, value.cast_mut().cast()).unwrap_or(false) {
-            // SAFETY: the host refused the value, so it is still ours.
-            drop(unsafe { Arc::from_raw(value) });
-            HostComm(comm).free()?;
-            return Ok(None);
-        }
-        Ok(Some(made))
+        made().or_else(|| {
+            // Nothing would free it if the end of the host were not noticed.
+            let may_make = may_make && lifetime::watch();
+            let HostComm(comm) = may_make.then(|| HostComm::itself().private()).flatten()?;
+            lifetime::calls_at_the_end(end);
+            let made = Arc::new(Self { comm, ended: AtomicBool::new(false) });
+            *MADE.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));
+            Some(made)
+        })
     }
 
     /// The communicator, until it has ended.
@@ -70,17 +59,11 @@ impl SelfComm {
     }
 }
 
-/// The host calls this in `MPI_Finalize`.
-unsafe extern "C" fn end(
-    _comm: MPI_Comm,
-    _keyval: c_int,
-    value: *mut c_void,
-    _extra_state: *mut c_void,
-) -> c_int {
-    // SAFETY: a value of our key, and its attribute is gone with this call.
-    let self_comm = unsafe { Arc::from_raw(value.cast_const().cast::<SelfComm>()) };
-    self_comm.ended.store(true, Ordering::Relaxed);
-    // After an error the host would keep the attribute, whose value is gone.
-    drop(HostComm(self_comm.comm).free());
-    sys::CG_SUCCESS
+/// Ends it, before the host ends.
+fn end() {
+    if let Some(self_comm) = made() {
+        self_comm.ended.store(true, Ordering::Relaxed);
+        // What the host does not take back is gone with it.
+        drop(HostComm(self_comm.comm).free());
+    }
 }

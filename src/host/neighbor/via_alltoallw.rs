@@ -37,7 +37,7 @@ pub(super) fn start(
             self_copy::copy(of, &private.comm(), send, receive)?;
             return complete(&private.comm());
         }
-        Start::Now => of.self_comm()?,
+        Start::Now => of.self_comm(),
         Start::Later(_) => None,
     };
     let with_own = self_comm.is_none();
