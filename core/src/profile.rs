@@ -47,10 +47,29 @@ pub struct Profile {
     pub measured: Option<(f64, f64)>,
 }
 
+/// The version of a profile.
+#[derive(Deserialize)]
+struct Version {
+    schema: u32,
+}
+
 impl Profile {
     /// The profile as the line that [`Profile::parse`] reads.
     pub fn json(&self) -> String {
         serde_json::to_string(self).expect("all keys are strings")
+    }
+
+    /// The order of MPI_COMM_WORLD and what it brings, in words.
+    pub fn world(&self) -> String {
+        let gain = match (self.measured, self.foretold) {
+            (Some((before, after)), _) => format!("measured {:.2}x", before / after),
+            (None, Some(gain)) => format!("predicted {gain:.2}x"),
+            (None, None) => "of unknown speed".to_owned(),
+        };
+        format!(
+            "MPI_COMM_WORLD has the rank order of a profile: {}, {gain} relative to the default order",
+            self.order
+        )
     }
 
     /// Reads a profile's line.
@@ -59,11 +78,15 @@ impl Profile {
     ///
     /// Why it is not used, as text that follows the name of the file.
     pub fn parse(line: &[u8]) -> Result<Self, String> {
-        let profile: Self = serde_json::from_slice(line)
-            .map_err(|error| format!("has no profile in its first line: {error}"))?;
-        if profile.schema != SCHEMA {
-            return Err(format!("has version {} of the form", profile.schema));
+        let none = |error| format!("has no profile in its first line: {error}");
+        // Before its fields, which may be others.
+        let Version { schema } = serde_json::from_slice(line).map_err(none)?;
+        if schema != SCHEMA {
+            return Err(format!(
+                "has version {schema} of the format, and this Cartograph reads version {SCHEMA}"
+            ));
         }
+        let profile: Self = serde_json::from_slice(line).map_err(none)?;
         let Self { program, order, weights, dims, .. } = &profile;
         let texts = [Some(program), Some(order), weights.as_ref(), dims.as_ref()];
         if texts.into_iter().flatten().any(|text| text.contains(char::is_control)) {
@@ -162,5 +185,8 @@ mod tests {
         for (other, why) in others {
             assert!(Profile::parse(other.json().as_bytes()).unwrap_err().contains(why));
         }
+        // One of a later version has other fields.
+        let why = Profile::parse(br#"{"schema":2,"name":"app"}"#).unwrap_err();
+        assert!(why.contains("has version 2 of the format"), "{why}");
     }
 }

@@ -4,6 +4,8 @@
 //! The host frees the collection at the start of `MPI_Finalize`, where the numbers are brought up to date.
 
 use std::ffi::{c_int, c_void};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
 use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -19,6 +21,7 @@ use crate::engine::assign_ranks::Placement;
 use crate::engine::create::Created;
 use crate::engine::decision::ReorderOutcome;
 use crate::machine::Machine;
+use crate::profile::Profile;
 use crate::report::{
     Job, Launch, Origin, Reason, Record, ReorderOrigin, Report, foreign_launcher, launched,
     missed_gain, short_periodic_sides,
@@ -31,6 +34,9 @@ static COLLECTOR: Key = Key::new(no_copy, finish);
 
 /// A topology was created, which this process or another tells of.
 static HAS_CREATED: AtomicBool = AtomicBool::new(false);
+
+/// A longer first line is that of another file than a profile.
+const LONGEST_PROFILE: u64 = 1 << 20;
 
 /// The report of one process.
 struct Collector {
@@ -62,7 +68,8 @@ impl Collector {
         self.knows_job.store(layout.is_some(), Ordering::Relaxed);
         let nodes = layout.as_ref().map(Into::into);
         let origin = self.origin.clone();
-        self.report.job(Job { mpi: family::version(), processes, rank, nodes, origin });
+        let world = ordered_world();
+        self.report.job(Job { mpi: family::version(), processes, rank, nodes, world, origin });
     }
 }
 
@@ -145,6 +152,16 @@ fn say_if_missed(function: &str, placement: &Placement) {
     }
 }
 
+/// The order that a profile gave this process' `MPI_COMM_WORLD`, in words; its library leaves this variable.
+fn ordered_world() -> Option<String> {
+    let own = std::process::id().to_string();
+    set("CARTOGRAPH_WORLD_OF").filter(|process| *process == *own)?;
+    let mut line = Vec::new();
+    let file = BufReader::new(File::open(set("CARTOGRAPH_WORLD")?).ok()?);
+    file.take(LONGEST_PROFILE).read_until(b'\n', &mut line).ok()?;
+    Profile::parse(&line).ok().map(|profile| profile.world())
+}
+
 /// Tells once, after `MPI_Finalize`, that rank 0 has created no topology, if a report is asked for: nobody else does.
 ///
 /// No function of ours may have been called, so the process itself says when it ends; or the library for every MPI
@@ -164,7 +181,8 @@ fn tell_of_nothing() {
     {
         let report = Report::new();
         let origin = target.origin().cloned();
-        report.job(Job { mpi: family::version(), processes, rank, nodes: None, origin });
+        let world = ordered_world();
+        report.job(Job { mpi: family::version(), processes, rank, nodes: None, world, origin });
         output::write_all(target, &report);
     }
 }

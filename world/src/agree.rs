@@ -92,7 +92,7 @@ fn file() -> Option<PathBuf> {
 /// The order of the profile, at rank 0. It says why there is none.
 fn read(file: Option<&Path>, size: usize) -> Option<Order> {
     let Some(file) = file else {
-        say!("cartograph: rank 0 was started without the profile, so all ranks are kept");
+        say!("cartograph: rank 0 has no profile for this job, so all ranks are kept");
         return None;
     };
     let said = |why: &String| {

@@ -18,6 +18,10 @@ const LONGEST: u64 = 1 << 20;
 /// Why it is not used, as text that follows the name of the file.
 pub(super) fn read(file: &Path) -> Result<Profile, String> {
     let mut line = Vec::new();
+    // A pipe would be waited for, by every process.
+    if file.metadata().is_ok_and(|found| !found.is_file()) {
+        return Err("is not a regular file".to_owned());
+    }
     File::open(file)
         .and_then(|file| BufReader::new(file.take(LONGEST)).read_until(b'\n', &mut line))
         .map_err(|error| format!("cannot be read: {error}"))?;

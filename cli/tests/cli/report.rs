@@ -20,7 +20,7 @@ fn report() -> Report {
         processes: 8,
         rank: 0,
         nodes: Some((&layout).into()),
-        origin: None,
+        ..Job::default()
     });
     let grid = Cart::new(&[4, 2], &[false, true], 8).unwrap();
     let plan = Plan {

@@ -304,7 +304,7 @@ warning: careful (2 times)
             let report = Report::new();
             let nodes = nodes.map(Into::into);
             let mpi = "some MPI".into();
-            report.job(Job { mpi, processes: 8, rank: sides[0], nodes, origin: None });
+            report.job(Job { mpi, processes: 8, rank: sides[0], nodes, ..Job::default() });
             sides.iter().for_each(|side| _ = report.add(plain(*side)));
             report.warn("careful");
             Document::read(&report.json()).unwrap()

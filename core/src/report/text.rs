@@ -234,7 +234,9 @@ impl Document {
     pub(super) fn head(&self, of: &str) -> String {
         let job = self.job.as_ref().map_or(String::new(), |job| {
             let on = job.nodes.as_ref().map_or(String::new(), |nodes| format!(" on {nodes}"));
-            format!(": {} processes{on}, {}", job.processes, job.mpi)
+            let plural = if job.processes == 1 { "" } else { "es" };
+            let world = job.world.iter().map(|world| format!("\n{world}")).collect::<String>();
+            format!(": {} process{plural}{on}, {}{world}", job.processes, job.mpi)
         });
         format!("Cartograph {}{of}{job}\n", self.cartograph)
     }
@@ -251,13 +253,11 @@ impl Document {
 impl fmt::Display for Document {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}", self.head(""))?;
-        if self.topologies.is_empty() {
+        let world = self.job.as_ref().and_then(|job| job.world.as_ref());
+        if self.topologies.is_empty() && world.is_none() {
             let rank = self.job.as_ref().map_or(0, |job| job.rank);
-            writeln!(
-                f,
-                "rank {rank} has created no topology; what its program sends can be recorded all the same, and its ranks \
-                 placed: cartograph exec --record"
-            )?;
+            let advice = "record traffic with cartograph exec --record to place ranks";
+            writeln!(f, "rank {rank} created no topology; {advice}")?;
         }
         self.topologies.iter().try_for_each(|record| write!(f, "{record}"))?;
         write!(f, "{}", self.not_told())?;
@@ -360,7 +360,7 @@ edges of the busiest node 2; between nodes 6, at least 4; weights assumed equal
             processes: 2400,
             rank: 0,
             nodes: Some((&layout).into()),
-            origin: None,
+            ..Job::default()
         });
         let grid = Cart::new(&[50, 48], &[true, false], 2400).unwrap();
         let plan = Plan {
@@ -389,7 +389,11 @@ MPI_Cart_sub: grid 2 x 2, periodic, 4 of 6 processes
 warning: careful (2 times)
 ";
         assert_eq!(report.news(), expected.replace("VERSION", env!("CARGO_PKG_VERSION")));
-        let nothing = Document::default().to_string();
-        assert!(nothing.contains("rank 0 has created no topology"), "{nothing}");
+        let job = |processes| Job { processes, mpi: "MPI".into(), ..Job::default() };
+        let of = |job| Document { job: Some(job), ..Document::default() }.to_string();
+        assert!(of(job(1)).contains(": 1 process, MPI\nrank 0 created"), "{}", of(job(1)));
+        let world = Some("another order".to_owned());
+        assert!(of(Job { world, ..job(2) }).ends_with(": 2 processes, MPI\nanother order\n"));
+        assert!(Document::default().to_string().contains("rank 0 created no topology; record"));
     }
 }

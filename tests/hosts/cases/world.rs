@@ -272,6 +272,15 @@ fn command(session: &mut Session<'_>, program: &Path) {
     let ran = session.run(4, &[], &words);
     let said = session.said("is for the program world; the program runs as without it") == 1;
     session.check("a profile of another program", copied && ran && said);
+    // A program that creates no topology has a report of the order, and what it brings.
+    let reported = session.compile("reported", "c_tests/reorder/reported.c", &[]);
+    let profile = self::profile(session, "reported", &order, &[0; 4]);
+    let words =
+        [word(&tool), "exec", "--report", "--profile", word(&profile), word(&reported), "none"];
+    let ran = session.run(4, &[], &words);
+    let order = "^MPI_COMM_WORLD has the rank order of a profile: a test, predicted 1.00x relative to the default order$";
+    let said = session.said(order) == 1 && session.said("created no topology") == 0;
+    session.check("exec --report of another order", ran && said);
     session.preloaded = kept;
 }
 

@@ -53,7 +53,7 @@ pub(super) fn differing(session: &mut Session<'_>, program: &Path) {
         "no profile",
         empty,
         &[program, same, file],
-        "rank 0 was started without the profile",
+        "rank 0 has no profile for this job, so all ranks are kept",
     );
     let setting = ordered(session, &[0, 3, 2, 1]);
     let but = "if [ \"${PMI_RANK-$OMPI_COMM_WORLD_RANK}\" = 2 ]; then unset CARTOGRAPH_WORLD; fi; exec \"$@\"";
