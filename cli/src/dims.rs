@@ -52,7 +52,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             )));
         }
         let dims =
-            shape.dims(arguments.nnodes, &[]).map_err(|error| Failure::new(error.to_string()))?;
+            shape.dims(arguments.nnodes, &[]).map_err(|error| Failure::usage(error.to_string()))?;
         return output::print(&format!("{}\n", sides_text(&dims)));
     }
     let mut dims = match &arguments.fixed {
@@ -63,6 +63,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let given = dims.len();
         return Err(Failure::usage(format!("--fixed gives {given} sizes for {ndims} dimensions")));
     }
-    dims_create(arguments.nnodes, &mut dims).map_err(|error| Failure::new(error.to_string()))?;
+    dims_create(arguments.nnodes, &mut dims).map_err(|error| Failure::usage(error.to_string()))?;
     output::print(&format!("{}\n", sides_text(&dims)))
 }

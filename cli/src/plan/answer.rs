@@ -13,6 +13,7 @@ use super::Solved;
 use super::problem::Problem;
 use crate::output::{self, Failure, Result};
 use crate::predict::{Foretold, LEAST_GAIN};
+use crate::traffic;
 
 /// The output of `--json`.
 #[derive(Serialize)]
@@ -84,13 +85,14 @@ impl Solved {
             "after",
             "at least"
         );
+        let what = self.problem.weighs();
         let mut row = |name: &str, before: i64, after: i64, bound: i64| {
-            // Of graphs mostly nothing is known: then there is no bound to show.
-            let bound = if bound > 0 { bound.to_string() } else { "-".to_owned() };
-            let _ = writeln!(text, "{name:32}{before:>12}{after:>12}{bound:>14}");
+            let [before, after] = [before, after].map(|weight| traffic::amount(weight, what));
+            // Graphs usually have no lower bound.
+            let bound = if bound > 0 { traffic::amount(bound, what) } else { "-".to_owned() };
+            let _ = writeln!(text, "{name:31} {before:>11} {after:>11} {bound:>13}");
         };
         let (before, after, bound) = (plan.before, plan.after, plan.lower_bound);
-        let what = self.problem.weighs();
         row(
             &format!("{what} between nodes"),
             before.inter_node_edges,
@@ -135,7 +137,7 @@ impl Solved {
                 cost.max_node_edges, cost.inter_node_edges
             ),
             (None, None) if self.forecast.is_some() => format!(
-                "no order of ranks is foretold to be faster by {:.0} %: no process is moved",
+                "no rank order is predicted to be at least {:.0} % faster; ranks unchanged",
                 100.0 * (LEAST_GAIN - 1.0)
             ),
             (None, None) => "nothing better than the order of ranks was found".to_owned(),

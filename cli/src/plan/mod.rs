@@ -89,7 +89,7 @@ pub(crate) struct Arguments {
     /// repeated
     #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm|cray|flux", "FILE"], value_parser = LAUNCHERS, hide_possible_values = true)]
     rankfile: Option<Vec<String>>,
-    /// With --traffic: writes what is foretold to be fastest as a profile, as cartograph tune writes what it has measured
+    /// With --traffic: writes what is predicted to be fastest as a profile, as cartograph tune writes what it has measured
     #[arg(long, value_name = "FILE", requires = "traffic", conflicts_with_all = ["where", "layout"])]
     profile: Option<PathBuf>,
     /// The names of the nodes, for the rank file and a --layout file of the network: a,b,c or n[0-7], or a file with
@@ -171,7 +171,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     let solved = solve(arguments)?;
     if let (Some(file), Problem::Traffic(recorded)) = (&arguments.profile, &solved.problem) {
-        tune::write_foretold(&recorded.recording, file)?;
+        let forecast = solved.forecast.as_ref().ok_or_else(|| {
+            Failure::new("--profile: the recorded run cannot be replayed, so there is no profile")
+        })?;
+        tune::write_foretold(&recorded.recording, &solved.layout, forecast, file)?;
     }
     let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
     let ranks = formats.into_iter().map(|(format, file)| {
@@ -236,6 +239,10 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
         Progress::new(&format!("placing {} processes (Ctrl-C: the best so far)", layout.ranks()));
     let start = Instant::now();
     let forecast = match &problem {
+        // What the profile sets is what is shown: of a grid that may be moved, its weights.
+        Problem::Traffic(recorded) if arguments.profile.is_some() => {
+            Some(tune::forecast(&recorded.recording, &layout, &options, arguments.network)?)
+        }
         Problem::Traffic(recorded) => {
             Forecast::new(&recorded.recording, &layout, &options, arguments.network)
         }

@@ -3,9 +3,7 @@
 use std::collections::HashSet;
 
 use cartograph_core::machine::Machine;
-use cartograph_core::mapping::{
-    Csr, Distances, Grid, Objective, Options, Plan, plan_cart, plan_graph,
-};
+use cartograph_core::mapping::{Csr, Grid, Objective, Options, Plan, plan_cart, plan_graph};
 use cartograph_traffic::{Recording, Topology};
 
 /// An order of ranks.
@@ -44,7 +42,7 @@ pub(super) fn all(
     machine: &Machine,
     options: &Options,
 ) -> Vec<Candidate> {
-    let now = Plan::identity(graph, machine, &Distances::default(), |_| 0);
+    let now = Plan::identity(graph, machine, &options.distances, |_| 0);
     let size = recording.size as usize;
     let placed = |node_of: &[u32]| old_ranks(machine, node_of);
     let with = |old_rank: Box<[i32]>, name: &'static str| {
@@ -109,7 +107,7 @@ pub(super) fn of_grid(
     machine: &Machine,
     options: &Options,
 ) -> Vec<Candidate> {
-    let now = Plan::identity(graph, machine, &Distances::default(), |_| 0);
+    let now = Plan::identity(graph, machine, &options.distances, |_| 0);
     let dims: Vec<usize> = grid.dims.iter().map(|side| *side as usize).collect();
     let count = dims.len();
     let equal = vec![1; count];

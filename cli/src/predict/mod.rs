@@ -6,7 +6,7 @@ mod program;
 use std::fmt::Write;
 
 use cartograph_core::machine::Machine;
-use cartograph_core::mapping::{Options, Plan};
+use cartograph_core::mapping::{Options, Plan, Stop};
 use cartograph_core::replay::{Link, Network, Program, RankLocations, Replayed, replay};
 use cartograph_traffic::{Recording, Topology};
 use serde::Serialize;
@@ -77,7 +77,7 @@ impl Forecast {
     ) -> Option<Self> {
         let (graph, unit) = traffic::graph(recording);
         let candidates = candidates::all(recording, &graph, machine, options);
-        Self::of(recording, machine, candidates, unit, told)
+        Self::of(recording, machine, candidates, unit, told, options.stop)
     }
 
     /// The forecast of the ways in which the library moves a grid of all processes by weights.
@@ -86,10 +86,11 @@ impl Forecast {
         grid: &Topology,
         machine: &Machine,
         options: &Options,
+        told: Option<Link>,
     ) -> Option<Self> {
         let (graph, unit) = traffic::graph(recording);
         let candidates = candidates::of_grid(recording, grid, &graph, machine, options);
-        Self::of(recording, machine, candidates, unit, None)
+        Self::of(recording, machine, candidates, unit, told, options.stop)
     }
 
     fn of(
@@ -98,11 +99,13 @@ impl Forecast {
         candidates: Vec<Candidate>,
         unit: &'static str,
         told: Option<Link>,
+        stop: Stop,
     ) -> Option<Self> {
         let program = program::of(recording, MOST_CALLS)?;
         let recorded = traffic::layout(recording);
-        let found = recorded.and_then(|(machine, _)| network(recording, &program, &machine));
-        let network = told.map(Network::new).or(found).unwrap_or_default();
+        let found =
+            || recorded.and_then(|(machine, _)| network(recording, &program, &machine, stop));
+        let network = told.map(Network::new).or_else(found).unwrap_or_default();
         let above = above(machine);
         let run = |plan: &Plan, mark: &[u32]| {
             let node_of: Vec<u32> =
@@ -129,7 +132,10 @@ impl Forecast {
             busiest: plan.after.max_node_edges,
             plan,
         };
-        let all = candidates.into_iter().map(foretold).collect();
+        // The first is what the others are compared with; of these, what is known when the search is to end.
+        let is_known = |(at, _): &(usize, Candidate)| *at == 0 || !stop.is_set();
+        let candidates = candidates.into_iter().enumerate().take_while(is_known);
+        let all = candidates.map(|(_, candidate)| foretold(candidate)).collect();
         Some(Self { all, network, is_told: told.is_some(), cut, unit })
     }
 
@@ -162,10 +168,10 @@ impl Forecast {
     /// A table of the candidates, the best first.
     pub(crate) fn text(&self) -> String {
         let Link { latency, bandwidth } = self.network.between[0];
-        let how = if self.is_told { "as told" } else { "which fits the recorded run best" };
+        let how = if self.is_told { "from --network" } else { "fitted to the recorded run" };
         let what = if self.cut { "the recorded steps" } else { "the recorded run" };
         let mut text = format!(
-            "\nforetold time of {what}, {:.1} us and {} between nodes, {how}:\n{:32}{:>12}{:>12}{:>14}\n",
+            "\npredicted time of {what} with {:.1} us and {} between nodes ({how}):\n{:32}{:>11}{:>12}{:>14}\n",
             latency * 1e6,
             bits(bandwidth),
             "",
@@ -180,7 +186,8 @@ impl Forecast {
             std::iter::once(&self.all[0]).chain(rows.into_iter().take(MOST_SHOWN))
         {
             let gain = now / seconds.max(1e-12);
-            let _ = writeln!(text, "{order:32}{seconds:>12.6}{gain:>12.2}{busiest:>14}");
+            let busiest = traffic::amount(*busiest, self.unit);
+            let _ = writeln!(text, "{order:31} {seconds:>11.6}{gain:>12.2}{busiest:>14}");
         }
         text
     }
@@ -209,7 +216,12 @@ fn above(machine: &Machine) -> Vec<Vec<u32>> {
 }
 
 /// The network by which the recorded run takes about as long as it took; `None` if it was on one node.
-fn network(recording: &Recording, program: &Program, machine: &Machine) -> Option<Network> {
+fn network(
+    recording: &Recording,
+    program: &Program,
+    machine: &Machine,
+    stop: Stop,
+) -> Option<Network> {
     if machine.is_flat() {
         return None;
     }
@@ -230,7 +242,7 @@ fn network(recording: &Recording, program: &Program, machine: &Machine) -> Optio
         ratios.get(ratios.len() / 2).map(|middle| middle.max(middle.recip()))
     };
     let mut best: Option<(f64, Network)> = None;
-    for link in NETWORKS {
+    for link in NETWORKS.into_iter().take_while(|_| !stop.is_set()) {
         let network = Network::new(link);
         let off = off(&network)?;
         if best.as_ref().is_none_or(|(least, _)| off * BETTER_FIT < *least) {

@@ -18,7 +18,7 @@ use crate::output::{self, Failure, Result};
 
 pub(crate) use dims::{BetterDims, better_dims};
 pub(crate) use json::json;
-pub(crate) use show::show;
+pub(crate) use show::{amount, show};
 
 /// Returns whether this is a recording, whole or not, and no report.
 pub(crate) fn is_recording(path: &Path) -> bool {

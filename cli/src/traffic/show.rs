@@ -52,6 +52,14 @@ impl fmt::Display for Bytes {
     }
 }
 
+/// A weight in its unit, bytes with three digits.
+pub(crate) fn amount(weight: i64, unit: &str) -> String {
+    match u64::try_from(weight) {
+        Ok(bytes) if unit == "bytes" => Bytes(bytes).to_string(),
+        _ => weight.to_string(),
+    }
+}
+
 /// Nanoseconds with a unit and three digits.
 struct Time(u64);
 

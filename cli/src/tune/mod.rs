@@ -10,15 +10,19 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use cartograph_core::machine::Machine;
+use cartograph_core::mapping::Options;
 use regex::Regex;
 
 use crate::exec;
 use crate::output::{self, Failure, Progress, Result};
+use crate::predict::Forecast;
 use crate::runs::command::Launch;
 use crate::runs::job::{self, Ended};
 use crate::traffic;
 use placer::Placer;
 use rounds::Rounds;
+pub(crate) use ways::forecast;
 use ways::{Setting, Way};
 
 #[derive(clap::Args)]
@@ -87,7 +91,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if names.len() < 2 {
         return Err(Failure::new("all processes run on one node: there is nothing to place"));
     }
-    let forecast = ways::forecast(&recording, &machine)?;
+    let forecast = ways::forecast(&recording, &machine, &Options::default(), None)?;
     output::print(&forecast.text())?;
     let better =
         recording.topologies.iter().filter_map(|grid| traffic::better_dims(&recording, grid));
@@ -189,17 +193,18 @@ fn record(
     })
 }
 
-/// Writes the profile of what is foretold, without running anything.
-pub(crate) fn write_foretold(recording: &cartograph_traffic::Recording, file: &Path) -> Result<()> {
-    let Some((machine, _)) = traffic::layout(recording) else {
-        return Err(Failure::new("--profile: parts of the recording are missing"));
-    };
-    let forecast = ways::forecast(recording, &machine)?;
+/// Writes the profile of a forecast, without running anything.
+pub(crate) fn write_foretold(
+    recording: &cartograph_traffic::Recording,
+    machine: &Machine,
+    forecast: &Forecast,
+    file: &Path,
+) -> Result<()> {
     let Some(best) = forecast.gaining().into_iter().next() else {
         return Err(Failure::new(
-            "--profile: nothing is foretold to be faster, so there is no profile",
+            "--profile: no placement is predicted to be faster, so there is no profile",
         ));
     };
-    let way = Way::foretold(best, &forecast.all[0], &machine);
-    output::write(file, &way.profile(recording, &machine, None))
+    let way = Way::foretold(best, &forecast.all[0], machine);
+    output::write(file, &way.profile(recording, machine, None))
 }

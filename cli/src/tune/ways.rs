@@ -7,6 +7,7 @@ use cartograph_core::engine::combine::Payload;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::Options;
 use cartograph_core::profile::{Profile, SCHEMA};
+use cartograph_core::replay::Link;
 use cartograph_traffic::{Recording, Topology};
 
 use crate::output::{self, Failure, Result};
@@ -64,12 +65,16 @@ fn grid(recording: &Recording) -> Option<&Topology> {
     })
 }
 
-/// The forecast of all ways.
-pub(super) fn forecast(recording: &Recording, machine: &Machine) -> Result<Forecast> {
-    let options = Options::default();
+/// The forecast of all ways, of which a profile can be made; on this network, if one is told.
+pub(crate) fn forecast(
+    recording: &Recording,
+    machine: &Machine,
+    options: &Options,
+    told: Option<Link>,
+) -> Result<Forecast> {
     let found = match grid(recording) {
-        Some(grid) => Forecast::of_grid(recording, grid, machine, &options),
-        None => Forecast::new(recording, machine, &options, None),
+        Some(grid) => Forecast::of_grid(recording, grid, machine, options, told),
+        None => Forecast::new(recording, machine, options, told),
     };
     found.ok_or_else(|| {
         Failure::new(

@@ -20,7 +20,7 @@ fn dims_answers_what_mpi_dims_create_does() {
     assert_eq!(cartograph("dims 72 2").stdout(), "9x8\n");
     assert_eq!(cartograph("dims 1536 3 --fixed 0x3x0").stdout(), "32x3x16\n");
     assert_eq!(cartograph("dims 1 0").stdout(), "\n");
-    cartograph("dims 7 2 --fixed 0x3").fails(1, "7, not a multiple of 3");
+    cartograph("dims 7 2 --fixed 0x3").fails(2, "7, not a multiple of 3");
     cartograph("dims 7 3 --fixed 0x3").fails(2, "2 sizes for 3 dimensions");
     cartograph("dims 7 2 --fixed 0xa").fails(2, "50x48");
     assert_eq!(cartograph("dims 64 3 --box 1x1x10").stdout(), "2x2x16\n");

@@ -8,7 +8,7 @@ use super::hierarchical::{MappingProblem, map_hierarchical, map_to_nodes};
 use super::participants::participants;
 use super::plan::{LevelCost, Options, Plan};
 use super::rank_assignment::assign_ranks;
-use super::refine::Budget;
+use super::refine::{Budget, Stop};
 use super::scramble::scramble;
 use super::subject::Subject;
 use super::torus_placement::place_on_torus;
@@ -98,7 +98,7 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
             && model.spares(&found.cost, &before, options.objective)
             && key(&found.cost) < key(&before)
     };
-    let candidates = candidates(&problem, layout, found).into_iter();
+    let candidates = candidates(&problem, layout, found, options.stop).into_iter();
     let found = candidates.filter(is_better).min_by_key(|found| key(&found.cost));
     let Mapping { node_of, cost, algorithm } = match found {
         Some(found) => found,
@@ -128,6 +128,7 @@ fn candidates<S: Subject>(
     problem: &MappingProblem<'_, S>,
     layout: &Machine,
     found: Option<Mapping>,
+    stop: Stop,
 ) -> Vec<Mapping> {
     let MappingProblem { subject, edges, model, .. } = *problem;
     let mut candidates = Vec::from_iter(found);
@@ -135,7 +136,7 @@ fn candidates<S: Subject>(
         let own = layout.nodes()[..subject.vertices()].to_vec();
         candidates.push(Mapping::new(model, subject, own, "placing"));
         let placed = |found: &Mapping| {
-            let mut budget = Budget::seconds(PLACING);
+            let mut budget = Budget::seconds(PLACING).until(stop);
             let node_of = place_on_torus(coordinates, edges, &found.node_of, &mut budget);
             Mapping::new(model, subject, node_of, found.algorithm)
         };

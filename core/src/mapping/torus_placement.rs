@@ -137,11 +137,14 @@ impl TorusPlacement<'_> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
     use crate::machine::Machine;
     use crate::machine::torus::At;
+    use crate::mapping::refine::SPENT;
     use crate::mapping::rng::Rng;
     use crate::mapping::tests::{nearest, planned_cart};
-    use crate::mapping::{Grid, LevelCost, Options, Plan};
+    use crate::mapping::{Grid, LevelCost, Options, Plan, Stop};
 
     fn grid(dims: &[usize]) -> Grid {
         nearest(dims, &vec![true; dims.len()])
@@ -171,6 +174,19 @@ mod tests {
         assert_eq!(plan.after.inter_node_edges, 256);
         assert_eq!((after.inter_node_edges, after.max_node_edges), (256, 4));
         assert!(before.max_node_edges > 20, "{before:?}");
+    }
+
+    #[test]
+    fn nothing_is_placed_once_the_search_is_to_end() {
+        static STOPPED: AtomicBool = AtomicBool::new(true);
+        let (grid, layout) = (grid(&[16, 16]), dealt(&[16; 16]));
+        let steps = |stop| {
+            SPENT.set(0);
+            planned_cart(&grid, &layout, &Options { stop, ..Options::default() });
+            SPENT.get()
+        };
+        let (all, stopped) = (steps(Stop::default()), steps(Stop(Some(&STOPPED))));
+        assert!(100 * stopped < all, "{stopped} of {all} steps");
     }
 
     #[test]

@@ -9,6 +9,13 @@ const STEPS_PER_SECOND: f64 = 3e8;
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Stop(pub Option<&'static AtomicBool>);
 
+impl Stop {
+    /// True once the search is to end.
+    pub fn is_set(self) -> bool {
+        self.0.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
+}
+
 impl PartialEq for Stop {
     /// Returns whether it is the same flag.
     fn eq(&self, other: &Self) -> bool {
@@ -49,8 +56,7 @@ impl Budget {
 
     /// The number of steps that are left.
     pub(in crate::mapping) fn left(self) -> i64 {
-        let is_stopped = self.stop.0.is_some_and(|flag| flag.load(Ordering::Relaxed));
-        if is_stopped { 0 } else { self.left.max(0) }
+        if self.stop.is_set() { 0 } else { self.left.max(0) }
     }
 
     /// Returns whether all steps are taken.
