@@ -1,7 +1,7 @@
 //! The output of the command: text, files, failures.
 
 use std::fs::{self, OpenOptions, Permissions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::ExitCode;
@@ -10,6 +10,8 @@ use std::time::Duration;
 use cartograph_core::launcher::variables;
 use cartograph_traffic::printable;
 use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::exec::NOT_FOUND;
 
 /// Why the command ends without having done what was asked: one line, and the exit code.
 #[derive(Debug)]
@@ -53,7 +55,7 @@ impl Failure {
             .filter(|line| !line.is_empty() && !line.starts_with("tip: to pass"))
             .collect::<Vec<_>>()
             .join(" ");
-        let words = words.strip_prefix("error: ").unwrap_or(&words);
+        let words = words.strip_prefix("error: ").unwrap_or(&words).replace(" tip: ", "; tip: ");
         // Rust's own words for what is wrong with a number.
         let words = [
             ("invalid digit found in string", "not a whole number"),
@@ -62,7 +64,7 @@ impl Failure {
             ("invalid float literal", "not a number"),
         ]
         .iter()
-        .fold(words.to_owned(), |words, (from, to)| words.replace(from, to));
+        .fold(words, |words, (from, to)| words.replace(from, to));
         let command = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
         let known = ["exec", "plan", "dims", "show", "site", "try", "tune", "info"];
         let help = match command.filter(|word| known.contains(&word.as_str())) {
@@ -70,6 +72,11 @@ impl Failure {
             None => "cartograph --help".to_owned(),
         };
         Self::usage(format!("{words}; see {help}"))
+    }
+
+    /// Returns whether it is for a program that is not there.
+    pub(crate) fn is_not_found(&self) -> bool {
+        self.code == NOT_FOUND
     }
 
     /// Tells the user. What is wrong with the arguments is the same in all processes of a job, of which one says it.
@@ -194,6 +201,14 @@ impl Progress {
             .with_message(what.to_owned());
         line.enable_steady_tick(Duration::from_millis(100));
         Self(line)
+    }
+
+    /// Says which run begins, also where stderr is no terminal: there, a line for each run.
+    pub(crate) fn of_run(what: &str) -> Self {
+        if !io::stderr().is_terminal() {
+            say(what);
+        }
+        Self::new(what)
     }
 }
 

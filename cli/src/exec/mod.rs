@@ -69,7 +69,7 @@ const REORDER: Known =
 const MOST_NODES: usize = 1 << 21;
 
 /// The exit codes of shells for a program that is not there, and for one that cannot be run.
-const NOT_FOUND: u8 = 127;
+pub(crate) const NOT_FOUND: u8 = 127;
 const NOT_RUN: u8 = 126;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use cartograph_core::launcher::Line;
 use cartograph_core::launcher::line::Unreadable;
 
+use super::input::Input;
 use super::job;
 use crate::exec::program::{find_program, linked_mpi};
 use crate::output::{Failure, Result};
@@ -73,8 +74,12 @@ impl Launch {
         let words: Vec<&OsString> =
             command.iter().skip(1).filter(|word| !is_option(word)).collect();
         let is_path = |word: &&&OsString| word.as_encoded_bytes().contains(&b'/');
+        let wrong: Vec<Failure> =
+            words.iter().filter(is_path).filter_map(|path| find_program(path).err()).collect();
+        let finds_one = (1..command.len()).any(|at| find_program(&command[at]).is_ok());
+        // A script for an interpreter need not be executable.
         if let Some(failure) =
-            words.iter().filter(is_path).find_map(|path| find_program(path).err())
+            wrong.into_iter().find(|failure| failure.is_not_found() || !finds_one)
         {
             return failure;
         }
@@ -136,7 +141,7 @@ fn printed(launcher: &OsStr) -> String {
     /// No launcher takes so long for that.
     const LONGEST: Duration = Duration::from_secs(10);
     let printed = |option: &str| {
-        let run = job::run(&[launcher.to_owned(), option.into()], LONGEST);
+        let run = job::run(&[launcher.to_owned(), option.into()], None, &Input::Nothing, LONGEST);
         run.map_or_else(|_| String::new(), |run| run.stdout + &run.stderr)
     };
     let version = printed("--version");

@@ -13,6 +13,9 @@ pub(crate) type Lines = BTreeMap<String, Rows>;
 /// The mark of a number in the text of a line.
 const NUMBER: char = '\u{1}';
 
+/// The line that every file has, also an empty one.
+pub(super) const FILE: &str = "(a file)";
+
 /// Numbers below this one differ as little as this one would: sums that should be zero are not.
 const SMALL: f64 = 1e-3;
 
@@ -23,7 +26,14 @@ pub(crate) struct Comparison {
     pub(crate) difference: Option<String>,
     /// Lines, as they were printed first, that differ between runs of one kind.
     pub(crate) varying: Vec<String>,
+    /// The number of different lines that are alike in all runs of the first kind, numbers or words of them.
+    pub(crate) compared: usize,
+    /// The options by which the lines that differ are ignored, if each of them names a rank, a coordinate or a host.
+    pub(crate) ignorable: Option<String>,
 }
+
+/// Words of lines that say where a process is.
+const PLACES: [&str; 7] = ["rank", "coord", "cart", "host", "node", "proc", "core"];
 
 /// Adds the lines of a file, divided into words and numbers. How far words are apart does not count: it may depend on
 /// the numbers.
@@ -89,11 +99,15 @@ fn number(text: &str) -> Option<(f64, usize)> {
 }
 
 /// Compares runs of two kinds, one at least of each. A number, or how often a line comes, counts only if it is alike in
-/// all runs of a kind; and a line with a number that is not may also come and go, as in tables of times.
+/// all runs of a kind; and a line with a number that is not may also come and go, as in tables of times. In a file of
+/// which each run has words of its own, such as an identifier or the hash of bytes, others may be new as well.
 pub(crate) fn compare(alone: &[&Lines], others: &[&Lines], tolerance: f64) -> Comparison {
     let mut found = Comparison::default();
     let texts: BTreeSet<&String> =
         alone.iter().chain(others).flat_map(|lines| lines.keys()).collect();
+    let own_words = own_words(alone);
+    let mut ignored = BTreeSet::new();
+    let mut all_are_places = true;
     for text in texts {
         let rows = |runs: &[&'_ Lines]| -> Vec<Rows> {
             runs.iter().map(|lines| lines.get(text).cloned().unwrap_or_default()).collect()
@@ -104,27 +118,74 @@ pub(crate) fn compare(alone: &[&Lines], others: &[&Lines], tolerance: f64) -> Co
         let columns: Option<Vec<bool>> =
             columns.map(|(a, b)| a.iter().zip(b).map(|(a, b)| *a && b).collect());
         let varies = columns.as_ref().is_none_or(|columns| columns.contains(&false));
+        let is_own = alone.iter().all(Vec::is_empty) && own_words.contains(file_of(text));
         let first = alone.iter().chain(&others).find_map(|rows| rows.first());
         let shown = written(text, first.unwrap_or(&vec![]), &vec![true; width]);
-        if varies {
+        if varies || is_own {
             found.varying.push(format!("\"{shown}\""));
         }
-        let (Some(columns), None) = (columns, &found.difference) else { continue };
+        let Some(columns) = columns.filter(|_| !is_own) else { continue };
+        let is_stable = !varies || columns.contains(&true);
+        if is_stable && !alone[0].is_empty() && !text.ends_with(FILE) {
+            found.compared += 1;
+        }
         let (rows, others) = (chosen(&alone[0], &columns), chosen(&others[0], &columns));
-        if rows.len() == others.len() {
+        let difference = if rows.len() == others.len() {
             let pair = rows.iter().zip(&others).find(|(a, b)| !alike(a, b, tolerance));
             let show = |row: &Vec<f64>| written(text, row, &columns);
-            found.difference =
-                pair.map(|(a, b)| format!("\"{}\" instead of \"{}\"", show(b), show(a)));
+            pair.map(|(a, b)| format!("\"{}\" instead of \"{}\"", show(b), show(a)))
         } else if !varies {
-            found.difference = Some(match (rows.len(), others.len()) {
+            Some(match (rows.len(), others.len()) {
                 (_, 0) => format!("no \"{shown}\""),
                 (0, _) => format!("\"{shown}\" too"),
                 (a, b) => format!("\"{shown}\" {b} times instead of {a}"),
-            });
+            })
+        } else {
+            None
+        };
+        if let Some(difference) = difference {
+            found.difference.get_or_insert(difference);
+            let numbers = rows.iter().chain(&others).flatten();
+            let word = place(text).filter(|_| numbers.into_iter().all(|one| one.fract() == 0.0));
+            all_are_places &= word.is_some();
+            ignored.extend(word);
         }
     }
+    let options = || ignored.iter().map(|word| format!("--ignore '{word}'")).collect::<Vec<_>>();
+    found.ignorable = (all_are_places && !ignored.is_empty()).then(|| options().join(" "));
     found
+}
+
+/// The file of a line's text.
+fn file_of(text: &str) -> &str {
+    text.split_once(": ").map_or(text, |(file, _)| file)
+}
+
+/// The files of which each run has a line without numbers that no other has.
+fn own_words<'a>(runs: &[&'a Lines]) -> BTreeSet<&'a str> {
+    if runs.len() < 2 {
+        return BTreeSet::new();
+    }
+    let of_run = |run: &&'a Lines| -> BTreeSet<&'a str> {
+        let others = || runs.iter().filter(|other| !std::ptr::eq(**other, *run));
+        let is_new = |text: &&String| {
+            !text.contains(NUMBER) && others().all(|other| !other.contains_key(*text))
+        };
+        run.keys().filter(is_new).map(|text| file_of(text)).collect()
+    };
+    runs.iter().map(of_run).reduce(|all, one| &all & &one).unwrap_or_default()
+}
+
+/// The words of a line by which it says where a process is, up to a number: a text for `--ignore`.
+fn place(text: &str) -> Option<&str> {
+    let line = text.strip_prefix(file_of(text))?;
+    let is_word = |c: char| c.is_alphanumeric();
+    let parts = line.split([NUMBER, '\'']).map(|part| part.trim_matches(|c| !is_word(c)));
+    let names_one = |part: &&str| {
+        let part = part.to_lowercase();
+        PLACES.iter().any(|word| part.contains(word))
+    };
+    parts.into_iter().find(names_one)
 }
 
 /// Finds which of `width` numbers of a text's lines are alike in all runs; `None` if not even the number of lines is,

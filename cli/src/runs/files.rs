@@ -7,10 +7,10 @@ use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use super::compare::{self, Lines};
+use super::compare::{self, FILE, Lines};
 
 /// More files below a directory are not looked at.
-const MOST_FILES: usize = 100_000;
+pub(crate) const MOST_FILES: usize = 100_000;
 
 /// Larger files are compared byte by byte.
 const MOST_TEXT: u64 = 1 << 24;
@@ -18,49 +18,71 @@ const MOST_TEXT: u64 = 1 << 24;
 /// The facts that change when a file is written: its inode, size, and time of change.
 type Stamp = (u64, u64, i64, i64);
 
+/// Directories that launchers make for the length of a job, by the starts of their names.
+const OF_LAUNCHERS: [&str; 3] = ["ompi.", "openmpi-sessions-", "prte."];
+
 /// The files below a directory.
 pub(crate) struct Files {
     root: PathBuf,
+    /// A directory that is not looked at.
+    own: Option<PathBuf>,
     stamps: BTreeMap<PathBuf, Stamp>,
+    /// True once there were too many.
+    pub(crate) too_many: bool,
 }
 
 impl Files {
-    /// Looks at what is below a directory; `None` if that is too much.
-    pub(crate) fn below(root: PathBuf) -> Option<Self> {
-        stamps(&root).map(|stamps| Self { root, stamps })
+    /// Looks at what is below a directory, but not at what is below `own`.
+    pub(crate) fn below(root: PathBuf, own: Option<&Path>) -> Self {
+        // TMPDIR may be written in another way.
+        let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let (root, own) = (real(&root), own.map(real));
+        let mut files = Self { root, own, stamps: BTreeMap::new(), too_many: false };
+        files.written();
+        files
     }
 
     /// The files that were written or made since this was last asked, by their names below the directory.
     pub(crate) fn written(&mut self) -> Vec<(String, PathBuf)> {
-        let now = stamps(&self.root).unwrap_or_default();
-        let before = std::mem::replace(&mut self.stamps, now);
+        let now = if self.too_many { None } else { self.stamps() };
+        self.too_many |= now.is_none();
+        let before = std::mem::replace(&mut self.stamps, now.unwrap_or_default());
         let new = self.stamps.iter().filter(|(path, stamp)| before.get(*path) != Some(stamp));
         let name =
             |path: &PathBuf| path.strip_prefix(&self.root).unwrap_or(path).display().to_string();
         new.map(|(path, _)| (name(path), path.clone())).collect()
     }
-}
 
-/// The regular files below a directory; `None` if they are too many.
-fn stamps(root: &Path) -> Option<BTreeMap<PathBuf, Stamp>> {
-    let mut files = BTreeMap::new();
-    let mut directories = vec![root.to_owned()];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-            match entry.metadata() {
-                Ok(found) if found.is_dir() => directories.push(entry.path()),
-                Ok(found) if found.is_file() => {
-                    let stamp = (found.ino(), found.len(), found.ctime(), found.ctime_nsec());
-                    files.insert(entry.path(), stamp);
+    /// The regular files below the directory; `None` if they are too many.
+    fn stamps(&self) -> Option<BTreeMap<PathBuf, Stamp>> {
+        let mut files = BTreeMap::new();
+        let mut directories = vec![self.root.clone()];
+        while let Some(directory) = directories.pop() {
+            for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+                match entry.metadata() {
+                    Ok(found) if found.is_dir() => {
+                        let path = entry.path();
+                        let name = entry.file_name();
+                        let is_session =
+                            |start: &&str| name.as_encoded_bytes().starts_with(start.as_bytes());
+                        let is_own = self.own.as_ref() == Some(&path);
+                        if !is_own && !OF_LAUNCHERS.iter().any(is_session) {
+                            directories.push(path);
+                        }
+                    }
+                    Ok(found) if found.is_file() => {
+                        let stamp = (found.ino(), found.len(), found.ctime(), found.ctime_nsec());
+                        files.insert(entry.path(), stamp);
+                    }
+                    _ => {}
                 }
-                _ => {}
+            }
+            if files.len() + directories.len() > MOST_FILES {
+                return None;
             }
         }
-        if files.len() + directories.len() > MOST_FILES {
-            return None;
-        }
+        Some(files)
     }
-    Some(files)
 }
 
 /// Adds the lines of a file; of one that is not text or too large for it, a hash.
@@ -85,6 +107,6 @@ pub(crate) fn add(
         text = format!("bytes with the hash h{:016x}", hasher.finish()).into();
     }
     let text = String::from_utf8_lossy(&text);
-    compare::add(lines, name, &format!("(a file)\n{text}"), ignored);
+    compare::add(lines, name, &format!("{FILE}\n{text}"), ignored);
     Ok(())
 }

@@ -4,21 +4,32 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs::File;
-use std::io::{self, Read, Seek};
+use std::io::{self, Read, Seek, Write};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::path::Path;
+use std::process::{Command, ExitStatus};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use cartograph_core::mapping::Stop;
 
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
 
+use super::input::Input;
 use crate::output::{Failure, Result};
 
 /// The time that a launcher has to end its processes after it got a signal.
 const GRACE: Duration = Duration::from_secs(10);
+
+/// The bytes that must still have room beside what a run has printed.
+const SPARE: usize = 1 << 16;
+
+/// How soon a run notices that it is to end.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// The exit code of shells for a command that Ctrl-C has ended.
 const INTERRUPTED: u8 = 130;
@@ -72,17 +83,30 @@ pub(crate) fn end_jobs_when_interrupted() {
     let _ = ctrlc::set_handler(|| IS_INTERRUPTED.store(true, Ordering::Relaxed));
 }
 
-/// Runs a command in a process group of its own, with nothing on stdin, and without what would bring Cartograph into
-/// it but the command itself.
-pub(crate) fn run(words: &[OsString], longest: Duration) -> Result<Run> {
-    let failed = |error: io::Error| Failure::new(format!("cannot keep what is printed: {error}"));
+/// Lets a search end when the user interrupts the command.
+pub(crate) fn stop() -> Stop {
+    Stop(Some(&IS_INTERRUPTED))
+}
+
+/// Runs a command in a process group of its own, in a directory if one is named, with the input on stdin, and without
+/// what would bring Cartograph into it but the command itself.
+pub(crate) fn run(
+    words: &[OsString],
+    directory: Option<&Path>,
+    input: &Input,
+    longest: Duration,
+) -> Result<Run> {
     let file = || {
-        let file = tempfile::tempfile().map_err(failed)?;
-        Ok((file.try_clone().map_err(failed)?, file))
+        let both = tempfile::tempfile().and_then(|file| Ok((file.try_clone()?, file)));
+        both.map_err(|error| failed_to_keep(&error))
     };
     let ((mut stdout, to_stdout), (mut stderr, to_stderr)) = (file()?, file()?);
     let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).stdin(Stdio::null()).stdout(to_stdout).stderr(to_stderr);
+    command.args(&words[1..]).stdin(input.open()?).stdout(to_stdout).stderr(to_stderr);
+    if let Some(directory) = directory {
+        // Open MPI's launcher takes the directory from PWD.
+        command.current_dir(directory).env("PWD", directory);
+    }
     let settings = env::vars_os().map(|(name, _)| name);
     for name in settings.filter(|name| name.as_bytes().starts_with(b"CARTOGRAPH_")) {
         // Where libraries are is for the command alone.
@@ -102,23 +126,30 @@ pub(crate) fn run(words: &[OsString], longest: Duration) -> Result<Run> {
     let mut child = command.process_group(0).spawn().map_err(|error| {
         Failure::new(format!("cannot run {}: {error}", words[0].to_string_lossy()))
     })?;
-    let waited = wait(&mut child, longest);
-    if !matches!(waited, Ok(Some(_))) {
-        end(&mut child);
+    let group = Pid::from_raw(child.id().cast_signed());
+    let (sender, ends) = mpsc::channel();
+    // It notes the end at once: a look now and then would make short runs alike.
+    thread::spawn(move || sender.send((child.wait(), started.elapsed())));
+    let waited = wait(&ends, started, longest);
+    let took = waited.as_ref().map_or_else(|| started.elapsed(), |(_, took)| *took);
+    if waited.is_none() {
+        end(group, &ends);
     }
-    let took = started.elapsed();
     if IS_INTERRUPTED.load(Ordering::Relaxed) {
         return Err(interrupted());
     }
     let failed = |error| Failure::new(format!("cannot wait for the launcher: {error}"));
-    let ended = match waited.map_err(failed)? {
+    let ended = match waited.map(|(status, _)| status).transpose().map_err(failed)? {
         Some(status) => match (status.code(), status.signal()) {
             (Some(code), _) => Ended::Code(code),
             (None, signal) => Ended::Signal(signal.unwrap_or_default()),
         },
         None => Ended::Never(longest),
     };
-    Ok(Run { ended, stdout: text(&mut stdout), stderr: text(&mut stderr), took })
+    let run = Run { ended, stdout: text(&mut stdout), stderr: text(&mut stderr), took };
+    // What is cut short for want of room looks like a program that fails, or prints something else.
+    stderr.write_all(&[0; SPARE]).map_err(|error| failed_to_keep(&error))?;
+    Ok(run)
 }
 
 /// Returns whether the user has interrupted the runs.
@@ -126,8 +157,15 @@ pub(crate) fn is_interrupted() -> bool {
     IS_INTERRUPTED.load(Ordering::Relaxed)
 }
 
-fn interrupted() -> Failure {
+pub(crate) fn interrupted() -> Failure {
     Failure::new("interrupted").with_code(INTERRUPTED)
+}
+
+fn failed_to_keep(error: &io::Error) -> Failure {
+    Failure::new(format!(
+        "cannot write what a run prints to a temporary file in {}: {error}; set TMPDIR to another directory",
+        env::temp_dir().display()
+    ))
 }
 
 /// The value of LD_PRELOAD without the libraries of Cartograph, as a module that is loaded has it.
@@ -140,29 +178,29 @@ fn without_own(preloaded: &OsStr) -> OsString {
     OsString::from_vec(paths.filter(|path| !is_own(path)).collect::<Vec<_>>().join(&b':'))
 }
 
+/// The end of a child, and when that was.
+type End = (io::Result<ExitStatus>, Duration);
+
 /// Waits for a child to end, until its time is over or the command is interrupted.
-fn wait(child: &mut Child, longest: Duration) -> io::Result<Option<ExitStatus>> {
-    let end = Instant::now() + longest;
+fn wait(ends: &Receiver<End>, started: Instant, longest: Duration) -> Option<End> {
     loop {
-        let status = child.try_wait()?;
-        if status.is_some() || Instant::now() >= end || IS_INTERRUPTED.load(Ordering::Relaxed) {
-            return Ok(status);
+        let left = longest.saturating_sub(started.elapsed());
+        let end = ends.recv_timeout(left.min(PAUSE)).ok();
+        if end.is_some() || left.is_zero() || IS_INTERRUPTED.load(Ordering::Relaxed) {
+            return end;
         }
-        thread::sleep(Duration::from_millis(10));
     }
 }
 
 /// Ends a launcher. One that is asked to ends its processes, which may have groups of their own; what is left of its
 /// own group is killed.
-fn end(child: &mut Child) {
-    let group = Pid::from_raw(child.id().cast_signed());
+fn end(group: Pid, ends: &Receiver<End>) {
     let _ = killpg(group, Signal::SIGTERM);
-    let end = Instant::now() + GRACE;
-    while matches!(child.try_wait(), Ok(None)) && Instant::now() < end {
-        thread::sleep(Duration::from_millis(10));
-    }
+    let has_ended = ends.recv_timeout(GRACE).is_ok();
     let _ = killpg(group, Signal::SIGKILL);
-    let _ = child.wait();
+    if !has_ended {
+        let _ = ends.recv();
+    }
 }
 
 fn text(file: &mut File) -> String {
@@ -170,4 +208,16 @@ fn text(file: &mut File) -> String {
     // What cannot be read was not printed.
     let _ = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_of_a_short_run_is_its_own() {
+        let took = |_| run(&["true".into()], None, &Input::Nothing, Duration::MAX).unwrap().took;
+        let least = (0..50).map(took).min().unwrap();
+        assert!(least < Duration::from_millis(8), "{least:?}");
+    }
 }

@@ -1,7 +1,9 @@
 //! The meaning of times: ratios of runs that were made in turn.
 
-/// Two-sided 95 % quantiles of Student's distribution for 1, 2, ... degrees of freedom.
-const STUDENT: [f64; 10] = [12.71, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228];
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// The part of a distribution below the upper end of a 95 % confidence interval.
+const BELOW_UPPER_END: f64 = 0.975;
 
 /// The speed of one way relative to another, with the limits between which it is in 19 of 20 cases.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -23,7 +25,8 @@ impl Gain {
         let mean = ratios.iter().sum::<f64>() / count as f64;
         let squares: f64 = ratios.iter().map(|ratio| (ratio - mean).powi(2)).sum();
         let error = (squares / (count - 1) as f64 / count as f64).sqrt();
-        let far = STUDENT.get(count - 2).copied().unwrap_or(2.1) * error;
+        let student = StudentsT::new(0.0, 1.0, (count - 1) as f64).ok()?;
+        let far = student.inverse_cdf(BELOW_UPPER_END) * error;
         Some(Self { mean: mean.exp(), least: (mean - far).exp(), most: (mean + far).exp() })
     }
 }
@@ -52,6 +55,14 @@ mod tests {
         let two = Gain::of(&[1.10, 1.05], &[1.0, 1.0]).unwrap();
         assert!(two.least < 1.0, "{two:?}");
         assert_eq!(Gain::of(&[1.0], &[2.0]), None);
+        // The interval of n runs whose logarithms of ratios are 0 and 1 in equal numbers, and its quantile of a table.
+        for (runs, quantile) in [(2, 12.706), (4, 3.182), (12, 2.201), (22, 2.080), (122, 1.980)] {
+            let now: Vec<f64> = (0..runs).map(|run| f64::from(run % 2).exp()).collect();
+            let Gain { mean, least, .. } = Gain::of(&now, &vec![1.0; now.len()]).unwrap();
+            let error = 0.5 / f64::from(runs - 1).sqrt();
+            let far = (mean.ln() - least.ln()) / error;
+            assert!((far - quantile).abs() < 6e-4, "{runs} runs: {far}");
+        }
         assert_eq!((median(&[3.0, 1.0, 2.0]), median(&[4.0, 1.0])), (2.0, 2.5));
     }
 }

@@ -3,5 +3,6 @@
 pub(crate) mod command;
 pub(crate) mod compare;
 pub(crate) mod files;
+pub(crate) mod input;
 pub(crate) mod job;
 pub(crate) mod measure;

@@ -1,6 +1,7 @@
 //! `cartograph try`: runs a program with its processes moved at random, to find out whether it stands that.
 
 mod moves;
+mod place;
 mod rounds;
 
 use std::collections::BTreeSet;
@@ -12,16 +13,15 @@ use crate::exec;
 use crate::output::{self, Failure, Result};
 use crate::runs::command::Launch;
 use crate::runs::job;
-use rounds::{Outcome, Runs, names};
+use rounds::{Difference, Outcome, Runs, names};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Number of runs with processes moved but for that of rank 0, and of runs with that moved too, each in a
-    /// different way
+    /// Number of runs with rank 0 in place, and again with rank 0 moved, each in a different order
     #[arg(long, default_value = "3", value_parser = clap::value_parser!(u64).range(1..=1000))]
     runs: u64,
-    /// Time limit of a run; by default ten times what the program takes alone, plus ten seconds
-    #[arg(long)]
+    /// Time limit of each run; by default an hour for the first two, then ten times what these took and ten seconds
+    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
     /// Tolerance of numbers, relative to their size or, if they are smaller, to 0.001
     #[arg(long, default_value = "1e-6")]
@@ -33,11 +33,14 @@ pub(crate) struct Arguments {
     /// Also moves processes where the program passes reorder = 0
     #[arg(long)]
     always: bool,
+    /// Runs in this directory, not in a copy of it, and lets the program change its files
+    #[arg(long)]
+    in_place: bool,
     /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
     #[arg(long, value_name = "NAME", value_parser = crate::help::MPIS, hide_possible_values = true)]
     mpi: Option<String>,
-    /// The launcher, the program and its arguments: mpiexec -n 8 ./app; where it is not clear which word is the
-    /// program, put -- before it
+    /// The launcher, the program and its arguments: mpiexec -n 8 ./app; use -- before PROGRAM
+    /// if ambiguous
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -71,79 +74,134 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     output::print(&format!("{}\n", found?))
 }
 
-/// Finds a verdict on the program; a failure if it does not work or nobody knows.
+/// Finds a verdict on the program; a failure if it does not work or that cannot be told.
 fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<String> {
-    without_moves(runs)?;
+    // Where the output cannot be compared, a run that fails is a finding all the same.
+    let mut doubt = without_moves(runs)?;
     let mut moved: [BTreeSet<Function>; 2] = Default::default();
     let mut stays = String::new();
+    let mut unchanged = 0;
     for (i, (scramble, shown)) in SCRAMBLES.into_iter().enumerate() {
         for seed in 1..=count {
             let word = format!("{reach},{scramble}:{seed}");
-            match runs.examine(&word, shown)? {
+            let (moves, fault) = match runs.examine(&word, shown)? {
                 // No seed moves processes without a topology.
                 Outcome::Same(moves) if moves.has_no_topology() => break,
-                Outcome::Same(moves) => moved[i].extend(moves.by()),
-                Outcome::Unclear(why) => return Err(unclear(&why)),
-                Outcome::Differs(_, why) if i == 1 && !moved[0].is_empty() => {
-                    stays = format!(
-                        " as long as rank 0 keeps its process, which Cartograph never moves by itself (if it does: {why})"
-                    );
-                    break;
+                Outcome::Same(moves) => {
+                    unchanged += usize::from(!moves.by().is_empty());
+                    moved[i].extend(moves.by());
+                    continue;
                 }
-                Outcome::Differs(moves, why) => {
-                    return Err(Failure::new(blame(runs, reach, &word, &moves.by(), &why)?));
+                Outcome::Unclear(why) => {
+                    doubt.get_or_insert(why);
+                    continue;
                 }
+                Outcome::Differs(..) if doubt.is_some() => continue,
+                Outcome::Differs(moves, difference) => (moves, Fault::Output(difference)),
+                Outcome::Fails(moves, why) => (moves, Fault::Run(why)),
+            };
+            if i == 1 && !moved[0].is_empty() && doubt.is_none() {
+                let why = fault.text();
+                stays = format!(
+                    " as long as rank 0 keeps its process, which Cartograph never moves by itself (if it does: {why})"
+                );
+                break;
             }
+            return Err(Failure::new(blame(runs, reach, &word, &moves.by(), &fault)?));
         }
+    }
+    if let Some(why) = doubt {
+        return Err(cannot_tell(&why));
     }
     let by: Vec<Function> = (&moved[0] | &moved[1]).into_iter().collect();
     let setting = runs.setting.map_or_else(String::new, |setting| format!(" with {setting}"));
     let needs = runs.setting.map_or_else(String::new, |setting| {
         format!("; it needs {setting}, since it mends the MPI's pairing of blocks itself")
     });
-    Ok(match by.is_empty() {
-        true => format!(
-            "no process was moved: the program creates no topology of several processes with reorder = 1, so there is \
-             nothing to try{needs}; {INSTEAD}"
-        ),
-        false => format!(
-            "the program works when processes are moved by {}{stays}, as far as these runs show: \
-             CARTOGRAPH_REORDER={reach}{setting} is right for it",
-            names(&by)
-        ),
-    })
+    if by.is_empty() {
+        return Ok(format!(
+            "no rank was moved: the program creates no topology of several processes with reorder = 1, so there is nothing \
+             to try{needs}; {INSTEAD}"
+        ));
+    }
+    if !runs.compares_output() {
+        return Err(cannot_tell(
+            "all runs end with exit code 0, but no line of stdout and no file below this directory is the same in each run \
+             without moved ranks; have the program print a result there",
+        ));
+    }
+    Ok(format!(
+        "output unchanged in {unchanged} runs with ranks moved by {}{stays}: as far as they show, \
+         CARTOGRAPH_REORDER={reach}{setting} is right for it",
+        names(&by)
+    ))
 }
 
-/// Runs the program under Cartograph with no process moved; if it mends the MPI's pairing, with that.
-fn without_moves(runs: &mut Runs) -> Result<()> {
-    let shown = "no process moved";
+/// What is wrong with a program whose ranks are moved.
+enum Fault {
+    /// It fails.
+    Run(String),
+    /// It leaves another output.
+    Output(Difference),
+}
+
+impl Fault {
+    fn text(&self) -> &str {
+        match self {
+            Self::Run(why) => why,
+            Self::Output(difference) => &difference.why,
+        }
+    }
+}
+
+/// Runs the program under Cartograph with no process moved; if it mends the MPI's pairing, with that. Returns why its
+/// output cannot be compared.
+fn without_moves(runs: &mut Runs) -> Result<Option<String>> {
+    let shown = "no rank moved";
     let mut outcome = runs.examine("off", shown)?;
-    if let Outcome::Differs(_, why) = outcome {
+    if matches!(outcome, Outcome::Differs(..) | Outcome::Fails(..)) {
         runs.setting = Some(HOST_PAIRING);
-        outcome = runs.examine("off", &format!("{shown}, {HOST_PAIRING}"))?;
-        if !matches!(outcome, Outcome::Same(_)) {
-            return Err(Failure::new(format!(
-                "under Cartograph {why} though no process is moved. If that is not a time or a place, please report it as a \
-                 fault of Cartograph"
-            )));
+        match runs.examine("off", &format!("{shown}, {HOST_PAIRING}"))? {
+            Outcome::Same(moves) => outcome = Outcome::Same(moves),
+            _ => runs.setting = None,
         }
     }
     match outcome {
         Outcome::Same(moves) if !moves.are_told => Err(Failure::new(
-            "nobody can tell whether processes are moved: no process wrote a report into the working directory",
+            "cannot tell whether ranks were reordered: no process wrote a report beside the working directory (do all nodes \
+             share it?)",
         )),
-        Outcome::Unclear(why) => Err(unclear(&why)),
-        _ => Ok(()),
+        Outcome::Same(_) => Ok(None),
+        Outcome::Unclear(why) => Ok(Some(why)),
+        Outcome::Fails(_, why) => Err(Failure::new(format!(
+            "under Cartograph {why}, though no rank is moved; please report this as a fault of Cartograph"
+        ))),
+        Outcome::Differs(_, Difference { why, .. }) => Ok(Some(format!(
+            "with Cartograph loaded and no rank moved, output differs already: {why}. If that depends on times or hosts, add \
+             --ignore TEXT; if not, please report it as a fault of Cartograph"
+        ))),
     }
 }
 
 /// Finds out which constructors' new ranks the program does not follow, and which setting is right for it.
-fn blame(runs: &mut Runs, reach: &str, word: &str, by: &[Function], why: &str) -> Result<String> {
-    let mut text = format!(
-        "the program does not work when processes are moved by {}: {why}, in two runs alike and in none of {} without moves",
-        names(by),
-        runs.count_unmoved()
-    );
+fn blame(
+    runs: &mut Runs,
+    reach: &str,
+    word: &str,
+    by: &[Function],
+    fault: &Fault,
+) -> Result<String> {
+    let count = runs.count_unmoved();
+    let mut text = match fault {
+        Fault::Run(why) => format!(
+            "the program does not work when ranks are moved by {}: {why}, and in none of {count} without moves",
+            names(by)
+        ),
+        Fault::Output(Difference { why, .. }) => format!(
+            "output differs when ranks are moved by {}: {why}, in two runs alike and in none of {count} without moves",
+            names(by)
+        ),
+    };
     let mut right = Vec::new();
     for function in by.iter().filter(|_| by.len() > 1) {
         let others = by.iter().filter(|other| *other != function).map(|other| other.word());
@@ -154,11 +212,11 @@ fn blame(runs: &mut Runs, reach: &str, word: &str, by: &[Function], why: &str) -
         }
     }
     if !right.is_empty() {
-        text += &format!(". It is right where {} moves nobody", names(&right));
+        text += &format!(". It is right if {} moves no rank", names(&right));
     }
     for (narrower, what) in [
-        ("all", "moves nobody where the program passes reorder = 0"),
-        ("on", "moves nobody by distributed graphs that do not ask for it in their info"),
+        ("all", "moves no rank where the program passes reorder = 0"),
+        ("on", "moves no rank by distributed graphs that do not ask for it in their info"),
     ] {
         let word = word.replacen(reach, narrower, 1);
         let moves_less =
@@ -167,19 +225,25 @@ fn blame(runs: &mut Runs, reach: &str, word: &str, by: &[Function], why: &str) -
             && moves_less
             && let Outcome::Same(moves) = runs.examine(&word, "less moved at random")?
         {
-            let rest = if moves.by().is_empty() { "; no process is moved then" } else { "" };
+            let rest = if moves.by().is_empty() { "; no rank is moved then" } else { "" };
             text +=
                 &format!(". With CARTOGRAPH_REORDER={narrower}, which {what}, it is right{rest}");
             return Ok(text);
         }
     }
-    text += &format!(". Run it with CARTOGRAPH_REORDER=off; {INSTEAD}");
-    if why.contains('"') {
-        text += ". But if that only says where a process is or how long something took, leave it out: --ignore and a word of it";
-    }
+    text += &match fault {
+        Fault::Run(_) => format!(". Run it with CARTOGRAPH_REORDER=off; {INSTEAD}"),
+        Fault::Output(Difference { ignorable: Some(options), .. }) => format!(
+            ". Only lines that name ranks, coordinates or hosts differ: if they only say where ranks are, try again with \
+             {options}; else run it with CARTOGRAPH_REORDER=off; {INSTEAD}"
+        ),
+        Fault::Output(_) => format!(
+            ". If it is only a host name or a time, add --ignore TEXT; else run it with CARTOGRAPH_REORDER=off; {INSTEAD}"
+        ),
+    };
     Ok(text)
 }
 
-fn unclear(why: &str) -> Failure {
-    Failure::new(format!("it is not clear whether the program works: {why}"))
+fn cannot_tell(why: &str) -> Failure {
+    Failure::new(format!("cannot tell whether the program works when ranks are moved: {why}"))
 }

@@ -10,10 +10,12 @@ use tempfile::{Builder, TempDir};
 
 use super::Arguments;
 use super::moves::Moves;
+use super::place::Place;
 use crate::output::{self, Failure, Progress, Result};
 use crate::runs::command::Launch;
 use crate::runs::compare::{self, Lines};
 use crate::runs::files::{self, Files};
+use crate::runs::input::Input;
 use crate::runs::job::{self, Ended, Run};
 
 /// The most a program may take alone.
@@ -27,21 +29,33 @@ const MOST_NAMED: usize = 5;
 
 /// The result of runs in one way.
 pub(super) enum Outcome {
-    /// The same as alone, or nobody was moved.
+    /// The same as alone, or no rank was moved.
     Same(Moves),
+    /// A run fails, and none of the program alone does.
+    Fails(Moves, String),
     /// Two runs differ alike from all of the program alone.
-    Differs(Moves, String),
+    Differs(Moves, Difference),
     /// Two runs differ, and not alike.
     Unclear(String),
+}
+
+/// A difference between the outputs of runs.
+pub(super) struct Difference {
+    /// The difference, in words.
+    pub(super) why: String,
+    /// The options by which it is ignored, if it only names places of ranks.
+    pub(super) ignorable: Option<String>,
 }
 
 pub(super) struct Runs<'a> {
     arguments: &'a Arguments,
     launch: Launch,
-    /// The place for the reports of runs: in the working directory, which all nodes share.
+    input: Input,
+    place: Place,
+    /// The place for the reports of runs, which all nodes share.
     reports: TempDir,
-    /// The files below the working directory, if they are not too many.
-    files: Option<Files>,
+    /// True if a run left too many files to look at.
+    too_many_files: bool,
     /// The files that runs of the program alone have written, and whether another run may have been the last to.
     written: BTreeSet<String>,
     rewritten: bool,
@@ -75,15 +89,19 @@ impl<'a> Runs<'a> {
     pub(super) fn alone(arguments: &'a Arguments, launch: Launch) -> Result<Self> {
         let root = env::current_dir()
             .map_err(|error| Failure::new(format!("cannot find the working directory: {error}")))?;
-        let reports = Builder::new().prefix(".cartograph-").tempdir_in(&root);
+        let place = Place::new(root, !arguments.in_place)?;
+        output::print(place.text())?;
+        let reports = Builder::new().prefix(".cartograph-").tempdir_in(place.for_reports());
         let reports = reports.or_else(|_| tempfile::tempdir()).map_err(|error| {
             Failure::new(format!("cannot make a directory for reports: {error}"))
         })?;
         let mut runs = Self {
             arguments,
             launch,
+            input: Input::of_stdin(),
+            place,
             reports,
-            files: Files::below(root),
+            too_many_files: false,
             written: BTreeSet::new(),
             rewritten: false,
             unmoved: Vec::new(),
@@ -97,7 +115,7 @@ impl<'a> Runs<'a> {
         if arguments.seconds.is_none() {
             runs.longest = 10 * took + Duration::from_secs(10);
         }
-        let line = format!("alone, twice: exit code 0, at most {:.1} s\n", took.as_secs_f64());
+        let line = format!("baseline (2 runs): exit code 0, max {:.1} s\n", took.as_secs_f64());
         output::print(&line).map(|()| runs)
     }
 
@@ -108,71 +126,82 @@ impl<'a> Runs<'a> {
         let first = self.run_under(reorder, shown)?;
         let outcome = if first.moves.are_told && first.moves.by().is_empty() && !is_off {
             Outcome::Same(first.moves)
-        } else if self.difference(&[&first]).is_none() {
+        } else if !first.failed() && self.difference(&[&first]).is_none() {
             self.unmoved.extend(is_off.then_some(first.lines));
             Outcome::Same(first.moves)
         } else {
             self.run_alone()?;
             let second = self.run_under(reorder, shown)?;
-            self.agree(first, second)?
+            self.agree(first, second, is_off)?
         };
         let line = match &outcome {
             Outcome::Same(moves) => match moves.by() {
-                by if !by.is_empty() => format!("the same; moved by {}", names(&by)),
-                _ if is_off => "the same".into(),
-                _ => "no process is moved".into(),
+                by if !by.is_empty() => format!("output unchanged; moved by {}", names(&by)),
+                _ if is_off => "output unchanged".into(),
+                _ => "no rank was moved".into(),
             },
-            Outcome::Differs(_, why) => format!("{why}, twice"),
-            Outcome::Unclear(why) => why.clone(),
+            Outcome::Fails(_, why) | Outcome::Unclear(why) => why.clone(),
+            Outcome::Differs(_, difference) => format!("output differs twice: {}", difference.why),
         };
         output::print(&format!("{shown} ({reorder}): {line}\n"))?;
         Ok(outcome)
     }
 
     /// Judges two runs in one way together, of which the first differs.
-    fn agree(&mut self, first: Observed, second: Observed) -> Result<Outcome> {
+    fn agree(&mut self, first: Observed, second: Observed, is_off: bool) -> Result<Outcome> {
+        let failed: Vec<&Observed> =
+            [&first, &second].into_iter().filter(|run| run.failed()).collect();
+        if let Some(run) = failed.first() {
+            let times = if failed.len() == 2 { "twice" } else { "in one of two runs" };
+            let why = format!("it {}, {times}", run.run.end());
+            return Ok(Outcome::Fails(first.moves, why));
+        }
         loop {
-            if let Some(why) = self.difference(&[&first, &second]) {
-                return Ok(Outcome::Differs(first.moves, why));
+            // Without moves it is time that makes a difference, before anything else.
+            let goes_on = self.doubts > 0;
+            match self.difference(&[&first, &second]) {
+                Some(_) if is_off && goes_on => {}
+                Some(difference) => return Ok(Outcome::Differs(first.moves, difference)),
+                None => match (self.difference(&[&first]), self.difference(&[&second])) {
+                    (Some(_), Some(_)) if goes_on => {}
+                    (Some(one), Some(other)) => {
+                        let why =
+                            format!("output differs: once {}, and once {}", one.why, other.why);
+                        return Ok(Outcome::Unclear(why));
+                    }
+                    _ => return Ok(Outcome::Same(first.moves)),
+                },
             }
-            if let Some(failed) = [&first, &second].into_iter().find(|run| run.failed()) {
-                let end = failed.run.end();
-                return Ok(Outcome::Unclear(format!("in one of two runs alike it {end}")));
-            }
-            match (self.difference(&[&first]), self.difference(&[&second])) {
-                (Some(_), Some(_)) if self.doubts > 0 => {
-                    self.doubts -= 1;
-                    self.run_alone()?;
-                }
-                (Some(one), Some(other)) => {
-                    return Ok(Outcome::Unclear(format!("once {one}, and once {other}")));
-                }
-                _ => return Ok(Outcome::Same(first.moves)),
-            }
+            self.doubts -= 1;
+            self.run_alone()?;
         }
     }
 
-    /// The first difference between all of these runs, made in one way, and all without moves.
-    fn difference(&mut self, runs: &[&Observed]) -> Option<String> {
-        let failed = runs.iter().filter(|run| run.failed()).count();
-        if failed > 0 {
-            return (failed == runs.len()).then(|| format!("it {}", runs[0].run.end()));
-        }
+    /// The first difference between the outputs of all of these runs, made in one way, and all without moves.
+    fn difference(&mut self, runs: &[&Observed]) -> Option<Difference> {
         let lines: Vec<&Lines> = runs.iter().map(|run| &run.lines).collect();
         let unmoved: Vec<&Lines> = self.unmoved.iter().collect();
         let found = compare::compare(&unmoved, &lines, self.arguments.tolerance);
         self.varying.extend(found.varying);
-        found.difference.map(|difference| format!("it leaves {difference}"))
+        let ignorable = found.ignorable;
+        found.difference.map(|why| Difference { why, ignorable })
+    }
+
+    /// Returns whether something of the output is alike in all runs without moves, so that it can be compared.
+    pub(super) fn compares_output(&self) -> bool {
+        let unmoved: Vec<&Lines> = self.unmoved.iter().collect();
+        compare::compare(&unmoved, &unmoved, self.arguments.tolerance).compared > 0
     }
 
     /// Runs the program by itself; how long it took.
     fn run_alone(&mut self) -> Result<Duration> {
         self.alone += 1;
-        let shown = format!("running the program alone, {}", self.alone);
+        let shown = format!("baseline run {}", self.alone);
         let alone = self.observe(&self.launch.alone(), &shown, true)?;
         if alone.failed() {
             let end = alone.run.end();
-            return Err(Failure::new(format!("the program fails without Cartograph: {end}")));
+            let failure = Failure::new(format!("the program fails without Cartograph: {end}"));
+            return Err(self.input.explained(failure));
         }
         self.unmoved.push(alone.lines);
         Ok(alone.run.took)
@@ -186,18 +215,21 @@ impl<'a> Runs<'a> {
             options.extend(["--mpi".into(), mpi.into()]);
         }
         let command = self.launch.under_exec(self.setting, &options)?;
-        self.observe(&command, &format!("running it, {shown} ({reorder})"), false)
+        self.observe(&command, &format!("run with {shown} ({reorder})"), false)
     }
 
     /// Runs a command and reads what it leaves behind.
     fn observe(&mut self, command: &[OsString], shown: &str, alone: bool) -> Result<Observed> {
-        let progress = Progress::new(shown);
-        let run = job::run(command, self.longest);
+        let directory = self.place.fresh()?;
+        let mut files = Files::below(directory.to_owned(), Some(self.reports.path()));
+        let progress = Progress::of_run(shown);
+        let run = job::run(command, Some(directory), &self.input, self.longest);
         drop(progress);
         let moves = Moves::take(self.reports.path());
         let ignored = &self.arguments.ignore;
         let mut lines = Lines::new();
-        let written = self.files.as_mut().map_or_else(Vec::new, Files::written);
+        let written = files.written();
+        self.too_many_files |= files.too_many;
         for (name, path) in written {
             if !ignored.iter().any(|word| name.contains(word)) {
                 // One that cannot be read is as if it were not there.
@@ -205,11 +237,10 @@ impl<'a> Runs<'a> {
             }
             self.written.extend(alone.then_some(name));
         }
-        self.rewritten |= !alone && !self.written.is_empty();
+        self.rewritten |= !alone && self.place.is_original() && !self.written.is_empty();
         let run = run.map_err(|failure| match self.rewritten {
-            true => {
-                failure.with_hint("files below this directory may be as moved processes wrote them")
-            }
+            true => failure
+                .with_hint("files below this directory may be those of a run with reordered ranks"),
             false => failure,
         })?;
         self.rewritten &= !alone;
@@ -225,12 +256,17 @@ impl<'a> Runs<'a> {
     /// Describes what was compared and what not.
     pub(super) fn compared(&self) -> String {
         let written: Vec<String> = self.written.iter().cloned().collect();
-        let files = match &self.files {
-            None => "no files, since there are too many below this directory".to_owned(),
-            Some(_) if written.is_empty() => {
-                "no files, since none below this directory is written".into()
+        let files = match self.too_many_files {
+            true => String::new(),
+            false if written.is_empty() => "; no files were written below this directory".into(),
+            false if self.place.is_original() => {
+                format!(", files, which are left as without moves: {}", listed(&written))
             }
-            Some(_) => format!("files, which are left as without moves: {}", listed(&written)),
+            false => format!(", files: {}", listed(&written)),
+        };
+        let too_many = match self.too_many_files {
+            true => format!(", files (more than {} below this directory)", files::MOST_FILES),
+            false => String::new(),
         };
         let varying: Vec<String> = self.varying.iter().cloned().collect();
         let varying = match varying.is_empty() {
@@ -238,7 +274,7 @@ impl<'a> Runs<'a> {
             false => format!(", and what differs from run to run: {}", listed(&varying)),
         };
         format!(
-            "compared: exit code, stdout, {files}\nnot compared: stderr, the order of lines{varying}\n"
+            "compared: exit code, stdout{files}\nnot compared: stderr, the order of lines{too_many}{varying}\n"
         )
     }
 

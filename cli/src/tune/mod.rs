@@ -18,6 +18,7 @@ use crate::exec;
 use crate::output::{self, Failure, Progress, Result};
 use crate::predict::Forecast;
 use crate::runs::command::Launch;
+use crate::runs::input::Input;
 use crate::runs::job::{self, Ended};
 use crate::traffic;
 use placer::Placer;
@@ -27,11 +28,11 @@ use ways::{Setting, Way};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Most runs of each way, in turn; 2 at least
+    /// Maximum runs per variant, interleaved (>= 2)
     #[arg(long, default_value = "5", value_parser = clap::value_parser!(u32).range(2..=1000))]
     runs: u32,
-    /// Time limit of all runs, but for runs that have begun
-    #[arg(long, default_value = "1800")]
+    /// Start no run after SECONDS, and end one that takes longer
+    #[arg(long, default_value = "1800", value_name = "SECONDS")]
     seconds: u64,
     /// The time that the program prints: the first group of a regular expression, or its first number; by default a run
     /// takes the time from MPI_Init to MPI_Finalize
@@ -61,9 +62,6 @@ pub(crate) struct Arguments {
 /// The ways that are run beside the program alone.
 const MOST_WAYS: usize = 3;
 
-/// The longest a run may take.
-const LONGEST: Duration = Duration::from_secs(24 * 3600);
-
 /// More work of others than this part of the processors makes times worth little.
 const MUCH_LOAD: f64 = 0.5;
 
@@ -80,18 +78,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let file = std::path::absolute(&file).unwrap_or(file);
     job::end_jobs_when_interrupted();
     let start = Instant::now();
+    let input = Input::of_stdin();
     say_load()?;
 
     let temporary = tempfile::tempdir()
         .map_err(|error| Failure::new(format!("cannot make a temporary directory: {error}")))?;
-    let recording = record(arguments, &launch, &temporary.path().join("run.traffic"))?;
+    let recording = record(arguments, &launch, &input, &temporary.path().join("run.traffic"))?;
     let (machine, names) = traffic::layout(&recording).ok_or_else(|| {
         Failure::new("parts of the recording are missing: is the directory for temporary files shared by all nodes? TMPDIR names another")
     })?;
     if names.len() < 2 {
-        return Err(Failure::new("all processes run on one node: there is nothing to place"));
+        return Err(Failure::new(format!(
+            "all {} processes run on {} by what MPI_Get_processor_name answers: on one node there is nothing to place",
+            recording.size, names[0]
+        )));
     }
-    let forecast = ways::forecast(&recording, &machine, &Options::default(), None)?;
+    let options = Options { stop: job::stop(), ..Options::default() };
+    let forecast = ways::forecast(&recording, &machine, &options, None)?;
+    if job::is_interrupted() {
+        return Err(job::interrupted());
+    }
     output::print(&forecast.text())?;
     let better =
         recording.topologies.iter().filter_map(|grid| traffic::better_dims(&recording, grid));
@@ -111,13 +117,11 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     if chosen.len() == 1 {
         return output::print(
-            "\nnothing is foretold to be faster than the program alone, in the order in which its ranks are started, or to send less \
-             in the same time\n",
+            "\nNo placement is predicted to beat the default rank order (or to send fewer bytes in the same time).\n",
         );
     }
-    let mut rounds = Rounds::new(arguments, launch, chosen, temporary.path());
-    let end = start + Duration::from_secs(arguments.seconds);
-    let interrupted = rounds.run(arguments.runs, end)?;
+    let mut rounds = Rounds::new(arguments, launch, &input, chosen, temporary.path());
+    let interrupted = rounds.run(arguments.runs, start)?;
     output::print(&rounds.text(forecast.unit))?;
     let finding = rounds.finding();
     if finding.none_ran {
@@ -125,11 +129,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
     output::print(&format!("{}\n", finding.words))?;
     if let Some(way) = finding.best {
-        output::write(&file, &way.profile(&recording, &machine, finding.measured))?;
+        let profile = way.profile(&recording, &machine, finding.measured);
+        output::write(&file, &profile)?;
         if let Setting::Ranks { text, .. } = &way.setting {
             output::write(&ranks, text)?;
         }
-        output::print(&used(way, &file, &ranks, recording.size))?;
+        // The second line is the order of the world.
+        let orders_world = profile.lines().count() > 1;
+        output::print(&used(way, &file, &ranks, recording.size, orders_world))?;
     }
     match interrupted {
         true => Err(Failure::new("interrupted: this is the best so far").with_code(130)),
@@ -138,21 +145,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// The use of a profile, in words.
-fn used(way: &Way, file: &Path, ranks: &Path, size: u32) -> String {
+fn used(way: &Way, file: &Path, ranks: &Path, size: u32, orders_world: bool) -> String {
     let mut text = format!("\nwritten: {}\n", file.display());
+    let by_profile =
+        format!("mpiexec -n {size} cartograph exec --profile {} PROGRAM", file.display());
     match &way.setting {
         Setting::Ranks { placed, .. } => {
             // Not by the profile, whose order of the world would come on top of the rank file's.
             let combining = "env CARTOGRAPH_COMBINE=on cartograph exec --reorder off PROGRAM";
             let usage = placed.usage(ranks, if way.combines { combining } else { "PROGRAM" });
-            let _ = writeln!(text, "written: {}\nstart it by: {usage}", ranks.display());
+            let _ = writeln!(text, "written: {}", ranks.display());
+            if placed.names_nodes() {
+                let _ = writeln!(text, "on these nodes, which the rank file names, run: {usage}");
+            } else {
+                let _ = writeln!(text, "on this allocation, run: {usage}");
+            }
+            if orders_world {
+                let _ = writeln!(text, "on other nodes of these sizes, run: {by_profile}");
+            }
         }
         _ => {
-            let _ = writeln!(
-                text,
-                "use it by: mpiexec -n {size} cartograph exec --profile {} PROGRAM",
-                file.display()
-            );
+            let _ = writeln!(text, "run: {by_profile}");
         }
     }
     text
@@ -165,7 +178,7 @@ fn say_load() -> Result<()> {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     if load > MUCH_LOAD * processors as f64 {
         output::print(&format!(
-            "this machine has other work: a load of {load:.1} on {processors} processors; times beside it are worth little\n"
+            "load average {load:.1} on {processors} CPUs; timings may be unreliable\n"
         ))?;
     }
     Ok(())
@@ -175,18 +188,25 @@ fn say_load() -> Result<()> {
 fn record(
     arguments: &Arguments,
     launch: &Launch,
+    input: &Input,
     directory: &Path,
 ) -> Result<cartograph_traffic::Recording> {
     let mut options: Vec<OsString> = vec!["--record".into(), directory.into()];
     if let Some(mpi) = &arguments.mpi {
         options.extend(["--mpi".into(), mpi.into()]);
     }
-    let progress = Progress::new("recording a run");
-    let run = job::run(&launch.under_exec(None, &options)?, LONGEST);
+    let progress = Progress::of_run("recording a run");
+    let longest = Duration::from_secs(arguments.seconds);
+    let run = job::run(&launch.under_exec(None, &options)?, None, input, longest);
     drop(progress);
     let run = run?;
     if run.ended != Ended::Code(0) {
-        return Err(Failure::new(format!("the program under the recorder {}", run.end())));
+        let failure = Failure::new(format!("the program under the recorder {}", run.end()));
+        let failure = match run.ended {
+            Ended::Never(_) => failure.with_hint("--seconds sets this limit"),
+            _ => failure,
+        };
+        return Err(input.explained(failure));
     }
     traffic::read(directory).map_err(|failure| {
         failure.with_hint("is TMPDIR shared by all nodes? name a directory that is")

@@ -70,6 +70,11 @@ impl Placed {
         self.line.placed(self.placement, file.as_os_str(), text, self.ranks)
     }
 
+    /// Returns whether the file has the names of nodes.
+    pub(super) fn names_nodes(&self) -> bool {
+        self.placement.format.takes_names()
+    }
+
     /// The words by which users start `program` with the file.
     pub(super) fn usage(&self, file: &Path, program: &str) -> String {
         let line = self.with(file, &format!("$(cat {})", file.display()));

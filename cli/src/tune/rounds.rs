@@ -5,18 +5,20 @@ use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use cartograph_traffic::Recording;
 
+use super::Arguments;
 use super::ways::Way;
-use super::{Arguments, LONGEST};
-use crate::output::{Progress, Result};
+use crate::output::{Failure, Progress, Result};
 use crate::runs::command::Launch;
 use crate::runs::compare::{self, Lines};
 use crate::runs::files::{self, Files};
+use crate::runs::input::Input;
 use crate::runs::job::{self, Ended};
 use crate::runs::measure::{Gain, median};
+use crate::traffic;
 
 /// A way of which each run is slower than each of the best by so much after two rounds is not run again.
 const CLEARLY_BEHIND: f64 = 1.15;
@@ -35,12 +37,17 @@ struct Runs {
     differs: bool,
     /// True if that is because it cannot be run.
     failed: bool,
+    /// The options by which what differs is ignored, if that names places of ranks.
+    ignorable: Option<String>,
 }
 
 pub(super) struct Rounds<'a> {
     arguments: &'a Arguments,
     launch: Launch,
-    files: Option<Files>,
+    input: &'a Input,
+    /// The longest a run may take.
+    longest: Duration,
+    files: Files,
     /// The directory in which processes note how long they ran.
     clock: PathBuf,
     time: Time,
@@ -73,27 +80,31 @@ impl<'a> Rounds<'a> {
     pub(super) fn new(
         arguments: &'a Arguments,
         launch: Launch,
+        input: &'a Input,
         ways: Vec<Way>,
         directory: &Path,
     ) -> Self {
         let runs = |way: Way| {
             let dropped = way.obstacle().map(str::to_owned);
             let failed = dropped.is_some();
-            Runs { way, times: Vec::new(), lines: Vec::new(), dropped, differs: false, failed }
+            let (times, lines) = (Vec::new(), Vec::new());
+            Runs { way, times, lines, dropped, differs: false, failed, ignorable: None }
         };
-        let files = env::current_dir().ok().and_then(Files::below);
+        let files = Files::below(env::current_dir().unwrap_or_default(), Some(directory));
         let time = if arguments.time.is_some() { Time::Printed } else { Time::OfJob };
         let clock = directory.join("clock");
-        Self { arguments, launch, files, clock, time, all: ways.into_iter().map(runs).collect() }
+        let longest = Duration::from_secs(arguments.seconds);
+        let all = ways.into_iter().map(runs).collect();
+        Self { arguments, launch, input, longest, files, clock, time, all }
     }
 
     /// Runs all ways in turn; whether that was interrupted after enough of them.
-    pub(super) fn run(&mut self, rounds: u32, end: Instant) -> Result<bool> {
+    pub(super) fn run(&mut self, rounds: u32, start: Instant) -> Result<bool> {
         for round in 0..rounds {
             if self.all[1..].iter().all(|runs| runs.dropped.is_some()) {
                 break;
             }
-            if round >= 2 && Instant::now() >= end {
+            if round >= 2 && start.elapsed().as_secs() >= self.arguments.seconds {
                 break;
             }
             for at in 0..self.all.len() {
@@ -120,10 +131,13 @@ impl<'a> Rounds<'a> {
         }
         let clock = (self.time == Time::OfJob).then_some(&*self.clock);
         let command = way.command(&self.launch, &mpi, clock)?;
-        let progress = Progress::new(&format!("round {}: {}", round + 1, way.order));
-        let run = job::run(&command, LONGEST);
+        let progress = Progress::of_run(&format!("{}: {}", self.numbered(at, round), way.order));
+        let run = job::run(&command, None, self.input, self.longest);
         drop(progress);
         let run = run?;
+        if (at, round) == (0, 0) {
+            self.longest = self.longest.min(10 * run.took + Duration::from_secs(10));
+        }
         let ignored = &self.arguments.ignore;
         let mut lines = Lines::new();
         let is_time = |line: &&str| match &self.arguments.time {
@@ -132,7 +146,7 @@ impl<'a> Rounds<'a> {
         };
         let answers: Vec<&str> = run.stdout.lines().filter(|line| !is_time(line)).collect();
         compare::add(&mut lines, "stdout", &answers.join("\n"), ignored);
-        for (name, path) in self.files.as_mut().map_or_else(Vec::new, Files::written) {
+        for (name, path) in self.files.written() {
             if !ignored.iter().any(|word| name.contains(word)) {
                 // One that cannot be read is as if it were not there.
                 let _ = files::add(&mut lines, &name, &path, ignored);
@@ -157,14 +171,25 @@ impl<'a> Rounds<'a> {
             runs.lines.push(lines);
         } else {
             runs.dropped = Some(match self.time {
-                Time::Printed => "it prints no such time".to_owned(),
-                _ => "not all processes come to MPI_Finalize".to_owned(),
+                Time::Printed => "--time did not match the output".to_owned(),
+                _ => "some ranks did not reach MPI_Finalize".to_owned(),
             });
         }
         if let (0, Some(why)) = (at, &runs.dropped) {
-            return Err(crate::output::Failure::new(format!("the program by itself: {why}")));
+            let failure = Failure::new(format!("baseline run failed: {why}"));
+            return Err(self.input.explained(failure));
         }
         Ok(())
+    }
+
+    /// "run 2 of 10", or fewer if variants are dropped.
+    fn numbered(&self, at: usize, round: u32) -> String {
+        let done: usize = self.all.iter().map(|runs| runs.times.len()).sum();
+        let is_left = |runs: &&Runs| runs.dropped.is_none();
+        let left = self.all[at..].iter().filter(is_left).count();
+        let rounds = (self.arguments.runs - round - 1) as usize;
+        let all = done + left + rounds * self.all.iter().filter(is_left).count();
+        format!("run {} of {all}", done + 1)
     }
 
     /// Leaves out ways that are clearly behind, or give other answers.
@@ -180,10 +205,11 @@ impl<'a> Rounds<'a> {
             let lines: Vec<&Lines> = runs.lines.iter().collect();
             let found = compare::compare(&known, &lines, self.arguments.tolerance);
             if let Some(difference) = found.difference {
-                runs.dropped = Some(format!("other answers: it leaves {difference}"));
+                runs.dropped = Some(format!("output differs: {difference}"));
                 runs.differs = true;
+                runs.ignorable = found.ignorable;
             } else if runs.times.iter().all(|time| *time > best * CLEARLY_BEHIND) {
-                runs.dropped = Some("clearly slower".to_owned());
+                runs.dropped = Some("dropped: much slower than the best variant".to_owned());
             }
         }
     }
@@ -201,7 +227,7 @@ impl<'a> Rounds<'a> {
             "time, s",
             "least to most",
             "gain",
-            "foretold",
+            "predicted",
             format!("{unit}, worst"),
             "runs"
         );
@@ -220,7 +246,7 @@ impl<'a> Rounds<'a> {
                 text,
                 "{order:40}{time:>10}{spread:>22}{gain:>8}{:>10}{:>14}{:>6}",
                 foretold.map_or_else(|| "-".to_owned(), |foretold| format!("{foretold:.2}")),
-                busiest.map_or_else(|| "-".to_owned(), |busiest| busiest.to_string()),
+                busiest.map_or_else(|| "-".to_owned(), |busiest| traffic::amount(busiest, unit)),
                 runs.times.len()
             );
             match &runs.dropped {
@@ -269,10 +295,18 @@ impl<'a> Rounds<'a> {
         };
         let least = sure.as_ref().map_or(LEAST_GAIN, |(_, gain)| gain.mean);
         if let Some((runs, gain)) = best(&|runs| runs.differs, &|gain| gain.mean > least) {
+            let hint = match &runs.ignorable {
+                Some(options) => format!(
+                    "only lines that name ranks, coordinates or hosts differ; if they only say where ranks are, run again \
+                     with {options}"
+                ),
+                None => {
+                    "if what differs is only a time or a host name, add --ignore TEXT".to_owned()
+                }
+            };
             let _ = write!(
                 words,
-                "; {} is {:.2} times as fast with other answers: if they only tell times or where processes are, leave \
-                 them out by --ignore and a word of them",
+                "; {} is {:.2} times as fast, but its output differs: {hint}",
                 runs.way.order, gain.mean
             );
         }

@@ -93,7 +93,7 @@ fn options_that_place_ranks_make_room() {
     ] {
         let text = tunes(0, launcher, &words, BY_PLACES);
         has(&text, "times as fast as the program alone");
-        has(&text, "start it by: ");
+        has(&text, " run: ");
         has(&text, line);
     }
 }

@@ -11,7 +11,9 @@ mod switches;
 mod traffic;
 mod trial;
 mod tune;
+mod tuning;
 mod untrusted;
+mod verdicts;
 
 use run::cartograph;
 

@@ -75,6 +75,18 @@ pub(super) fn full(mut session: Session<'_>) -> Outcome {
     let told = session.said("^cartograph: cannot write .*/old.json: No space left on device") == 1;
     session.check("a picture that has no room is told", !drawn && told);
     still_there(&mut session);
+    // That nothing can be printed is no fault of the program.
+    let here = session.work("here");
+    fs::create_dir(&here).map_err(|error| error.to_string())?;
+    let mut trial = Command::new("env");
+    trial.args(["-C", word(&here), &format!("TMPDIR={}", word(&place)), word(&command()), "try"]);
+    trial.args(["--mpi", &session.host.name]).args(session.host.launcher()).arg("6").arg(&program);
+    trial.envs(session.host.settings());
+    let tried = on_full(&mut session, 0, &mut trial);
+    let told = session.said(
+        "^cartograph: cannot write what a run prints to a temporary file in .*/full: No space",
+    ) == 1;
+    session.check("a full TMPDIR is told", !tried && session.code == 1 && told);
     session.verdict()
 }
 

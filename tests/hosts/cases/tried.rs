@@ -53,9 +53,9 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     std::fs::create_dir(session.work("here")).map_err(|error| error.to_string())?;
     let s = &mut session;
     let right = [
-        "the same; moved by MPI_Cart_create",
+        "output unchanged; moved by MPI_Cart_create",
         "moved at random, rank 0 too (",
-        "compared: exit code, stdout, no files, since none below this directory is written",
+        "compared: exit code, stdout; no files were written below this directory",
         "not compared: stderr, the order of lines",
         "CARTOGRAPH_REORDER=all is right for it",
     ];
@@ -64,7 +64,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let aside = r#"the order of lines, and what differs from run to run: "stdout: routine_"#;
     tries(s, 0, "", &["table"], &[aside]);
     tries(s, 1, "", &["table", "wrong"], &["sum "]);
-    tries(s, 1, "--runs 10", &["file"], &["result.bin: bytes with the hash"]);
+    tries(s, 1, "--in-place --runs 10", &["file"], &["result.bin: bytes with the hash"]);
     let result = s.work("here/result.bin");
     let left = std::fs::read(&result);
     let mut alone = s.launcher(6);
@@ -73,20 +73,20 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     s.check("the right file was left behind", ran && same);
     std::fs::remove_file(result).map_err(|error| error.to_string())?;
     let lammps = [
-        "does not work when processes are moved by MPI_Cart_create: it has not ended after 8 s",
+        "does not work when ranks are moved by MPI_Cart_create: it has not ended after 8 s",
         "Run it with CARTOGRAPH_REORDER=off",
     ];
     tries(s, 1, "--seconds 8 --runs 10", &["old_communicator"], &lammps);
     let petsc = [
         r#"" instead of "stdout: "#,
-        "With CARTOGRAPH_REORDER=on, which moves nobody by distributed graphs",
+        "With CARTOGRAPH_REORDER=on, which moves no rank by distributed graphs",
     ];
     tries(s, 1, "--runs 10", &["old_data"], &petsc);
-    tries(s, 1, "--runs 10", &["two"], &["It is right where MPI_Graph_create moves nobody"]);
-    tries(s, 0, "", &["not_asked"], &["no process was moved"]);
+    tries(s, 1, "--runs 10", &["two"], &["It is right if MPI_Graph_create moves no rank"]);
+    tries(s, 0, "", &["not_asked"], &["no rank was moved"]);
     let cp2k = [
         "Got different MPI process grid",
-        "With CARTOGRAPH_REORDER=all, which moves nobody where the program passes reorder = 0, it is right; no process is moved then",
+        "With CARTOGRAPH_REORDER=all, which moves no rank where the program passes reorder = 0, it is right; no rank is moved then",
     ];
     tries(s, 1, "--always --runs 10", &["not_asked"], &cp2k);
     // One like SPARC mends the pairing of blocks itself, under another name than those that are known. MPICH 5 is right alone.
@@ -97,13 +97,13 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             &["-DGradient_vec_dir=exchange"],
         );
         let sparc = [
-            "no process moved, CARTOGRAPH_PAIRING=host (off): the same",
+            "no rank moved, CARTOGRAPH_PAIRING=host (off): output unchanged",
             "it needs CARTOGRAPH_PAIRING=host",
         ];
         tries_on(s, 2, 0, "", &["pairs_itself"], &sparc);
     }
     // With one process nobody can be moved, and nothing is blamed.
-    tries_on(s, 1, 0, "", &["old_data"], &["no process was moved"]);
+    tries_on(s, 1, 0, "", &["old_data"], &["no rank was moved"]);
     let ended = interrupted(s);
     s.check("Ctrl-C ends the job", ended);
     session.verdict()
@@ -128,7 +128,7 @@ fn interrupted(session: &mut Session<'_>) -> bool {
     let mut child = command.spawn().expect("the command starts");
     let said = |words: &str| std::fs::read_to_string(&out).is_ok_and(|text| text.contains(words));
     for _ in 0..600 {
-        if said("(off): the same") {
+        if said("(off): output unchanged") {
             break;
         }
         std::thread::sleep(Duration::from_millis(100));

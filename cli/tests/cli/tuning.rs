@@ -1,0 +1,102 @@
+//! What `cartograph tune` does to runs, and what it takes for their output.
+
+use std::fs;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::Duration;
+
+use crate::run::cartograph;
+use crate::tune::{BY_WEIGHTS, Bench, NOTED, has, read};
+
+#[test]
+fn temporary_files_are_no_output() {
+    let mut bench = Bench::new("temporary", true);
+    bench.is_printed = false;
+    // As Open MPI's launcher makes them, and the clock of tune.
+    let program = format!(
+        "mkdir -p $TMPDIR/ompi.n0.0; echo w$CARTOGRAPH_WEIGHTS >$TMPDIR/ompi.n0.0/contact.txt
+        {NOTED}[ \"$CARTOGRAPH_WEIGHTS\" ] && noted 10 || noted 2$(($$ % 2))"
+    );
+    for place in ["here", "here/tmp"] {
+        let place = bench.directory.join(place);
+        fs::create_dir_all(&place).unwrap();
+        let done = bench.command("--runs 3", &program).env("TMPDIR", place).output().unwrap();
+        has(&bench.said(0, &done), "times as fast as the program alone");
+    }
+}
+
+#[test]
+fn a_run_ends_in_time_and_reads_the_input() {
+    let bench = Bench::new("limits", true);
+    let mut command = bench.command("--seconds 1", "");
+    bench.script("program", "sleep 60");
+    let text = bench.said(1, &command.output().unwrap());
+    has(&text, "the program under the recorder has not ended after 1 s");
+    has(&text, "; --seconds sets this limit\n");
+    let text = bench.tune(0, "--runs 3 --seconds 18446744073709551615", BY_WEIGHTS);
+    has(&text, "times as fast as the program alone");
+    // A way that hangs is not waited for as long as all may take.
+    let text = bench.tune(
+        1,
+        "--runs 2",
+        "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then sleep 600; else echo took 2; fi",
+    );
+    has(&text, "it has not ended after 1");
+    let program = "read line || exit 7; [ \"$line\" = 5 ] && echo took 2";
+    let input = bench.directory.join("input");
+    fs::write(&input, "5\n6\n").unwrap();
+    let mut command = bench.command("--runs 2", program);
+    bench.said(0, &command.stdin(fs::File::open(&input).unwrap()).output().unwrap());
+    let mut command = bench.command("--runs 2", program);
+    let text = bench.said(1, &command.stdin(Stdio::piped()).output().unwrap());
+    has(&text, "exit code 7; it got no input, since stdin is a pipe");
+}
+
+#[test]
+fn small_blocks_are_combined_where_that_is_faster() {
+    let bench = Bench::exchanging("combined", true, 64, true);
+    let program =
+        "[ \"$CARTOGRAPH_COMBINE\" ] && echo took 1.0$(($$ % 10)) || echo took 2.0$(($$ % 10))";
+    let text = bench.tune(0, "--runs 3", program);
+    has(&text, "blocks combined is ");
+    let profile = read(&bench.profile());
+    assert_eq!(profile["combines_blocks"], true);
+    let program = bench.script("program", "echo $CARTOGRAPH_COMBINE");
+    let run = cartograph("exec --profile").arg(bench.profile()).arg(&program);
+    assert_eq!(run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib")).stdout_only(), "on\n");
+    // Where the ranks stay, those of grids do too.
+    let placed = fs::read_to_string(bench.profile()).unwrap();
+    fs::write(bench.profile(), placed.replace("\"moves_grids\":true", "\"moves_grids\":false"))
+        .unwrap();
+    let program = bench.script("program", "echo $CARTOGRAPH_COMBINE $CARTOGRAPH_REORDER");
+    let run = cartograph("exec --profile").arg(bench.profile()).arg(&program);
+    assert_eq!(
+        run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib")).stdout_only(),
+        "on off\n"
+    );
+    // Large blocks are not combined, and so not tried.
+    let large = Bench::exchanging("large", true, 65536, true);
+    let text = large.tune(0, "--runs 2", "echo took 2");
+    assert!(!text.contains("combined"), "{text}");
+}
+
+#[test]
+fn ctrl_c_gives_the_best_so_far() {
+    let bench = Bench::new("interrupted", true);
+    let state = bench.directory.join("state");
+    let program = format!(
+        "echo >>{}; case $CARTOGRAPH_WEIGHTS in 4x4:*) echo took 1 ;; *) echo took 2 ;; esac; sleep 0.05",
+        state.display()
+    );
+    let mut command = bench.command("--runs 1000", &program);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    while fs::read_to_string(&state).map_or(0, |text| text.len()) < 12 {
+        thread::sleep(Duration::from_millis(10));
+    }
+    let mut kill = Command::new("kill");
+    assert!(kill.args(["-s", "INT", &child.id().to_string()]).status().unwrap().success());
+    let text = bench.said(130, &child.wait_with_output().unwrap());
+    has(&text, "weights 1,1 is 2.00 times as fast as the program alone");
+    has(&text, "cartograph: interrupted: this is the best so far");
+    assert_eq!(read(&bench.profile())["weights"], "4x4:1,1");
+}
