@@ -21,7 +21,7 @@ cases() {
     echo "4 x 4||$grid 4 4"
     echo "4 x 4 by MPI_Neighbor_alltoall||$collective 4 4"
     echo "4 x 2 x 2||$grid 4 2 2"
-    echo "4 x 4, ranks dealt round-robin|--map-by node|$grid 4 4"
+    echo "4 x 4, ranks round-robin|--map-by node|$grid 4 4"
     echo "sparse graph||sparse $bytes $exchanges $degree 1"
 }
 # The ways that each is run in, one after the other: Open MPI alone, Cartograph that moves no process, and
@@ -100,7 +100,7 @@ END
         echo "two switches, $way: ${bytes_of[$way]} bytes, ${time_of[$way]} ms" >&2
     done
     $results put cluster "Two switches" "make cluster${SECTION:+ SECTION=$SECTION}" <<END
-of an exchange | alone | nodes | levels
+of an exchange | Open MPI | nodes | levels
 MB on the thin link, an exchange | $(awk "BEGIN { printf \"%.2f | %.2f | %.2f\", ${bytes_of[alone]} / 1e6, ${bytes_of[nodes]} / 1e6, ${bytes_of[levels]} / 1e6 }")
 ms | ${time_of[alone]} | ${time_of[nodes]} | ${time_of[levels]}
 END

@@ -80,11 +80,11 @@ measure() {
     result "$title" "$way" "$time" | tee -a /dev/shm/results >&2
 }
 
-# learn TITLE NUMBER PROGRAM ARGUMENTS: records a run, foretells what placements take, and makes a rank file by bytes.
+# learn TITLE NUMBER PROGRAM ARGUMENTS: records a run, predicts the times of placements, and makes a rank file by bytes.
 learn() {
     local at=/dev/shm/case$2 file
     run recorded "$at" "${@:3}" || refuse "$1 (recorded) failed: $(tail -n 20 "$at/said")"
-    "$cartograph" plan --traffic "$at.traffic" --json >"$at.foretold"
+    "$cartograph" plan --traffic "$at.traffic" --json >"$at.predicted"
     # Without the calls bytes decide.
     mkdir "$at.bytes"
     for file in "$at.traffic"/*; do
@@ -144,13 +144,13 @@ inside() {
         limit "${RATE:-$links}"
         echo "$title|links|${RATE:-$links}" >>/dev/shm/notes
         learn "$title" $number $arguments
-        # The speed that is foretold, relative to the order of the launcher; by bytes it is that of the fewest.
-        sed 's/{"order"/\n&/g' /dev/shm/case$number.foretold | awk -F '"seconds":|,"busiest":|}' -v title="$title" '
+        # The predicted speed, relative to the order of the launcher; "by bytes" is that of the fewest bytes.
+        sed 's/{"order"/\n&/g' /dev/shm/case$number.predicted | awk -F '"seconds":|,"busiest":|}' -v title="$title" '
             !/^{"order"/ { next }
             !now { now = $2 }
             $1 ~ /"round-robin"/ { turn = $2 }
             !least || $3 < least { least = $3; bytes = $2 }
-            END { printf "%s|foretold in turn|%.2f\n%s|foretold by bytes|%.2f\n", title, now / (turn ? turn : now), title, now / (bytes ? bytes : now) }
+            END { printf "%s|predicted round-robin|%.2f\n%s|predicted by bytes|%.2f\n", title, now / (turn ? turn : now), title, now / (bytes ? bytes : now) }
         ' >>/dev/shm/notes
         tune "$title" $number $arguments
         ways="alone default turn bytes"

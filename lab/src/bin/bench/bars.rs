@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn bars_are_in_proportion_and_have_their_numbers() {
-        let mut table = Table::new("A", "exchange | alone, ms | Cartograph, ms | ratio");
+        let mut table = Table::new("A", "exchange | Open MPI, ms | Cartograph, ms | ratio");
         table.row("4 x 4 | 20.0 | 10.0 | 2.00");
         let drawn = draw("How long?", &table);
         for part in ["width=\"420\"", "width=\"210\"", "\n20.0\n", "\n10.0\n", "\nCartograph\n"] {

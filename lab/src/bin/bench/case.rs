@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
-/// One case: what it takes with the host alone and with Cartograph.
+/// One case: its cost without and with Cartograph.
 pub(crate) struct Case {
     pub(crate) part: String,
     pub(crate) name: String,

@@ -13,7 +13,7 @@ pub(crate) struct Group {
     pub(crate) rows: Vec<Row>,
 }
 
-/// A case: what the MPI takes alone, divided by what Cartograph takes, for each host that was measured.
+/// A case: the cost without Cartograph divided by the cost with Cartograph, for each measured host.
 pub(crate) struct Row {
     pub(crate) label: String,
     pub(crate) ratios: Vec<Option<f64>>,

@@ -124,7 +124,7 @@ pub(crate) fn neighbor(host: &Host) -> io::Result<String> {
         );
     }
     println!(
-        "\n| host | processes | way | call | the host | Cartograph | its own part |\n|---|---:|---|---|---:|---:|---:|"
+        "\n| host | processes | route | call | the host | Cartograph | its own part |\n|---|---:|---|---|---:|---:|---:|"
     );
     let program = linked(host, "bench_neighbor_beside")?;
     for processes in numbers("2 4") {

@@ -137,13 +137,13 @@ pub(crate) fn draw(question: &str, better: &str, hosts: &[String], groups: &[Gro
     }
     let right = x(f64::MAX) + ROOM + MARGIN;
     let description = format!(
-        "What the MPI takes alone, divided by what it takes with Cartograph: a row a case, a dot an MPI; the same figures are \
-         in the tables of the page. Right of 1 Cartograph is {better}. A triangle is beyond the axis, with its number beside it."
+        "What the MPI takes without Cartograph, divided by what it takes with Cartograph: one row per case, one dot per MPI. The \
+         tables have the same figures. Right of 1: Cartograph {better}. A triangle with a number is a value beyond the axis."
     );
     let mut drawn = document(question, &description, right, y + MARGIN)
         .add(text(question, MARGIN, 20.0, "start", "bold").set("font-size", 13))
-        .add(text("the MPI alone / with Cartograph", MARGIN, TOP - 6.0, "start", "normal"))
-        .add(text(&format!("← the MPI alone {better}"), x(1.0) - 8.0, TOP - 24.0, "end", "bold"))
+        .add(text("without / with Cartograph", MARGIN, TOP - 6.0, "start", "normal"))
+        .add(text(&format!("← the MPI {better}"), x(1.0) - 8.0, TOP - 24.0, "end", "bold"))
         .add(text(&format!("Cartograph {better} →"), x(1.0) + 8.0, TOP - 24.0, "start", "bold"));
     let mut at = MARGIN + 6.0;
     for (i, host) in hosts.iter().enumerate() {

@@ -125,7 +125,7 @@ fn load(host: &Host) -> Lines {
     Ok(lines)
 }
 
-/// Cartograph's own part of a nonblocking collective, whatever the host does, by either way; prints its own table.
+/// Cartograph's own part of a nonblocking collective, whatever the host does, by either route; prints its own table.
 fn neighbor_size(host: &Host) -> Lines {
     let stub = host.compile(
         "cc",
@@ -138,7 +138,7 @@ fn neighbor_size(host: &Host) -> Lines {
         ["c_tests/bench/bench_neighbor_size.c", "-L", &folder, "-lbench_neighbor_stub", &rpath];
     let program = host.compile("cc", "bench_neighbor_size", &options)?;
     println!(
-        "\n| host | processes | way | known layout, us | new layout, us | new, two blocks to a process, us | bytes a layout | bytes a communicator |\n|---|---:|---|---:|---:|---:|---:|---:|"
+        "\n| host | processes | route | known layout, us | new layout, us | new, two blocks to a process, us | bytes a layout | bytes a communicator |\n|---|---:|---|---:|---:|---:|---:|---:|"
     );
     for way in ["alltoall", "graph"] {
         let mut command = host.preloaded(1, 120);

@@ -19,7 +19,7 @@ const LARGEST: f64 = 16.0;
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let mut table = Table::new(
         "Time and memory of grids",
-        "ranks | dims | nodes | known, ms | J_sum / bound | not known, ms | J_sum / bound, not known | peak, bytes | largest, bytes",
+        "ranks | dims | nodes | known, ms | J_sum / bound | unknown, ms | J_sum / bound, unknown | peak, bytes | largest, bytes",
     );
     let grids: [&[usize]; 11] = [
         &[32, 32],

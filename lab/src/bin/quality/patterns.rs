@@ -135,7 +135,7 @@ pub(crate) fn section() -> (Vec<Table>, bool) {
         .filter(|grid| grid.layout.nodes().len() <= MOST_PROCESSES)
         .collect();
     let mut met = true;
-    for (order, in_turn) in [("in blocks", false), ("in turn", true)] {
+    for (order, in_turn) in [("in blocks", false), ("round-robin", true)] {
         let mut moved = 0;
         let mut found: [Vec<f64>; 3] = Default::default();
         for grid in &grids {

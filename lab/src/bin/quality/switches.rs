@@ -28,7 +28,7 @@ impl Allocation {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Contiguous => "contiguous",
-            Self::Dealt => "nodes dealt at random",
+            Self::Dealt => "nodes assigned at random",
             Self::Fragments => "uneven fragments",
         }
     }

@@ -42,7 +42,7 @@ fn known() -> (Table, bool) {
     let count = instances.len() as f64;
     let (before, after) = ((before / count).exp(), (after / count).exp());
     let mut table = Table::new(
-        "Weights that are known",
+        "Known weights",
         "block order | Cartograph | Cartograph, the worst instance | worse than block order on",
     );
     table.row(&format!("{before:.3} | {after:.4} | {worst:.3} | {worse}"));
@@ -120,7 +120,7 @@ fn trial(instance: &Instance) -> Option<Trial> {
     })
 }
 
-/// Measures rules for weights that nobody knows: how often a mapping is applied, the geometric mean of J_sum and of
+/// Measures rules for unknown weights: how often a mapping is applied, the geometric mean of J_sum and of
 /// J_max relative to block order, how often the result is a loss, and the largest loss. All rules but the last choose
 /// from mappings that are best at equal weights.
 fn assumed() -> (Table, bool) {
@@ -132,7 +132,7 @@ fn assumed() -> (Table, bool) {
         format!("{what}, up to {most} | {what} loses, up to {most} | {what} at most, up to {most}")
     };
     let columns = [of("J_sum", 4), of("J_max", 4), of("J_sum", 16), of("J_max", 16)].join(" | ");
-    let mut table = Table::new("Weights that nobody knows", &format!("rule | applied | {columns}"));
+    let mut table = Table::new("Unknown weights", &format!("rule | applied | {columns}"));
     let mut row = |rule: &str, ratios: &dyn Fn(&Trial) -> Option<&Ratios>| {
         let applied: Vec<&Ratios> =
             trials.iter().filter_map(ratios).filter(|ratios| !ratios.is_block_order).collect();

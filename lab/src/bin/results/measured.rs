@@ -5,7 +5,7 @@ use std::io;
 
 use cartograph_lab::Table;
 
-/// Measured numbers by case and way, the cases in the order in which they came.
+/// Measured numbers by case and variant, with cases in order of appearance.
 #[derive(Default)]
 pub(crate) struct Measured {
     cases: Vec<String>,
@@ -15,7 +15,7 @@ pub(crate) struct Measured {
 }
 
 impl Measured {
-    /// Reads lines: `words` of the case, the way, and numbers or one other word.
+    /// Reads lines: `words` of the case, the variant, and numbers or one other word.
     pub(crate) fn read(text: &str, words: usize) -> io::Result<Self> {
         let mut all = Self::default();
         for line in text.lines() {
@@ -55,7 +55,7 @@ impl Measured {
         runs.iter().filter_map(|run| run.get(column).copied()).collect()
     }
 
-    /// The median of a column; `None` if the case was not run this way.
+    /// The median of a column; `None` if this variant of the case was not run.
     fn median(&self, case: &str, way: &str, column: usize) -> Option<f64> {
         let mut numbers = self.in_order(case, way, column);
         numbers.sort_by(f64::total_cmp);
@@ -78,7 +78,7 @@ pub(crate) const TIME: usize = 0;
 const ALL: usize = 1;
 pub(crate) const MOST: usize = 2;
 
-/// `make cluster`: exchanges alone, with the library that moves nobody, and with Cartograph. A line of `edges` has the
+/// `make cluster`: exchanges with Open MPI, with Cartograph without reordering, and with Cartograph. A line of `edges` has the
 /// edges between nodes and those of the busiest node, before and after.
 pub(crate) fn cluster(runs: &str, edges: &str) -> io::Result<Vec<Table>> {
     let runs = Measured::read(runs, 1)?;
@@ -89,12 +89,12 @@ pub(crate) fn cluster(runs: &str, edges: &str) -> io::Result<Vec<Table>> {
         .collect();
     let mut times = Table::new(
         "Exchanges between neighbors",
-        "exchange | Open MPI alone, ms | Cartograph, reorder off, ms | Cartograph, ms | alone / Cartograph | off / Cartograph",
+        "exchange | Open MPI, ms | Cartograph, reorder off, ms | Cartograph, ms | Open MPI / Cartograph | off / Cartograph",
     );
     let mut bytes = Table::new(
         "Bytes of these exchanges",
-        "exchange | edges between nodes | of the busiest node | alone, MB on the wires | Cartograph, MB on the wires | \
-         alone, MB of the busiest node | Cartograph, MB of the busiest node",
+        "exchange | edges between nodes | of the busiest node | Open MPI, MB on the wires | Cartograph, MB on the wires | \
+         Open MPI, MB of the busiest node | Cartograph, MB of the busiest node",
     );
     for case in &runs.cases {
         let [alone, off, ours] =
@@ -138,12 +138,12 @@ fn words<const N: usize>(case: &str) -> io::Result<[&str; N]> {
     words.try_into().map_err(|_| io::Error::other(format!("'{case}' has other words")))
 }
 
-/// `make cluster SECTION=combining`: small blocks alone, and without and with combining.
+/// `make cluster SECTION=combining`: small blocks with Open MPI, and with Cartograph without and with combining.
 pub(crate) fn combining(runs: &str) -> io::Result<Vec<Table>> {
     let runs = Measured::read(runs, 3)?;
     let mut table = Table::new(
         "On four nodes, us",
-        "links | neighbors | bytes | alone | off | on | alone / on | off / on",
+        "links | neighbors | bytes | Open MPI | off | on | Open MPI / on | off / on",
     );
     for case in &runs.cases {
         let [links, pattern, bytes] = words(case)?;

@@ -1,4 +1,4 @@
-//! Tables of `make programs`: public programs alone, by default and as tuned.
+//! Tables of `make programs`: public programs without Cartograph, by default and as tuned.
 
 use std::collections::HashMap;
 use std::io;
@@ -47,7 +47,7 @@ fn seconds(runs: &Measured, case: &str, way: &str) -> String {
     }
 }
 
-/// The speed of one way relative to another, with the limits between which it is in 19 of 20 cases.
+/// The speed of one variant relative to another, with its 95 % confidence interval.
 fn speed(runs: &Measured, case: &str, now: &str, other: &str) -> String {
     let times = |way| runs.in_order(case, way, TIME);
     match (runs.fault(case, other), Gain::of(&times(now), &times(other))) {
@@ -56,25 +56,25 @@ fn speed(runs: &Measured, case: &str, now: &str, other: &str) -> String {
     }
 }
 
-/// The tables of measured runs and of notes on their cases: the links, what tune has said, and the speeds that are foretold.
+/// The tables of measured runs and of notes on their cases: the links, the result of tune, and the predicted speeds.
 pub(crate) fn programs(runs: &str, notes: &str) -> io::Result<Vec<Table>> {
     let runs = Measured::read(runs, 1)?;
     let notes = Notes::read(notes);
     let mut times = Table::new(
         "Real programs",
-        "program | links | alone, s | by default, s | tuned, s | alone / default | alone / tuned | tune says",
+        "program | links | baseline, s | by default, s | tuned, s | baseline / default | baseline / tuned | tune says",
     );
     let mut bytes = Table::new(
         "Bytes of real programs",
-        "program | alone, MB | by default, MB | tuned, MB | fewest bytes, MB",
+        "program | baseline, MB | by default, MB | tuned, MB | fewest bytes, MB",
     );
     let mut turn = Table::new(
-        "Ranks started in turn",
-        "program | in turn, s | by default, s | in turn / default",
+        "Ranks started round-robin",
+        "program | round-robin, s | by default, s | round-robin / default",
     );
-    let mut foretold = Table::new(
-        "Foretold speeds",
-        "program | in turn, foretold | in turn, measured | fewest bytes, foretold | fewest bytes, measured",
+    let mut predicted = Table::new(
+        "Predicted speeds",
+        "program | round-robin, predicted | round-robin, measured | fewest bytes, predicted | fewest bytes, measured",
     );
     for case in runs.cases() {
         let seconds = |way| seconds(&runs, case, way);
@@ -104,15 +104,15 @@ pub(crate) fn programs(runs: &str, notes: &str) -> io::Result<Vec<Table>> {
                 speed(TURN, TURN_DEFAULT)
             ));
         }
-        foretold.row(&format!(
+        predicted.row(&format!(
             "{case} | {} | {} | {} | {}",
-            note("foretold in turn"),
+            note("predicted round-robin"),
             speed(ALONE, TURN),
-            note("foretold by bytes"),
+            note("predicted by bytes"),
             speed(ALONE, BYTES)
         ));
     }
-    let all = [times, bytes, turn, foretold];
+    let all = [times, bytes, turn, predicted];
     Ok(all.into_iter().filter(|table| !table.rows.is_empty()).collect())
 }
 
@@ -128,7 +128,7 @@ mod tests {
                 .map(|(way, time)| run(way, time))
                 .concat();
         let runs = runs + "SNAP|default|differs\nSNAP|turn-default|fails\n";
-        let notes = "SNAP|links|20mbit\nSNAP|found|squares are 2.00 times as fast\nSNAP|foretold in turn|0.95\n";
+        let notes = "SNAP|links|20mbit\nSNAP|found|squares are 2.00 times as fast\nSNAP|predicted round-robin|0.95\n";
         let tables = programs(&runs, notes).unwrap();
         let rows: Vec<String> =
             tables.iter().flat_map(|table| &table.rows).map(|row| row.join(" | ")).collect();

@@ -57,8 +57,8 @@ pub(crate) fn bars(exchanges: &[Exchange]) -> String {
         .set("role", "img")
         .add(Title::new(TITLE))
         .add(Description::new().add(Words::new(
-            "Bars for each grid and size of a face: ranks dealt round-robin, ranks in blocks, and as Cartograph places \
-             them; shorter is faster. The same figures are in the table of the page.",
+            "Bars for each grid and size of a face: ranks round-robin, ranks in blocks, and as placed by \
+             Cartograph; shorter is faster. The same figures are in the table of the page.",
         )))
         .add(Style::new(STYLE))
         .add(
