@@ -1,5 +1,4 @@
-//! The pages: every one is in the book, every link leads somewhere, every picture has a description. And the first words of
-//! doc comments.
+//! The pages: every one is in the book, every link leads somewhere, every picture has a description.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -26,7 +25,7 @@ fn pages() -> BTreeMap<String, String> {
     files("md")
 }
 
-/// A text without what is code.
+/// A text without code.
 fn prose(text: &str) -> String {
     let mut prose = String::new();
     let mut fenced = false;
@@ -103,7 +102,7 @@ fn fault(from: &Path, link: &str) -> Option<String> {
     }
 }
 
-/// All pages below a directory, but for what is built and what is hidden.
+/// All pages below a directory, except in build directories and hidden ones.
 fn markdown(directory: &Path, files: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap()) {
         let (path, name) = (entry.path(), entry.file_name());
@@ -225,49 +224,4 @@ fn pages_are_short() {
     let count = |text: &String| text.split_whitespace().filter(is_word).count();
     let words: usize = pages().values().map(count).sum();
     assert!(words <= 20_000, "the pages have {words} words");
-}
-
-/// The first lines of a Rust file's doc comments that begin with neither a noun phrase nor a verb.
-fn badly_begun(text: &str) -> Vec<&str> {
-    const WORDS: [&str; 7] = ["What", "How", "Whether", "Where", "Which", "Those", "There"];
-    let mut begun = false;
-    let is_bad = |line: &&str| {
-        let line = line.trim_start();
-        let text = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"));
-        let first = text.is_some() && !begun;
-        begun = text.is_some();
-        let word = text.and_then(|text| text.split_whitespace().next()).unwrap_or_default();
-        first && WORDS.contains(&word)
-    };
-    text.lines().filter(is_bad).collect()
-}
-
-/// The Rust files below a directory, but for what is built.
-fn sources(directory: &Path, files: &mut Vec<PathBuf>) {
-    for path in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
-        if path.is_dir() && !path.ends_with("target") {
-            sources(&path, files);
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-}
-
-#[test]
-fn doc_comments_begin_with_a_noun_or_a_verb() {
-    let mut files = Vec::new();
-    for directory in ["cli", "core", "lab", "preload", "record", "src", "tests", "traffic", "world"]
-    {
-        sources(Path::new(directory), &mut files);
-    }
-    let texts = files.iter().map(|file| (file, fs::read_to_string(file).unwrap()));
-    let faults: Vec<String> = texts
-        .flat_map(|(file, text)| {
-            let found = badly_begun(&text).into_iter();
-            found.map(|line| format!("{}: {}", file.display(), line.trim())).collect::<Vec<_>>()
-        })
-        .collect();
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-    let text = "/// The sum.\n/// What is more.\nfn a() {}\n    /// How many.\nfn b() {}\n//! Where it is.\n";
-    assert_eq!(badly_begun(text), ["    /// How many.", "//! Where it is."]);
 }
