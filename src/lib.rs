@@ -1,4 +1,4 @@
-//! Cartograph: the process-topology chapter of MPI as a library of its own.
+//! Cartograph: the process-topology chapter of MPI as a separate library.
 //!
 //! Layers, each importing only those before it:
 //!

@@ -16,7 +16,7 @@ use crate::host::{Result, comm, map};
 use crate::topology::{Edges, Error, as_dist_graph, dist_graph::check_not_negative};
 
 export! {
-    /// Makes a communicator with a distributed graph of which every process gives its own edges.
+    /// Makes a communicator with a distributed graph; every process passes its own edges.
     /// MPI 4.1, 8.5.4. Collective.
     fn MPI_Dist_graph_create_adjacent(
         comm_old: MPI_Comm,

@@ -55,9 +55,8 @@ macro_rules! export {
 /// ```
 ///
 /// `cart_rank` is the body, an `unsafe fn` that has the topology (or, with `ByKind`, only its kind) in place of `comm`.
-/// It may be called twice: first with what the cache knows, inlined here. Only where that gives no answer is it called
-/// again, with the answer of the host, and errors are raised. So a query that is answered calls nothing and keeps
-/// nothing for a call.
+/// It may be called twice: first with the cached topology, inlined here. Only if the cache has none is it called again,
+/// with the topology from the host, and errors are raised. So a cached query calls nothing and saves no registers.
 macro_rules! query {
     ($(
         $(#[$doc:meta])*

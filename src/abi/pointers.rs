@@ -178,7 +178,7 @@ pub(super) fn as_kind<'a, T>(
     pick(found.map(|attached| &*attached.topology))
 }
 
-/// The answer of `body` to what was found on `comm`.
+/// The result of `body` for the topology of `comm`.
 pub(crate) fn answer<F, T>(
     comm: MPI_Comm,
     found: Result<F>,

@@ -3,8 +3,8 @@
 /// Exports a procedure under the names that Fortran compilers give it: `x_` and `x__`, each also with
 /// the `p` of the profiling interface.
 ///
-/// Names without an underscore, `x` and `X`, are left to the host, whose procedures call the C names: a program may have
-/// C functions of its own that are called so, as R's Rmpi has, and a preloaded library would take them over.
+/// Names without an underscore, `x` and `X`, are left to the host, whose procedures call the C names: a program may
+/// define C functions with these names, as R's Rmpi does, and a preloaded library would replace them.
 ///
 /// ```text
 /// fn mpi_cart_rank | MPI_Cart_rank(comm: *const Fint, ...) raising on comm {

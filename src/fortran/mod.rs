@@ -2,11 +2,10 @@
 //!
 //! Fortran's INTEGER is C's int, so arrays need no conversion: Cartograph is not for programs
 //! whose INTEGER is of another size. A LOGICAL that comes in is true unless it is 0, as in the
-//! bodies themselves; arrays of them are only read, for compilers may have them in memory that
-//! cannot be written. Handles are numbers.
+//! bodies themselves; arrays of them are only read, since they may be in read-only memory. Handles are numbers.
 //!
-//! `include 'mpif.h'`, `use mpi` and `use mpi_f08` all arrive here or at the C names: no host has a
-//! way into its own topology functions that goes past both.
+//! `include 'mpif.h'`, `use mpi` and `use mpi_f08` all arrive here or at the C names: no host reaches its own topology
+//! functions in any other way.
 
 #![allow(clippy::too_many_arguments, reason = "the standard's signatures")]
 

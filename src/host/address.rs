@@ -1,4 +1,4 @@
-//! The address of a process' node in the network: what Slurm tells its tasks, and what a file of the user's says
+//! The network address of a process's node: from Slurm's variables, and from a file of the user
 //! of its host.
 
 use std::ffi::{CStr, c_int};
@@ -18,7 +18,7 @@ const NAME_BYTES: usize = 64;
 /// The length in words of what a process sends about its node's address: that by Slurm, and the host's name.
 pub(super) const WORDS: usize = address::WORDS + NAME_BYTES / size_of::<c_int>();
 
-/// The knowledge of this process about its node's address, as words. Reads the environment once per process.
+/// This process's information about its node's address, as words. Reads the environment once per process.
 pub(super) fn of_this_process() -> [c_int; WORDS] {
     static WORDS_OF_THIS: OnceLock<[c_int; WORDS]> = OnceLock::new();
     *WORDS_OF_THIS.get_or_init(|| {
@@ -41,7 +41,7 @@ pub(super) fn host_of(words: &[c_int]) -> String {
     String::from_utf8_lossy(&name[..end]).into_owned()
 }
 
-/// The node's name for Slurm, if Slurm has started this very process: mpiexec may pass on what it was told itself.
+/// The node's name in Slurm, if Slurm started this process: mpiexec may pass on the variables of its own node.
 fn node_name() -> Option<String> {
     let word = |name| set(name).map(|value| value.to_string_lossy().into_owned());
     // SAFETY: asks the host for its state, which is allowed at any time.
@@ -51,7 +51,7 @@ fn node_name() -> Option<String> {
     word("SLURMD_NODENAME").filter(|name| started && name.len() <= NAME_BYTES)
 }
 
-/// The name of the host, as the kernel has it; empty if it tells none.
+/// The host name from the kernel; empty if there is none.
 fn host_name() -> String {
     let mut name = [0u8; 256];
     // SAFETY: the buffer has this length.

@@ -26,8 +26,8 @@ pub(super) fn incompatible_program() -> Option<&'static IncompatibleProgram> {
     })
 }
 
-/// Returns whether the calling program [mends the pairing of blocks itself](Known::PairsItself), as
-/// [`incompatible_program`], and what it does.
+/// What the calling program does if it [corrects the pairing of blocks itself](Known::PairsItself), found as in
+/// [`incompatible_program`].
 pub(super) fn pairs_itself() -> Option<&'static str> {
     find(|known| match known {
         Known::PairsItself(what) => Some(what),
@@ -70,7 +70,7 @@ fn called_from(address: *const c_void) -> Option<Known> {
 fn loaded_from(address: *const c_void) -> Option<libc::Dl_info> {
     // SAFETY: all fields may be zero.
     let mut found: libc::Dl_info = unsafe { std::mem::zeroed() };
-    // SAFETY: any address will do; a place for the answer.
+    // SAFETY: any address will do; a place for the result.
     (unsafe { libc::dladdr(address, &raw mut found) } != 0).then_some(found)
 }
 

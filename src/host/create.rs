@@ -38,9 +38,9 @@ pub(crate) fn publish(made: Created<HostComm>, old: &HostComm, place: *mut MPI_C
     Ok(())
 }
 
-/// Gives a new communicator its topology, and tells the host its neighbors if any collectives are to be the host's own,
-/// which all processes agreed on; then the communicator may become another one. On failure the communicator is freed.
-/// `old` is the communicator that it was made on, if it has the same processes with the same ranks.
+/// Gives a new communicator its topology, and declares its neighbors to the host if all processes agreed on native
+/// collectives; then the communicator may become another one. On failure the communicator is freed. `old` is the
+/// communicator that it was made on, if it has the same processes with the same ranks.
 fn attach(
     mut comm: HostComm,
     topology: Topology,
@@ -52,7 +52,7 @@ fn attach(
     keep(comm, attached).map(|(comm, ())| comm)
 }
 
-/// Does what is collective first: where a local call fails on one process alone, the others wait for nothing.
+/// Makes collective calls first: if a local call fails on one process, no other process waits.
 fn attach_to(
     comm: &mut HostComm,
     topology: Topology,
@@ -86,7 +86,7 @@ fn attach_to(
 /// Makes the private communicator of a new topology, or takes the one of others that were made on `old`. Collective.
 fn make_private(comm: &HostComm, old: Option<MPI_Comm>) -> Result<Option<Private>> {
     match old {
-        // What a process alone sends to itself has no tags.
+        // Messages of a single process to itself have no tags.
         Some(old) if comm.size()? > 1 => Private::of_several(old, comm),
         _ => Ok(comm.private().map(Private::of_one)),
     }

@@ -45,7 +45,7 @@ pub(super) fn add<'a>(
     layout.without_idle_levels()
 }
 
-/// The CPUs that this process may use; none if Linux does not tell.
+/// The CPUs that this process may use; none if Linux does not list them.
 fn bound_to() -> Vec<usize> {
     /// More CPUs than Linux can be built for.
     const MOST: usize = 1 << 16;

@@ -43,7 +43,7 @@ impl HostComm {
         Ok(())
     }
 
-    /// One message each way, of lengths that both sides know. `None` is `MPI_PROC_NULL`.
+    /// One message in each direction, with lengths that both sides know. `None` is `MPI_PROC_NULL`.
     fn swap<T>(
         &self,
         (to, send): (Option<c_int>, &[T]),
@@ -222,7 +222,7 @@ impl Comm for HostComm {
 
     fn machine(&self, known: bool) -> Result<Option<Arc<Machine>>> {
         match known {
-            // Others are told by rank 0, so it must not fail alone.
+            // Others learn this from rank 0, so it must not fail alone.
             true if self.rank()? == 0 => {
                 let known = machine::known(self).unwrap_or(None);
                 Ok(known.map(|runs| Arc::new(runs.machine())))

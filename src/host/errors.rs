@@ -144,7 +144,7 @@ impl Codes {
     }
 }
 
-/// The codes in use, and how often such were made.
+/// The codes in use, and how many were created.
 ///
 /// MPICH does not guard its tables of texts against its own threads, so this lock is held while
 /// they are used. It is a leaf: what is called under it waits for no other thread and calls nothing back.

@@ -1,4 +1,4 @@
-//! Checks that the MPI that answers is of the kind that this library was built for.
+//! Checks that the loaded MPI is of the kind for which this library was built.
 
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::eprint::eprint_line;
 use super::sys;
 
-/// Ends the process with a message if the MPI that answers is of another family than the one that
+/// Ends the process with a message if the loaded MPI is of another family than the one that
 /// this library was built for: with another size of handles every later call would crash.
 pub(crate) fn check_family() {
     static CHECKED: AtomicBool = AtomicBool::new(false);
@@ -24,7 +24,7 @@ pub(crate) fn check_family() {
     }
 }
 
-/// The family built for and the one that answers, if they are known and differ.
+/// The family built for and that of the loaded MPI, if they are known and differ.
 fn mismatch() -> Option<[sys::cg_family; 2]> {
     // SAFETY: a constant of the shim.
     let families = [unsafe { sys::cg_family_built }, running()];

@@ -1,9 +1,9 @@
-//! The nodes of processes: asked of the host by the first constructor that needs them, and kept.
+//! The nodes of processes: the first constructor that needs them asks the host, and keeps them.
 //!
-//! A constructor that may move processes, or that is reported on, asks all processes of its communicator; nothing is
-//! ever sent for it elsewhere. Each of them keeps the answer with the communicator, because `MPI_Cart_map` is local,
-//! and with `MPI_COMM_WORLD` where that has the same processes. The layout of `MPI_COMM_WORLD` gives that of every part
-//! of it. `CARTOGRAPH_LAYOUT` gives a layout without any communication.
+//! A constructor that may reorder, or that is reported, asks all processes of its communicator; no other function sends
+//! messages for this. Each process keeps the result with the communicator, because `MPI_Cart_map` is local, and with
+//! `MPI_COMM_WORLD` where that has the same processes. The layout of `MPI_COMM_WORLD` gives that of every part of it.
+//! `CARTOGRAPH_LAYOUT` gives a layout without any communication.
 
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::c_int;
@@ -29,7 +29,7 @@ pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     if comm.size()? == 1 {
         return Ok(Some(Arc::new((&Machine::one_node(1)).into())));
     }
-    // A program of sessions alone may outlive the host's keys, so there nothing is kept.
+    // A program that uses only sessions may outlive the host's keys, so it keeps nothing.
     if !is_active() {
         return Ok(None);
     }
@@ -97,7 +97,7 @@ pub(super) fn gather(comm: &HostComm) -> Result<Option<Machine>> {
 /// report.
 static HOSTS: Mutex<BTreeMap<c_int, String>> = Mutex::new(BTreeMap::new());
 
-/// The list of the nodes' names, in the order of the layout; `None` if one is not known or is not its node's alone.
+/// The list of the nodes' names, in the order of the layout; `None` if one is unknown or belongs to several nodes.
 pub(super) fn host_list(comm: &HostComm, layout: &Machine) -> Option<String> {
     let ranks = ranks_in_world(comm).ok()??;
     let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -138,7 +138,7 @@ const WORDS: usize = 4 + domain::WORDS + address::WORDS;
 /// The index of the first word of the address.
 const ADDRESS: usize = 4 + domain::WORDS;
 
-/// The word for a process without a rank in `MPI_COMM_WORLD`.
+/// The value for a process without a rank in `MPI_COMM_WORLD`.
 const NOWHERE: c_int = -1;
 
 impl ProcessLocation {
@@ -150,9 +150,9 @@ impl ProcessLocation {
         if code == sys::CG_ABSENT {
             return Ok(None);
         }
-        // A process that fails alone says so in what is gathered: others wait for it there.
+        // A process that fails reports it in the gather, since others wait for it there.
         let node = (code == sys::CG_SUCCESS).then_some(node as u64);
-        // SAFETY: a communicator of the program, and a world that is there.
+        // SAFETY: a communicator of the program, and an existing world.
         let rank = is_active().then(|| unsafe { sys::cg_rank_in_shared_world(comm.0) });
         let rank_in_world = rank.filter(|rank| *rank != sys::CG_UNDEFINED);
         let (domains, address) = (domain::of_this_process(), address::of_this_process());
@@ -186,7 +186,7 @@ struct GatheredLayout {
 }
 
 impl GatheredLayout {
-    /// `None` if the host has failed somewhere. It needs memory for every process, here on rank 0 alone.
+    /// `None` if the host has failed somewhere. It needs memory for every process, here on rank 0 only.
     fn read(words: &[c_int]) -> Option<Self> {
         let places = || words.chunks_exact(WORDS);
         if places().any(|place| place[0] == 0) {

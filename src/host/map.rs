@@ -1,4 +1,4 @@
-//! The settings of the program and the user for constructors, and the answers of the `MPI_*_map` functions.
+//! The settings of the program and the user for constructors, and the results of the `MPI_*_map` functions.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::Once;

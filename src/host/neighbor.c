@@ -32,7 +32,7 @@ int cg_makes_communicators_at_once(void)
 #endif
 }
 
-/* Has errors on a communicator returned only, and whether it does: another thread may be told of one meanwhile. */
+/* Makes errors on a communicator return only; false on failure. Another thread may get an error meanwhile. */
 static int begin_quiet(MPI_Comm comm, MPI_Errhandler *handler)
 {
     int is_quiet = PMPI_Comm_get_errhandler && PMPI_Errhandler_free && !cg_threads_may_meet()

@@ -37,7 +37,7 @@ fn now() -> String {
     // SAFETY: all fields may be zero.
     let mut parts: libc::tm = unsafe { std::mem::zeroed() };
     let mut text = [0 as c_char; 32];
-    // SAFETY: places for the answers, and a text that ends with zero, as the buffer does if nothing is written.
+    // SAFETY: places for the results, and a zero-terminated text, as the buffer is if nothing is written.
     let text = unsafe {
         libc::gmtime_r(&raw const seconds, &raw mut parts);
         libc::strftime(

@@ -62,7 +62,7 @@ impl Output {
         }))
     }
 
-    /// Writes what is new. If the file cannot be written, a message says so, and everything goes to stderr.
+    /// Writes the new parts. If the file cannot be written, prints a message, and everything goes to stderr.
     pub(super) fn write(&self, report: &Report, is_last: bool) {
         let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &mut *place {
@@ -88,7 +88,7 @@ impl Output {
         if let Destination::Json { path, written } = &mut *place {
             let text = report.json() + "\n";
             let hash = hash_of(&text);
-            // Where nothing is new, nothing can be left half-way by a process that is ended right here.
+            // If nothing is new, a process that is killed here leaves no incomplete file.
             if *written == Some(hash) {
                 return;
             }
@@ -113,7 +113,7 @@ impl Output {
                 Err(error) => *place = give_up(path, &error),
             }
         }
-        // At once, so that lines of other processes do not come between. If it fails, that cannot be told any more.
+        // In one write, so that lines of other processes do not come between. A failure cannot be reported any more.
         let _ = io::stderr().write_all(text.as_bytes());
     }
 }
@@ -177,8 +177,7 @@ fn append(path: &Path, begun: bool, text: &str) -> io::Result<()> {
     options.create(true).custom_flags(flags).open(path)?.write_all(text.as_bytes())
 }
 
-/// Writes a file that is not there yet: `path`, or `path` with a number before its extension. One that cannot be written
-/// whole is taken away again.
+/// Writes a new file: `path`, or `path` with a number before its extension. An incomplete file is removed.
 fn write_new(path: &Path, text: &str) -> io::Result<PathBuf> {
     let mut number = 1;
     loop {
@@ -223,7 +222,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     written
 }
 
-/// A report is written to a file of its own, never through a link, to a device or to a pipe.
+/// A report is written to a regular file, never through a link, to a device or to a pipe.
 fn check_place(path: &Path) -> io::Result<()> {
     match fs::symlink_metadata(path) {
         Ok(there) if there.is_symlink() => {

@@ -5,7 +5,7 @@
 #pragma weak PMPI_Unpack
 #pragma weak PMPI_Type_size
 
-/* A minimal host has neither; there cg_can_pack says so, and nobody asks for the type. */
+/* A minimal host has neither; there cg_can_pack is false, and the type is never used. */
 #ifdef MPI_PACKED
 const MPI_Datatype cg_packed = MPI_PACKED;
 #else

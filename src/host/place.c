@@ -1,4 +1,4 @@
-/* The host's functions that tell where processes run, and those of info objects. All of them are
+/* The host's functions for the location of processes and for info objects. All of them are
  * optional: weak references, as in shim.c. */
 #include "cartograph_host.h"
 

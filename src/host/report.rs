@@ -1,6 +1,6 @@
 //! Reports of what was done, collected on `MPI_COMM_SELF` and written as it comes.
 //!
-//! Each process tells what it knows itself, and nothing is sent for it: others may not have this library.
+//! Each process reports what it knows itself, and nothing is sent for it: others may not have this library.
 //! The host frees the collection at the start of `MPI_Finalize`, where the numbers are brought up to date.
 
 use std::ffi::{c_int, c_void};
@@ -32,7 +32,7 @@ use crate::topology::{Topology, TopologySummary};
 /// The [`Collector`] of a process.
 static COLLECTOR: Key = Key::new(no_copy, finish);
 
-/// A topology was created, which this process or another tells of.
+/// A topology was created, which this process or another reports.
 static HAS_CREATED: AtomicBool = AtomicBool::new(false);
 
 /// A longer first line is that of another file than a profile.
@@ -48,7 +48,7 @@ struct Collector {
 }
 
 impl Collector {
-    /// Does something with the report, and writes it if there is something to tell by now.
+    /// Does something with the report, and writes it if due.
     fn tell(&self, act: impl FnOnce(&Report) -> bool) {
         if act(&self.report) {
             self.learn_job();
@@ -135,9 +135,9 @@ pub(crate) fn add(
     });
 }
 
-/// Reports once a job that a mapping which was rejected as risky may gain much. To programs of `cartograph exec` alone,
-/// which sets `CARTOGRAPH_MPI`, where no report tells it; in the runs of `cartograph tune`, which is what the line
-/// advises, `CARTOGRAPH_CLOCK` is set, and where its finding is used, `CARTOGRAPH_PROFILE`.
+/// Prints once per job that a mapping that was rejected as risky could gain much. Only under `cartograph exec`, which
+/// sets `CARTOGRAPH_MPI`, and without a report. The line recommends `cartograph tune`, so it is not printed in its runs,
+/// which set `CARTOGRAPH_CLOCK`, or with its profiles, which set `CARTOGRAPH_PROFILE`.
 fn say_if_missed(function: &str, placement: &Placement) {
     static SAID: Once = Once::new();
     let is_told = matches!(Settings::get().report, Some(Target::Stderr | Target::File(_)));
@@ -164,8 +164,8 @@ fn ordered_world() -> Option<String> {
 
 /// Tells once, after `MPI_Finalize`, that rank 0 has created no topology, if a report is asked for: nobody else does.
 ///
-/// No function of ours may have been called, so the process itself says when it ends; or the library for every MPI
-/// does, which loads this one then. MPI answers no more, so the rank is what the launcher says.
+/// None of our functions may have been called, so this runs when the process ends, or the library for every MPI, which
+/// then loads this one, calls it. MPI can no longer be called, so the rank comes from the launcher.
 fn tell_of_nothing() {
     static TOLD: AtomicBool = AtomicBool::new(false);
     // SAFETY: asks the host for its state, which is allowed at any time.
@@ -206,7 +206,7 @@ static AT_EXIT: extern "C" fn() = {
     at_exit
 };
 
-/// The way in which this job was started, for a rank file that places it.
+/// How this job was started, for a rank file that places it.
 fn launch(comm: &HostComm, layout: &Machine) -> Launch {
     let processes = HostComm::world().size().unwrap_or(0);
     let hosts = machine::host_list(comm, layout);

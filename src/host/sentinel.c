@@ -35,7 +35,7 @@ void cg_weights_sentinels(const void *found[CG_WEIGHTS_SENTINELS])
 /* ---- Fortran ---- */
 
 /* SENTINEL(name, ...) defines a function that writes the addresses of one of Fortran's sentinels, of which
- * some hosts have several, and null for what is not there. */
+ * some hosts have several, and null for missing ones. */
 enum { SPELLINGS = CG_FORTRAN_WEIGHTS_SENTINELS / 2 };
 
 #if defined(OPEN_MPI)
@@ -62,7 +62,7 @@ SENTINEL(bottom, mpi_fortran_bottom, MPI_FORTRAN_BOTTOM)
 
 #elif defined(SMPI_H)
 
-/* SMPI's are variables of its own, and its mpif.h has none for weights. */
+/* SMPI's are variables, and its mpif.h has none for weights. */
 #define SENTINEL(name, variable)                                                                    \
     extern int variable __attribute__((weak));                                                     \
     static void name(const void *found[SPELLINGS])                                                 \

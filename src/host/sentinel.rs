@@ -42,8 +42,7 @@ impl<const N: usize> Sentinels<N> {
             && self.all.iter().any(|one| one.load(Ordering::Relaxed) == address)
     }
 
-    /// Asks `find` for all; null is a sentinel of its own in C (SMPI's `MPI_UNWEIGHTED`), and what is not
-    /// there in Fortran.
+    /// Asks `find` for all; null is a sentinel in C (SMPI's `MPI_UNWEIGHTED`), and marks a missing one in Fortran.
     fn learn(&self, find: unsafe extern "C" fn(*mut *const c_void), with_null: bool) {
         let mut found = [ptr::null(); N];
         // SAFETY: an array of the length that the function is declared with.

@@ -31,13 +31,13 @@ pub(crate) enum Target {
     Stderr,
     /// To a file with this absolute path; as JSON if its name ends in `.json`.
     File(PathBuf),
-    /// To a file whose name a pattern gives, one for each job: a line of JSON by rank 0 alone, for those who collect
-    /// the reports of all jobs. What fails is not told to the user, who has not asked for it.
+    /// To a file named by a pattern, one for each job: a line of JSON by rank 0, for sites that collect the reports of
+    /// all jobs. Failures are silent, since the user has not requested the report.
     Site(PathBuf, Origin),
 }
 
 impl Target {
-    /// The origin of the report, if it is to tell that.
+    /// The origin of the report, if it includes one.
     pub(super) fn origin(&self) -> Option<&Origin> {
         match self {
             Self::Site(_, origin) => Some(origin),

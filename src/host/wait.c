@@ -1,7 +1,8 @@
-/* Waiting for requests of the library's own. What goes wrong in a wait MPICH 4.0 tells MPI_COMM_WORLD, whatever
- * communicator the request is of, and so does Open MPI of collectives; others tell MPI_COMM_SELF. But it is for the handler
- * of the program's communicator. So the handlers there are replaced meanwhile by one that remembers. Other threads could
- * meet that one: where there can be any, messages are received by calls instead, which tell their communicator. */
+/* Waiting for the library's requests. MPICH 4.0 reports errors of a wait to MPI_COMM_WORLD, whatever the request's
+ * communicator, and so does Open MPI for collectives; others report them to MPI_COMM_SELF. But the error belongs to the
+ * handler of the program's communicator. So the handlers there are temporarily replaced by one that remembers the error.
+ * Other threads could trigger it: if there can be any, messages are received with calls instead, which report to their
+ * communicator. */
 #include "cartograph_host.h"
 
 #pragma weak PMPI_Wait
@@ -38,7 +39,7 @@ int cg_receives_are_calls(void)
     return cg_requests_keep_datatypes() && cg_threads_may_meet();
 }
 
-/* On SMPI all processes are one, of which each waits on a stack of its own. */
+/* On SMPI all ranks share one process, and each waits on its own stack. */
 static int can_replace(void)
 {
     return cg_family_built != CG_FAMILY_SMPI && PMPI_Comm_create_errhandler && PMPI_Comm_get_errhandler
@@ -66,7 +67,7 @@ static void take_relay(void)
         }
 }
 
-/* Who is told of a message of the process to itself that is too long? */
+/* Which communicator gets the error for a message of the process to itself that is too long? */
 static int told_of_a_long_message(MPI_Comm ours)
 {
     MPI_Request requests[2];
@@ -85,7 +86,7 @@ static int told_of_a_long_message(MPI_Comm ours)
 
 void cg_begin_waits(MPI_Comm ours)
 {
-    /* Open MPI tells the communicator of a message. */
+    /* Open MPI reports to the communicator of a message. */
     int where = ours == MPI_COMM_NULL ? BOTH : cg_requests_keep_datatypes() ? told_on : 0;
     was_told = 0;
     if (!where || !can_replace())

@@ -17,7 +17,7 @@ unsafe impl Sync for Group {}
 impl Group {
     /// The group of a communicator. O(1) where the host shares groups between communicators.
     pub(in crate::host) fn of(comm: MPI_Comm) -> Self {
-        // SAFETY: a communicator on which the host is in a call of its own.
+        // SAFETY: a communicator on which the host is in a call.
         Self(unsafe { sys::cg_group_of(comm) })
     }
 

@@ -23,12 +23,12 @@ pub(in crate::host) type Copy = unsafe extern "C" fn(
     *mut c_int,
 ) -> c_int;
 
-/// The way in which a key is given up.
+/// How a key is released.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::host) enum Retirement {
-    /// Back to the host, which is there.
+    /// Freed through the active host.
     Freed,
-    /// Without a word, where the host may have ended.
+    /// Forgotten, since the host may have ended.
     Abandoned,
 }
 
@@ -60,7 +60,7 @@ impl Key {
         (number != sys::CG_KEYVAL_INVALID).then_some(number)
     }
 
-    /// The key's number. Two threads may both make one; the second gives its own back.
+    /// The key's number. Two threads may both create one; the second frees its key.
     fn make(&self) -> Result<c_int> {
         if let Some(number) = self.made() {
             return Ok(number);

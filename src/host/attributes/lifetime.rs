@@ -1,8 +1,8 @@
 //! The lifetime of our keys.
 //!
-//! A host may end with its world or its last session and start again with another session, and then give the
-//! number of a key of ours to someone else. So without a world a key goes with the last of its attributes,
-//! and the next function that needs one makes another. A world does not come again: with it keys stay until it ends.
+//! A host may end with its world or its last session and start again with another session, and then give the number of
+//! our key to other code. So without a world a key goes with the last of its attributes, and the next function that needs
+//! one makes another. MPI_COMM_WORLD is not re-created, so with a world keys stay until it ends.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -18,7 +18,7 @@ use crate::host::{HostComm, errors, family};
 /// Carried by `MPI_COMM_SELF`, so that the host says when the world ends.
 static HOOK: Key = Key::new(no_copy, world_ends);
 
-/// The world is there, or was not seen to end.
+/// The world exists, or its end was not seen.
 const BEFORE: u8 = 0;
 /// The world has ended, and communicators with attributes of ours were left.
 const LEFT: u8 = 1;
@@ -113,10 +113,10 @@ fn nothing_is_live() {
         unsafe { [sys::cg_world_is_initialized() != 0, sys::cg_is_active() != 0] };
     match STATE.load(Ordering::Relaxed) {
         BEFORE if is_active => {}
-        // A program of sessions alone frees communicators while the host is there.
+        // A program that uses only sessions frees communicators while the host is active.
         BEFORE if !world_was_there => retire(Retirement::Freed),
         AFTER => retire(Retirement::Freed),
-        // It may be that the host itself frees what was left, in MPI_Finalize, and answers no more.
+        // The host may be freeing the remaining communicators in MPI_Finalize, and may not be called any more.
         _ => {
             STATE.store(AFTER, Ordering::Relaxed);
             retire(Retirement::Abandoned);

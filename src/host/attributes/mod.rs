@@ -52,7 +52,7 @@ pub(crate) struct TopologyAttribute {
     /// A communicator of the same processes for our own messages, once it is made; `None` inside if the host has no
     /// room for it. It is not shared: calls on a communicator and on its duplicate may come in any order.
     private: OnceLock<Option<Private>>,
-    /// True if messages may be under way on the private communicator that no call waits for.
+    /// True if messages may be in flight on the private communicator that no call waits for.
     spoilt: AtomicBool,
     /// The data that neighborhood collectives [keep](Self::kept) here, if there were any.
     kept: OnceLock<Box<dyn Any>>,
@@ -130,12 +130,12 @@ impl TopologyAttribute {
         freed.and(self.of_next.release())
     }
 
-    /// Messages are left under way on the private communicator, where a later collective could take them for its own.
+    /// Messages are left in flight on the private communicator, where a later collective could receive them.
     pub(crate) fn spoil(&self) {
         self.spoilt.store(true, Ordering::Relaxed);
     }
 
-    /// Returns whether some were [left](Self::spoil).
+    /// True if messages were [left](Self::spoil).
     #[inline]
     pub(crate) fn is_spoilt(&self) -> bool {
         self.spoilt.load(Ordering::Relaxed)
@@ -162,7 +162,7 @@ impl TopologyAttribute {
         Some(Self { copied_from: Some(Group::of(comm)), combine: self.combine, ..copy })
     }
 
-    /// Returns whether this is the topology of `comm`: the same on all its processes.
+    /// True if this is the topology of `comm`, on all its processes alike.
     fn fits(&self, comm: MPI_Comm) -> Result<bool> {
         if self.rank() == UNKNOWN {
             let of_comm = HostComm(comm);
@@ -176,14 +176,14 @@ impl TopologyAttribute {
 }
 
 /// Returns whether a private communicator is made with the first blocking collective rather than with the topology. On
-/// hosts that make any two communicators in turn a process would wait for others there that it need not wait for.
+/// hosts that create communicators one at a time, a collective would wait for unrelated creations.
 pub(super) fn makes_late() -> bool {
     // SAFETY: asks the host which it is.
     unsafe { sys::cg_makes_communicators_at_once() != 0 }
 }
 
-/// The attribute of a new communicator: its topology, as this process of it sees it, which the host was told or not, and its
-/// private communicator if there is one already.
+/// The attribute of a new communicator: its topology as seen by this process, whether the host has it too, and its
+/// private communicator if it exists already.
 pub(super) fn prepare(
     comm: &HostComm,
     topology: Topology,

@@ -1,4 +1,4 @@
-//! Private communicators: of the processes of a topology, for messages of ours, so that none meets one of the program's.
+//! Private communicators: they have the processes of a topology, and keep our messages apart from the program's.
 //!
 //! On hosts where they are made with the topology, topologies of all processes of `MPI_COMM_WORLD`, or of a communicator that
 //! has a topology, share one. It is kept with that communicator, and each of the topologies has tags of its own. All
@@ -123,7 +123,7 @@ impl Private {
         mem::forget(self.shared);
     }
 
-    /// Gives it up. Collective where no other topology has it.
+    /// Releases it. Collective if no other topology uses it.
     pub(in crate::host) fn free(self) -> Result {
         match self.shared {
             None => HostComm(self.comm).free(),

@@ -137,7 +137,7 @@ fn keyval() -> Result<Option<c_int>> {
 }
 
 thread_local! {
-    /// The arrays whose end the host told this thread last.
+    /// The arrays that the host released last on this thread.
     static PARKED: Cell<Option<[Vec<MPI_Datatype>; 2]>> = const { Cell::new(None) };
 }
 

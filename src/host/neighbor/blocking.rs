@@ -78,7 +78,7 @@ pub(super) fn exchange(
     }
 }
 
-/// One message each way.
+/// One message in each direction.
 fn send_receive(
     private: &Private,
     (to, send): (&End, &Side<impl Fn(usize) -> Block>),
@@ -106,7 +106,7 @@ fn send_receive(
     })
 }
 
-/// Requests under way, and the datatypes that were made for them.
+/// Pending requests, and the datatypes made for them.
 struct Pending<'a> {
     of: &'a Neighborhood<'a>,
     private: &'a Private,
@@ -149,7 +149,7 @@ impl Pending<'_> {
         started
     }
 
-    /// Receives all messages in turn, also where one fails.
+    /// Receives all messages one after another, even if one fails.
     #[cold]
     fn receive(&mut self, receives: &[End], receive: &Side<impl Fn(usize) -> Block>) -> Result {
         let (mut first, mut was_received) = (Ok(()), 0);
@@ -167,7 +167,7 @@ impl Pending<'_> {
             let code = unsafe {
                 sys::cg_recv(address, count, datatype, end.rank, tag, comm, &raw mut was_received)
             };
-            // A later collective would take it for its own.
+            // A later collective would receive it.
             if was_received == 0 {
                 self.of.attached.spoil();
             }

@@ -59,7 +59,7 @@ impl Ends {
             let own = |(to, from): (&End, &End)| Own { send: to.number, receive: from.number };
             to.iter().zip(from).map(own).collect()
         } else {
-            // A graph that is wrong: what has no other end waits for it, as between two processes.
+            // An invalid graph: an edge without its other end waits for it, as between two processes.
             (receive.others, send.others) = (receive.ends.len(), send.ends.len());
             Vec::new()
         };

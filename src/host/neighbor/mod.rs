@@ -140,7 +140,7 @@ pub(crate) enum Operation {
 }
 
 impl Operation {
-    /// Returns whether the standard has all processes send and receive blocks of one size.
+    /// Returns whether the standard requires all processes to send and receive blocks of one size.
     fn is_uniform(self) -> bool {
         matches!(self, Self::Allgather | Self::Alltoall)
     }
@@ -157,13 +157,13 @@ impl Operation {
 /// The kind of a request: nonblocking or persistent.
 #[derive(Clone, Copy)]
 pub(crate) enum Start {
-    /// Nonblocking: it is under way when the call returns.
+    /// Nonblocking: it is pending when the call returns.
     Now,
     /// Persistent, with the info of the call: it waits for `MPI_Start`.
     Later(MPI_Info),
 }
 
-/// The way a collective is to be run.
+/// How a collective runs.
 #[derive(Clone, Copy)]
 pub(crate) enum Run {
     /// To its end.
@@ -249,8 +249,8 @@ impl Neighborhood<'_> {
         self.ends.degree(direction)
     }
 
-    /// The communicator that moves the blocks that the process sends to itself; `None` if there are no such blocks, or
-    /// if these go the way of all others.
+    /// The communicator that moves the blocks that the process sends to itself; `None` if there are no such blocks, or if
+    /// they are sent like all others.
     #[inline]
     fn self_comm(&self) -> Option<HostComm> {
         if self.ends.own().is_empty() { None } else { self.self_comm_with_blocks() }
@@ -272,7 +272,7 @@ impl Neighborhood<'_> {
         self_comm.as_ref().and_then(|self_comm| self_comm.comm())
     }
 
-    /// Returns whether nonblocking and persistent collectives are the host's own.
+    /// Returns whether nonblocking and persistent collectives are native.
     #[inline]
     fn is_by_host(&self) -> bool {
         // A duplicate has what the host's duplicates have.
@@ -307,7 +307,7 @@ impl Neighborhood<'_> {
         }
     }
 
-    /// Makes the request of a collective in the way of the communicator. Collective; waits for no other process.
+    /// Makes the request of a collective by the route of the communicator. Collective; waits for no other process.
     fn start(
         &self,
         send: &Side<impl Fn(usize) -> Block>,
@@ -360,7 +360,7 @@ impl Neighborhood<'_> {
 /// The extent in bytes of a datatype that the host takes.
 fn extent(datatype: MPI_Datatype) -> Result<isize> {
     let (mut lower, mut extent) = (0, 0);
-    // SAFETY: the program's datatype, which the host checks, and two places for the answer.
+    // SAFETY: the program's datatype, which the host checks, and two places for the result.
     check(unsafe { sys::PMPI_Type_get_extent(datatype, &raw mut lower, &raw mut extent) })?;
     Ok(bytes(extent))
 }

@@ -76,7 +76,7 @@ fn host() -> &'static [sys::cg_pairing; sys::CG_PAIRED as usize] {
     static FOUND: OnceLock<[sys::cg_pairing; sys::CG_PAIRED as usize]> = OnceLock::new();
     FOUND.get_or_init(|| {
         let mut found = [sys::CG_PAIRS_BY_DIRECTION; sys::CG_PAIRED as usize];
-        // SAFETY: a place for the answers, by one thread.
+        // SAFETY: a place for the results, by one thread.
         unsafe { sys::cg_find_pairing(found.as_mut_ptr()) };
         found
     })

@@ -82,7 +82,7 @@ struct Pair {
 }
 
 impl Pair {
-    /// Returns whether another block is more of the same at both ends. Blocks whose ends differ stay as they
+    /// True if another block continues this one at both ends. Blocks whose ends differ stay as they
     /// are.
     fn continued_by(
         &self,

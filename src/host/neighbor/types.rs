@@ -29,7 +29,7 @@ impl Described {
         address.addr() < LOWEST && unsafe { sys::cg_type_is_derived(self.datatype) } == 0
     }
 
-    /// Returns whether another block is more of the same, so that both are one with the sum of the counts.
+    /// True if another block continues this one, so that both are one block with the sum of the counts.
     /// The extent of a type is asked for once for neighbors of one type.
     pub(super) fn continued_by(
         &self,
@@ -64,7 +64,7 @@ impl Sizes {
             Some((datatype, size)) if datatype == block.datatype => size,
             _ => {
                 let mut size = 0;
-                // SAFETY: the program's datatype, which the host checks, and a place for the answer.
+                // SAFETY: the program's datatype, which the host checks, and a place for the result.
                 if unsafe { sys::cg_type_size(block.datatype, &raw mut size) } != sys::CG_SUCCESS {
                     return None;
                 }
@@ -96,7 +96,7 @@ impl Drop for Temporary {
 const PART: i64 = 1 << 30;
 
 impl Temporary {
-    /// Returns whether it is empty.
+    /// Returns whether the block is empty.
     pub(super) fn is_empty(&self) -> bool {
         self.made.is_empty()
     }

@@ -1,5 +1,5 @@
-//! Checks that the host would take a collective's blocks, before the first of them is under way: a collective that
-//! fails then leaves nothing behind that the next one could take for its own.
+//! Checks that the host accepts a collective's blocks before it sends the first one: a collective that fails then leaves
+//! no message behind that the next one could receive.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;
@@ -14,8 +14,8 @@ use crate::topology::Direction;
 
 const TYPES: usize = 64;
 
-/// Handles of named datatypes, which the host took once. Those of others come again when they were freed, for types that it
-/// may not take.
+/// Handles of named datatypes that the host has accepted. Handles of other datatypes are not kept: after a free, a
+/// datatype that the host rejects may get the same handle.
 static TAKEN: [AtomicU64; TYPES] = [const { AtomicU64::new(u64::MAX) }; TYPES];
 
 fn place(datatype: MPI_Datatype) -> (&'static AtomicU64, u64) {
@@ -25,14 +25,14 @@ fn place(datatype: MPI_Datatype) -> (&'static AtomicU64, u64) {
     (&TAKEN[place as usize], bits)
 }
 
-/// Returns whether the host takes a datatype.
+/// Checks a datatype with the host.
 #[inline]
 pub(super) fn datatype(of: &Neighborhood<'_>, datatype: MPI_Datatype) -> Result {
     let (place, bits) = place(datatype);
     if place.load(Ordering::Relaxed) != bits {
-        // Not null, and read by nobody.
+        // Not null, and never read.
         judge(of, ptr::without_provenance(LOWEST), 1, datatype)?;
-        // SAFETY: asks the host about a datatype that it takes.
+        // SAFETY: asks the host about a datatype that it accepts.
         if unsafe { sys::cg_type_is_derived(datatype) } == 0 {
             place.store(bits, Ordering::Relaxed);
         }
@@ -58,7 +58,7 @@ fn judge(
     if is_told != 0 { check(code) } else { quiet(code) }
 }
 
-/// Returns whether the host takes the blocks of one side.
+/// Checks the blocks of one side with the host.
 pub(super) fn blocks(
     of: &Neighborhood<'_>,
     direction: Direction,
@@ -96,7 +96,7 @@ pub(super) fn blocks(
 #[cold]
 fn near_null(of: &Neighborhood<'_>, block: &Block) -> Result {
     let mut size = 0;
-    // SAFETY: a datatype that the host takes, and a place for the answer.
+    // SAFETY: a datatype that the host accepts, and a place for the result.
     let is_somewhere = unsafe {
         sys::cg_type_is_derived(block.datatype) != 0
             || sys::cg_type_size(block.datatype, &raw mut size) == sys::CG_SUCCESS && size == 0

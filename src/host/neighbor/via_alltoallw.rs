@@ -98,7 +98,7 @@ fn all_to_all(
     made
 }
 
-/// A request with nothing left to be done: an empty message, by a communicator of the process alone. An all-to-all
+/// A completed request: an empty message on a communicator of only this process. An all-to-all
 /// would take longer, and of one that is complete when it returns Open MPI 5 never lets go of the datatypes.
 fn complete(self_comm: &HostComm) -> Result<MPI_Request> {
     let nothing = ptr::null_mut();

@@ -40,21 +40,21 @@ unsafe impl Send for HostFunctions {}
 unsafe impl Sync for HostFunctions {}
 
 impl HostFunctions {
-    /// The functions of the host that answers, if it has them all.
+    /// The functions of the loaded host, if it has them all.
     fn get() -> Option<&'static Self> {
         static FOUND: OnceLock<Option<HostFunctions>> = OnceLock::new();
         let find = || {
             // SAFETY: all fields may be null.
             let mut functions: sys::cg_graph_functions = unsafe { mem::zeroed() };
-            // SAFETY: a place for the answer.
+            // SAFETY: a place for the result.
             let are_all = unsafe { sys::cg_find_graph_functions(&raw mut functions) } != 0;
             are_all.then_some(Self(functions))
         };
         FOUND.get_or_init(find).as_ref()
     }
 
-    /// Returns whether the functions are right. Tried once a process, while other threads wait: Open MPI 4 loads its
-    /// part for topologies at the first, without a lock. Local, so nobody waits for another process.
+    /// Returns whether the functions are correct. Tested once per process, while other threads wait: Open MPI 4 loads its
+    /// topology component at the first call, without a lock. Local: waits for no other process.
     fn is_right(&self) -> bool {
         static KNOWN: OnceLock<bool> = OnceLock::new();
         // SAFETY: MPI is active, and the functions are the host's.
@@ -62,8 +62,8 @@ impl HostFunctions {
     }
 }
 
-/// Returns whether the host has the functions and they are right. Local. Not in a program of sessions alone, which has
-/// no `MPI_COMM_SELF` to try them on.
+/// Returns whether the host has the functions and they are correct. Local. False in a program that uses only sessions,
+/// which has no `MPI_COMM_SELF` to test them on.
 pub(super) fn is_right() -> bool {
     // SAFETY: asks the host for its state, which is allowed at any time.
     let may_try = || unsafe { sys::cg_is_active() } != 0;
@@ -87,7 +87,7 @@ pub(in crate::host) fn declare(
     });
     // SAFETY: a constant of the host.
     let mut made = unsafe { sys::cg_comm_null };
-    // SAFETY: a communicator that nobody else has seen, lists of the lengths said, and a place for the handle.
+    // SAFETY: a communicator that no other code has seen, lists of the given lengths, and a place for the handle.
     let code = unsafe {
         sys::cg_create_graph(
             &raw const host.0,
@@ -219,7 +219,7 @@ unsafe impl Send for Arguments {}
 unsafe impl Sync for Arguments {}
 
 /// Makes the request of a collective on a communicator to which the host [knows](is_known) the neighbors.
-/// Collective; waits for nobody.
+/// Collective; waits for no other process.
 pub(super) fn start(
     of: &Neighborhood<'_>,
     send: &Side<impl Fn(usize) -> Block>,

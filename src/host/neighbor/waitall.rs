@@ -1,4 +1,4 @@
-//! Messages under way.
+//! Messages in flight.
 
 use std::ffi::c_int;
 use std::ops::Range;
@@ -87,7 +87,7 @@ impl Requests {
     }
 
     /// After the host refused a message: sends are not waited for, since their receives may never come. Returns whether
-    /// any message was under way.
+    /// any message was in flight.
     pub(super) fn give_up(&mut self) -> bool {
         // SAFETY: a constant of the host.
         let null = unsafe { sys::cg_request_null };

@@ -69,8 +69,9 @@ fn faults(name: &str, bin: &Path, preload: Option<&Path>) -> io::Result<(usize, 
 pub(crate) fn versions() -> io::Result<()> {
     let library = top().join("build/lib/libcartograph.so").canonicalize()?;
     let mut table = Table { name: "Versions".into(), ..Table::default() };
-    table.columns =
-        ["MPI", "programs", "wrong without Cartograph", "wrong with Cartograph"].map(str::to_owned).into();
+    table.columns = ["MPI", "programs", "wrong without Cartograph", "wrong with Cartograph"]
+        .map(str::to_owned)
+        .into();
     for (name, versions) in PACKAGES {
         for version in versions {
             let bin = environment(name, version)?.join("bin");

@@ -18,7 +18,7 @@ const TAG: i32 = 32767;
 /// The tag of a part that a process moves into a block that is not of its size, as a message to itself.
 const OWN_TAG: i32 = TAG - 1;
 
-/// A collective under way.
+/// A collective in progress.
 pub(super) struct CombinedCall<'a> {
     pub(super) of: &'a Neighborhood<'a>,
     pub(super) private: &'a HostComm,
@@ -45,7 +45,7 @@ impl CombinedCall<'_> {
         let with_own = self_comm.is_none();
         let [sends, receives] = [Direction::Send, Direction::Receive]
             .map(|direction| self.of.ends.of(direction, with_own).len());
-        // A process' own come last, and need no message where there is another way.
+        // Blocks to the process itself come last, and need no message if they can be copied.
         for place in schedule.direct_receives.iter().filter(|place| **place < receives) {
             self.receive_block(*place)?;
         }
@@ -53,7 +53,7 @@ impl CombinedCall<'_> {
             self.fill(own, *start)?;
         }
         self.send_parts(0)?;
-        // What is wrong with a block of this process alone does not keep others waiting.
+        // An error in a block of this process to itself must not make others wait.
         let mut wrong = Ok(());
         if let Some(self_comm) = &self_comm {
             wrong = self_copy::copy(self.of, self_comm, self.send, self.receive);
@@ -138,7 +138,7 @@ impl CombinedCall<'_> {
             if fits && length == 0 {
                 continue;
             }
-            // Open MPI does not say so of messages to the process itself.
+            // Open MPI does not report this for messages to the process itself.
             if room.is_some_and(|room| room < length) {
                 return Err(Error::Quiet(sys::CG_ERR_TRUNCATE));
             }

@@ -1,10 +1,10 @@
 //! Blocking neighborhood collectives whose small blocks travel together: carries out the schedules of
 //! [`engine::combine`](crate::engine::combine) on the private communicator.
 //!
-//! All processes must carry out the same collectives in this way, and no process asks the others. So these are the
-//! collectives in which the standard has all processes send as much as they receive (MPI 4.1, 8.6), where each knows by
-//! its own arguments. A message of parts begins with the length of each: programs that receive less than they have room
-//! for run on every MPI.
+//! All processes must combine the same collectives, and no process asks the others. So only those collectives are
+//! combined in which the standard requires all processes to send as much as they receive (MPI 4.1, 8.6): each process
+//! decides from its own arguments. A message of parts begins with the length of each: programs with receive buffers
+//! larger than the message run on every MPI.
 
 mod call;
 
@@ -29,7 +29,7 @@ type Blocks<'a> = Side<&'a dyn Fn(usize) -> Block>;
 pub(super) struct Combined {
     each: BufferLayout,
     same: BufferLayout,
-    /// The buffers of a call, kept for the next. A call takes it away while it is under way.
+    /// The buffers of a call, kept for the next. A call takes it while it runs.
     buffers: Mutex<Buffers>,
 }
 
@@ -88,7 +88,7 @@ impl Combined {
         Ok(of.cache.combined.get_or_init(|| made).as_deref())
     }
 
-    /// Returns whether a collective is carried out so, which all processes answer alike.
+    /// Returns whether a collective is combined; all processes get the same result.
     pub(super) fn takes(
         &self,
         of: &Neighborhood<'_>,
@@ -146,7 +146,7 @@ impl Combined {
 /// A number that the processes of this one's node share; `None` on all processes or on none, where it is not
 /// known. Collective.
 fn node(of: &Neighborhood<'_>, private: &HostComm) -> Result<Option<i64>> {
-    // A host that fails here fails for this process alone, and others wait.
+    // If the host fails here, it fails on this process only, and others wait.
     let known = machine::known(&HostComm(of.comm)).unwrap_or(None);
     let mut all_know = [i64::from(known.is_some())];
     private.min(&mut all_know)?;
