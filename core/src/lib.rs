@@ -4,7 +4,7 @@
 //! - [`topology`]: what a topology is and answers.
 //! - [`machine`]: where processes run.
 //! - [`mapping`]: which process goes where.
-//! - `replay`: how long recorded calls take where ranks are placed in other ways.
+//! - `replay`: predicts the time of recorded calls for other placements.
 //! - [`engine`]: how a topology communicator comes to be, over any communicator.
 //! - [`report`]: what was done and what it brought, for people and programs.
 //! - [`settings`]: what users may set.

@@ -12,7 +12,7 @@ use crate::topology::BoxShape;
 pub const SCHEMA: u32 = 1;
 
 /// A profile, the first line of its file. Every process reads it, and so no more of the file: an order of MPI_COMM_WORLD,
-/// with its numbers for each process, is the second line, which rank 0 alone reads.
+/// with its numbers for each process, is the second line, which only rank 0 reads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// [`SCHEMA`].
@@ -39,10 +39,10 @@ pub struct Profile {
     /// True if an order of MPI_COMM_WORLD follows, on which all processes of a job have to agree.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub orders_world: bool,
-    /// The speed relative to the program alone, by replay.
+    /// The speed relative to the baseline, by replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub foretold: Option<f64>,
-    /// The seconds that it took alone, and so, if it was run.
+    /// The seconds of the baseline and of this variant, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<(f64, f64)>,
 }

@@ -33,7 +33,7 @@ pub struct Contribution<'a> {
     pub vertices: Option<i32>,
     /// The request of this process about reordering; `None` in functions that do not reorder.
     pub request: Option<ReorderRequest>,
-    /// The choice of this process where a function may be called in two ways.
+    /// The choice of this process if a function has two forms.
     pub choice: Option<Choice>,
     /// The neighbors in the new topology; `None` where there is a fault.
     pub neighbors: Option<Neighbors<'a>>,
@@ -48,12 +48,12 @@ pub struct Neighbors<'a> {
     pub repeated: &'a dyn Fn() -> bool,
 }
 
-/// A choice between two ways to call a function, such as with weights or without, which all processes must make
+/// A choice between two forms of a call, such as with weights or without, which all processes must make
 /// alike.
 pub struct Choice {
     /// The argument that makes the choice.
     pub argument: &'static str,
-    /// The two ways, in words.
+    /// The two forms, as text.
     pub ways: [&'static str; 2],
     /// The choice of this process, 0 or 1; `None` if its arguments fit both.
     pub chosen: Option<usize>,
@@ -64,7 +64,7 @@ pub struct Choice {
 
 /// The result of an agreement, known to all processes.
 pub struct Agreement {
-    /// The chosen one of the two ways; `None` if the arguments of all processes fit both, or there was no
+    /// The chosen form; `None` if the arguments of all processes fit both, or there was no
     /// choice. Where different choices are accepted it is this process' own.
     pub way: Option<usize>,
     /// The decision whether processes will be moved.
@@ -198,7 +198,7 @@ pub fn agree_by_reduction<C: Comm>(
     }
     let mut decision = request.decision(permission_rank, root);
     if broken.contains(&Rule::Arguments) {
-        // Each rank has its own idea of the topology, and must keep its rank for it to be true.
+        // Each rank has its own view of the topology, which is only true if it keeps its rank.
         decision = decision.of_differing_arguments();
     }
     let host_graph = with_graph != NO_RANK && against_graph == NO_RANK;
@@ -252,14 +252,14 @@ pub fn first_fault<C: Comm>(comm: &C, fault: Option<String>) -> Result<Option<Er
 }
 
 impl Contribution<'_> {
-    /// Returns whether this process would have neighborhood collectives be the host's own, by the neighbors that it
-    /// knows.
+    /// Returns whether this process wants native neighborhood collectives, from the neighbors that it knows.
     fn host_graph<C: Comm>(&self, comm: &C) -> bool {
         let of = |Neighbors { processes, repeated }| comm.host_graph(processes, repeated);
         self.neighbors.is_some_and(of)
     }
 
-    /// Returns whether it allows that where others want it: of a distributed graph it does not know all neighbors.
+    /// Returns whether this process allows them if others want them: it does not know all neighbors in a distributed
+    /// graph.
     fn allows_host_graph<C: Comm>(&self, comm: &C, own: bool) -> bool {
         let distributed = [Function::DistGraphCreate, Function::DistGraphCreateAdjacent];
         match self.neighbors {

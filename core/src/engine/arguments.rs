@@ -161,7 +161,7 @@ pub enum EdgeWeights<'a> {
 }
 
 impl EdgeWeights<'_> {
-    /// Returns whether this rank says that the graph has weights; `None` if it does not say.
+    /// True if this rank passes weights, `None` if its arguments fit both.
     pub(super) fn weighted(self) -> Option<bool> {
         match self {
             Self::Unweighted => Some(false),
@@ -192,7 +192,7 @@ pub struct AdjacentArguments<'a> {
     pub reorder: bool,
 }
 
-/// The arguments of one process in `MPI_Dist_graph_create`: any edges of the graph, not only its own.
+/// The arguments of one process in `MPI_Dist_graph_create`: any edges of the graph.
 pub struct EdgeArguments<'a> {
     /// The rank that edges start from.
     pub sources: &'a [i32],

@@ -82,7 +82,7 @@ pub(crate) fn make<C: Comm<Error = Error>>(
     made.map(|made| made.member)
 }
 
-/// Returns whether a communicator is what its topology says.
+/// Returns whether a communicator matches its topology.
 pub(crate) fn fits<C: Comm<Error = Error>>(comm: &C, topology: &Topology, old_size: i32) -> bool {
     let (rank, size) = (comm.rank().unwrap(), comm.size().unwrap());
     let inside = |edges: &Edges| edges.ranks.iter().all(|rank| (0..size).contains(rank));

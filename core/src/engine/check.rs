@@ -17,7 +17,7 @@ pub enum Rule {
 impl Rule {
     const ALL: [Self; 3] = [Self::Edges, Self::Weights, Self::Arguments];
 
-    /// The word for it in `CARTOGRAPH_CHECK`.
+    /// Its name in `CARTOGRAPH_CHECK`.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Edges => "edges",
@@ -52,7 +52,7 @@ impl Check {
     ///
     /// # Errors
     ///
-    /// The first word that names no rule.
+    /// The first name that is not a rule.
     pub fn parse(text: &str) -> Result<Self, &str> {
         let mut check = Self::default();
         for word in text.split(',').map(str::trim).filter(|word| !word.is_empty()) {
@@ -71,7 +71,7 @@ impl Check {
         Self(self.0 | 1 << rule as u8)
     }
 
-    /// Returns whether a rule is in it.
+    /// Returns whether the set contains a rule.
     pub const fn has(self, rule: Rule) -> bool {
         self.0 >> rule as u8 & 1 != 0
     }

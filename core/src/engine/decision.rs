@@ -14,7 +14,7 @@ use crate::mapping::Options;
 pub struct CallSettings {
     /// The constructors that may move processes.
     pub reorder: Reorder,
-    /// `cartograph_reorder` in the info of the call, if it is there.
+    /// `cartograph_reorder` in the info of the call, if set.
     pub info: Option<bool>,
     /// True if a report is asked for, so that rank 0 makes a plan even if no process may be moved.
     pub reporting: bool,
@@ -39,7 +39,7 @@ pub struct ReorderRequest {
     pub settings: CallSettings,
 }
 
-/// The answer of a rank about moving processes in a call, the most cautious first. The call is the same on all
+/// A rank's decision about reordering in a call, the most cautious first. The call is the same on all
 /// ranks, so the least of these is what all of them say together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Permission {
@@ -108,7 +108,7 @@ impl ReorderRequest {
         self.permission() >= Permission::Granted
     }
 
-    /// Returns whether the word of rank 0 matters.
+    /// Returns whether rank 0's decision matters.
     pub(super) fn needs_broadcast(&self) -> bool {
         self.may_move() || self.settings.reporting
     }
@@ -256,7 +256,7 @@ pub enum ReorderOutcome {
     RejectedAsRisky,
     /// The graph is too large to be looked at as a whole.
     TooLarge,
-    /// The host cannot tell which processes share a node.
+    /// The host does not know which processes share a node.
     NoLayout,
 }
 

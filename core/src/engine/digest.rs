@@ -12,7 +12,7 @@ pub(super) const fn mix(x: u64) -> u64 {
     x ^ x >> 31
 }
 
-/// A digest under way.
+/// A digest being computed.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Digest(u64);
 

@@ -143,7 +143,7 @@ fn request(reorder: bool, settings: CallSettings) -> ReorderRequest {
 
 /// The edges that this rank knows, worked out where they are needed.
 struct LocalEdges<Leaving: FnOnce() -> Vec<i32>, Imbalance: FnOnce() -> i64> {
-    /// Edges, each as (from, to, weight), that no other rank gives as well.
+    /// Edges, each as (from, to, weight), that no other rank passes too.
     leaving: Leaving,
     /// A number that is 0 in the sum over all ranks where both ends of each edge give it alike.
     imbalance: Imbalance,
@@ -212,7 +212,7 @@ fn fetch_lists<C: Comm>(
 }
 
 impl<'a> AdjacentArguments<'a> {
-    /// Checks what this rank can find wrong alone; returns as well whether it says that the graph is weighted.
+    /// Checks the arguments that this rank can check without others; also returns whether it passes weights.
     fn check(self, size: i32) -> Result<(Self, Option<bool>), topology::Error> {
         use topology::dist_graph::{check_nodes, check_not_negative};
         check_nodes("sources", self.sources, size)?;
@@ -253,7 +253,7 @@ impl<'a> AdjacentArguments<'a> {
 }
 
 impl EdgeArguments<'_> {
-    /// Checks what this rank can find wrong alone.
+    /// Checks the arguments that this rank can check without others.
     fn check(self, size: i32) -> Result<Self, topology::Error> {
         use topology::dist_graph::{check_nodes, check_not_negative};
         check_nodes("sources", self.sources, size)?;
@@ -262,7 +262,7 @@ impl EdgeArguments<'_> {
         Ok(self)
     }
 
-    /// Returns whether this rank gives an edge more than once. Edges that several ranks give count as different ones.
+    /// Returns whether this rank passes an edge more than once. Edges from several ranks count as different.
     fn repeats_edges(&self) -> bool {
         repeats(self.edges(false).map(|[from, to, _]| [from, to]).collect())
     }
@@ -292,7 +292,7 @@ impl EdgeArguments<'_> {
     }
 }
 
-/// Returns whether some item is there more than once.
+/// Returns whether some item occurs more than once.
 fn repeats<T: Ord>(mut items: Vec<T>) -> bool {
     items.sort_unstable();
     items.windows(2).any(|two| two[0] == two[1])

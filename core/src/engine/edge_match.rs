@@ -23,7 +23,7 @@ pub(super) fn imbalance(rank: i32, arguments: &AdjacentArguments<'_>) -> i64 {
 /// The bits of an imbalance.
 const BALANCE: i64 = (1 << 40) - 1;
 
-/// Returns whether the sum of all imbalances says that every edge is given alike at both ends. In 2^40 cases
+/// Returns whether, by the sum of all imbalances, every edge is the same at both ends. In 2^40 cases
 /// of edges that are not, one passes.
 pub(super) fn is_balanced(sum: i64) -> bool {
     sum & BALANCE == 0

@@ -1,4 +1,4 @@
-//! A sparse exchange: items find their way to the ranks that they name, without a table of all ranks.
+//! A sparse exchange: routes items to the ranks that they name, without a table of all ranks.
 //!
 //! In round k every rank hands what still has 2^k in its distance to the rank 2^k further on, so
 //! each item arrives after at most log2(P) hops, and each rank sends log2(P) messages however few
@@ -56,7 +56,7 @@ pub fn deliver<C: Comm, const N: usize>(
         here.extend(Item::unflatten(&arrived));
         hop *= 2;
     }
-    // Items of one sender for one receiver all take the same way, so a stable sort keeps their order.
+    // Items of one sender for one receiver all take the same route, so a stable sort keeps their order.
     here.sort_by_key(|item| item.from);
     Ok(here)
 }

@@ -106,13 +106,13 @@ pub trait Comm: Sized {
     fn plan_graph(&self, graph: &Csr, machine: &Machine, options: &Options) -> Plan {
         plan_graph(graph, machine, options)
     }
-    /// Returns whether this process would have neighborhood collectives be the host's own, on a distributed graph of
+    /// Returns whether this process wants native neighborhood collectives, on a distributed graph of
     /// the host, on a new communicator of `processes`, on which some process is a neighbor of a process more than once
     /// or not.
     fn host_graph(&self, _processes: i32, _repeated: &dyn Fn() -> bool) -> bool {
         false
     }
-    /// The machine, on rank 0; `None` elsewhere, and where the host cannot tell. Collective
+    /// The machine, on rank 0; `None` elsewhere, and if the host does not know it. Collective
     /// only if it is not `known` to rank 0.
     fn machine(&self, known: bool) -> Result<Option<Arc<Machine>>, Self::Error>;
     /// Sends `words` to one process and receives what another sends here. Only used on
@@ -133,7 +133,7 @@ pub enum Error {
         rank: i32,
         /// The class of the fault.
         class: Class,
-        /// The fault in words.
+        /// The text of the fault.
         text: String,
     },
 }

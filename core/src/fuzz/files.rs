@@ -20,7 +20,7 @@ use crate::profile::Profile;
 use crate::report::{Document, picture};
 use crate::topology::BoxShape;
 
-/// A layout as people write it, and other words of the environment: two bytes for how many ranks there
+/// A layout as users write it, and other settings: two bytes for how many ranks there
 /// are, a line, and the text of the file that the line may name.
 pub fn layout(data: &[u8]) {
     let Some((ranks, text)) = data.split_first_chunk() else { return };
@@ -49,7 +49,7 @@ pub fn layout(data: &[u8]) {
     }
 }
 
-/// A file that tells of the network, and a node's address beside those of two hosts that it may know.
+/// A file that describes the network, and a node's address beside those of two hosts in it.
 fn network_map(file: &str, known: ReportedAddress) {
     let layout = Machine::from_ids(&[1, 1, 2, 3]);
     let groups = |layout: Result<Machine, _>| {
@@ -84,7 +84,7 @@ pub fn hosts(data: &[u8]) {
     }
 }
 
-/// Parts of a recording: what can be read fits together, and takes memory for what is there.
+/// Parts of a recording: readable ones are consistent, and memory is proportional to their size.
 pub fn recording(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(recording) = Recording::read([&text[..]]) else { return };
@@ -145,7 +145,7 @@ pub fn profile(data: &[u8]) {
     }
 }
 
-/// An order of the world: a permutation, for its own nodes and no others.
+/// An order of the world: a permutation, only for its own nodes.
 fn order_of_world(order: &Order, size: usize) {
     let mut ranks = order.new_ranks.clone();
     assert_eq!(ranks.first(), Some(&0));
@@ -159,7 +159,7 @@ fn order_of_world(order: &Order, size: usize) {
     assert_eq!(order.is_for(&(0..size as i32).collect::<Vec<_>>()), lowest_of.len() == size);
 }
 
-/// A report in JSON: what can be read can be told, written again, and drawn.
+/// A report in JSON: a readable one can be printed, written again, and drawn.
 pub fn report(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
     let Ok(document) = Document::read(&text) else { return };

@@ -1,4 +1,4 @@
-//! The address of a node in the network, as the launcher, the kernel or a file tells: the groups that it is in, from
+//! The address of a node in the network, from the launcher, the kernel or a file: the groups that it is in, from
 //! the outermost inward. Their names are only compared, so processes send numbers for them.
 
 use std::collections::HashMap;
@@ -43,7 +43,7 @@ pub enum ReportedAddress {
 
 impl Address {
     /// The address of a node in groups of these kinds and names, the outermost first. An empty name is no
-    /// group: the node is then in a group of its own with those that share the next group inward.
+    /// group: the node is then grouped only with those that share the next group inward.
     pub fn new(groups: &[(Kind, &str)], node: &str) -> Self {
         let mut whole = Number::new();
         let mut kinds = 0;
@@ -53,7 +53,7 @@ impl Address {
         let mut name = Number::new();
         for (at, (kind, _)) in groups.iter().enumerate() {
             let inward = groups[at..].iter().map(|(_, name)| *name).chain([node]);
-            // How far inward the name is found tells a group without a name from one that has it.
+            // The depth distinguishes a group without a name from one with it.
             let named = inward.enumerate().find(|(_, name)| !name.is_empty());
             let (distance, text) = named.unwrap_or_default();
             name.add(&[distance as u8]).add(text.as_bytes());
@@ -76,7 +76,7 @@ impl Address {
 }
 
 impl ReportedAddress {
-    /// The address by what Slurm tells its tasks: "s0.s4.tux1" by the pattern "switch.switch.node". A part of
+    /// The address from Slurm's variables: "s0.s4.tux1" with the pattern "switch.switch.node". A part of
     /// several words, as "r8:2" by "ring:position", names the group first and then a place in it.
     pub fn slurm(address: Option<&str>, pattern: Option<&str>) -> Self {
         match (address, pattern) {
@@ -205,7 +205,7 @@ pub enum Contradiction {
 }
 
 impl Contradiction {
-    /// The layout with other numbers for the ranks.
+    /// The contradiction with other numbers for the ranks.
     #[must_use]
     pub fn renumbered(self, number: impl Fn(usize) -> usize) -> Self {
         match self {
@@ -219,8 +219,8 @@ impl Contradiction {
 }
 
 impl Machine {
-    /// The layout with the groups of nodes that addresses tell of, one a rank. Each node has an address of its own if
-    /// they are `distinct`. Nodes without groups or without an address stay as they are.
+    /// The layout with the groups of nodes from addresses, one per rank. If `distinct`, every node must have a different
+    /// address. Nodes without groups or without an address stay as they are.
     ///
     /// # Errors
     ///
@@ -230,7 +230,7 @@ impl Machine {
         addresses: impl Iterator<Item = ReportedAddress>,
         distinct: bool,
     ) -> Result<Self, Contradiction> {
-        // Of each node what its first process knows, and which that is.
+        // For each node, the knowledge and rank of its first process.
         let mut of_nodes: Vec<(ReportedAddress, usize)> = Vec::new();
         let mut fault = None;
         for ((rank, node), known) in self.nodes().iter().enumerate().zip(addresses) {

@@ -17,7 +17,7 @@ fn line(text: &str) -> Option<(usize, [i64; 3])> {
     numbers.next().is_none().then_some((rank, coordinates))
 }
 
-/// Returns whether the second line of a file is of this kind.
+/// Returns whether the second line of a file has this form.
 pub(super) fn begins(second: &str) -> bool {
     line(second).is_some()
 }
@@ -43,7 +43,7 @@ pub(super) fn read(text: &str) -> Result<NetworkMapFile, LayoutError> {
         let name = |number: i64| if number < 0 { String::new() } else { number.to_string() };
         let (group, switch) = (name(group), name(switch));
         let groups = [(Kind::Group, group.as_str()), (Kind::Switch, switch.as_str())];
-        // Nothing tells nodes from each other: ports may be unknown, and nodes may have several.
+        // Nodes cannot be distinguished: ports may be unknown, and nodes may have several.
         let address = Address::new(&groups, "?");
         if *ranks.entry(rank).or_insert(address) != address {
             fault(at + 1, format!("rank {rank} was in another place before"));

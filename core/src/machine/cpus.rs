@@ -1,5 +1,5 @@
 //! The levels below the node: the package, the NUMA domain and the cache of the cores that a process may use, from
-//! what Linux tells of its CPUs.
+//! what Linux reports about its CPUs.
 
 use super::Kind;
 
@@ -23,7 +23,7 @@ fn hold(ranges: &[(usize, usize)], cpus: &[usize]) -> bool {
 }
 
 /// The domain of each of [`KINDS`] that holds all the CPUs which a process may use; `None` where it may use
-/// more, and where Linux does not tell. `read` gives the text of a file below `/sys/devices/system`. Domains of one
+/// more, and if Linux does not report it. `read` gives the text of a file below `/sys/devices/system`. Domains of one
 /// kind have different numbers on a node.
 pub fn domains(cpus: &[usize], read: impl Fn(&str) -> Option<String>) -> [Option<u16>; 3] {
     let Some(first) = cpus.first() else { return [None; 3] };

@@ -1,4 +1,4 @@
-//! Reads files that tell where nodes are in the network, and not where ranks run: Slurm's topology.conf, by the names
+//! Reads files with the location of nodes in the network, but not of ranks: Slurm's topology.conf, by the names
 //! of hosts, and MPICH's coordinates, by ranks.
 
 pub use super::network_map::{NetworkMap, NetworkMapFile};

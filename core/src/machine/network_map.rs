@@ -37,12 +37,12 @@ impl NetworkMap {
         address.map_or(ReportedAddress::Nothing, |address| ReportedAddress::At(*address))
     }
 
-    /// Returns whether each node has an address of its own.
+    /// Returns whether each node has a different address.
     pub fn is_distinct(&self) -> bool {
         matches!(self, Self::Hosts(_))
     }
 
-    /// Returns whether it has no address of any node.
+    /// Returns whether the map has no address of any node.
     pub fn is_empty(&self) -> bool {
         match self {
             Self::Hosts(hosts) => hosts.is_empty(),

@@ -128,7 +128,7 @@ pub(super) fn read(text: &str) -> Result<Machine, LayoutError> {
     };
     let levels = kinds.iter().enumerate().map(level).collect();
     let machine = Machine::of_levels(levels).expect("kinds in order");
-    // Of each node the first word tells.
+    // The first word of each node counts.
     let mut coordinates = vec![None; machine.levels()[at].groups()];
     let mut sides = At::default();
     for ((_, path), node) in paths.iter().zip(machine.nodes()) {

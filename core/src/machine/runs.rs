@@ -1,8 +1,8 @@
-//! A layout in few words, as processes send and keep it.
+//! A compact layout, as processes send and keep it.
 //!
-//! Neighbors in rank mostly share a node: a run of them takes one word and one more for each level. Ranks
-//! that are dealt to nodes in turn make runs that repeat, of which the first round is kept. So blocks and
-//! rounds take O(nodes) words, whatever the number of ranks; an order without any order takes O(ranks).
+//! Neighbors in rank mostly share a node: a run of them takes one word and one more for each level. Ranks that are
+//! distributed round-robin make runs that repeat, so only the first round is kept. So blocks and rounds take O(nodes)
+//! words, whatever the number of ranks; an irregular order takes O(ranks).
 
 use super::torus::Torus;
 use super::{Kind, Level, MOST_LEVELS, Machine};
@@ -10,8 +10,9 @@ use super::{Kind, Level, MOST_LEVELS, Machine};
 /// A [`Machine`] in compressed form: runs of consecutive ranks in one location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Runs {
-    /// The number of ranks, the number of levels, how many words tell the coordinates of nodes, the kind of each level,
-    /// these words, and the runs: how many ranks, and their group at each level. After the last run comes the first again, until all ranks have their place.
+    /// The number of ranks, the number of levels, the number of words for the coordinates of nodes, the kind of each
+    /// level, these words, and the runs: how many ranks, and their group at each level. After the last run comes the
+    /// first again, until all ranks have their place.
     words: Box<[u32]>,
 }
 

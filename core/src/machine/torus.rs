@@ -21,7 +21,7 @@ pub struct Torus {
 }
 
 impl Torus {
-    /// The steps from one place to another along a dimension by the shortest way, and whether it leads upward.
+    /// The steps of the shortest path between two places along a dimension, and whether it leads upward.
     pub fn way(&self, dimension: usize, from: u16, to: u16) -> (u16, bool) {
         let ahead = from.abs_diff(to);
         let (ring, upward) = (self.rings[dimension], to > from);
@@ -76,7 +76,7 @@ impl Torus {
         Some(Self { rings, at: at.iter().map(own).collect::<Option<_>>()? })
     }
 
-    /// The whole in words, to be sent to another process.
+    /// The places as words, to be sent to another process.
     pub(super) fn words(&self) -> impl Iterator<Item = u32> + '_ {
         [self.rings].into_iter().chain(self.at.iter().copied()).map(packed)
     }

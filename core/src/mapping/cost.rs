@@ -14,7 +14,7 @@ pub struct Cost {
 /// The figure that comes first; the others decide between equals.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Objective {
-    /// The time of an exchange, by what the busiest link carries, where levels above the nodes or coordinates tell of
+    /// The time of an exchange, by the load of the busiest link, if levels above the nodes or coordinates describe
     /// links. Else the sum.
     #[default]
     Time,
@@ -81,7 +81,7 @@ pub trait Adjacency {
     /// The number of vertices, which are `0..vertices()`.
     fn vertices(&self) -> usize;
 
-    /// The number of vertices that one stands for: where a graph is made smaller, one for several.
+    /// The number of vertices that a vertex represents: several if a graph was coarsened.
     fn size(&self, _vertex: usize) -> i64 {
         1
     }
@@ -110,7 +110,7 @@ pub trait Adjacency {
     }
 
     /// The edges that leave each group at several levels at once: the groups that `groups` has of each node, level by level, and
-    /// the nodes at last. Hardly dearer than for the nodes alone, since most edges lead from none to another.
+    /// the nodes at last. Hardly more expensive than for the nodes only, since most edges cross no level.
     fn loads(&self, node_of: &[u32], groups: &[Vec<u32>]) -> Vec<Vec<i64>> {
         let nodes = node_of.iter().max().map_or(0, |most| *most as usize + 1);
         let levels = groups.len() + 1;

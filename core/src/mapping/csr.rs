@@ -11,7 +11,7 @@ pub struct Csr {
     offsets: Vec<usize>,
     /// The neighbors, and the weights of the edges to them.
     edges: Vec<(u32, i64)>,
-    /// The number of vertices that each stands for: 1, unless the graph is made smaller.
+    /// The number of vertices that each represents: 1, unless the graph is coarsened.
     sizes: Vec<u32>,
 }
 
@@ -20,7 +20,7 @@ impl Csr {
     ///
     /// # Panics
     ///
-    /// If an edge leads from or to a vertex that is not there.
+    /// If an edge leads from or to a vertex that does not exist.
     pub fn from_edges(
         vertices: usize,
         edges: impl Iterator<Item = (u32, u32, i64)> + Clone,

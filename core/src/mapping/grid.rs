@@ -52,12 +52,12 @@ impl Grid {
         Self { unknown_weights: true, ..self }
     }
 
-    /// Returns whether the weights are an assumption.
+    /// Returns whether the weights are assumed.
     pub fn has_unknown_weights(&self) -> bool {
         self.unknown_weights
     }
 
-    /// The edges along one dimension alone.
+    /// The edges along one dimension only.
     pub(super) fn along(&self, dimension: usize) -> Self {
         let along = |offset: &&Offset| {
             offset.by.iter().enumerate().all(|(i, by)| (*by != 0) == (i == dimension))

@@ -40,7 +40,7 @@ impl<S: Subject> MappingProblem<'_, S> {
     }
 }
 
-/// The best mapping for nodes alone, with no level above them. The bound is one on the edges between nodes.
+/// The best mapping for nodes, with no level above them. The bound is one on the edges between nodes.
 pub(super) fn map_to_nodes<S: Subject>(
     problem: &MappingProblem<'_, S>,
     divider: &mut impl Divide,
@@ -65,7 +65,7 @@ pub(super) fn map_to_nodes<S: Subject>(
     best
 }
 
-/// The best mapping to nodes where their distance counts: what was found for nodes alone, its parts placed
+/// The best mapping to nodes if their distance counts: the mapping found for nodes only, its parts placed
 /// where they are near each other, and what comes of dividing the vertices from the top down; the better of these
 /// is made better. `layout` is what the vertices are in without any mapping, where the search begins if nothing was found.
 pub(super) fn map_hierarchical<S: Subject>(

@@ -81,7 +81,7 @@ pub struct Plan {
     /// The links of a torus, where nodes have coordinates: all edges, each as often as it has hops, and those over the
     /// busiest link. Else nothing.
     pub links: LevelCost,
-    /// The time of an exchange by what the busiest link carries, before and after, in a unit of its own.
+    /// The time of an exchange by the load of the busiest link, before and after, in arbitrary units.
     pub times: [i128; 2],
     /// The name of the algorithm that found it, for reports.
     pub algorithm: &'static str,

@@ -17,17 +17,17 @@ const FIRST: usize = 64;
 /// With fewer sweeps than this over its graph a node's vertices stay in order.
 const LEAST: usize = 32;
 
-/// The most nodes whose answers are remembered.
+/// The most nodes whose results are cached.
 const REMEMBERED: usize = 4096;
 
-/// A node's graph and, for each of its ranks, the group: what the answer depends on.
+/// A node's graph and, for each of its ranks, the group: the key of the cache.
 type Division = (Csr, Vec<u32>);
 
 /// The rank that takes each vertex, where each is on the node `node_of` says. No node has more
 /// vertices than the layout has ranks there. `graph` is symmetric: see [`super::refine`].
 ///
 /// Without levels below the nodes, a node's vertices in ascending order get its ranks in ascending
-/// order, so that an order that is good already stays. With such levels, the vertices of a node go to
+/// order, so that a good order stays. With levels below the nodes, the vertices of a node go to
 /// its groups as vertices go to nodes, and so on downward, for as long as the budget lasts. Memory: 16 bytes
 /// a vertex.
 pub(super) fn assign_ranks(
@@ -128,7 +128,7 @@ fn divide(graph: &Csr, groups: &[u32], objective: Objective, budget: &mut Budget
     groups.iter().for_each(|group| sizes[*group as usize] += 1);
     let mut by_size: Vec<u32> = (0..count as u32).collect();
     by_size.sort_by_key(|group| (*group != 0, std::cmp::Reverse(sizes[*group as usize])));
-    // Whole groups, the largest first, so that few are used, but for that of the first rank.
+    // Whole groups, the largest first, so that few are used, except for that of the first rank.
     let filled = by_size.iter().flat_map(|group| vec![*group; sizes[*group as usize]]);
     let mut near = vec![0; graph.vertices()];
     for (vertex, group) in breadth_first(graph).into_iter().zip(filled) {

@@ -1,4 +1,4 @@
-//! Processes moved at random, to find out whether a program stands it.
+//! Moves processes at random, to test whether a program tolerates it.
 
 use super::cost::Adjacency;
 use super::distances::Distances;
@@ -6,8 +6,8 @@ use super::plan::{Plan, Scramble};
 use super::rng::Rng;
 use crate::machine::Machine;
 
-/// Every process gets another rank than its own, but for that of rank 0 unless it is moved as well; by the seed and the
-/// topology alone: not by where it runs. One process alone stays.
+/// Every process gets a different rank, except rank 0 unless it is moved as well. The result depends only on the seed and
+/// the topology, not on the layout. A single process stays.
 pub(super) fn scramble(graph: &impl Adjacency, layout: &Machine, how: Scramble) -> Plan {
     let plan = Plan::identity(graph, layout, &Distances::default(), |_| 0);
     let first = usize::from(!how.rank_zero);
@@ -19,7 +19,7 @@ pub(super) fn scramble(graph: &impl Adjacency, layout: &Machine, how: Scramble) 
     (0..graph.vertices()).for_each(|vertex| graph.for_each_edge(vertex, |to, _| mix(to)));
     let mut rng = Rng::new(seed);
     let mut old_rank: Vec<i32> = (0..layout.ranks() as i32).collect();
-    // Sattolo's: one circle through all of them, so that none is on its own.
+    // Sattolo's algorithm: one cycle through all of them, so that none keeps its place.
     for i in (first + 1..old_rank.len()).rev() {
         old_rank.swap(i, first + rng.below(i - first));
     }

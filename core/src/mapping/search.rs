@@ -67,7 +67,7 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
     let (nodes, above) = subject.seconds(options.seconds, !model.is_trivial());
     let [mut nodes, mut above] =
         [nodes, above].map(|time| Budget::seconds(time * S::STEP).until(options.stop));
-    // The levels below the nodes get half as much as nodes alone.
+    // The levels below the nodes get half as much as nodes.
     let below = || subject.seconds(None, false).0 / 2.0;
     let mut below = Budget::seconds(options.seconds.unwrap_or_else(below)).until(options.stop);
     let Some(edges) = subject.edges(nodes) else { return plan };

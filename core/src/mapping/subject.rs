@@ -8,7 +8,7 @@ pub(super) trait Subject: Adjacency {
     /// The edges in both directions, each with what the two weigh together, ready for the search.
     type Edges: Adjacency;
 
-    /// The way in which its vertices are divided.
+    /// How its vertices are divided.
     type Divider<'a>: Divide;
 
     /// The seconds that a second's steps of this search take, for its nodes and the levels above.

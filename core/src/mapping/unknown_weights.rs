@@ -109,7 +109,7 @@ fn are_safe(cuts: &[Cut], before: &[Cut]) -> bool {
     cuts.iter().zip(before).all(|(cut, before)| cut.is_safe(before))
 }
 
-/// Returns whether a mapping leaves [at most so much](KEPT) of what is cut at some level.
+/// Returns whether a mapping leaves at most [this fraction](KEPT) of the cut edges at some level.
 fn pays(cuts: &[Cut], before: &[Cut]) -> bool {
     let all = |cut: &Cut| cut.sums.iter().sum::<i64>();
     cuts.iter().zip(before).any(|(cut, before)| KEPT.1 * all(cut) <= KEPT.0 * all(before))
@@ -160,7 +160,7 @@ impl Cut {
         Self { sums, nodes }
     }
 
-    /// Returns whether a dimension is cut that was not, where nodes have [few edges](FEW_EDGES).
+    /// Returns whether a dimension is cut that was not cut before, if nodes have [few edges](FEW_EDGES).
     fn waits_more(&self, before: &Self) -> bool {
         let busiest = before.nodes.iter().map(|cut| cut.iter().sum::<i64>()).max();
         let mut sums = self.sums.iter().zip(&before.sums);

@@ -74,7 +74,7 @@ impl Weights {
         found.map(|(_, weights)| &weights[..]).filter(fits)
     }
 
-    /// Returns whether no weights are for particular sides, so that a grid without weights was probably meant as well.
+    /// Returns whether no weights are for particular sides, so that they were probably meant for all grids.
     pub fn are_general(&self) -> bool {
         self.entries.iter().all(|(sides, _)| sides.is_none())
     }

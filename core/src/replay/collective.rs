@@ -55,7 +55,7 @@ impl Group {
             freed.push(rank);
         }
         let (free_all, time) = match kind {
-            // The root goes on at once, and others when what it gave is there.
+            // The root continues at once, and others when its data has arrived.
             Meeting::FromRoot(_) => (root, instance.root.map_or(now, |time| time + cost)),
             Meeting::ToRoot(_) => (all, instance.latest + cost),
             _ => (all, instance.latest + cost),

@@ -6,7 +6,7 @@ const TICKS: f64 = 1e12;
 /// The cost of a message across a level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Link {
-    /// Seconds before the first byte is there.
+    /// Seconds until the first byte arrives.
     pub latency: f64,
     /// Bytes a second.
     pub bandwidth: f64,
@@ -18,7 +18,7 @@ pub struct Network {
     /// Inside a node.
     pub inside: Link,
     /// Between nodes of one switch, between switches and so on; the last is for all further levels too. Nodes have one of
-    /// the first each way.
+    /// the first in each direction.
     pub between: Vec<Link>,
 }
 
@@ -30,7 +30,7 @@ impl Default for Network {
 }
 
 impl Network {
-    /// A network of nodes that have such links. A level of switches adds a third of the latency.
+    /// A network of nodes with these links. A level of switches adds a third of the latency.
     pub fn new(link: Link) -> Self {
         let above =
             |level: u32| Link { latency: link.latency * (1.0 + f64::from(level) / 3.0), ..link };

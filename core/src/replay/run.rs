@@ -23,13 +23,13 @@ pub struct Replayed {
     pub seconds: f64,
     /// The part of these seconds after every rank had made the calls that it was asked about.
     pub after_mark: f64,
-    /// The number of calls that each rank has begun: others wait for what nobody sends.
+    /// The number of calls that each rank has begun: the next ones wait for messages that no rank sends.
     pub calls: Vec<u32>,
     /// Seconds until the last of them was over, by rank.
     pub ends: Vec<f64>,
 }
 
-/// A message on its way.
+/// A message in flight.
 #[derive(Clone, Copy)]
 struct Message {
     from: u32,
@@ -70,7 +70,7 @@ struct Rank {
     /// When requests were done.
     posts: Vec<u64>,
     posted: Vec<Posted>,
-    /// Messages that nobody has received.
+    /// Messages not received yet.
     unexpected: Vec<Message>,
     /// Requests that it waits for.
     waits: Option<(usize, usize)>,

@@ -17,13 +17,13 @@ const MOST_RANKS: usize = i32::MAX as usize;
 
 type Result = std::result::Result<(), String>;
 
-/// Ends with words where something does not hold.
+/// Returns a message if an invariant does not hold.
 fn ensure(holds: bool, words: impl FnOnce() -> String) -> Result {
     if holds { Ok(()) } else { Err(words()) }
 }
 
 impl Document {
-    /// Finds a contradiction, in words.
+    /// Finds a contradiction and describes it.
     pub(super) fn check(&self) -> Result {
         if let Some(job) = &self.job {
             let nodes = job.nodes.as_ref().map_or(Ok(()), NodeSizes::check);

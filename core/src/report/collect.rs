@@ -34,7 +34,7 @@ pub struct Report {
 #[derive(Debug)]
 struct Collected {
     document: Document,
-    /// Records by a hash of what they tell.
+    /// Records by a hash of their content.
     known: HashMap<u64, usize>,
     hasher: RandomState,
     drawn: usize,
@@ -186,7 +186,7 @@ impl Collected {
         has_room
     }
 
-    /// Returns whether to write after one more was added.
+    /// Returns whether to write the report after adding one more.
     fn is_due(&mut self, is_new: bool) -> bool {
         self.added += 1;
         is_new || self.added.is_power_of_two()
@@ -243,7 +243,7 @@ mod tests {
     #[test]
     fn memory_does_not_grow_with_use() {
         let report = Report::new();
-        // Two kinds in turn, not only one after the other.
+        // Two kinds alternately, not only one after the other.
         for i in 0..100_000 {
             report.add(plain(2 + i % 2).took(0.25, 0.5));
         }

@@ -41,7 +41,7 @@ impl Launch {
         Self { launcher: format.name().into(), hosts }
     }
 
-    /// Returns whether it can be shown as a part of a command: a report may be a stranger's.
+    /// Returns whether it can be shown as part of a command: a report may come from another user.
     pub(super) fn is_plain(&self) -> bool {
         let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"._-,[]".contains(&byte);
         Format::named(&self.launcher).is_some()

@@ -1,4 +1,4 @@
-//! The origin of a report: which job, whose, where, of which program and when; and names of files that tell it.
+//! The origin of a report: which job, whose, where, of which program and when; and file names that contain it.
 
 use serde::{Deserialize, Serialize};
 

@@ -19,7 +19,7 @@ pub struct Placements {
     /// The same for each level below the nodes.
     #[serde(default)]
     pub below: Vec<Vec<u32>>,
-    /// The old rank of every new rank; `None` where every process kept its own.
+    /// The old rank of every new rank; `None` if every process kept its rank.
     pub old_rank: Option<Vec<i32>>,
 }
 

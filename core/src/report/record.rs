@@ -174,7 +174,7 @@ impl TryFrom<WrittenReason> for Reason {
 pub struct Record {
     /// The MPI function that created it.
     pub function: Cow<'static, str>,
-    /// The number of such creations.
+    /// The number of these creations.
     pub count: u64,
     /// A summary of the topology.
     pub topology: TopologySummary,
@@ -199,7 +199,7 @@ pub struct Record {
     /// True if nonblocking and persistent neighborhood collectives are the host's own.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub host_graph: bool,
-    /// The way the job was started, where the report may advise a rank file.
+    /// How the job was started, if the report may recommend a rank file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch: Option<Launch>,
 }
@@ -283,8 +283,7 @@ impl Record {
         self
     }
 
-    /// Returns whether nonblocking and persistent neighborhood collectives are the host's own, where that is not always
-    /// so.
+    /// The record with native nonblocking and persistent neighborhood collectives, or without.
     #[must_use]
     pub fn host_graph(mut self, host_graph: bool) -> Self {
         self.host_graph = host_graph;

@@ -9,7 +9,6 @@ use crate::machine::Kind;
 use crate::mapping::{Cost, Plan};
 use crate::topology::TopologySummary;
 
-/// "8 x 4", or "50 x 48, periodic along 0 and 1".
 /// Seconds with a unit and two to three digits.
 struct Seconds(f64);
 
@@ -25,7 +24,7 @@ impl fmt::Display for Seconds {
     }
 }
 
-/// "4704 -> 1224 (-74 %)", or the number alone where nothing changed.
+/// "4704 -> 1224 (-74 %)", or one number if nothing changed.
 pub(super) struct Change(pub(super) i64, pub(super) i64);
 
 impl fmt::Display for Change {
@@ -206,7 +205,7 @@ pub fn missed_gain(function: &str, topology: &TopologySummary, plan: &Plan) -> O
 }
 
 impl Record {
-    /// A line on how often there was what has been told already.
+    /// A line with the counts of what is already printed.
     pub(super) fn in_all(&self) -> impl fmt::Display {
         format!(
             "{}, {} times in all: {}, {} of {} processes; each {} with the wait for others",

@@ -1,4 +1,4 @@
-//! Warnings to users, in words.
+//! Texts of warnings to users.
 
 use crate::launcher::variables;
 use crate::topology::Cart;
@@ -29,7 +29,7 @@ pub fn launched(environment: impl Fn(&str) -> Option<String>) -> Option<(i32, i3
     variables::ALL.iter().find_map(|of| read(of.rank).zip(of.size.and_then(read)))
 }
 
-/// The warning that each process is a job of its own, `MPI_COMM_WORLD` having one process only where a launcher
+/// The warning that each process is a separate job: `MPI_COMM_WORLD` has only one process although a launcher
 /// started several: as it is with another MPI's launcher. `environment` gives the value of a variable.
 pub fn foreign_launcher(
     processes: i32,

@@ -113,14 +113,14 @@ fn search(n: u32, count: usize) -> Factors {
         return primes;
     }
 
-    // From here on a best answer has no 1, for the same reason.
+    // From here on a best result has no 1, for the same reason.
     let mut best = Factors::new();
     best.len = count;
     let factors = &mut best.factors[..count];
     let (&largest_prime, other_primes) = primes.as_slice().split_last().expect("n is not 1");
     let rest = n / largest_prime;
     if largest_prime > rest {
-        // No product of other primes reaches this one. So it stands alone as the largest factor,
+        // No product of other primes reaches this one. So it is the largest factor by itself,
         // and the others are only to be as large as possible, smallest first.
         factors[count - 1] = largest_prime;
         if count == 2 {

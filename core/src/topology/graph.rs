@@ -61,7 +61,7 @@ impl Graph {
         &self.edges
     }
 
-    /// Returns whether some node is a neighbor of a node more than once.
+    /// Returns whether a node is a neighbor of another node more than once.
     pub fn repeats_neighbors(&self) -> bool {
         // The last node that each was seen a neighbor of.
         let mut seen = vec![-1; self.index.len()];
@@ -75,7 +75,7 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// [`Error::Rank`] for a node that is not there.
+    /// [`Error::Rank`] for a node that does not exist.
     #[inline]
     pub fn neighbors(&self, rank: i32) -> Result<&[i32], Error> {
         let node = usize::try_from(rank)

@@ -1,4 +1,4 @@
-//! Topologies and their answers. Pure: no MPI, no I/O, no unsafe.
+//! Topologies and their queries. Pure: no MPI, no I/O, no unsafe.
 //!
 //! Ranks, coordinates and weights are `i32`, MPI's `int`. Every topology is immutable once made.
 
@@ -36,7 +36,7 @@ impl Topology {
     const GRAPH: &'static str = "a graph topology";
     const DIST_GRAPH: &'static str = "a distributed graph topology";
 
-    /// The kind of topology, in words for an error message.
+    /// The kind of topology, for an error message.
     pub const fn kind(&self) -> &'static str {
         match self {
             Self::Cart(_) => Self::CART,
@@ -55,7 +55,8 @@ fn not_carried(wanted: &'static str, there: Option<&Topology>) -> Error {
     }
 }
 
-/// Picks one kind out of what a communicator carries (`None`: nothing), or says what is there instead.
+/// Returns the topology of one kind that a communicator carries (`None`: nothing), or an error with the kind that it has
+/// instead.
 macro_rules! picker {
     ($(#[$doc:meta])* $name:ident, $variant:ident, $kind:ident) => {
         $(#[$doc])*

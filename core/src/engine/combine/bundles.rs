@@ -20,7 +20,7 @@ struct Bundle {
 }
 
 impl Bundle {
-    /// Returns whether it travels in one message.
+    /// Returns whether the bundle travels in one message.
     fn is_combined(&self, extent: Extent) -> bool {
         match extent {
             Extent::None => false,
@@ -29,8 +29,8 @@ impl Bundle {
         }
     }
 
-    /// Returns whether it saves enough messages to pay for the way over two more processes: [`PAYING`] edges a process
-    /// or more.
+    /// Returns whether it saves enough messages to pay for the detour through two more processes: [`PAYING`] edges per
+    /// process or more.
     fn pays(&self) -> bool {
         let different = |end: fn(&Edge) -> i32| {
             let mut ranks: Vec<i32> = self.edges.iter().map(end).collect();

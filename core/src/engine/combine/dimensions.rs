@@ -65,7 +65,7 @@ impl Torus {
     }
 }
 
-/// The candidates of process 0: tori that its own edges fit on, those with the fewest messages first.
+/// The candidates of process 0: tori on which its edges fit, those with the fewest messages first.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct TorusCandidates {
     /// The edges that leave process 0, in order.
@@ -74,7 +74,7 @@ pub(super) struct TorusCandidates {
 }
 
 impl TorusCandidates {
-    /// The candidates of process 0 of `size`, by its own edges.
+    /// The candidates of process 0 of `size`, from its edges.
     pub(super) fn new(size: i32, ends: [&[Edge]; 2]) -> Self {
         let mut offsets = ends[0].to_vec();
         offsets.sort_unstable();
@@ -167,7 +167,7 @@ impl Dimensions {
 /// Tori of `size` processes on which blocks to processes at these offsets from process 0 take fewer messages than
 /// one each: those with the fewest messages, and then dimensions, first.
 ///
-/// The messages of a dimension depend on its extent and the product of those after it alone. So tori are sequences of
+/// The messages of a dimension depend only on its extent and the product of those after it. So tori are sequences of
 /// divisors, and those with the fewest messages up to a divisor begin with some up to a smaller one.
 fn tori(size: i32, offsets: &[i32]) -> Vec<Torus> {
     type Found = Vec<(usize, Torus)>;

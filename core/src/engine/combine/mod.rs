@@ -1,7 +1,7 @@
 //! Neighborhood collectives in which small blocks travel together: those from node to node in one message
 //! (`bundles`), or those that go equally far along a dimension (`dimensions`).
 //!
-//! Processes know their own edges alone, and learn the rest here, once a communicator: [`agree`]. What each has to
+//! Processes only know their own edges, and learn the rest here, once per communicator: [`agree`]. What each has to
 //! do in a collective is its [`Schedule`].
 
 mod bundles;
@@ -55,7 +55,7 @@ impl Combine {
     }
 }
 
-/// The extent of combining in one of the two ways. The least of all processes counts.
+/// The extent of combining in one variant. The minimum over all processes counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Extent {
     /// No combining.
@@ -184,12 +184,12 @@ pub fn agree<C: Comm>(
         let paying = PAYING * made.each.stages.len() as i64;
         saved > 0 && (dimensions == Extent::All || saved >= paying)
     });
-    // Of two ways with equally many messages, blocks are sent between nodes once on that by nodes.
+    // If both variants take equally many messages, the one by nodes sends each block between nodes only once.
     let nodes_take_more = by_node.is_none() || dimensions_take < nodes_take;
     Ok(by_dimension.filter(|_| nodes_take_more).or(by_node))
 }
 
-/// The value that stands for no process.
+/// The value for no process.
 const NOBODY: i32 = -1;
 
 fn edge(from: i32, end: &Endpoint, copy: i32) -> Edge {

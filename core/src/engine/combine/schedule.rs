@@ -154,7 +154,7 @@ impl ScheduleBuilder {
 }
 
 impl Schedule {
-    /// The schedule in which every block is a message of its own.
+    /// The schedule in which every block is a separate message.
     pub(super) fn direct([leaving, arriving]: [&[Edge]; 2]) -> Self {
         let (direct_sends, direct_receives) =
             ((0..leaving.len()).collect(), (0..arriving.len()).collect());

@@ -70,7 +70,7 @@ impl Network {
         }
     }
 
-    /// Finds the parent of each group. If a group is in two, no level above its own is used.
+    /// Finds the parent of each group. If a group has two parents, no level above it is used.
     fn tree(&mut self) -> Result<Tree, LayoutError> {
         let mut number: HashMap<String, usize> = HashMap::new();
         let mut faults = Vec::new();

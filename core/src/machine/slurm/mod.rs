@@ -12,7 +12,7 @@ pub(super) use groups::Network;
 const GROUPS: [(&str, Kind); 3] =
     [("switchname", Kind::Switch), ("blockname", Kind::Block), ("ringname", Kind::Ring)];
 
-/// Known words that say nothing here.
+/// Known keywords that are irrelevant here.
 const PASSED: [&str; 2] = ["blocksizes", "linkspeed"];
 
 /// Returns whether the first line that is no comment is one of this file.

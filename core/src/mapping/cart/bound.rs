@@ -177,7 +177,7 @@ fn pile(below: &[i64], side: &Side, most: usize) -> Vec<i64> {
 }
 
 /// A bound on the same for any size, by the surfaces of all layers: as if there were two sizes of layers, in any parts.
-/// Steps of one alone count.
+/// Only steps of one count.
 fn layered(below: &[i64], side: &Side, size: usize) -> f64 {
     let mean = size as f64 / side.size as f64;
     let cost = |small: usize, large: usize| {

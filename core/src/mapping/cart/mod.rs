@@ -16,7 +16,7 @@ use super::graph;
 use super::lattice::Lattice;
 use super::refine::{Budget, LARGE, Partition, swap_pairs};
 
-/// The name of a construction that exchanges alone may improve.
+/// The name of a construction that only exchanges may improve.
 const BRICKS: &str = "bricks";
 
 /// A construction.

@@ -20,7 +20,7 @@ pub(in crate::mapping) struct GridDivider<'a> {
 /// The sides of a box, which of them are rings, and the sizes of its parts.
 type BoxShape = (Vec<(u32, bool)>, Vec<usize>);
 
-/// The most answers that are kept.
+/// The most results that are kept.
 const MOST_KNOWN: usize = 64;
 
 impl<'a> GridDivider<'a> {

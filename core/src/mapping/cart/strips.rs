@@ -1,8 +1,8 @@
-//! Strips: the grid is cut into strips along one dimension, which are walked to and fro and filled
+//! Strips: the grid is cut into strips along one dimension, which are traversed back and forth (boustrophedon) and filled
 //! with one node after the other, so that nodes of any sizes fit.
 //!
-//! Of more than two dimensions slabs are cut first, and each of them into strips of its own. Where a strip begins it is
-//! known how many cells are filled, so what the ends of nodes cut in it depends on its width alone: the best widths are
+//! With more than two dimensions, slabs are cut first, and each slab into strips. Where a strip begins it is
+//! known how many cells are filled, so the edges cut between nodes in it depend only on its width: the best widths are
 //! found one after the other (dynamic programming), for nearest neighbors in two dimensions exactly.
 
 #[cfg(test)]
@@ -28,7 +28,7 @@ pub(super) struct Strips {
     widths: Vec<u32>,
 }
 
-/// The best ways to cut the grid for nodes with these shares of it, in this order, the cheapest first: one for each
+/// The best cuts of the grid for nodes with these shares of it, in this order, the cheapest first: one for each
 /// dimension along which strips can run, and of three for each order of the others. Fewer are tried, and fewer widths,
 /// where the budget does not last.
 pub(super) fn strips(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> Vec<(i64, Strips)> {
@@ -116,13 +116,13 @@ struct Search<'a> {
     steps: usize,
 }
 
-/// The best way to cut off slabs of which the last is `width` wide.
+/// The best cut into slabs of which the last is `width` wide.
 struct Slabs {
     cost: i64,
     width: u32,
     /// The widths in the last one.
     inner: Vec<u32>,
-    /// The best way for those before the last: its place among all that end where that begins.
+    /// The best cut for those before the last: its place among all that end where that begins.
     before: usize,
 }
 
@@ -146,7 +146,7 @@ impl<'a> Search<'a> {
         if kept > (cells / 4.0).max(10_000.0) { i64::MAX } else { steps as i64 }
     }
 
-    /// The best way with one width across each axis from `level` on, but for the last slab.
+    /// The best cut with one width across each axis from `level` on, except for the last slab.
     fn cut_alike(&mut self, level: usize) -> (i64, Vec<u32>) {
         let Some(&(low, high)) = self.ranges.get(level) else { return self.cut(1, 0) };
         let of = |width| {

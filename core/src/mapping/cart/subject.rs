@@ -19,8 +19,8 @@ fn seconds_for(cells: usize) -> f64 {
 const LEAST_SECONDS: f64 = 3e-7;
 
 /// The time where levels above the nodes count as well. It is less on all but large grids: what a long search for nodes
-/// alone finds is hardly ever what the search through levels ends with, and that one gains next to nothing by more
-/// time. Measured in docs/results/quality.md.
+/// finds by itself is hardly ever the final mapping of the search through levels, and that one gains next to nothing by
+/// more time. Measured in docs/results/quality.md.
 fn seconds_with_levels(cells: usize) -> f64 {
     (0.11 * seconds_for(cells)).max(1.5 * LEAST_SECONDS * cells as f64)
 }

@@ -1,4 +1,4 @@
-//! Two parts of exact sizes: coarsen, cut the smallest graph, refine on the way back.
+//! Two parts of exact sizes: coarsen, cut the smallest graph, refine while uncoarsening.
 
 use super::coarsen::{Coarse, coarsen};
 use super::fm::{Limits, Quality, refine};
@@ -66,7 +66,7 @@ fn start(graph: &Csr, target: i64, starts: usize, rng: &mut Rng, budget: &mut Bu
 }
 
 /// Grows side 0 from a random vertex, always by the vertex that adds least to the cut; now and then
-/// by any vertex, since refinement finds some good cuts from there alone.
+/// by any vertex, since refinement finds some good cuts only from there.
 fn grow(graph: &Csr, target: i64, rng: &mut Rng, budget: &mut Budget) -> Vec<u8> {
     budget.spend(graph.sweep());
     let mut sides = vec![1; graph.vertices()];

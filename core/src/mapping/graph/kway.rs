@@ -1,5 +1,5 @@
 //! Many parts at once: a graph that is too large for bisections is coarsened until it is not, and improved by moves among
-//! all parts on the way back. The time is linear in the size of the graph.
+//! all parts while uncoarsening. The time is linear in the size of the graph.
 
 use std::cmp::Reverse;
 

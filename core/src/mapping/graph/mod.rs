@@ -89,9 +89,9 @@ fn lower_bound(graph: &Csr, largest: usize) -> i64 {
     (0..graph.vertices()).map(outside).sum()
 }
 
-/// The part of each vertex, all parts of the given sizes. Where the busiest node counts most, two answers:
+/// The part of each vertex, all parts of the given sizes. If the busiest node counts most, two results:
 /// the one for the sum, and what a tenth more time makes of it for the busiest node; so the better of them
-/// is never worse for it than what the sum alone leads to, even where edges lead one way only.
+/// is never worse for it than the result for the sum, even if edges have only one direction.
 fn search(
     graph: &Csr,
     sizes: &[usize],

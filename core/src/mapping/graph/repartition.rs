@@ -21,9 +21,10 @@ const DRAWN: usize = 200;
 
 /// Parts of the same sizes, none of which is worse by the goal. `graph` is symmetric: see [`crate::mapping::refine`].
 ///
-/// Annealing lets parts far from each other exchange vertices, and groups have many more ways to be divided. J over the bound
-/// by exchanges alone, with annealing, with groups, and with both: of 60 held out grids 1.052, 1.041, 1.046 and 1.042; of 60
-/// uneven ones of 300 to 4,000 cells 1.040, 1.033, 1.033 and 1.032, through switches at random 1.060, 1.054, 1.051 and 1.050.
+/// Annealing lets parts far from each other exchange vertices, and groups can be divided in many more ways. J over the
+/// bound with exchanges only, with annealing, with groups, and with both: of 60 held out grids 1.052, 1.041, 1.046 and
+/// 1.042; of 60 uneven ones of 300 to 4,000 cells 1.040, 1.033, 1.033 and 1.032, through switches at random 1.060, 1.054,
+/// 1.051 and 1.050.
 pub(in crate::mapping) fn improve(
     graph: &impl Adjacency,
     part: Vec<u32>,
@@ -71,8 +72,8 @@ impl<'a> Repartition<'a> {
         Self { graph, part, members, local: vec![u32::MAX; graph.vertices()] }
     }
 
-    /// Divides groups of neighboring parts anew, each part's in turn, until the budget is spent or so many rounds gained
-    /// nothing.
+    /// Divides groups of neighboring parts anew, one part after another, until the budget is spent or so many rounds
+    /// gained nothing.
     pub(super) fn improve_groups(&mut self, most: usize, rng: &mut Rng, budget: &mut Budget) {
         let mut seeds: Vec<u32> = Vec::new();
         let mut rounds = 0;

@@ -32,7 +32,7 @@ pub(in crate::mapping) fn rematch(
     let mut dividing = GraphDivider::new(&between);
     let wanted = multisect(nodes, model, &vec![1; nodes], &mut dividing, &mut share);
     budget.put_back(share);
-    // Where nodes differ in size, a part may find none of its own in the group that it was given. Each such
+    // If nodes differ in size, a part may find no node of its size in its group. Each such
     // part gets one that no other part wanted, in the order of the groups, so that neighbors mostly stay so.
     let innermost = model.depth() - 1;
     let group = |node: u32| model.group(innermost, node);

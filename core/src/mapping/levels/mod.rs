@@ -3,7 +3,7 @@
 //!
 //! The sum over all edges of the distance of their ends is minimized. A mapping comes from the top down (`multisect`:
 //! vertices are divided among the switches, then those of each switch among its nodes), or from the nodes upward
-//! (`rematch`: what a mapping to nodes alone puts together goes to the node where it is nearest to what it
+//! (`rematch`: the parts of a mapping to nodes only go to the node where they are nearest to what they
 //! sends to).
 
 mod matching;

@@ -1,4 +1,4 @@
-//! From the top down: vertices are divided among the outermost groups, then those of each among its own.
+//! From the top down: vertices are divided among the outermost groups, then those of each group among its subgroups.
 
 use crate::mapping::distance_model::DistanceModel;
 use crate::mapping::refine::Budget;

@@ -1,11 +1,11 @@
-//! The budget of a search, in steps that are counted, so that no clock decides an answer.
+//! The budget of a search, in counted steps, so that no clock affects the result.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Steps that a machine of today makes in a second: a step is a look at one edge.
 const STEPS_PER_SECOND: f64 = 3e8;
 
-/// A flag that ends a search, which then answers the best that it has found, when another thread sets it. By default none.
+/// A flag with which another thread ends a search, which then returns the best mapping found. By default none.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Stop(pub Option<&'static AtomicBool>);
 
@@ -17,7 +17,7 @@ impl Stop {
 }
 
 impl PartialEq for Stop {
-    /// Returns whether it is the same flag.
+    /// Returns whether both are the same flag.
     fn eq(&self, other: &Self) -> bool {
         self.0.map(std::ptr::from_ref) == other.0.map(std::ptr::from_ref)
     }
@@ -59,12 +59,12 @@ impl Budget {
         if self.stop.is_set() { 0 } else { self.left.max(0) }
     }
 
-    /// Returns whether all steps are taken.
+    /// Returns whether the budget is spent.
     pub(in crate::mapping) fn is_spent(self) -> bool {
         self.left() == 0
     }
 
-    /// Takes a share of what is left, in `parts` parts, to be spent on its own.
+    /// Takes a share of the remaining budget, in `parts` parts, to be spent separately.
     #[must_use]
     pub(in crate::mapping) fn split(&mut self, parts: i64) -> Self {
         let share = self.left() / parts;

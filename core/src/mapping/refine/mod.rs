@@ -2,7 +2,7 @@
 //!
 //! Everything here takes a symmetric adjacency: if `u` has an edge to `v`, `v` has one to `u` of the
 //! same weight. A directed graph is given with the weights of both directions added up; then the
-//! sum is exact, and what is compared for the busiest node is what crosses its border either way.
+//! sum is exact, and the busiest node is compared by the edges across its border in both directions.
 //!
 //! Vertex 0 stays where it is: the process of rank 0 keeps its rank.
 

@@ -1,4 +1,4 @@
-//! Kernighan and Lin's exchanges between two nodes that touch, for all of them in turn.
+//! Kernighan and Lin's exchanges between two adjacent nodes, for all pairs one after another.
 
 use std::cmp::Reverse;
 

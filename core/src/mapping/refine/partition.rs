@@ -83,7 +83,7 @@ impl<'a, A: Adjacency> Partition<'a, A> {
 /// The ties of one vertex to the two nodes of an exchange.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Ties {
-    /// The weight of edges to vertices of its own node.
+    /// The weight of edges to vertices of the same node.
     pub(super) own: i64,
     /// The weight of edges to vertices of the other node.
     pub(super) other: i64,

@@ -1,4 +1,4 @@
-//! Colors that the color-blind can tell apart, given so that nodes that touch differ.
+//! Colors that the color-blind can distinguish, assigned so that adjacent nodes differ.
 
 use std::collections::BTreeSet;
 
@@ -30,7 +30,7 @@ const PALETTE: [Rgb; 14] = [
 const BOLD: usize = 7;
 
 impl Rgb {
-    /// Returns whether black is read better on it than white.
+    /// Returns whether black text is easier to read on this color than white.
     pub fn is_light(self) -> bool {
         // The luminance of television.
         let Self(red, green, blue) = self;

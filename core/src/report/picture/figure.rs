@@ -35,7 +35,7 @@ pub struct Figure {
     group: Group,
     width: f64,
     height: f64,
-    /// Its title and its description in words, for readers who cannot see it.
+    /// Its title and its description, for readers who cannot see it.
     words: [String; 2],
 }
 

@@ -20,7 +20,7 @@ const LABEL: f64 = 16.0;
 const LEFT: f64 = 44.0;
 const BELOW: f64 = 32.0;
 
-/// The least side of a cell at which borders are still told apart, in pixels: of larger grids only a corner is drawn.
+/// The smallest side of a cell at which borders can be distinguished, in pixels: only a corner of larger grids is drawn.
 const LEAST: f64 = 5.0;
 
 /// The most slices that are drawn.

@@ -32,7 +32,7 @@ const WIDE: f64 = 48.0;
 /// The most colors that there are.
 const MOST: usize = 12;
 
-/// The meaning of colors: each stands for weights of up to twice those of the one before, so that twice as much never
+/// The meaning of colors: each represents weights of up to twice those of the one before, so that twice as much never
 /// looks the same.
 pub(super) struct Scale {
     /// The largest weight of each color, ascending; the last is the largest of all.

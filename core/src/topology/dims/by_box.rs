@@ -190,7 +190,7 @@ fn divisors(n: u32) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    /// All ways to divide a number into factors.
+    /// All factorizations of a number.
     fn all(n: i32, count: usize) -> Vec<Vec<i32>> {
         if count == 0 {
             return if n == 1 { vec![Vec::new()] } else { Vec::new() };
