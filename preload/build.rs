@@ -51,7 +51,7 @@ fn there(line: &str) -> Option<&str> {
 
 /// All names of a function: in C, and what Fortran compilers make of it; each also for tools. Fortran has
 /// large counts in `mpi_f08` only, whose procedures call the C names, as all hosts' do for what the recorder counts. So do the host's procedures whose names have no
-/// underscore, which a program may have functions of its own by.
+/// underscore, since a program may define functions with these names.
 fn spellings(name: &str) -> Vec<String> {
     let lower = name.to_lowercase();
     let mut all = vec![name.to_owned()];

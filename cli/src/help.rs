@@ -91,7 +91,7 @@ Examples:
 Exit status:
   0; 1 if something cannot be done";
 
-/// A parser of words that completions know some of; others may be right as well.
+/// A parser of values of which completions know some; others may be valid too.
 #[derive(Clone)]
 pub(crate) struct Known {
     pub(crate) words: &'static [&'static str],
@@ -116,7 +116,7 @@ impl TypedValueParser for Known {
     }
 }
 
-/// Any word.
+/// Any value.
 pub(crate) fn any(text: &str) -> Result<String, String> {
     Ok(text.to_owned())
 }

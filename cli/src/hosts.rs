@@ -19,7 +19,7 @@ pub(crate) fn check_name(name: &str) -> std::result::Result<(), String> {
     }
 }
 
-/// The number in words as "slots=48 max_slots=96", which Open MPI lets have blanks around the sign.
+/// The number in text like "slots=48 max_slots=96", in which Open MPI allows blanks around the sign.
 fn slots_of(words: &str) -> Option<usize> {
     let words = words.split('=').map(str::trim).collect::<Vec<_>>().join("=");
     words.split_whitespace().find_map(|word| word.strip_prefix("slots=")?.parse().ok())

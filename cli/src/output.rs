@@ -25,7 +25,7 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 impl Failure {
     const USAGE: u8 = 2;
 
-    /// The command was called in a wrong way.
+    /// The command was called with wrong arguments.
     pub(crate) fn usage(text: impl Into<String>) -> Self {
         Self { code: Self::USAGE, text: text.into() }
     }
@@ -93,22 +93,22 @@ impl Failure {
     }
 }
 
-/// A number of processes in words.
+/// A number of processes as text.
 pub(crate) fn processes(count: usize) -> String {
     if count == 1 { "1 process".to_owned() } else { format!("{count} processes") }
 }
 
-/// Returns whether this is the first process of its job, as far as launchers tell ranks.
+/// Returns whether this is the first process of its job, as far as launchers set ranks.
 pub(crate) fn is_first() -> bool {
     variables::rank(std::env::var_os).is_none_or(|rank| rank == "0")
 }
 
-/// Says something on stderr, in one write, since many ranks may say it at a time. Nothing is left to do if that fails.
+/// Prints a message on stderr, in one write, since many ranks may print at the same time. Failures are ignored.
 pub(crate) fn say(text: &str) {
     let _ = io::stderr().write_all(format!("cartograph: {}\n", shown(text)).as_bytes());
 }
 
-/// A text without what moves a terminal's cursor: it may be of a file that others wrote.
+/// A text without control characters: it may come from a file that others wrote.
 pub(crate) fn shown(text: &str) -> String {
     text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
@@ -124,12 +124,12 @@ pub(crate) fn print(text: &str) -> Result<()> {
     }
 }
 
-/// The number of columns on stdout: those of a terminal, or what is read well without one.
+/// The number of columns on stdout: those of the terminal, or a readable width without one.
 pub(crate) fn columns() -> usize {
     console::Term::stdout().size_checked().map_or(100, |(_, columns)| usize::from(columns))
 }
 
-/// Writes a file; `-` is stdout. A regular file is written whole or not at all: one that is there stays where the disk is
+/// Writes a file; `-` is stdout. A regular file is written whole or not at all: an existing one is kept if the disk is
 /// full.
 pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     if path == Path::new("-") {

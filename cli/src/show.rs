@@ -53,7 +53,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 /// A report with all its parts.
 pub(crate) fn read(path: &Path) -> Result<Document> {
     let mut files = parts(path);
-    // Rank 0 may have had nothing to tell. Without any part it is this file that cannot be read.
+    // Rank 0 may have written no report. If there is no other part, the error names this file.
     if files.is_empty() || path.exists() {
         files.insert(0, path.to_owned());
     }

@@ -49,7 +49,7 @@ impl File {
     pub(crate) fn status(&self) -> Option<libc::stat> {
         // SAFETY: all fields may be zero.
         let mut status: libc::stat = unsafe { core::mem::zeroed() };
-        // SAFETY: an open file, and a place for the answer.
+        // SAFETY: an open file, and a place for the result.
         (unsafe { libc::fstat(self.0, &raw mut status) } == 0).then_some(status)
     }
 
@@ -91,7 +91,7 @@ impl Drop for Map {
     }
 }
 
-/// The names in a directory, but for those that start with a dot; none if it cannot be read.
+/// The names in a directory, except those that start with a dot; none if it cannot be read.
 pub(crate) fn names(directory: &CStr) -> Vec<String> {
     let mut names = Vec::new();
     // SAFETY: a string.
@@ -116,7 +116,7 @@ pub(crate) fn names(directory: &CStr) -> Vec<String> {
 
 /// The file without symbolic links.
 pub(crate) fn real(path: &CStr) -> Option<CString> {
-    // SAFETY: a string; the answer is allocated.
+    // SAFETY: a string; the result is allocated.
     let found = unsafe { libc::realpath(path.as_ptr(), core::ptr::null_mut()) };
     if found.is_null() {
         return None;

@@ -1,5 +1,5 @@
-//! The libraries beside this one, in `cartograph/HOST`: which one was built for an MPI, and how to load it
-//! so that it can use no other.
+//! The libraries beside this one, in `cartograph/HOST`: which one was built for an MPI, and how to load it so that it can
+//! only use this MPI.
 
 use alloc::ffi::CString;
 use alloc::format;
@@ -55,8 +55,8 @@ pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Han
     Ok(library)
 }
 
-/// The folder with a folder for each host, and the library in it that fits an MPI best, of those that nobody but root
-/// and the owner of the library at `own` can have written; the first by name, if several fit alike.
+/// The folder with a folder for each host, and the library in it that fits an MPI best, of those that only root and the
+/// owner of the library at `own` can have written; the first by name, if several fit equally.
 fn best(
     own: &CStr,
     soname: &str,
@@ -85,7 +85,7 @@ fn best(
         let (path, file) = open(&format!("{folder}/{host}/{FILE}"))?;
         let library = Library::parse(file.map()?.as_ref())?;
         let fit = library.fit(soname, version)?;
-        // An MPI that was loaded for others alone is not seen by a library that does not need it. Beside it are empty
+        // A library that does not need an MPI does not see one that was loaded privately. Beside it are empty
         // libraries, one for each name of an MPI, that need both.
         let both =
             library.names_no_mpi().then(|| open(&format!("{folder}/{host}/for-{soname}/{FILE}")));

@@ -93,7 +93,7 @@ pub(crate) fn find_next(name: &CStr) -> Option<Address> {
 pub(crate) fn file_of(address: *const c_void) -> Option<(CString, usize)> {
     // SAFETY: all fields may be zero.
     let mut found: libc::Dl_info = unsafe { core::mem::zeroed() };
-    // SAFETY: any address, and a place for the answer.
+    // SAFETY: any address, and a place for the result.
     if unsafe { libc::dladdr(address, &raw mut found) } == 0 || found.dli_fname.is_null() {
         return None;
     }

@@ -31,13 +31,13 @@ pub(crate) fn report(text: Arguments) {
     }
 }
 
-/// Returns whether a report is asked for and this is the process of the job that tells it.
+/// Returns whether a report is requested and this process prints messages for the job.
 pub(crate) fn reports() -> bool {
     is_first()
         && variable(c"CARTOGRAPH_REPORT").is_some_and(|value| !switch::is_off(value.to_bytes()))
 }
 
-/// Returns whether this is the first process of the job, as far as launchers tell ranks.
+/// Returns whether this is the first process of the job, as far as launchers set ranks.
 fn is_first() -> bool {
     let rank = variables::rank(|name| variable(&CString::new(name).ok()?));
     rank.is_none_or(|rank| rank == c"0")

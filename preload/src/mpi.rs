@@ -78,8 +78,8 @@ pub(crate) fn is_used_by(library: &Handle, objects: &Objects, mpi: usize) -> boo
     loaded::lies_in(found, &objects.0[mpi].range)
 }
 
-/// Returns whether a program has called `MPI_Finalize`. A child that it has forked before has not, and says nothing
-/// when it ends.
+/// Returns whether a program has called `MPI_Finalize`. A child that it forked earlier has not, and prints nothing when
+/// it ends.
 pub(crate) fn has_ended(mpi: &Handle) -> bool {
     type Function = unsafe extern "C" fn(*mut c_int) -> c_int;
     let Some(function) = mpi.find(c"PMPI_Finalized") else { return false };
@@ -91,7 +91,7 @@ pub(crate) fn has_ended(mpi: &Handle) -> bool {
     code == 0 && flag != 0
 }
 
-/// The name and version of an MPI by its own words; `None` if it has none.
+/// The name and version of an MPI, from the MPI; `None` if it has none.
 pub(crate) fn version(mpi: &Handle) -> Option<String> {
     /// More than any MPI's MPI_MAX_LIBRARY_VERSION_STRING.
     const ROOM: usize = 16384;
@@ -108,7 +108,7 @@ pub(crate) fn version(mpi: &Handle) -> Option<String> {
     (code == 0).then(|| text.to_string_lossy().into_owned())
 }
 
-/// The same in a few words.
+/// The same, abbreviated.
 pub(crate) fn name(mpi: &Handle) -> String {
     let version = version(mpi).unwrap_or_default();
     let line = version.lines().next().and_then(|line| line.split(',').next()).unwrap_or_default();

@@ -73,7 +73,7 @@ impl Objects {
         let names = self.by_name();
         let first = self.0.first().map_or(&[][..], |program| &program.needed);
         let first = first.iter().filter_map(|name| names.get(name.as_str())).min();
-        // What is preloaded stands between the program and what it needs.
+        // Preloaded libraries are between the program and its dependencies.
         let preloaded = first.map_or(1, |&first| first.max(1));
         self.closure(&(0..preloaded).collect::<Vec<_>>(), &names)
             .into_iter()

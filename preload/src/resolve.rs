@@ -93,7 +93,7 @@ fn find(index: usize, caller: usize, unloaded: Option<u64>) -> *const () {
             }
             target(binding, index, caller)
         }
-        // A library that stands in for MPI, with a few functions only, or an error in the program.
+        // A stub library with a few MPI functions, or an error in the program.
         LoadedMpi::Nowhere => {
             let name = name(index);
             let found = loaded::find_next(name).or_else(|| along_with(caller)?.find(name));
@@ -273,7 +273,7 @@ impl Memo {
     const BITS_OF_COUNT: u32 = 22;
     const BITS_OF_PLACE: u32 = 4;
 
-    /// The entry that a page may be in, and what it holds but for the place; `None` for addresses that are
+    /// The entry that a page may be in, and its contents except the place; `None` for addresses that are
     /// too large, which Linux gives only to programs that ask for them.
     fn entry(caller: usize, unloaded: u64) -> Option<(&'static AtomicU64, u64)> {
         let page = caller as u64 >> 12;

@@ -19,7 +19,7 @@ unsafe impl GlobalAlloc for Malloc {
             return unsafe { libc::malloc(layout.size()) }.cast();
         }
         let mut found = core::ptr::null_mut();
-        // SAFETY: a place for the answer, and a power of two above that of a pointer.
+        // SAFETY: a place for the result, and a power of two above that of a pointer.
         match unsafe { libc::posix_memalign(&mut found, layout.align(), layout.size()) } {
             0 => found.cast(),
             _ => core::ptr::null_mut(),

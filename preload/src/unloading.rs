@@ -1,5 +1,5 @@
-//! Counts how often the process has unloaded something. The loader counts it too, but takes three times as long to tell
-//! as a query takes, under a lock.
+//! Counts how often the process has unloaded something. The loader counts it too, but returning its count takes three
+//! times as long as a query, under a lock.
 
 #[cfg(not(test))]
 use core::ffi::{c_int, c_void};

@@ -1,5 +1,5 @@
-//! The way of a library that wraps to the next functions: of the functions underneath, it finds those of its own MPI only,
-//! and not those of tools and of Cartograph that are preloaded behind this library.
+//! How a wrapping library finds the next functions: by itself it would only find those of its own MPI, and not those of
+//! tools and of Cartograph that are preloaded behind this library.
 
 use core::ffi::{CStr, c_char, c_void};
 use core::ptr;

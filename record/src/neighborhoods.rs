@@ -26,7 +26,7 @@ pub(crate) fn combinable(
     }
 }
 
-/// A block of its own to each neighbor.
+/// A separate block to each neighbor.
 ///
 /// # Safety
 ///
@@ -46,7 +46,7 @@ unsafe fn neighbor_blocks<C: Copy + Into<i64>>(
     Sent::Neighbors(None, comm, ranks.iter().enumerate().map(block).collect())
 }
 
-/// A block of its own to each neighbor, of one datatype.
+/// A separate block to each neighbor, with one datatype.
 ///
 /// # Safety
 ///
@@ -60,7 +60,7 @@ pub(crate) unsafe fn neighbors_v<C: Copy + Into<i64>>(
     unsafe { neighbor_blocks(comm, counts, &raw const datatype, 0) }
 }
 
-/// A block of its own to each neighbor, each of its own datatype.
+/// A separate block to each neighbor, each with its own datatype.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Tells the program's own calls from others: a host's Fortran library, a tool, or Cartograph may make others in it.
+//! Distinguishes the program's calls from nested ones, which a host's Fortran library, a tool, or Cartograph may make.
 
 use std::cell::Cell;
 use std::ptr;
@@ -33,12 +33,12 @@ pub(crate) fn is_on() -> bool {
     ON.load(Ordering::Acquire)
 }
 
-/// Begins or ends to note when each call begins.
+/// Starts or stops noting the time at which each call begins.
 pub(crate) fn time_all(on: bool) {
     TIMED.store(on, Ordering::Relaxed);
 }
 
-/// Returns whether it is noted of each call when it begins.
+/// Returns whether the beginning of each call is timed.
 #[inline]
 pub(crate) fn times_all() -> bool {
     TIMED.load(Ordering::Relaxed)

@@ -33,7 +33,7 @@ const PATIENCE: usize = 3000;
 /// The end of names of files with parts.
 const END: &str = ".jsonl";
 
-/// The longest beginning of such a name, in bytes: Linux has names of 255.
+/// The longest prefix of a file name, in bytes: Linux allows names of 255.
 const LONGEST: usize = 200;
 
 /// The directory, and what is in its place already; `None` if nothing is to be recorded.
@@ -74,7 +74,7 @@ pub(crate) struct Clock {
 /// Milliseconds since some moment. Coarse, and so no call of the system.
 fn now() -> i64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: a place for the answer.
+    // SAFETY: a place for the result.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &raw mut time) };
     time.tv_sec * 1000 + time.tv_nsec / 1_000_000
 }
@@ -123,7 +123,7 @@ pub(crate) fn lock_patiently<T>(lock: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
 /// Looks at the place for the directory: nothing may be there, or an empty directory. Before `MPI_Init`.
 pub(crate) fn look() {
     PLACE.get_or_init(|| {
-        // SAFETY: asks what the system has told the process when it started. A program with more rights than its user
+        // SAFETY: reads what the kernel passed to the process when it started. A program with more rights than its user
         // has writes nowhere.
         let trusted = unsafe { libc::getauxval(libc::AT_SECURE) } == 0;
         let named = |name| std::env::var_os(name).filter(|path| trusted && !path.is_empty());
@@ -139,7 +139,7 @@ pub(crate) fn look() {
     });
 }
 
-/// Returns whether only the time is taken that the program runs.
+/// Returns whether only the run time is measured.
 pub(crate) fn is_clock() -> bool {
     IS_CLOCK.load(Ordering::Relaxed)
 }
@@ -204,7 +204,7 @@ fn make(directory: &Path) -> io::Result<()> {
     }
 }
 
-/// The part of this process; `None` in a child that it forked, which may have inherited locks that nobody gives back.
+/// The part of this process; `None` in a child that it forked, which may have inherited locks that no thread releases.
 fn own() -> Option<&'static Part> {
     PART.get().filter(|part| part.id == std::process::id())
 }

@@ -1,4 +1,4 @@
-//! Communicators and windows, and their ranks in `MPI_COMM_WORLD`, as the host tells them.
+//! Communicators and windows, and their ranks in `MPI_COMM_WORLD`, from the host.
 
 use std::ffi::c_int;
 use std::hash::{Hash, Hasher};
@@ -44,7 +44,7 @@ impl Peers {
         }
     }
 
-    /// The ranks in `MPI_COMM_WORLD`, where there are such.
+    /// The ranks in `MPI_COMM_WORLD`, if any.
     pub(crate) fn in_world(self, ranks: &[c_int]) -> Vec<Option<u32>> {
         let mut world = vec![-1; ranks.len()];
         let count = ranks.len() as c_int;

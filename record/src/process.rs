@@ -51,7 +51,7 @@ fn own() -> Option<Process> {
     }
     let mut name = [0 as c_char; sys::CR_NAME_ROOM as usize];
     let (mut rank, mut size) = (0, 0);
-    // SAFETY: places for the answers, with as much room as is asked for.
+    // SAFETY: places for the results, of the required size.
     if unsafe { sys::cr_start(&raw mut rank, &raw mut size, name.as_mut_ptr()) } == 0 {
         return None;
     }
@@ -77,7 +77,7 @@ fn own() -> Option<Process> {
     })
 }
 
-/// The address of the node in the network, as Slurm tells it.
+/// The address of the node in the network, from Slurm.
 fn address() -> Option<Address> {
     let [path, pattern] =
         ["SLURM_TOPOLOGY_ADDR", "SLURM_TOPOLOGY_ADDR_PATTERN"].map(|name| std::env::var(name).ok());

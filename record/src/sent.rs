@@ -114,7 +114,7 @@ pub(crate) fn get(
     Sent::One(Peers::Win(win), Block::of(target, count, datatype).fetched())
 }
 
-/// An access to a window that takes data there, but for an `op` that takes none, and fetches as much.
+/// An access to a window that sends data, except with an `op` that takes none, and fetches the same amount.
 pub(crate) fn exchange(
     win: MPI_Win,
     target: c_int,
@@ -138,7 +138,7 @@ fn all(comm: MPI_Comm) -> Option<impl Iterator<Item = c_int>> {
     (count <= MOST_ALL_TO_ALL).then(|| (0..count).filter(move |rank| *rank != own))
 }
 
-/// Returns whether a send buffer stands for the receive buffer.
+/// Returns whether a send buffer is `MPI_IN_PLACE`.
 fn in_place(buffer: *const c_void) -> bool {
     // SAFETY: compares addresses.
     unsafe { sys::cr_is_in_place(buffer) != 0 }
@@ -160,12 +160,12 @@ pub(crate) fn all_to_all<C: Into<i64>>(
     Sent::All(function, comm, ranks.map(|rank| Block::to(rank, bytes)).collect())
 }
 
-/// A block of its own to each other process; empty ones are no messages.
+/// A separate block to each other process; empty ones are no messages.
 ///
 /// # Safety
 ///
 /// The counts have an entry for each process, and the datatypes one, all for one `stride` of 0, or one for
-/// each; but for those of what is sent where `buffer` is `MPI_IN_PLACE`.
+/// each; except those of the send side if `buffer` is `MPI_IN_PLACE`.
 pub(crate) unsafe fn all_to_all_blocks<C: Copy + Into<i64>>(
     function: &'static str,
     comm: MPI_Comm,

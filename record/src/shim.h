@@ -17,7 +17,7 @@ enum {
 
 /* Returns whether MPI_Init or MPI_Init_thread has been called and MPI_Finalize has not. */
 int cr_is_active(void);
-/* Writes the name of the MPI that answers. Returns whether it is of the family built for. */
+/* Writes the name of the loaded MPI. Returns whether it is of the family built for. */
 int cr_version(char version[CR_VERSION_ROOM]);
 /* The rank of this process in MPI_COMM_WORLD, its size, and the processor's name. Returns whether there are
  * such, and the process was not spawned by another job. */

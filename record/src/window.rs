@@ -33,15 +33,15 @@ enum State {
     Full,
 }
 
-/// Returns whether calls are still taken, for which alone all are timed. A hint: the window itself is asked under the
-/// lock of the counts.
+/// Returns whether calls are still recorded, the only reason to time all of them. A hint: the window itself is checked
+/// under the lock of the counts.
 #[inline]
 pub(crate) fn is_open() -> bool {
     outermost::times_all()
 }
 
 impl Window {
-    /// One that takes nothing.
+    /// A window that records nothing.
     pub(crate) const fn closed() -> Self {
         Self {
             calls: Vec::new(),
@@ -56,14 +56,14 @@ impl Window {
         }
     }
 
-    /// Begins to take calls.
+    /// Starts recording calls.
     pub(crate) fn open(&mut self) {
         (self.start, self.state) = (ticks::now(), State::Open);
         self.last = self.start;
         outermost::time_all(true);
     }
 
-    /// Returns whether it takes calls of the thread that asks.
+    /// Returns whether it records calls of this thread.
     pub(crate) fn takes(&mut self) -> bool {
         if self.state != State::Open {
             return false;

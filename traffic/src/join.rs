@@ -26,8 +26,8 @@ pub(crate) struct PartialRecording {
     recording: Recording,
     /// Lines that were read.
     line: usize,
-    /// The part that is read, and its lines with their numbers. It counts once all of it is there: what a full disk has cut
-    /// off is written again.
+    /// The part that is read, and its lines with their numbers. It counts once it is complete: a part truncated by a full
+    /// disk is written again.
     current: Option<(Process, Vec<(usize, Line)>)>,
     /// True if the line before was cut off.
     cut_off: bool,

@@ -67,7 +67,7 @@ pub struct Process {
     /// The name that `MPI_Get_processor_name` gave, as a [host's name](crate::host_name): processes with the same name
     /// share a node.
     pub host: String,
-    /// The node's address in the network, if the launcher told it.
+    /// The node's address in the network, if the launcher set it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<Address>,
     /// The program's name as it was started.
@@ -86,7 +86,7 @@ pub struct Process {
     pub lines: usize,
 }
 
-/// The address of a node in the network, as Slurm tells its tasks.
+/// The address of a node in the network, from Slurm's variables.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Address {
     /// `SLURM_TOPOLOGY_ADDR`, such as `s0.s4.n1`.
@@ -98,7 +98,7 @@ pub struct Address {
 /// A number of messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Count {
-    /// The number of such creations.
+    /// The number of messages.
     pub messages: u64,
     /// Their total size in bytes.
     pub bytes: u64,
@@ -117,7 +117,7 @@ pub struct Grid {
     pub reorder: bool,
     /// The rank of the process in the grid.
     pub rank: u32,
-    /// The rank in `MPI_COMM_WORLD` of the grid's first process, which tells grids of one form apart.
+    /// The rank in `MPI_COMM_WORLD` of the grid's first process, which distinguishes grids of the same shape.
     pub first: u32,
 }
 

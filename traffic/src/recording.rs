@@ -53,7 +53,7 @@ pub enum ReadError {
 pub struct NodeIdentity {
     /// Its name; letters, digits, dots, underscores and hyphens.
     pub name: String,
-    /// Its address in the network, if the launcher told it.
+    /// Its address in the network, if the launcher set it.
     pub address: Option<Address>,
 }
 
@@ -97,7 +97,7 @@ pub struct Recording {
     pub program: String,
     /// The name and version of the MPI.
     pub mpi: String,
-    /// The node of each rank of which a part is there.
+    /// The node of each rank with a part.
     pub hosts: BTreeMap<u32, NodeIdentity>,
     /// Processes whose last part says that they did not come to their end.
     pub cut_short: usize,
@@ -132,12 +132,12 @@ impl Recording {
         text.trim_start().starts_with("{\"process\":")
     }
 
-    /// The number of ranks of which no part is there.
+    /// The number of ranks without a part.
     pub fn missing(&self) -> usize {
         (self.size as usize).saturating_sub(self.hosts.len())
     }
 
-    /// The first rank of which no part is there.
+    /// The first rank without a part.
     pub fn first_missing(&self) -> Option<u32> {
         let first = self.hosts.keys().zip(0..).find(|(rank, at)| **rank != *at);
         let first = first.map_or(self.hosts.len() as u32, |(_, at)| at);

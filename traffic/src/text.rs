@@ -1,7 +1,7 @@
 //! Names and texts that others wrote.
 
 /// Returns whether a text may be the name of a host: letters, digits, dots, underscores and hyphens, and no hyphen in
-/// front. Launchers take such a name for nothing else.
+/// front. Launchers cannot mistake such a name for an option.
 pub fn is_host_name(text: &str) -> bool {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || b"._-".contains(&byte);
     !text.is_empty() && !text.starts_with('-') && text.bytes().all(known)

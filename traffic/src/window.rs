@@ -117,8 +117,8 @@ impl Window {
         }
     }
 
-    /// The calls in order, each with the nanoseconds before it; `None` if there are more than [`MOST_EVENTS`], or one has no
-    /// such index.
+    /// The calls in order, each with the nanoseconds before it; `None` if there are more than [`MOST_EVENTS`], or an
+    /// index is invalid.
     pub fn events(&self) -> Option<Vec<(&Call, u64)>> {
         let mut events = Vec::new();
         self.expand(&self.steps, MOST_ROUNDS, &mut events).then_some(events)

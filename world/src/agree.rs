@@ -1,4 +1,4 @@
-//! The making of W: rank 0 reads the order, and one split finds out whether all want it.
+//! Creates W: rank 0 reads the order, and one split checks that all processes use it.
 
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ unsafe extern "C" {
     fn secure_getenv(name: *const std::ffi::c_char) -> *const std::ffi::c_char;
 }
 
-/// An answer of rank 0 to a process.
+/// The message of rank 0 to a process.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Told {
@@ -40,7 +40,7 @@ pub(crate) fn make() -> Option<MPI_Comm> {
     }
     let all = true_world();
     let (mut rank, mut size) = (0, 0);
-    // SAFETY: a handle and places for answers.
+    // SAFETY: a handle and places for results.
     unsafe {
         let mut parent = cw_null;
         check(host::PMPI_Comm_get_parent(&raw mut parent), "MPI_Comm_get_parent");
@@ -102,7 +102,7 @@ fn read(file: Option<&Path>, size: usize) -> Option<Order> {
     text.and_then(|text| Order::parse(&text, size)).inspect_err(said).ok()
 }
 
-/// Returns whether rank 0 has an order, which it tells everybody.
+/// Returns whether rank 0 has an order. Collective.
 fn is_there(own: bool) -> bool {
     let mut flag = c_int::from(own);
     // SAFETY: an integer.
@@ -111,7 +111,7 @@ fn is_there(own: bool) -> bool {
     flag != 0
 }
 
-/// Gathers nodes at rank 0, which tells everybody its new rank.
+/// Gathers nodes at rank 0, which sends every process its new rank.
 fn tell(order: Option<Order>, rank: c_int, size: c_int) -> Told {
     let lowest = lowest_of_node(rank);
     let room = if rank == 0 { size as usize } else { 0 };
@@ -168,7 +168,7 @@ fn lowest_of_node(rank: c_int) -> c_int {
 fn split(color: c_int, new_rank: c_int, rank: c_int, size: c_int) -> Option<MPI_Comm> {
     let mut made = cw_null_comm();
     let mut together = 0;
-    // SAFETY: the world, and places for answers.
+    // SAFETY: the world, and places for results.
     unsafe {
         check(
             host::PMPI_Comm_split(true_world(), color, new_rank, &raw mut made),
@@ -231,7 +231,7 @@ unsafe extern "C" fn finalizes(
     CW_SUCCESS as c_int
 }
 
-/// The number of programs of the job, where the launcher tells that: Open MPI's does.
+/// The number of programs of the job, if the launcher sets it, as Open MPI's does.
 fn programs() -> u32 {
     let told = std::env::var("OMPI_NUM_APP_CTX").ok();
     told.and_then(|number| number.parse().ok()).unwrap_or(1)
@@ -257,7 +257,7 @@ fn digest(new_ranks: &[i32]) -> c_int {
     hash(new_ranks.iter().map(|rank| *rank as u32))
 }
 
-/// FNV-1a of words, as a color that is not 0.
+/// FNV-1a of integers, as a color that is not 0.
 fn hash(words: impl Iterator<Item = u32>) -> c_int {
     let mixed = words.flat_map(u32::to_le_bytes).fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3)

@@ -8,7 +8,7 @@ use crate::sys::*;
 use crate::world::{self, seen};
 
 /// Wraps a function by both of its names: `by_hand! { NAME(ARGUMENTS) = |next| BODY }`, in which `next` is what comes
-/// next. It is there on every host, whether mpi.h declares it or not; where it does, types are compared.
+/// next. It exists on every host, whether or not mpi.h declares it; if it does, types are compared.
 macro_rules! by_hand {
     ($name:ident($($arg:ident: $ty:ty),*) = |$next:ident| $body:expr) => {
         const _: () = {
@@ -26,10 +26,10 @@ macro_rules! by_hand {
     };
 }
 
-/// The communicator that has an attribute: what every host gives MPI_COMM_WORLD is on the true one alone.
+/// The communicator that has an attribute: predefined attributes are only on the true MPI_COMM_WORLD.
 #[inline]
 fn with_key(comm: MPI_Comm, key: c_int) -> MPI_Comm {
-    // SAFETY: looks at the number alone.
+    // SAFETY: only looks at the number.
     if comm == true_world() && unsafe { cw_is_predefined(key) } != 0 { comm } else { seen(comm) }
 }
 
@@ -69,7 +69,7 @@ by_hand! { MPI_Attr_put(comm: MPI_Comm, key: c_int, value: *mut c_void) = |next|
 by_hand! { MPI_Comm_delete_attr(comm: MPI_Comm, key: c_int) = |next| next(with_key(comm, key), key) }
 by_hand! { MPI_Attr_delete(comm: MPI_Comm, key: c_int) = |next| next(with_key(comm, key), key) }
 
-// The callbacks are told MPI_COMM_WORLD.
+// The callbacks get MPI_COMM_WORLD.
 by_hand! { MPI_Comm_create_keyval(copy: Option<Copy>, delete: Option<Delete>, key: *mut c_int, extra: *mut c_void) = |next| {
     let given = Given::new(copy, delete, extra);
     let code = next(given.copy, given.delete, key, given.extra);
@@ -88,7 +88,7 @@ by_hand! { MPI_Comm_create_errhandler(function: Option<Handler>, handler: *mut M
 = |next| next(callbacks::handler(function), handler) }
 by_hand! { MPI_Errhandler_create(function: Option<Handler>, handler: *mut MPI_Errhandler)
 = |next| next(callbacks::handler(function), handler) }
-// An error of a call without a communicator goes to the true world's handler, which the host alone calls.
+// An error of a call without a communicator goes to the true world's handler, which only the host calls.
 by_hand! { MPI_Comm_set_errhandler(comm: MPI_Comm, handler: MPI_Errhandler) = |next| {
     match next(seen(comm), handler) {
         code if code == CW_SUCCESS as c_int && comm == true_world() && is_other() => next(comm, handler),
@@ -125,7 +125,7 @@ if_declared! { MPI_Group_from_session_pset
 #[allow(dead_code, reason = "only for hosts with sessions")]
 unsafe fn reorder(group: *mut MPI_Group) -> c_int {
     let mut size = 0;
-    // SAFETY: places for answers, and groups of all processes, which are freed again.
+    // SAFETY: places for results, and groups of all processes, which are freed again.
     unsafe {
         let (mut other, mut all) = (cw_group_null, cw_group_null);
         let codes = [

@@ -1,4 +1,4 @@
-//! Functions of the program that the host calls with a communicator: they are told MPI_COMM_WORLD where it is W.
+//! Functions of the program that the host calls with a communicator: they get MPI_COMM_WORLD instead of W.
 
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
@@ -30,7 +30,7 @@ pub(crate) struct Attribute {
     pub(crate) proxies: [AtomicUsize; 2],
 }
 
-/// The callbacks that the host is given, and what it is to pass to them.
+/// The callbacks passed to the host, and their extra state.
 pub(crate) struct Given {
     pub(crate) copy: Option<Copy>,
     pub(crate) delete: Option<Delete>,
@@ -191,8 +191,8 @@ pub(crate) type Handler = unsafe extern "C" fn(*mut MPI_Comm, *mut c_int, ...);
 /// called knows what its host passes.
 type Trampoline = unsafe extern "C" fn(*mut MPI_Comm, *mut c_int, *mut c_void, *mut c_void);
 
-/// The program's handlers. The host passes nothing of the program's to them, so each has a function of its own; a program
-/// with more has some that see W.
+/// The program's handlers. The host passes no extra state to handlers, so each has a separate function; if a program has
+/// more than these, the others see W.
 static HANDLERS: [AtomicUsize; 32] = [const { AtomicUsize::new(0) }; 32];
 
 unsafe extern "C" fn handle<const PLACE: usize>(

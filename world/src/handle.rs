@@ -29,7 +29,7 @@ pub(crate) fn settle(world: MPI_Comm) {
     WORLD.store(world as usize, Ordering::Release);
 }
 
-/// The handle to tell a callback of the program: MPI_COMM_WORLD for W.
+/// The handle to pass to a callback of the program: MPI_COMM_WORLD for W.
 pub(crate) fn shown(comm: MPI_Comm) -> MPI_Comm {
     if settled() == Some(comm) { true_world() } else { comm }
 }
@@ -39,8 +39,8 @@ pub(crate) fn is_other() -> bool {
     settled().is_some_and(|world| world != true_world())
 }
 
-/// Makes MPI_COMM_WORLD the true one again: W is freed, in `MPI_Finalize`. What is called as its attributes are deleted is
-/// told MPI_COMM_WORLD still.
+/// Makes MPI_COMM_WORLD the true one again: W is freed, in `MPI_Finalize`. Callbacks that run while its attributes are
+/// deleted still get MPI_COMM_WORLD.
 pub(crate) fn end() {
     if let Some(mut world) = settled().filter(|world| *world != true_world()) {
         // SAFETY: W was made in MPI_Init, and the host still runs.

@@ -1,4 +1,4 @@
-//! The calls of this library itself: the next functions, past its own wrappers.
+//! The calls of this library itself: the next functions, bypassing its wrappers.
 
 #![allow(non_snake_case, reason = "MPI's names")]
 #![allow(dead_code, reason = "some are for some hosts")]

@@ -22,7 +22,7 @@ extern const MPI_Info cw_info_null;
 extern const MPI_Datatype cw_int;
 extern MPI_Comm_copy_attr_function *const cw_null_copy;
 
-/* Whether the MPI that answers is of the family built for: another's handles are not these. */
+/* True if the loaded MPI is of the family built for: others have different handles. */
 int cw_is_built_for(void);
 
 /* Whether a key is one of the attributes that every host gives MPI_COMM_WORLD. */

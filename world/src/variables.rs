@@ -1,4 +1,4 @@
-//! The ranks that launchers tell processes in their environment: programs and scripts read them there.
+//! The ranks that launchers set in the environment of processes, where programs and scripts read them.
 
 use std::ffi::c_int;
 
@@ -15,7 +15,8 @@ pub(crate) fn rewrite(old: c_int, new: c_int) {
     let old = old.to_string();
     for name in variables::ALL.iter().map(|of| of.rank) {
         if std::env::var(name).is_ok_and(|value| value == old) {
-            // SAFETY: the thread that is in MPI_Init does this; the standard wants no other to change the environment then.
+            // SAFETY: the thread that is in MPI_Init does this; the standard requires that no other changes the
+            // environment meanwhile.
             unsafe { std::env::set_var(name, new.to_string()) };
         }
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::say::say;
 
-/// Processes leave MPI_Init together but for what they do alone.
+/// Processes leave MPI_Init together, apart from local work.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The state of a wait, for the thread that watches it.
@@ -63,8 +63,8 @@ impl Drop for Watch {
     }
 }
 
-/// Returns whether it is this process that says the line: rank 0, or, where rank 0 was not heard of and so may lack the
-/// library, a few of the others.
+/// Returns whether this process prints the message: rank 0 or, if rank 0 did not respond and so may lack the library, a
+/// few of the others.
 fn speaks(rank: c_int, heard: bool) -> bool {
     rank == 0 || !heard && (rank as u32).is_power_of_two()
 }

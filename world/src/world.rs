@@ -34,7 +34,7 @@ fn unsettled() -> MPI_Comm {
 
 fn is_started() -> bool {
     let mut flag = 0;
-    // SAFETY: a place for the answer; allowed at any time.
+    // SAFETY: a place for the result; allowed at any time.
     unsafe { host::PMPI_Initialized(&raw mut flag) };
     flag != 0
 }

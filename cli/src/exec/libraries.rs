@@ -45,7 +45,7 @@ impl LibraryDirectory {
         Some(Self { directory, owner }).filter(|place| place.trusts(&library))
     }
 
-    /// Returns whether a file is there, and only users that are trusted can have written it.
+    /// Returns whether a file exists, and only trusted users can have written it.
     fn trusts(&self, file: &Path) -> bool {
         let trusted = |found: fs::Metadata| is_trusted(found.uid(), found.mode(), self.owner);
         file.metadata().is_ok_and(trusted)

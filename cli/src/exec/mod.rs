@@ -1,4 +1,4 @@
-//! `cartograph exec`: becomes a program under the library to preload. A failure that may concern one rank alone is
+//! `cartograph exec`: becomes a program under the library to preload. A failure that may concern a single rank is
 //! reported, and the program runs: the other ranks would wait for it.
 
 pub(crate) mod libraries;
@@ -61,7 +61,7 @@ pub(crate) struct Arguments {
     program: Vec<OsString>,
 }
 
-/// The values of `--reorder`, and the words that completions know.
+/// The values of `--reorder`, for completions.
 const REORDER: Known =
     Known { words: &["off", "on", "all", "always", "scramble:1"], check: checked_reorder };
 
@@ -105,7 +105,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Ok(value) => drop(command.env("LD_PRELOAD", value)),
         Err(failure) => failure.with_hint("the program runs without Cartograph").warn(),
     }
-    // By this the library knows that somebody wants to know why it does nothing.
+    // With this set, the library prints the reason if it does nothing.
     let mpi = arguments.mpi.clone().or(env::var("CARTOGRAPH_MPI").ok());
     command.env("CARTOGRAPH_MPI", mpi.as_deref().unwrap_or("auto"));
     match &arguments.report {
@@ -280,7 +280,7 @@ fn checked_reorder(text: &str) -> core::result::Result<String, String> {
     text.parse::<Policy>().map(|_| text.to_owned())
 }
 
-/// Weights that the library will understand.
+/// Weights that the library accepts.
 fn checked_weights(text: &str) -> core::result::Result<String, String> {
     Weights::parse(text).map(|_| text.to_owned())
 }

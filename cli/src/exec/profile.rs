@@ -28,7 +28,7 @@ pub(super) fn read(file: &Path) -> Result<Profile, String> {
     Profile::parse(&line)
 }
 
-/// The numbers of processes of the job and of this node, as far as launchers tell that.
+/// The numbers of processes of the job and of this node, as far as launchers set them.
 pub(super) fn numbers() -> (Option<usize>, Option<usize>) {
     let number = |name: &str| env::var(name).ok()?.parse::<usize>().ok();
     let of = |size: fn(&Variables) -> Option<&'static str>| {

@@ -1,4 +1,4 @@
-//! The answer of `cartograph plan`: a table, a picture, or JSON.
+//! The output of `cartograph plan`: a table, a picture, or JSON.
 
 use std::fmt::Write;
 

@@ -192,7 +192,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     });
     let ranks = ranks.collect::<Result<Vec<_>>>()?;
 
-    // What is asked for on stdout comes alone.
+    // An output requested on stdout replaces the others.
     let taken = on_stdout > 0;
     if arguments.json {
         output::print(&(solved.json() + "\n"))?;
@@ -265,9 +265,9 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
 /// True once Ctrl-C has ended the search.
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
-/// Lets Ctrl-C end the search, which then answers what it has; a second one ends the command as ever.
+/// Lets Ctrl-C end the search, which then returns the best mapping found; a second Ctrl-C ends the command as usual.
 fn stop_when_interrupted() -> Stop {
-    // Where it cannot be had, Ctrl-C does what it does by itself.
+    // Without a handler, Ctrl-C ends the command.
     let _ = ctrlc::set_handler(|| {
         if STOPPED.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED);

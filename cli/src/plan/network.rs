@@ -20,7 +20,7 @@ fn read(arguments: &Arguments) -> Option<Result<NetworkMapFile>> {
     Some(read.map_err(|fault| wrong(file, &fault)))
 }
 
-/// Returns whether `--layout` names such a file.
+/// Returns whether `--layout` names a file of this kind.
 pub(super) fn is_named(arguments: &Arguments) -> bool {
     read(arguments).is_some()
 }
@@ -39,7 +39,7 @@ fn wrong(file: &str, what: &impl std::fmt::Display) -> Failure {
     Failure::usage(format!("--layout {file}: {what}"))
 }
 
-/// The nodes that other arguments tell of, with what the file knows of them.
+/// The nodes given by other arguments, with their description in the file.
 pub(super) fn layout(
     map: &NetworkMap,
     arguments: &Arguments,

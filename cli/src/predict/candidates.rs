@@ -8,7 +8,7 @@ use cartograph_traffic::{Recording, Topology};
 
 /// An order of ranks.
 pub(super) struct Candidate {
-    /// The order, in words.
+    /// The name of the order.
     pub(super) order: String,
     pub(super) by: By,
     pub(super) plan: Plan,
@@ -162,7 +162,7 @@ pub(crate) fn old_ranks(machine: &Machine, node_of: &[u32]) -> Option<Box<[i32]>
     node_of.iter().map(|node| places.get_mut(*node as usize)?.pop()).collect()
 }
 
-/// Ranks dealt to nodes in turn.
+/// Ranks distributed round-robin.
 fn round_robin(machine: &Machine, count: usize) -> Vec<u32> {
     let sizes = machine.node_sizes();
     let most = sizes.iter().copied().max().unwrap_or(0);

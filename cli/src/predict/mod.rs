@@ -1,4 +1,4 @@
-//! Foretells by replay how long a recorded program takes where its ranks are placed in other ways.
+//! Predicts the run time of a recorded program for other placements of its ranks, by replay.
 
 mod candidates;
 mod program;
@@ -15,13 +15,13 @@ use crate::traffic;
 use candidates::Candidate;
 pub(crate) use candidates::{By, old_ranks};
 
-/// The least gain that is proposed: a replay is no better than that.
+/// The smallest gain that is proposed: replay is not more accurate.
 pub(crate) const LEAST_GAIN: f64 = 1.03;
 
-/// The least saving of bytes for which it is worth a run to find out what no replay can tell.
+/// The smallest saving of bytes that is worth a measured run if replay predicts no gain.
 const FEWER_BYTES: f64 = 0.95;
 
-/// A recording of which less than this part can be replayed says nothing.
+/// A recording of which less than this part can be replayed gives no forecast.
 const LEAST_REPLAYED: f64 = 0.25;
 
 /// The most calls of all ranks together: a second of replay for each few millions.
@@ -60,7 +60,7 @@ pub(crate) struct Foretold {
 pub(crate) struct Forecast {
     pub(crate) all: Vec<Foretold>,
     network: Network,
-    /// True if the user told it, rather than the recording.
+    /// True if the network is the user's and not fitted to the recording.
     is_told: bool,
     /// True if more calls followed than are replayed.
     cut: bool,
@@ -80,7 +80,7 @@ impl Forecast {
         Self::of(recording, machine, candidates, unit, told, options.stop)
     }
 
-    /// The forecast of the ways in which the library moves a grid of all processes by weights.
+    /// The forecast for the library's mappings of a grid of all processes with different weights.
     pub(crate) fn of_grid(
         recording: &Recording,
         grid: &Topology,
@@ -139,7 +139,7 @@ impl Forecast {
         Some(Self { all, network, is_told: told.is_some(), cut, unit })
     }
 
-    /// The candidates that are foretold to gain, the best first; of those alike, the one with fewer bytes.
+    /// The candidates that are predicted to gain, the best first; among equals, the one with fewer bytes first.
     pub(crate) fn gaining(&self) -> Vec<&Foretold> {
         let now = self.all[0].seconds;
         let mut found: Vec<&Foretold> =
@@ -150,9 +150,9 @@ impl Forecast {
         found
     }
 
-    /// The candidates that are worth a run: those that gain, and then the one with the fewest bytes if it is foretold to be
-    /// about as fast as the order of the ranks. What the processes compute is recorded on a machine that has other work, and
-    /// hides messages: two recordings of NPB BT foretold 1.16 and 1.00 of an order that took 1/1.18 of the time.
+    /// The candidates that are worth a run: those that gain, and then the one with the fewest bytes if it is predicted to
+    /// be about as fast as the rank order. Recorded computation may include other work on the machine, which hides
+    /// messages: two recordings of NPB BT predicted speeds of 1.16 and 1.00 for an order with a measured speed of 1.18.
     pub(crate) fn worth_running(&self) -> Vec<&Foretold> {
         let first = &self.all[0];
         let mut found = self.gaining();

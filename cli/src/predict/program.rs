@@ -23,7 +23,7 @@ pub(super) fn of(recording: &Recording, most: usize) -> Option<Program> {
             }
         }
     }
-    // Of which a rank is not known, nobody would go on.
+    // A collective with an unknown rank would block forever.
     members.retain(|(_, size), ranks| ranks.len() == *size as usize);
     let number: BTreeMap<(u64, u32), u32> = members.keys().copied().zip(0..).collect();
     let ranks = recording.windows.values().map(|window| {

@@ -13,7 +13,7 @@ use super::job;
 use crate::exec::program::{find_program, linked_mpi};
 use crate::output::{Failure, Result};
 
-/// Returns whether a word of a command is a program that is linked with an MPI.
+/// Returns whether an argument of a command is a program that is linked with an MPI.
 fn is_linked_with_mpi(name: &OsStr) -> bool {
     find_program(name).is_ok_and(|program| linked_mpi(&program).is_some())
 }
@@ -68,7 +68,7 @@ impl Launch {
         Ok(Self { launcher, program })
     }
 
-    /// The failure for a command in which no word is a program that can be found.
+    /// The failure for a command in which no argument is a program that can be found.
     fn without_program(command: &[OsString]) -> Failure {
         let is_option = |word: &&OsString| word.as_encoded_bytes().starts_with(b"-");
         let words: Vec<&OsString> =

@@ -22,7 +22,7 @@ const SMALL: f64 = 1e-3;
 /// Why two kinds of runs differ, and what could not be compared.
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
-    /// The first difference, in words.
+    /// A description of the first difference.
     pub(crate) difference: Option<String>,
     /// Lines, as they were printed first, that differ between runs of one kind.
     pub(crate) varying: Vec<String>,
@@ -38,7 +38,7 @@ const PLACES: [&str; 7] = ["rank", "coord", "cart", "host", "node", "proc", "cor
 /// Adds the lines of a file, divided into words and numbers. How far words are apart does not count: it may depend on
 /// the numbers.
 pub(crate) fn add(lines: &mut Lines, file: &str, text: &str, ignored: &[String]) {
-    // All digits of a name, for there are such as log_33 that are others each time.
+    // All digits of a name, since names such as log_33 may differ in each run.
     let (mut name, mut digits) = (String::new(), Vec::new());
     for part in file.split_inclusive(|c: char| !c.is_ascii_digit()) {
         let end = part.find(|c: char| !c.is_ascii_digit()).unwrap_or(part.len());
@@ -189,7 +189,7 @@ fn place(text: &str) -> Option<&str> {
 }
 
 /// Finds which of `width` numbers of a text's lines are alike in all runs; `None` if not even the number of lines is,
-/// or they belong together in other ways.
+/// or they are combined differently.
 fn stable(runs: &[Rows], width: usize, tolerance: f64) -> Option<Vec<bool>> {
     let first = runs.first()?;
     if runs.iter().any(|rows| rows.len() != first.len()) {
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(differs(one), None);
         assert_eq!(differs("it took 9 s\nrank 1 has 2\nseed 1 a\nrank 0 has 1\n"), None);
         let differs = |text: &str| differs(text).unwrap();
-        // Which numbers belong together counts, not only that all are there.
+        // The combination of numbers counts, not only their presence.
         let swapped = differs("rank 0 has 2\nrank 1 has 1\nit took 1 s\nseed 1 a");
         assert_eq!(swapped, "\"f: rank 0 has 2\" instead of \"f: rank 0 has 1\"");
         assert!(differs("rank 0 has 1\nit took 1 s\nseed 1 a").ends_with("1 times instead of 2"));

@@ -34,7 +34,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// The exit code of shells for a command that Ctrl-C has ended.
 const INTERRUPTED: u8 = 130;
 
-/// Ctrl-C was pressed, or the command was told to end.
+/// Ctrl-C was pressed, or the command got a signal to end.
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// The end of a run.
@@ -63,8 +63,7 @@ impl fmt::Display for Ended {
 }
 
 impl Run {
-    /// The end of the run in words, and the first meaningful line on stderr, of the program or its MPI if they printed
-    /// one.
+    /// How the run ended, and the first meaningful line on stderr, from the program or its MPI if they printed one.
     pub(crate) fn end(&self) -> String {
         let says = |line: &&str| line.chars().filter(|c| c.is_alphanumeric()).count() > 8;
         let lines = || self.stderr.lines().filter(says);
@@ -77,9 +76,9 @@ impl Run {
     }
 }
 
-/// Lets Ctrl-C, and being told to end, end the job that runs as well.
+/// Makes Ctrl-C and other signals to end also end the running job.
 pub(crate) fn end_jobs_when_interrupted() {
-    // Where it cannot be had, Ctrl-C does what it does by itself.
+    // Without a handler, Ctrl-C ends the command.
     let _ = ctrlc::set_handler(|| IS_INTERRUPTED.store(true, Ordering::Relaxed));
 }
 
@@ -109,7 +108,7 @@ pub(crate) fn run(
     }
     let settings = env::vars_os().map(|(name, _)| name);
     for name in settings.filter(|name| name.as_bytes().starts_with(b"CARTOGRAPH_")) {
-        // Where libraries are is for the command alone.
+        // The location of libraries is for the command only.
         if name != "CARTOGRAPH_LIB_DIR" {
             command.env_remove(name);
         }
@@ -117,7 +116,7 @@ pub(crate) fn run(
     if let Some(preloaded) = env::var_os("LD_PRELOAD") {
         command.env("LD_PRELOAD", without_own(&preloaded));
     }
-    // A library that is linked or comes from elsewhere moves nobody in the program alone.
+    // A library that is linked or comes from elsewhere must not reorder the baseline.
     command.env("CARTOGRAPH_REORDER", "off");
     if IS_INTERRUPTED.load(Ordering::Relaxed) {
         return Err(interrupted());

@@ -1,11 +1,11 @@
-//! The meaning of times: ratios of runs that were made in turn.
+//! Statistics of times: ratios of interleaved runs.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// The part of a distribution below the upper end of a 95 % confidence interval.
 const BELOW_UPPER_END: f64 = 0.975;
 
-/// The speed of one way relative to another, with the limits between which it is in 19 of 20 cases.
+/// The speed of one variant relative to another, with its 95 % confidence interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Gain {
     pub(crate) mean: f64,

@@ -54,7 +54,7 @@ pub(crate) fn graph(recording: &Recording) -> (Csr, &'static str) {
     (Csr::from_edges(recording.size as usize, edges.iter().copied()), unit)
 }
 
-/// The machine on which the processes ran, with the names of the nodes and the switches that the launcher told; `None`
+/// The machine on which the processes ran, with the names of the nodes and the switches that the launcher set; `None`
 /// if a part is missing.
 pub(crate) fn layout(recording: &Recording) -> Option<(Machine, Vec<String>)> {
     if recording.missing() > 0 {

@@ -1,4 +1,4 @@
-//! `cartograph try`: runs a program with its processes moved at random, to find out whether it stands that.
+//! `cartograph try`: runs a program with its ranks reordered at random, to check that its output stays the same.
 
 mod moves;
 mod place;

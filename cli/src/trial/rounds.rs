@@ -1,4 +1,4 @@
-//! The runs of one program, alone and under Cartograph, and how they differ.
+//! The runs of one program, without and under Cartograph, and how they differ.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -18,16 +18,16 @@ use crate::runs::files::{self, Files};
 use crate::runs::input::Input;
 use crate::runs::job::{self, Ended, Run};
 
-/// The most a program may take alone.
+/// The time limit of a baseline run.
 const LONGEST: Duration = Duration::from_secs(3600);
 
-/// The number of times the program is run alone once more to find out whether it differs by itself from run to run.
+/// The number of extra baseline runs to check whether the output differs from run to run anyway.
 const DOUBTS: u32 = 3;
 
 /// The most lines, and the most files, that are named of those not compared.
 const MOST_NAMED: usize = 5;
 
-/// The result of runs in one way.
+/// The result of the runs of one variant.
 pub(super) enum Outcome {
     /// The same as alone, or no rank was moved.
     Same(Moves),
@@ -248,7 +248,7 @@ impl<'a> Runs<'a> {
         Ok(Observed { run, lines, moves })
     }
 
-    /// Has the program alone write its files again, if another run may have been the last to.
+    /// Runs the baseline once more to restore its files, if another run may have written them last.
     pub(super) fn rewrite(&mut self) -> Result<()> {
         if self.rewritten { self.run_alone().map(drop) } else { Ok(()) }
     }

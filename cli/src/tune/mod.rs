@@ -1,4 +1,4 @@
-//! `cartograph tune`: finds the fastest placement of a program by a recorded run, replay, and runs in turn.
+//! `cartograph tune`: finds the fastest placement of a program with a recorded run, replay, and interleaved runs.
 
 mod order;
 mod placer;
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
     command: Vec<OsString>,
 }
 
-/// The ways that are run beside the program alone.
+/// The number of variants that run besides the baseline.
 const MOST_WAYS: usize = 3;
 
 /// More work of others than this part of the processors makes times worth little.

@@ -17,8 +17,8 @@ pub(super) struct WorldOrder {
 impl WorldOrder {
     /// The order for ranks that belong to these nodes of a machine; `None` if a node has fewer processes.
     ///
-    /// Rank 0 stays where it is. If it belongs to another node, that one and its own change places, or, where they are not
-    /// of one size, it does with the first rank of its own.
+    /// Rank 0 stays where it is. If it belongs on another node, that node and its own swap places or, if their sizes
+    /// differ, rank 0 swaps with the first rank of its own node.
     pub(super) fn new(machine: &Machine, node_of: &[u32]) -> Option<Self> {
         let mut node_of_rank = node_of.to_vec();
         let (own, wanted) = (*machine.nodes().first()?, *node_of.first()?);

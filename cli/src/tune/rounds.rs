@@ -1,4 +1,4 @@
-//! Runs of the program in each way, in turn.
+//! Interleaved runs of all variants of the program.
 
 use std::env;
 use std::ffi::OsString;
@@ -20,20 +20,20 @@ use crate::runs::job::{self, Ended};
 use crate::runs::measure::{Gain, median};
 use crate::traffic;
 
-/// A way of which each run is slower than each of the best by so much after two rounds is not run again.
+/// A variant is dropped after two rounds if each of its runs is slower by this factor than each run of the best.
 const CLEARLY_BEHIND: f64 = 1.15;
 
 /// The least gain that is worth a setting, however sure.
 const LEAST_GAIN: f64 = 1.02;
 
-/// A way with its runs.
+/// A variant with its runs.
 struct Runs {
     way: Way,
     times: Vec<f64>,
     lines: Vec<Lines>,
-    /// Why it is not run any more.
+    /// Why it was dropped.
     dropped: Option<String>,
-    /// True if that is because the program prints something else.
+    /// True if it was dropped because its output differs.
     differs: bool,
     /// True if that is because it cannot be run.
     failed: bool,
@@ -51,7 +51,7 @@ pub(super) struct Rounds<'a> {
     /// The directory in which processes note how long they ran.
     clock: PathBuf,
     time: Time,
-    /// The first is the program alone.
+    /// The first is the baseline.
     all: Vec<Runs>,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Rounds<'a> {
 enum Time {
     /// From `MPI_Init` to `MPI_Finalize`.
     OfJob,
-    /// Of the launcher, where not all processes come to `MPI_Finalize`.
+    /// Of the launcher, if some processes do not reach `MPI_Finalize`.
     OfLauncher,
     /// Printed by the program.
     Printed,
@@ -76,7 +76,7 @@ pub(super) struct Finding<'a> {
 }
 
 impl<'a> Rounds<'a> {
-    /// Rounds of these ways, with a directory for files.
+    /// Rounds of these variants, with a directory for files.
     pub(super) fn new(
         arguments: &'a Arguments,
         launch: Launch,
@@ -199,7 +199,7 @@ impl<'a> Rounds<'a> {
         let running = others.iter().filter(|runs| runs.dropped.is_none());
         let times = std::iter::once(&alone[0]).chain(running).map(|runs| &runs.times);
         let best = times.min_by(|one, other| median(one).total_cmp(&median(other)));
-        // The slowest run of the best: where runs are far apart, nobody is clearly behind.
+        // The slowest run of the best: noisy runs drop no variant.
         let best = best.map_or(f64::INFINITY, |times| times.iter().copied().fold(0.0, f64::max));
         for runs in others.iter_mut().filter(|runs| runs.dropped.is_none()) {
             let lines: Vec<&Lines> = runs.lines.iter().collect();
@@ -257,7 +257,7 @@ impl<'a> Rounds<'a> {
         text + "\n"
     }
 
-    /// The way that is surely faster than the program alone by most, if there is one.
+    /// The variant with the largest significant speedup over the baseline, if any.
     pub(super) fn finding(&self) -> Finding<'_> {
         let alone = &self.all[0].times;
         let failures = self.all[1..].iter().filter(|runs| runs.failed);

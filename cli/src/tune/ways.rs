@@ -1,4 +1,4 @@
-//! The ways in which a program is run: alone, its grids moved by weights, or its ranks started in another order.
+//! The variants of a run: the baseline, grids reordered by weights, or ranks started in another order.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -24,12 +24,12 @@ use super::placer::{Placed, Placer};
 const COMBINABLE: [(&str, Payload); 2] =
     [("MPI_Neighbor_allgather", Payload::Same), ("MPI_Neighbor_alltoall", Payload::Each)];
 
-/// The setting that makes a way.
+/// The setting of a variant.
 #[derive(Clone)]
 pub(crate) enum Setting {
-    /// None: the program alone.
+    /// None: the baseline.
     Alone,
-    /// The library, and what grids weigh, unless that is left to it.
+    /// The library, with the weights of grids, or its default.
     Weights(Option<String>),
     /// The library, and `CARTOGRAPH_DIMS`.
     Dims(String),
@@ -41,22 +41,22 @@ pub(crate) enum Setting {
     Impossible(String),
 }
 
-/// A way.
+/// A variant.
 #[derive(Clone)]
 pub(crate) struct Way {
     pub(super) order: String,
-    /// The foretold speed relative to the program alone, of the placement; only the recorded grid can be foretold.
+    /// The predicted speed of the placement relative to the baseline; only known for the recorded grid.
     pub(super) foretold: Option<f64>,
-    /// Bytes, or messages where all are empty, that leave the busiest node.
+    /// Bytes, or messages if all are empty, that leave the busiest node.
     pub(super) busiest: Option<i64>,
     pub(crate) setting: Setting,
     /// True if small blocks of neighborhood collectives share messages.
     pub(super) combines: bool,
-    /// The node on which each rank works.
+    /// The node of each rank.
     pub(super) node_of: Vec<u32>,
 }
 
-/// The grid of all processes that the program lets be moved, if there is one.
+/// The grid of all processes for which the program allows reordering, if any.
 fn grid(recording: &Recording) -> Option<&Topology> {
     recording.topologies.iter().find(|known| {
         known.reorder
@@ -176,7 +176,7 @@ impl Way {
         Self { order, combines: true, ..self.clone() }
     }
 
-    /// A way that nobody has run.
+    /// A variant that was not measured.
     pub(super) fn foretold(one: &Foretold, first: &Foretold, machine: &Machine) -> Self {
         let setting = match &one.by {
             By::Weights(weights) => Setting::Weights(weights.clone()),

@@ -17,7 +17,7 @@ const MOST_RANKS: usize = i32::MAX as usize;
 
 type Result = std::result::Result<(), String>;
 
-/// Returns a message if an invariant does not hold.
+/// Fails with this text if an invariant does not hold.
 fn ensure(holds: bool, words: impl FnOnce() -> String) -> Result {
     if holds { Ok(()) } else { Err(words()) }
 }

@@ -29,8 +29,8 @@ pub fn launched(environment: impl Fn(&str) -> Option<String>) -> Option<(i32, i3
     variables::ALL.iter().find_map(|of| read(of.rank).zip(of.size.and_then(read)))
 }
 
-/// The warning that each process is a separate job: `MPI_COMM_WORLD` has only one process although a launcher
-/// started several: as it is with another MPI's launcher. `environment` gives the value of a variable.
+/// The warning that each process is a separate job: `MPI_COMM_WORLD` has only one process although a launcher started
+/// several, as happens with another MPI's launcher. `environment` gives the value of a variable.
 pub fn foreign_launcher(
     processes: i32,
     environment: impl Fn(&str) -> Option<String>,

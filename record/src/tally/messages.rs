@@ -158,7 +158,7 @@ pub(crate) fn waited(requests: impl Iterator<Item = usize>, began: u64) {
     if others.is_empty() {
         tally.wait(first.flatten(), ticks);
     } else {
-        // Nobody knows which came last.
+        // It is unknown which came last.
         let share = ticks / (others.len() as u64 + 1);
         tally.wait(first.flatten(), share);
         others.into_iter().for_each(|on| tally.wait(on, share));

@@ -30,7 +30,7 @@ pub(super) enum Persistent {
     /// The blocks, and the tag of a message.
     Blocks(Arc<[(u32, Block)]>, Option<c_int>),
     Calls(&'static str),
-    /// A receive, from anybody or one, and its tag.
+    /// A receive, from any rank or one rank, and its tag.
     Receive(Option<u32>, Option<c_int>),
 }
 
@@ -38,10 +38,10 @@ pub(super) enum Persistent {
 pub(super) struct Requests {
     /// The messages of persistent requests, sent whenever they are started.
     persistent: Option<FxHashMap<usize, Persistent>>,
-    /// Requests of the window that are not known to be done, by their handles.
+    /// Requests of the window that are not known to be complete, by their handles.
     pending: Option<FxHashMap<usize, Pending>>,
-    /// Receives that were posted after the window: a handle and from whom, in the slot that the handle has. Two that
-    /// share a slot lose one, whose time is that of nobody who is known.
+    /// Receives that were posted after the window: a handle and from whom, in the slot that the handle has. If two share
+    /// a slot, one is lost, and its waiting time counts for an unknown sender.
     recent: [(usize, Option<u32>); RECENT],
 }
 

@@ -25,7 +25,7 @@ pub(super) struct Tally {
     pub(super) requests: Requests,
     /// The calls of collectives, and the ticks in them.
     collectives: BTreeMap<&'static str, (u64, u64)>,
-    /// Ticks of waiting on nobody who is known.
+    /// Ticks of waiting on an unknown process.
     waited: u64,
     pub(super) window: Window,
     pub(super) grids: Vec<Grid>,
@@ -100,7 +100,7 @@ impl Tally {
         *sum += ticks;
     }
 
-    /// Counts the time of waiting on one of `others`, or on nobody who is known.
+    /// Counts the time of waiting on one of `others`, or on an unknown process.
     pub(super) fn wait(&mut self, on: Option<u32>, ticks: u64) {
         let sum = on.map_or(&mut self.waited, |on| &mut self.others[on as usize].waited);
         *sum += ticks;
