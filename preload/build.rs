@@ -31,7 +31,7 @@ fn main() {
         },
         // The program keeps addresses in here.
         "-Wl,-z,nodelete",
-        // There is nothing to be done when it is loaded: its code stays out of memory until it is called.
+        // Nothing runs when it is loaded: its code stays out of memory until it is called.
         "-nostartfiles",
     ];
     for option in options {

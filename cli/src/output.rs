@@ -137,7 +137,7 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
     }
     let written = match path.symlink_metadata() {
         Ok(there) if there.is_file() => {
-            // What may not be written is not replaced either.
+            // A read-only file is not replaced either.
             let may = OpenOptions::new().append(true).open(path);
             may.and_then(|_| replace(path, text, there.permissions()))
         }

@@ -24,7 +24,7 @@ const COMPLETIONS: [(Shell, &str); 3] = [
 ];
 
 pub(crate) fn run(arguments: &Arguments, command: Command) -> Result<()> {
-    // What is hidden has no page.
+    // Hidden commands have no page.
     let mut shown = Command::new("cartograph").disable_help_subcommand(true);
     shown = shown.version(env!("CARGO_PKG_VERSION"));
     if let Some(about) = command.get_about() {
@@ -60,7 +60,7 @@ fn manual(command: Command, more: &str, file: &Path) -> Result<()> {
     // A date would make each build another.
     let page = clap_mangen::Man::new(command).date("").manual("Cartograph");
     page.render(&mut text).map_err(|error| Failure::new(error.to_string()))?;
-    // What --help has at its end comes as sections of their own instead.
+    // The end of --help becomes separate sections instead.
     let mut text = String::from_utf8_lossy(&text).into_owned();
     if let Some(start) = text.find(".SH EXTRA\n") {
         let end = text[start + 1..].find(".SH ").map_or(text.len(), |end| start + 1 + end);

@@ -16,7 +16,7 @@
 //! With the feature `record` the names are those of functions that send, and the library is the recorder; with `world`
 //! those that take a communicator, and the library is that of the world in another order.
 //!
-//! Where there is no such library, names lead to the MPI's own functions. A process that calls none of
+//! If there is no library for the MPI, names lead to the MPI's functions. A process that calls none of
 //! them pays for the mapping of a small file; therefore no standard library, which would bring another one
 //! along.
 

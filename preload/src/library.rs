@@ -65,7 +65,7 @@ fn best(
 ) -> (String, Option<CString>) {
     let own_path = own.to_string_lossy();
     let beside = own_path.rfind('/').map_or("", |end| &own_path[..end]);
-    // Those that wrap are in it themselves.
+    // Wrapping libraries are in it themselves.
     let folder = match cfg!(feature = "wraps") {
         true => beside.into(),
         false => format!("{beside}/{FOLDER}"),

@@ -45,7 +45,7 @@ pub(crate) fn of(objects: &Objects, caller: usize) -> LoadedMpi {
     let caller = objects.at(caller);
     let near = caller.and_then(|caller| objects.in_scope(caller, &all));
     match (global, near) {
-        // What all code finds hides what came later.
+        // A globally visible MPI hides those loaded later.
         (Some(global), Some(near)) if caller < Some(global) => LoadedMpi::Later(near),
         (Some(global), _) => LoadedMpi::Later(global),
         (None, Some(near)) => LoadedMpi::Later(near),

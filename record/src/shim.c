@@ -175,7 +175,7 @@ static int neighbors(MPI_Comm comm, int in, int count, int ranks[])
         return NEXT(PMPI_Graph_neighbors)(comm, rank, count, ranks) == MPI_SUCCESS;
     case MPI_DIST_GRAPH:
         code = NEXT(PMPI_Dist_graph_neighbors_count)(comm, &sources, &destinations, &weighted);
-        /* What is not asked about has to have a place as well. */
+        /* Unneeded results need a place as well. */
         others = code == MPI_SUCCESS
                      ? malloc((2 * (size_t)sources + 2 * (size_t)destinations + 1) * sizeof *others)
                      : NULL;

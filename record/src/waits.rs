@@ -13,7 +13,7 @@ use crate::tally::{keep_receive, not_done, post_receive, received, waited, waite
 use crate::ticks;
 
 wrap! { @timed
-    // What MPI_Mrecv receives was matched before.
+    // The message of MPI_Mrecv was matched before.
     [MPI_Recv] [MPI_Recv_c]
     (
         buf: *mut c_void, count: Count, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm,

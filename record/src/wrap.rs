@@ -15,7 +15,7 @@ macro_rules! wrap {
         $( wrap!(@one $name, ::core::ffi::c_int, ::core::ffi::c_int, false, $args, $then); )*
         $( wrap!(@one $large, $crate::sys::MPI_Count, $crate::sys::MPI_Aint, false, $args, $then); )*
     )* };
-    // Those whose time is of interest.
+    // The functions whose time is measured.
     (@timed $( [$($name:ident)*] [$($large:ident)*] $args:tt => $then:expr; )*) => { $(
         $( wrap!(@one $name, ::core::ffi::c_int, ::core::ffi::c_int, true, $args, $then); )*
         $( wrap!(@one $large, $crate::sys::MPI_Count, $crate::sys::MPI_Aint, true, $args, $then); )*

@@ -21,7 +21,7 @@ pub(super) unsafe fn comm_from(handle: *const Fint) -> MPI_Comm {
     // SAFETY: as the caller promises.
     let handle = unsafe { *handle };
     if sys::CG_COMM_IS_FORTRAN != 0 {
-        // Where it is the same number, no call is needed.
+        // If the number is the same, no call is needed.
         return MPI_Comm(handle as _);
     }
     // SAFETY: the host checks the number itself.

@@ -61,7 +61,7 @@ fn called_from(address: *const c_void) -> Option<Known> {
     static PROGRAM: OnceLock<Program> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| Program::read("/proc/self/exe").unwrap_or_default());
     let offset = if program.moves { base as u64 } else { 0 };
-    // What is called is left by the last byte of an instruction, at the earliest.
+    // A return address is at least one byte past the start of its call instruction.
     let at = (address as u64).checked_sub(offset)?.checked_sub(1)?;
     program.functions.iter().find(|(range, _)| range.contains(&at)).map(|(_, known)| *known)
 }

@@ -54,7 +54,7 @@ pub(super) fn known(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
 
 /// [`known`] for the agreement of a constructor, where it must not fail on one process alone. The layout is kept.
 pub(super) fn knowledge(comm: &HostComm) -> MachineKnowledge {
-    // Where there is a world its rank 0 does.
+    // If there is a world, its rank 0 reports wrong settings.
     if !is_active() {
         Settings::get().complain();
     }

@@ -211,7 +211,7 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     let fresh = with_suffix(path, &format!(".cartograph-{}", std::process::id()));
     let create = || OpenOptions::new().write(true).create_new(true).open(&fresh);
     let file = create().or_else(|error| match error.kind() {
-        // Of a process that was ended right here.
+        // Left by a process that was killed here.
         io::ErrorKind::AlreadyExists => fs::remove_file(&fresh).and_then(|()| create()),
         _ => Err(error),
     });

@@ -24,7 +24,7 @@ int cg_can_pack(void)
 int cg_type_size(MPI_Datatype datatype, long long *size)
 {
     int bytes = 0, code = PMPI_Type_size(datatype, &bytes);
-    /* Of a type that is larger than an int can say the size is negative, and so no block is small. */
+    /* The size of a type beyond an int is negative, so that no block is small. */
     *size = bytes;
     return code;
 }

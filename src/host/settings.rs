@@ -226,7 +226,7 @@ impl Settings {
     /// The layout that `CARTOGRAPH_LAYOUT` gives to `ranks` processes, or the reason why it gives none.
     pub(super) fn written_layout(&self, ranks: usize) -> Option<Result<Machine, String>> {
         let WrittenLayout { text, file } = self.layout.as_ref()?;
-        // Where processes run is asked of them, and then looked up there.
+        // The location of processes comes from the MPI, and is then looked up in the file.
         if self.network_map().is_some() {
             return None;
         }

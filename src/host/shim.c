@@ -174,7 +174,7 @@ int cg_comm_split(MPI_Comm comm, int color, int key, MPI_Comm *made)
     if (code != MPI_SUCCESS || *made == MPI_COMM_NULL)
         return code;
     code = PMPI_Comm_get_errhandler(comm, &handler);
-    /* There is none where another rank has set one on MPI_COMM_WORLD and this rank has not. */
+    /* There is none if another rank has set one on MPI_COMM_WORLD and this rank has not. */
     if (code != MPI_SUCCESS || handler == MPI_ERRHANDLER_NULL)
         return code;
     code = PMPI_Comm_set_errhandler(*made, handler);
@@ -201,7 +201,7 @@ static int errors_return(MPI_Comm comm)
     return is;
 }
 
-/* Where errors return there is nothing to call, and Intel MPI's library of the standard ABI ends the job when
+/* If errors return, there is nothing to call, and Intel MPI's library of the standard ABI ends the job when
  * it is called. */
 void cg_call_errhandler(MPI_Comm comm, int code)
 {

@@ -125,7 +125,7 @@ mod tests {
         // A ring of 4 has 4 edges where a row has 3; messages of other kinds do not matter if they are few.
         let recording = recorded(&[4, 4], &[true, false], &[32 * 1000 + 7, 24 * 1500]);
         assert_eq!(recording.weights(&[4, 4], 1 << 31), Some(vec![2, 3]));
-        // What is no ratio of small numbers, and what is too much.
+        // Not a ratio of small numbers, and too large a ratio.
         let recording = recorded(&[2, 2], &[false; 2], &[31_417, 10_000]);
         assert_eq!(recording.weights(&[2, 2], 1 << 31), Some(vec![22, 7]));
         let recording = recorded(&[2, 2], &[false; 2], &[u64::MAX, 1]);

@@ -159,7 +159,7 @@ fn fold(events: Vec<(u32, u64)>) -> Vec<Step> {
 /// Makes loops of bodies of one length.
 fn fold_bodies(mut steps: Vec<Step>, length: usize) -> Vec<Step> {
     let mut at = 0;
-    // What is in front of this is done.
+    // Everything before this index is complete.
     let mut folded = Vec::new();
     let mut done = 0;
     while at + length < steps.len() {

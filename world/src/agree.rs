@@ -205,7 +205,7 @@ fn prepare(made: MPI_Comm) {
             host::PMPI_Errhandler_free(&raw mut handler);
         }
         host::PMPI_Comm_set_name(made, c"MPI_COMM_WORLD".as_ptr());
-        // Of MPI_COMM_SELF's attributes MPI_Finalize deletes the first one last: nothing of the program's comes later.
+        // MPI_Finalize deletes MPI_COMM_SELF's first attribute last: none of the program's follows.
         let mut key = CW_KEYVAL_INVALID as c_int;
         let code = host::PMPI_Comm_create_keyval(
             cw_null_copy,

@@ -1,4 +1,4 @@
-/* What the world's library names of the host. */
+/* The names of the host that the world library uses. */
 #include "../../include/built_for.h"
 #include "../../include/standard_abi.h"
 #include "shim.h"

@@ -1,4 +1,4 @@
-/* What the world's library names of the host, under one name and type on every host. */
+/* The names of the host that the world library uses, with one name and type on every host. */
 #ifndef CARTOGRAPH_WORLD_SHIM_H
 #define CARTOGRAPH_WORLD_SHIM_H
 

@@ -138,7 +138,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         });
         match settings {
             Ok((settings, world)) => {
-                // By this the library knows that nothing is left to find out.
+                // With CARTOGRAPH_PROFILE set, the library does not recommend cartograph tune.
                 command.envs(settings).env("CARTOGRAPH_PROFILE", absolute(&file));
                 world.map(|file| command.env("CARTOGRAPH_WORLD", file));
             }

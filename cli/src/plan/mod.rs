@@ -133,7 +133,7 @@ struct Solved {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    // What is wrong is said before anything takes time.
+    // Errors are reported before anything takes time.
     let words = arguments.rankfile.as_deref().unwrap_or_default();
     let formats = words.chunks(2).map(|words| match Format::named(&words[0].to_lowercase()) {
         Some(format) => Ok((format, PathBuf::from(&words[1]))),

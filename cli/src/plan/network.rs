@@ -15,7 +15,7 @@ use crate::traffic;
 /// Reads a file of the network, if `--layout` names one.
 fn read(arguments: &Arguments) -> Option<Result<NetworkMapFile>> {
     let file = arguments.layout.as_deref().filter(|text| names_a_file(text))?;
-    // What cannot be read is complained of where it is read as a file of nodes.
+    // A read error is reported when the file is read as a file of nodes.
     let read = NetworkMapFile::read(&std::fs::read_to_string(file).ok()?)?;
     Some(read.map_err(|fault| wrong(file, &fault)))
 }

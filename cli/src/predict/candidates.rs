@@ -29,7 +29,7 @@ const OWN_GRID: f64 = 0.9;
 /// The most dimensions of a grid that the program did not name.
 const MOST_DIMS: usize = 3;
 
-/// Of larger jobs no grid is guessed.
+/// No grid is guessed for larger jobs.
 const MOST_GUESSED: usize = 1 << 14;
 
 /// The most bricks that are replayed, those with fewest bytes of the busiest node.

@@ -118,7 +118,7 @@ impl Forecast {
         if calls == 0 || (replayed as f64) < LEAST_REPLAYED * calls as f64 {
             return None;
         }
-        // Of a long run the first half is left out, which sets it up perhaps.
+        // In a long run the first half is skipped, which may be setup.
         let cut = recording.windows.values().any(|window| window.cut);
         let mark: Vec<u32> = first.calls.iter().map(|calls| calls / 2).collect();
         let seconds = |plan: &Plan| match cut {

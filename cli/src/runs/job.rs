@@ -204,7 +204,7 @@ fn end(group: Pid, ends: &Receiver<End>) {
 
 fn text(file: &mut File) -> String {
     let mut bytes = Vec::new();
-    // What cannot be read was not printed.
+    // Unreadable output counts as empty.
     let _ = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
     String::from_utf8_lossy(&bytes).into_owned()
 }

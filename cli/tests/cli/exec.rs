@@ -148,7 +148,7 @@ fn where_a_report_is_written_is_checked_before_the_program_runs() {
         let report = format!("--report={}", at.join(file).display());
         // The other processes of the job would wait for one that ends.
         assert!(warns(machine.exec(&report, &program), words).contains(file));
-        // It is one process that writes, and one that says so.
+        // One process writes, and one prints the message.
         let other = machine.exec(&report, &program).env("PMI_RANK", "1").output();
         assert!(other.stderr.is_empty() && other.status.code() == Some(7), "{other:?}");
     }

@@ -11,7 +11,7 @@ use cartograph_core::topology::TopologySummary;
 
 use crate::run::{Directory, cartograph};
 
-/// The report that a library would have written of a grid, a graph and a grid that nobody mapped.
+/// The report of a library with a grid, a graph and an unmapped grid.
 fn report() -> Report {
     let layout = Machine::parse("2x4", 8).unwrap();
     let report = Report::new();

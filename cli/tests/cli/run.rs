@@ -27,7 +27,7 @@ pub(crate) fn at(command: &Path, arguments: &str) -> Run {
     }) {
         command.env_remove(name);
     }
-    // What is refused is told in a line, whatever else may be wanted of a fault.
+    // A refusal is one line.
     command.env("RUST_BACKTRACE", "1");
     Run { command }
 }

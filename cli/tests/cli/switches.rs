@@ -205,7 +205,7 @@ fn the_hosts_of_a_recording_are_looked_up_in_a_file_of_the_network() {
     plan(&twice, "").fails(2, "n2 ");
     plan(&conf, "--nodes 4 --ppn 2").fails(2, "which nodes these are by --hosts");
     plan(&conf, "--hosts n[0-3] --ppn 1").fails(2, "needs 8 processes");
-    // Nobody knows where a process ran whose part is missing.
+    // The node of a process without a part is unknown.
     fs::remove_file(traffic.join("5.jsonl")).unwrap();
     plan(&conf, "").fails(1, "parts of the recording are missing");
     plan(&conf, "--hosts n[0-3] --ppn 2").stdout();

@@ -238,7 +238,7 @@ fn a_grid_is_moved_by_what_was_measured() {
 #[test]
 fn nothing_is_claimed_that_was_not_measured() {
     let bench = Bench::new("nothing", true);
-    // Foretold to be faster, and not: a finding as well.
+    // Predicted to be faster, but not faster: also a finding.
     let count = bench.directory.join("count");
     let noise = format!("echo >>{0}; echo took 2.0$(($(wc -l <{0}) / 2 % 2 * 5))", count.display());
     let text = bench.tune(0, "--runs 3", &noise);

@@ -50,7 +50,7 @@ fn agree_on<C: Comm>(
         neighbors,
     };
     let (all, agreed) = agree(comm, contribution)?;
-    // Where no rank says it, there are no edges, so the number of weights, 0, is that of the edges.
+    // If no rank passes either, there are no edges, so the number of weights, 0, is that of the edges.
     let weighted = agreed.way != Some(0);
     Ok((all, agreed, weighted))
 }
@@ -200,7 +200,7 @@ fn fetch_lists<C: Comm>(
         taken.into()
     };
     let [into, away] = [take(head[0]), take(head[1])];
-    // Of another rank that passed MPI_UNWEIGHTED there are none, though this one passed some.
+    // There are none from another rank that passed MPI_UNWEIGHTED, even if this one passed some.
     let weighted = head[2] != 0;
     let weights = |degree| if weighted { degree } else { 0 };
     let [weights_into, weights_away] = [take(weights(head[0])), take(weights(head[1]))];

@@ -28,7 +28,7 @@ fn hold(ranges: &[(usize, usize)], cpus: &[usize]) -> bool {
 pub fn domains(cpus: &[usize], read: impl Fn(&str) -> Option<String>) -> [Option<u16>; 3] {
     let Some(first) = cpus.first() else { return [None; 3] };
     let list = |path: &str| ranges(&read(path)?);
-    // By its lowest CPU: packages have numbers, but not on all machines different ones.
+    // By its lowest CPU: packages have numbers, but on some machines they are not unique.
     let by_first = |ranges: Option<Vec<(usize, usize)>>| {
         let ranges = ranges.filter(|ranges| hold(ranges, cpus))?;
         u16::try_from(ranges.first()?.0).ok()

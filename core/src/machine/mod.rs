@@ -27,7 +27,7 @@ use self::torus::Torus;
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// The error in the text.
 pub fn host_names(list: &str) -> Result<Vec<String>, String> {
     slurm::hostlist::names(list, slurm::hostlist::MOST_NAMES)
 }

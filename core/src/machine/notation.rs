@@ -135,7 +135,7 @@ mod tests {
         assert_eq!(deep.names(), ["switches 2", "switches 1", "nodes"]);
         let groups: Vec<usize> = deep.levels().iter().map(super::super::Level::groups).collect();
         assert_eq!(groups, [2, 6, 24]);
-        // What divides nothing is no level.
+        // A level that divides nothing is dropped.
         assert_eq!(Machine::parse("1x4x16", 64), Machine::parse("4x16", 64));
         assert_eq!(Machine::parse("4x1x16", 64), Machine::parse("4x16", 64));
     }

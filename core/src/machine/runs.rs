@@ -162,7 +162,7 @@ mod tests {
         let torus = Machine::blocks(&[8; 2]).with_torus([4, 4, 0], &at);
         assert!(torus.torus().is_some());
         assert_eq!(words(&torus), HEAD + 1 + 3 + 2 * 2);
-        // Where nothing repeats all is kept.
+        // If nothing repeats, all runs are kept.
         assert_eq!(words(&Machine::from_ids(&[1, 2, 1, 1, 2, 3])), HEAD + 1 + 2 * 5);
     }
 

@@ -59,7 +59,7 @@ impl Goal {
         (self.excess(cost.max_node_edges), cost.key(self.objective))
     }
 
-    /// By how much the edges that leave a node are more than they may be.
+    /// The excess of the edges that leave a node over their limit.
     #[inline]
     pub(super) fn excess(self, leaving: i64) -> i64 {
         match self.objective {

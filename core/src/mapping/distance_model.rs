@@ -61,7 +61,7 @@ impl DistanceModel {
         };
         let groups: Vec<_> = layout.above().iter().map(of_level).collect();
         let level_costs = match groups.is_empty() {
-            // There is nothing to weigh against: two distances that are alike must not hide what crosses nodes.
+            // There is nothing to weigh against: two equal distances must not hide edges between nodes.
             true => vec![1],
             false => distances.windows(2).rev().map(|pair| pair[1] - pair[0]).collect(),
         };

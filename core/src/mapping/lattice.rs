@@ -170,7 +170,7 @@ impl Lattice {
         for vector in &self.vectors {
             let mut by = vec![0; sides.len()];
             vector.steps.iter().for_each(|(i, step)| by[*i as usize] = *step);
-            // What leads along a dimension of which the box has one plane leads out of it.
+            // An edge along a dimension in which the box has one plane leads out of it.
             if by.iter().zip(&sides).any(|(step, side)| *step != 0 && *side == 1) {
                 continue;
             }

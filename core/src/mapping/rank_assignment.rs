@@ -11,7 +11,7 @@ use crate::machine::{Level, Machine};
 /// The time of a search over one node's vertices, in seconds, from each of two starts.
 const NODE_SECONDS: f64 = 0.002;
 
-/// Of what is left of the budget, no node takes less than one part in this number.
+/// Each node takes at least this fraction (one divided by this number) of the remaining budget.
 const FIRST: usize = 64;
 
 /// With fewer sweeps than this over its graph a node's vertices stay in order.

@@ -73,7 +73,7 @@ mod tests {
         assert_eq!(order(&[4, 3], &Machine::blocks(&[4, 4, 4]), 7), first);
         assert_ne!(order(&[4, 3], &one, 8), first);
         assert_ne!(order(&[3, 4], &one, 7), first);
-        // Of more processes than vertices, some at random take part.
+        // If there are more processes than vertices, a random subset takes part.
         let some = order(&[4, 2], &one, 7);
         assert!(some.len() == 8 && some.iter().any(|old| *old >= 8), "{some:?}");
     }

@@ -34,7 +34,7 @@ pub fn plan_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
         }
         None => {
             let plan = plan_by(grid, layout, options);
-            // By weights that are known.
+            // With known weights.
             if plan.gains_little(layout) { plan.undone() } else { plan }
         }
     }
@@ -111,7 +111,7 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
     let old_rank = assign_ranks(&edges, &node_of, layout, options.objective, &mut below);
     drop(node_of);
     let found = plan.clone().with_cost(subject, layout, cost, old_rank, algorithm);
-    // Of the nodes and the levels above, and of those below.
+    // The budgets of nodes and the levels above, and of the levels below.
     let all = |outer: &TreeCost, of: fn(&LevelCost) -> Cost, plan: &Plan| {
         let below = plan.levels.iter().skip(model.depth() + 1);
         (key(outer), below.map(|level| of(level).key(options.objective)).collect::<Vec<_>>())

@@ -159,7 +159,7 @@ mod tests {
 
     fn planned(grid: &Grid, layout: &Machine) -> Plan {
         let plan = planned_cart(grid, layout, &Options::default());
-        // What is told of links is what the order costs.
+        // The reported load of links is the cost of the order.
         let again = Plan::identity(grid, layout, &Options::default().distances, |_| 0);
         let again = again.with_order(grid, layout, plan.old_ranks().collect(), "");
         assert_eq!(again.links.after, plan.links.after);

@@ -49,7 +49,7 @@ pub(super) fn guard(
     let node_of =
         |plan: &Plan| -> Vec<u32> { plan.old_ranks().map(|old| nodes[old as usize]).collect() };
     let after = node_of(&best);
-    // Where vertices only move inside of nodes nothing between these is at stake.
+    // If vertices only move inside nodes, no edge between nodes changes.
     if after == nodes[..cells] {
         return best;
     }
@@ -67,7 +67,7 @@ pub(super) fn guard(
     let (of_nodes, above) = grid.seconds(options.seconds, !layout.above().is_empty());
     let seconds = (of_nodes + above) / 3.0;
     let options = Options { seconds: Some(seconds), ..*options };
-    // Where constructions take most of the time one more mapping is tried and not three.
+    // If constructions take most of the time, one more mapping is tried instead of three.
     let tried = if cells < LARGE { 0..3 } else { 1..2 };
     for weights in &penalised_weights(&before[0].sums, &after[0].sums)[tried] {
         let found = search(&grid.weighing(weights), layout, &options);
@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(few.rejected_as_risky.map(|cost| cost.inter_node_edges), Some(64));
         // Squares of 4 x 4 would have 192, but a node of them more than now if the rows weigh four times as much.
         assert_eq!(sums(&planned(&[16, 16], &[16; 16])), (480, 256));
-        // Ranks dealt to few nodes in turn cut so much that nothing can be lost.
+        // Ranks round-robin on few nodes cut so much that no mapping is a loss.
         let dealt = Machine::from_ids(&(0..64).map(|rank| rank % 4).collect::<Vec<_>>());
         assert_eq!(sums(&guard(&grid(&[8, 8]), &dealt, &Options::default(), plan_by)), (112, 32));
     }

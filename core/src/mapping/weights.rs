@@ -9,7 +9,7 @@ pub const MOST: i64 = 1 << 31;
 ///
 /// # Errors
 ///
-/// What is wrong, as text that follows the name of the setting.
+/// The error, as text that follows the name of the setting.
 pub fn parse(text: &str, ndims: usize) -> Result<Vec<i64>, String> {
     let weights = numbers(text)?;
     if weights.len() != ndims {

@@ -293,7 +293,7 @@ warning: careful (2 times)
         let report = Report::new();
         let due = (0..1_000_000).filter(|_| report.add(plain(2))).count();
         assert_eq!(due, 20);
-        // What there is no room for is not written at once either.
+        // A record beyond the limit does not cause a write either.
         let due = (3..1_000_000).filter(|side| report.add(plain(*side))).count();
         assert!((999..1030).contains(&due), "{due}");
     }

@@ -63,7 +63,7 @@ pub enum ReadError {
     /// Written by a later version.
     #[error("it has version {0} of the form, and this Cartograph knows version {SCHEMA} only")]
     OtherSchema(u32),
-    /// Of this form, but with numbers that cannot be.
+    /// Valid JSON with impossible numbers.
     #[error("it contradicts itself ({0})")]
     Contradiction(String),
 }
@@ -174,7 +174,7 @@ mod tests {
             [0, 1, 0, 1]
         );
 
-        // What docs/design/report-schema.md shows is what is written.
+        // docs/design/report-schema.md has the same keys as the output.
         let shown = include_str!("../../../docs/design/report-schema.md");
         let shown = shown.split("```json\n").nth(1).unwrap().split("```").next().unwrap();
         let keys = |value: &serde_json::Value| -> Vec<String> {

@@ -1,7 +1,7 @@
 //! Reports of what was done and what it brought: text for people, JSON for programs, pictures. Pure: no MPI, no
 //! I/O, no unsafe.
 //!
-//! What creates topologies [adds](Report::add) a [`Record`] for each and writes [what is new](Report::news)
+//! Constructors [add](Report::add) a [`Record`] for each topology and write [the new ones](Report::news)
 //! as text, or the [JSON](Report::json), wherever it was asked for.
 
 mod check;

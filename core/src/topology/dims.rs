@@ -153,7 +153,7 @@ fn powers_of_two(exponent: usize, count: usize) -> Factors {
         return factors;
     }
     let (each, larger) = (exponent / count, exponent % count);
-    // Those with exponent 0 are 1, which is left out.
+    // Factors with exponent 0 are 1, and are omitted.
     let smaller = if each == 0 { 0 } else { count - larger };
     for place in 0..smaller + larger {
         factors.push(if place < smaller { 1 << each } else { 2 << each });

@@ -39,7 +39,7 @@ impl Graph {
     ///
     /// # Errors
     ///
-    /// Those of [`Graph::nedges`], and [`Error::NodeOutOfRange`] for an edge to a node that is not there.
+    /// Those of [`Graph::nedges`], and [`Error::NodeOutOfRange`] for an edge to a node that does not exist.
     pub fn new(index: &[i32], edges: &[i32]) -> Result<Self, Error> {
         debug_assert_eq!(Self::nedges(index)?, edges.len());
         super::dist_graph::check_nodes("edges", edges, index.len() as i32)?;

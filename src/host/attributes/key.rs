@@ -97,7 +97,7 @@ impl Key {
     /// first. Returns whether it did; if not, the value is still the caller's. For what can be done without: no handler
     /// hears that there is no room for it.
     ///
-    /// Of two threads one waits for the other, but not for ever: a host may call back a program that calls
+    /// One of two threads waits for the other, but not forever: a host may call back a program that calls
     /// us, with a lock held for which the other waits.
     pub(in crate::host) fn put_if_absent(
         &self,

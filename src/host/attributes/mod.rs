@@ -46,7 +46,7 @@ pub(crate) struct TopologyAttribute {
     pub(crate) combine: Combine,
     /// The rank of this process, [`UNKNOWN`] or [`ELSEWHERE`].
     rank: AtomicI32,
-    /// Of a copy, the processes that the original has. Compared with the communicator's when it is
+    /// For a copy, the processes of the original. Compared with the communicator's when it is
     /// first asked about.
     copied_from: Option<Group>,
     /// A communicator of the same processes for our own messages, once it is made; `None` inside if the host has no
@@ -102,10 +102,10 @@ impl TopologyAttribute {
     }
 
     /// The private communicator, on which blocking neighborhood collectives send; `None` on all processes or on none.
-    /// Where it [is made late](makes_late), the first call is collective over `comm`.
+    /// If it [is made late](makes_late), the first call is collective over `comm`.
     #[inline]
     pub(crate) fn private(&self, comm: MPI_Comm) -> Option<&Private> {
-        // Of the threads of a process only one may be in a collective call on a communicator.
+        // Only one thread of a process may be in a collective call on a communicator.
         self.private.get_or_init(|| HostComm(comm).private().map(Private::of_one)).as_ref()
     }
 

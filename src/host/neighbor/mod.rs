@@ -135,7 +135,7 @@ pub(crate) enum Operation {
     Allgather,
     Allgatherv,
     Alltoall,
-    /// Of blocks of different sizes or types.
+    /// For blocks of different sizes or types.
     AlltoallVaried,
 }
 

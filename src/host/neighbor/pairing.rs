@@ -36,7 +36,7 @@ impl HostPairing {
         };
         let places = || (0..topology.degree(rank, Direction::Receive)).collect::<Vec<_>>();
         let mut pairing = Self { in_order: places(), reversed: places() };
-        // Those of a peer are in the order in which it sends them.
+        // Blocks of a peer are in the order in which it sends them.
         for sent in peers.iter().map(|peer| &peer.blocks) {
             let mut listed = sent.clone();
             listed.sort_unstable();

@@ -27,7 +27,7 @@ pub(super) fn copy(
     let mut run: Option<Pair> = None;
     let exchange = |Pair { mut send, receive }: Pair, temporary: &mut Temporary| {
         let (mut from, to) = (all_send.address(&send), all_receive.address(&receive));
-        // Of datatypes that have the addresses in them. SMPI copies nothing then.
+        // Datatypes with absolute addresses. SMPI copies nothing then.
         if from == to && !send.is_nowhere(from) {
             from = from.wrapping_byte_add(1);
             send = temporary.displaced(Described { offset: -1, ..send })?;

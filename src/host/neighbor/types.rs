@@ -123,7 +123,7 @@ impl Temporary {
     #[inline(always)]
     pub(super) fn describe(&mut self, block: Block) -> Result<Described> {
         match c_int::try_from(block.count) {
-            // What is empty may be of no type.
+            // An empty block may have MPI_DATATYPE_NULL.
             // SAFETY: a constant of the host.
             Ok(0) => Ok(Described { offset: 0, count: 0, datatype: unsafe { sys::cg_byte } }),
             Ok(count) => Ok(Described { offset: block.offset, count, datatype: block.datatype }),

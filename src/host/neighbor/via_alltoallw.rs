@@ -1,7 +1,7 @@
 //! Nonblocking and persistent neighborhood collectives. They must give back one genuine request of
 //! the host and must not wait for anyone, so the host runs them, on the communicator itself.
 //!
-//! What a nonblocking collective sends to the process itself is moved at the call: its buffers are the
+//! A nonblocking collective moves blocks to the process itself during the call: its buffers are the
 //! request's from then on. A persistent one has it in the all-to-all.
 //!
 //! Hosts pair blocks wrongly where two neighbors are one process, so here each process occurs once:

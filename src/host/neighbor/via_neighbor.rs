@@ -143,7 +143,7 @@ impl Arrays {
         }
         for end in ends {
             let mut block = block(end.number);
-            // What is nowhere and of no type may be empty.
+            // A null buffer with MPI_DATATYPE_NULL is allowed for zero blocks.
             if block.count == 0 {
                 block = Block { offset: 0, datatype: byte, ..block };
             }

@@ -137,7 +137,7 @@ pub fn agree<C: Comm>(
     }
     let candidates = TorusCandidates::from_words(&of_first(comm, &candidates, sums[2] as usize)?);
 
-    // What the least of all processes combine, and on which tori all have their neighbors at the same offsets.
+    // The minimum extent over all processes, and the tori on which all have their neighbors at the same offsets.
     let mut words: Vec<i64> = ways.iter().map(|extent| *extent as i64).collect();
     words.extend(candidates.fits(rank, ends));
     comm.min(&mut words)?;
@@ -177,7 +177,7 @@ pub fn agree<C: Comm>(
     ];
     comm.min(&mut least)?;
     let [direct, nodes_take, dimensions_take, bundled, too_many] = least.map(|least| -least);
-    // Where nothing is combined anywhere nothing is kept.
+    // If no process combines anything, nothing is kept.
     let by_node = by_node.filter(|_| bundled != 0 && too_many == 0);
     let by_dimension = by_dimension.filter(|made| {
         let saved = direct - dimensions_take;

@@ -14,7 +14,7 @@ use crate::topology::{Cart, Direction, Topology};
 /// The ends of one process: those that it sends to and those that it receives from.
 type Ends = [Vec<Endpoint>; 2];
 
-/// The ends of each process in a graph, each process with an order of its own.
+/// The ends of each process in a graph, in a different order on each process.
 fn ends_of_graph(processes: usize, edges: &[(i32, i32)]) -> Vec<Ends> {
     let mut ends = vec![[Vec::new(), Vec::new()]; processes];
     for (from, to) in edges {
@@ -200,7 +200,7 @@ fn one_message_goes_from_node_to_node() {
     check_all(&nodes(4, 3), &ends_of_grid(&[2, 6, 1], false));
     check_all(&nodes(4, 4), &ends_of_box([4, 2, 2]));
     check_all(&nodes(9, 3), &ends_of_box([3, 3, 3]));
-    // Ranks dealt to nodes in turn.
+    // Ranks round-robin on nodes.
     check_all(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>(), &ends_of_grid(&[4, 4], true));
 }
 

@@ -29,7 +29,7 @@ fn who_agrees_needs_no_more_than_the_split() {
     // A row on two nodes is fine as it is.
     let calls_here = calls(Some(Machine::blocks(&[2, 2])), 4, |comm| row(comm, true));
     assert_eq!(calls_here, ["split", "broadcast", "scatter"]);
-    // Dealt in turn it is not: the processes move to another communicator.
+    // Round-robin ranks: processes move, to another communicator.
     let dealt = Machine::from_ids(&[0, 1, 0, 1]);
     let expected = ["split", "broadcast", "scatter", "free", "split"];
     assert_eq!(calls(Some(dealt), 4, |comm| row(comm, true)), expected);

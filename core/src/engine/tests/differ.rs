@@ -11,7 +11,7 @@ fn checking(check: Check) -> CallSettings {
     CallSettings { check, reorder: Reorder::All, ..CallSettings::default() }
 }
 
-/// Ranks dealt to two nodes in turn, so that a row of them is worth moving.
+/// Ranks round-robin on two nodes, so that reordering a row of them gains.
 fn dealt() -> Machine {
     Machine::from_ids(&[0, 1, 0, 1])
 }
@@ -148,7 +148,7 @@ fn edges_may_be_given_at_one_end_only() {
 
 #[test]
 fn lists_of_an_odd_graph_stay_with_their_vertex() {
-    // A row that was dealt to two nodes in turn, with an edge that one end does not know, with weights
+    // A row that is round-robin on two nodes, with an edge that one end does not know, with weights
     // that differ, on rank 1 with none.
     let weights = |entries| [EdgeWeights::Given(entries); 2];
     let passed: [Passed<'_>; 4] = [

@@ -59,8 +59,8 @@ fn a_placement_says_why_all_stay() {
     assert_eq!(outcome(None, scramble, moved), ReorderOutcome::Applied { forced: false });
 }
 
-/// The placement that rank 0 tells of, and whether all say that ranks are kept, on two nodes to which ranks are dealt in
-/// turn.
+/// The placement that rank 0 reports, and whether all ranks report that ranks are kept, on two nodes with round-robin
+/// ranks.
 fn placed(
     settings: CallSettings,
     call: &(dyn Fn(&Sim, CallSettings) -> Result<Created<Sim>> + Sync),
@@ -117,7 +117,7 @@ fn distributed_graphs_are_planned_by_the_edges_of_all() {
         assert_eq!((plan.before.inter_node_edges, plan.after.inter_node_edges), (10, 0));
         assert!(placement.traffic.is_some() && placement.broken.is_empty());
         assert!(!keeps_ranks);
-        // Nothing is told of, or drawn, that nobody asks for.
+        // Nothing is reported or drawn unless requested.
         let (placement, keeps_ranks) = placed(settings, &|comm, how| call(comm, how, true));
         assert!(placement.is_none() && !keeps_ranks);
         let always = CallSettings { reorder: Reorder::Always, ..CallSettings::default() };

@@ -37,7 +37,7 @@ fn every_form_of_an_address_is_read() {
     let pods = ["pod1:0:1:2.a", "pod2:0:1:2.b", "pod1:3:1:2.c"];
     let layout = slurm_of(&pods, "torus:x:y:z.node").unwrap();
     assert_eq!((layout.names()[0].as_str(), groups(&layout)), ("tori", vec![vec![0, 1, 0]]));
-    // What nobody has heard of groups nodes all the same; a list of hosts is a name like others.
+    // Unknown names group nodes too; a list of hosts is a name like others.
     let layout = slurm_of(&["s[0-3].a", "s[0-3].b", "s[4-7].c"], "plane.node").unwrap();
     assert_eq!((layout.names()[0].as_str(), groups(&layout)), ("groups", vec![vec![0, 0, 1]]));
     for address in ["node1", "tux1"] {
@@ -86,7 +86,7 @@ fn what_does_not_hold_together_is_said() {
     let layout = Machine::from_ids(&[0, 1, 0]);
     let error = layout.addressed([at("s1.a"), at("s1.b"), at("s2.a")].into_iter(), true);
     assert_eq!(error, Err(Contradiction::Differs(0, 2)));
-    // Nothing is above one node, whatever is told.
+    // Nothing is above one node, whatever the addresses.
     let node = Machine::one_node(2);
     assert_eq!(node.addressed([at("s1.a"), at("s1.b")].into_iter(), true), Ok(node.clone()));
     assert_eq!(layout_of(&[ReportedAddress::Nothing; 3]).unwrap().names(), ["nodes"]);

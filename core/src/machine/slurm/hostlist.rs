@@ -7,7 +7,7 @@ pub(in crate::machine) const MOST_NAMES: usize = 1 << 20;
 ///
 /// # Errors
 ///
-/// What is wrong with it.
+/// The error in the list.
 pub(in crate::machine) fn names(list: &str, room: usize) -> Result<Vec<String>, String> {
     let mut all = Vec::new();
     for part in split(list)? {

@@ -53,7 +53,7 @@ impl Bisection<'_> {
             }
         }
         let extent = |i: usize| high[i] - low[i] + 1;
-        // What a plane across the middle costs. That a ring takes two is no reason to cut it later.
+        // The cost of a plane across the middle. A ring takes two planes, which is no reason to cut it later.
         let price = |i: usize| axes[i].weight * 1024 * cells.len() as i64 / i64::from(extent(i));
         let mut order: Vec<usize> = (0..axes.len()).filter(|i| extent(*i) > 1).collect();
         order.sort_by_key(|i| price(*i));

@@ -55,7 +55,7 @@ fn bound_at(price: i64, lattice: &Lattice, sizes: &[usize]) -> (i64, i64) {
     let most = sizes.iter().find(is_asked).map_or(0, |size| (*size).min(LARGEST_EXACT));
     let (last, others) = sides.split_last().expect("one dimension at least");
     let layer = cells / last.size;
-    // Where no column fills a dimension at less, the simpler form is as good.
+    // If no column fills a dimension for less, the simpler form is as good.
     let may_close = sides.iter().any(|side| side.closed > 0);
     let is_layered = may_close && layer <= LARGEST_EXACT && sizes[0] > LARGEST_EXACT;
     let below = surfaces(others, if is_layered { layer } else { most });
@@ -63,7 +63,7 @@ fn bound_at(price: i64, lattice: &Lattice, sizes: &[usize]) -> (i64, i64) {
     let closed_form = |size: usize| {
         if is_layered { layered(&below, last, size) } else { projections(&sides, size) }
     };
-    // What rounding may add is taken off.
+    // Subtracts the possible rounding error.
     let bound = |sum: f64| (sum * (1.0 - 1e-12) - walls as f64 - 1e-6).ceil().max(0.0) as i64;
     let alike = sizes.chunk_by(|a, b| a == b);
     if is_closed {
@@ -108,7 +108,7 @@ struct Side {
     size: usize,
     /// For each `t`, by how much the `t`-th layer of cells makes columns dearer, per cell.
     hops: Vec<i64>,
-    /// By how much a column is cheaper that fills the dimension.
+    /// The saving of a column that fills the dimension.
     closed: i64,
     /// The cost of the two walls at the ends of a column.
     wall: i64,
@@ -119,7 +119,7 @@ impl Side {
         let axis = lattice.axes()[dimension];
         let mut hops = lattice.hops(dimension);
         if price > 0 && !axis.periodic && hops.len() > 1 {
-            // Of longer vectors less may lead through walls. Those left out only make the bound weaker.
+            // Fewer of the longer vectors may cross walls. Omitting some only makes the bound weaker.
             hops = vec![hops[0] - hops[1]];
         }
         let first = hops.first().copied().unwrap_or(0);

@@ -31,7 +31,7 @@ fn extend(lattice: &Lattice, rest: u32, sides: &mut Vec<u32>, found: &mut Vec<(i
         }
         return;
     };
-    // What the dimensions after this one can take at most.
+    // The most cells that the dimensions after this one can hold.
     let room: u64 = axes[sides.len() + 1..].iter().map(|axis| u64::from(axis.size)).product();
     for side in (1..=axis.size.min(rest)).rev() {
         if axis.size.is_multiple_of(side)

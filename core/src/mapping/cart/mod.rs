@@ -134,7 +134,7 @@ fn map(
     if done(&best) {
         return Some(best);
     }
-    // Of 74 grids that bricks tile none was made better by more than exchanges.
+    // None of 74 grids that bricks tile was improved by more than exchanges.
     let node_of = if best.algorithm == BRICKS || is_least(best.cost) {
         let mut partition = Partition::new(lattice, best.node_of.clone(), sizes.len());
         swap_pairs(&mut partition, goal, budget);
@@ -197,7 +197,7 @@ fn construct(
             budget.put_back(share);
             strips.extend(ways.map(|(cost, strips)| (cost, strips, sequence)));
         }
-        // Of those that cost the same the first are nodes in their order: they are where levels have neighbors.
+        // Among equal costs the first has nodes in their order, which suits levels with neighboring nodes.
         strips.sort_by_key(|(cost, ..)| *cost);
         let mut strips =
             strips.into_iter().map(|(_, way, sequence)| (Shape::Strips(way), sequence));
@@ -219,7 +219,7 @@ fn compact_box(volume: f64, walls: &[(i64, f64)]) -> Vec<f64> {
             move |(weight, most): &(i64, f64)| (unit * *weight as f64 / first).clamp(1.0, *most);
         walls.iter().map(side)
     };
-    // By halves: every machine rounds these operations alike.
+    // In halves: every machine rounds these operations alike.
     let (mut low, mut high) = (0.0, volume * first + 1.0);
     for _ in 0..100 {
         let unit = 0.5 * (low + high);

@@ -80,7 +80,7 @@ fn divide_box(lattice: &Lattice, sizes: &[u32], budget: &mut Budget) -> Vec<u32>
     }
 }
 
-/// Of more cells no bound is worked out, which takes longer than it saves.
+/// No bound is computed for more cells, since that takes longer than it saves.
 const MOST_BOUNDED: usize = 1 << 20;
 
 /// Cells in the order of their numbers.

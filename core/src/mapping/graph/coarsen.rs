@@ -25,7 +25,7 @@ pub(super) fn coarsen(
     let mut mate = vec![ALONE; graph.vertices()];
     let mut order: Vec<u32> = (0..graph.vertices() as u32).collect();
     rng.shuffle(&mut order);
-    // Those with few neighbors choose first: later they would have none left.
+    // Vertices with few neighbors choose first: later they would have none left.
     order.sort_by_key(|vertex| graph.edges(*vertex as usize).len().min(64));
     for vertex in &order {
         let vertex = *vertex as usize;

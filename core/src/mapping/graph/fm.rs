@@ -21,11 +21,11 @@ pub(super) struct Limits {
 /// The quality of two parts; smaller is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Quality {
-    /// By how much the size is off beyond the tolerance.
+    /// The deviation of the size beyond the tolerance.
     pub(super) excess: i64,
     /// The weight of the edges between the parts.
     pub(super) cut: i64,
-    /// By how much the size is off.
+    /// The deviation of the size.
     pub(super) off: i64,
 }
 

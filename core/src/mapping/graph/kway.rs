@@ -21,7 +21,7 @@ const LEAST: usize = 24;
 /// is left when it ends is divided by an order, which is worse than coarsening.
 const ROOM: f64 = 1.4;
 
-/// By how much parts may differ in size from what they are to have, until the end: one part in this number.
+/// The tolerance of part sizes before the end: the size divided by this number.
 const SLACK: i64 = 20;
 
 /// The number of moves in a row without a gain that ends a search around one vertex.
@@ -55,7 +55,7 @@ pub(super) fn divide(
     }
     let smallest = levels.last().map_or(graph, |level| &level.graph);
     let mut part = partition(smallest, sizes, starts, rng, budget);
-    // Where moves find nothing, what is drawn after them is the same as without them.
+    // If moves find nothing, the random numbers after them are the same as without them.
     let rng = &mut rng.clone();
     let is_whole = levels.is_empty();
     while let Some(level) = levels.pop() {
@@ -64,7 +64,7 @@ pub(super) fn divide(
         let coarse = moves.part;
         part = level.coarse_of.iter().map(|vertex| coarse[*vertex as usize]).collect();
     }
-    // What was not coarsened has its sizes already.
+    // A graph that was not coarsened has its sizes already.
     let exact = is_whole.then(|| part.clone());
     let mut moves = Moves::new(graph, part, sizes);
     moves.improve(rng, budget);
@@ -76,9 +76,9 @@ pub(super) fn divide(
 struct Moves<'a> {
     graph: &'a Csr,
     part: Vec<u32>,
-    /// By how much each part is larger than it is to be.
+    /// The excess size of each part.
     excess: Vec<i64>,
-    /// By how much it may be larger or smaller meanwhile.
+    /// The tolerance of its size meanwhile.
     slack: i64,
     queue: Queue,
     /// Vertices that have moved in this round.

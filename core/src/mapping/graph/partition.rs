@@ -18,7 +18,7 @@ pub(super) fn steps(graph: &Csr, parts: usize) -> usize {
 /// The part of each vertex; part `i` has about the size `sizes[i]`, and exactly if all vertices have the size 1. The
 /// sizes add up to that of the graph. `starts`: see [`bisect`].
 ///
-/// Where the budget does not allow all bisections, there is one order for all parts that are left.
+/// If the budget does not allow all bisections, the remaining parts share one order.
 pub(super) fn partition(
     graph: &Csr,
     sizes: &[usize],
@@ -55,7 +55,7 @@ impl Division<'_> {
             return vertices.iter().for_each(|vertex| self.part[*vertex as usize] = first as u32);
         }
         let (count, target) = half(sizes);
-        // What is coarse has hardly ever just the size that it is to have.
+        // A coarse part hardly ever has exactly the required size.
         let all: usize = sizes.iter().sum();
         let target = (target as f64 / all as f64 * graph.total_size() as f64).round() as usize;
         let left = budget.left() as usize;

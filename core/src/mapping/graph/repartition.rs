@@ -115,7 +115,7 @@ impl<'a> Repartition<'a> {
         let after = partition(&graph, &sizes, starts, rng, budget);
         budget.spend(2 * graph.sweep());
         let (cut, cut_before) = (graph.cut(&after), graph.cut(&before));
-        // What is as good may lead to what is better.
+        // An equally good division may lead to a better one.
         if cut <= cut_before {
             parts.iter().for_each(|part| self.members[*part as usize].clear());
             for (vertex, place) in vertices.into_iter().zip(after) {

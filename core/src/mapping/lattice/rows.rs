@@ -34,7 +34,7 @@ pub(super) fn for_each_cut_edge(
                     }
                 }
             };
-            // What stays in the row, and what leads around the ring.
+            // The edges that stay in the row, and those around the ring.
             let (rest, ring) = (size - apart, inner.periodic && apart > 0);
             if step >= 0 {
                 compare(&nodes[..rest], &others[apart..]);

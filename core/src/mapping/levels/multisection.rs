@@ -59,7 +59,7 @@ impl<D: Divide> Multisection<'_, D> {
             nodes.iter().map(|node| self.takes[*node as usize] as usize).sum::<usize>()
         };
         let sizes: Vec<usize> = children.iter().map(size).collect();
-        // What is above is decided once, what is below for every group anew.
+        // Levels above are decided once, levels below for every group anew.
         let levels = self.model.depth() + 1 - level;
         let mut share = budget.split(levels as i64);
         let part = self.dividing.divide(vertices, &sizes, &mut share);

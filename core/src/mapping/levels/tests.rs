@@ -6,7 +6,7 @@ use crate::mapping::rng::Rng;
 use crate::mapping::tests::{nearest, planned_cart, planned_graph, switched};
 use crate::mapping::{Adjacency, Csr, Distances, Objective, Options, plan_cart};
 
-/// Nodes of a size that are dealt to switches of this number of nodes at random.
+/// Nodes of one size, assigned at random to switches with these numbers of nodes.
 fn dealt(size: usize, switches: &[usize]) -> Machine {
     let mut switch_of: Vec<u64> =
         (0..).zip(switches).flat_map(|(i, nodes)| std::iter::repeat_n(i, *nodes)).collect();

@@ -94,7 +94,7 @@ impl State {
         state
     }
 
-    /// By what states are compared.
+    /// The key by which states are compared.
     fn key(&self) -> (i64, (i64, i64)) {
         let max_node_edges = self.leaving.iter().copied().max().unwrap_or(0);
         self.goal.key(Cost { inter_node_edges: self.sum, max_node_edges })

@@ -21,7 +21,7 @@ pub(in crate::mapping) fn settle(
     let mut members = vec![Vec::new(); excess.len()];
     // Vertex 0 stays.
     (1..).zip(&part[1..]).for_each(|(vertex, part)| members[*part as usize].push(vertex));
-    // What leaving each part costs, looked up when it is needed, and again when the part has changed.
+    // The cost of leaving each part, computed when needed, and again when the part has changed.
     let mut costs: Vec<Option<Costs>> = vec![None; excess.len()];
     let mut parts = Parts { graph, gains: Gains::new(excess.len()), part, excess, members };
     while let Some(from) = parts.excess.iter().position(|excess| *excess > 0) {
@@ -130,7 +130,7 @@ impl Parts<'_> {
             choices.extend(moves.min());
         }
         choices.sort_unstable();
-        // What no edges lead to is reached at once.
+        // A part without edges to it is reached at once.
         if choices.is_empty() {
             choices.extend(self.members[from as usize].first().map(|vertex| (0, *vertex)));
         }

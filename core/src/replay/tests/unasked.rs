@@ -1,4 +1,4 @@
-//! Moves that nobody asked for: grids of unknown weights, from ranks in blocks.
+//! Reordering by default: grids with unknown weights, from ranks in blocks.
 
 use super::*;
 use crate::machine::Machine;

@@ -64,7 +64,7 @@ pub fn of_nodes(dims: &[usize], views: &[&[u32]]) -> Vec<Rgb> {
             });
         }
     }
-    // Those that touch many have least choice, so they choose first.
+    // Nodes with many neighbors have the least choice, so they choose first.
     let mut order: Vec<usize> = (0..nodes).collect();
     order.sort_by_key(|node| (std::cmp::Reverse(touching[*node].len()), *node));
     let mut chosen = vec![None; nodes];

@@ -84,7 +84,7 @@ impl Combined {
                 buffers: Mutex::default(),
             })
         });
-        // Of the threads of a process only one may be in a collective call on a communicator.
+        // Only one thread of a process may be in a collective call on a communicator.
         Ok(of.cache.combined.get_or_init(|| made).as_deref())
     }
 

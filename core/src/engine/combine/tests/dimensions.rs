@@ -182,7 +182,7 @@ fn nothing_is_sent_along_dimensions_where_one_process_differs() {
         ends[is as usize][1].push(Endpoint { rank: rank as i32, pairing: 0 });
     }
     assert_eq!(agreed(&nodes, &settings, &ends), None);
-    // A pairing of its own.
+    // A different pairing.
     let mut ends = alike;
     let [to, from] = [(20, 0), (19, 1)].map(|(rank, side)| (rank as usize, side));
     ends[to.0][to.1].iter_mut().find(|end| end.rank == 19).unwrap().pairing = 1;

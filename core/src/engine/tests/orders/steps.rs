@@ -23,14 +23,14 @@ pub(super) type Step = Vec<(usize, usize)>;
 /// The length of time for which messages wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Waiting {
-    /// Sends end when their receives have begun, and nobody leaves a collective before all are in it.
+    /// Sends end when their receives have begun, and no process leaves a collective before all have entered it.
     Longest,
     /// Sends end at once, and a process leaves a collective when what it needs has been sent.
     Shortest,
 }
 
-/// Goes through all states of processes with these steps; returns their number, or `None` if in one nobody can go on and not
-/// all are at their ends.
+/// Goes through all states of processes with these steps; returns their number, or `None` if in one no process can
+/// continue and not all are at their ends.
 pub(super) fn explore(steps: &[Vec<Step>]) -> Option<usize> {
     let start = vec![0u16; steps.len()];
     let (mut seen, mut left) = (HashSet::from([start.clone()]), vec![start]);
@@ -56,7 +56,7 @@ pub(super) fn explore(steps: &[Vec<Step>]) -> Option<usize> {
 }
 
 /// Returns whether all come to their ends in one order. A step that can be taken can still be taken after steps of others,
-/// since nobody goes back; so all orders end in one state, and this order stands for all.
+/// since no process goes back; so all orders end in one state, and this order represents all.
 pub(super) fn all_end(steps: &[Vec<Step>]) -> bool {
     let mut state = vec![0; steps.len()];
     loop {
@@ -85,7 +85,7 @@ enum Kind {
     To {
         is_root: bool,
     },
-    /// Nobody needs anything.
+    /// Needs no other process.
     Free,
     SendReceive {
         to: usize,
