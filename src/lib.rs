@@ -3,7 +3,7 @@
 //! Layers, each importing only those before it:
 //!
 //! - [`launcher`]: what starts the processes of a job, and what it tells them.
-//! - [`topology`]: what a topology is and answers.
+//! - [`topology`]: topologies and their queries.
 //! - [`machine`]: where processes run.
 //! - [`mapping`]: which process goes where.
 //! - [`engine`]: how a topology communicator comes to be, over any communicator.

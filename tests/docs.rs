@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use cartograph::settings;
 
-/// The files below `docs` whose names end so, by their paths there.
+/// The files in `docs` with this extension, by their paths below it.
 fn files(extension: &str) -> BTreeMap<String, String> {
     let mut files = BTreeMap::new();
     for directory in ["docs", "docs/design", "docs/results"] {

@@ -29,8 +29,7 @@ pub(crate) const KINDS: [(&str, &str); 3] =
 /// The folder beside the library to preload that has a folder for each MPI.
 pub(crate) const FOLDER: &str = "cartograph";
 
-/// Returns whether a file with this owner and these permissions can have been written by nobody but root and the user
-/// `trusted`.
+/// Returns whether only root and the user `trusted` can have written a file with this owner and these permissions.
 pub(crate) fn is_trusted(owner: u32, mode: u32, trusted: u32) -> bool {
     const WRITABLE_BY_OTHERS: u32 = 0o022;
     [0, trusted].contains(&owner) && mode & WRITABLE_BY_OTHERS == 0

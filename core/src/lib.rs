@@ -1,7 +1,7 @@
 //! The parts of Cartograph that need no MPI, each layer importing only those before it:
 //!
 //! - [`launcher`]: what starts the processes of a job, and what it tells them.
-//! - [`topology`]: what a topology is and answers.
+//! - [`topology`]: topologies and their queries.
 //! - [`machine`]: where processes run.
 //! - [`mapping`]: which process goes where.
 //! - `replay`: predicts the time of recorded calls for other placements.

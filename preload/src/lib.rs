@@ -9,7 +9,7 @@
 //! - [`mpi`]: which MPI of these a caller uses.
 //! - [`library`]: the library that was built for that MPI, in `cartograph/HOST` beside this one; by [`elf`] the
 //!   command knows it too.
-//! - [`unloading`]: how long an answer holds.
+//! - [`unloading`]: how long a cached result is valid.
 //! - [`variables`]: those by which launchers tell ranks, as the pure crate has them.
 //! - [`loaded`], [`file`]: what is asked of the loader and of the system.
 //!

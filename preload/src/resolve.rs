@@ -132,8 +132,8 @@ fn say_without_pmpi(function: &Address) {
     }
 }
 
-/// Loads the library of this process' MPI where nothing was called, once MPI has ended: it tells as much, if a report is
-/// asked for.
+/// Loads the library of this process's MPI if no function was called, once MPI has ended: it then reports that no
+/// topology was created, if a report is requested.
 extern "C" fn at_exit() {
     let unbound = BINDINGS[0].load(Ordering::Acquire).is_null();
     if !unbound || !reports() {

@@ -60,7 +60,7 @@ pub(super) fn version() -> String {
     line.split(", ").next().unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The family of the MPI that answers. One MPI may have its own binary interface and the standard one, in two libraries.
+/// The family of the loaded MPI. One MPI may have its own binary interface and the standard one, in two libraries.
 fn running() -> sys::cg_family {
     // SAFETY: asks the host which it has, which is allowed at any time.
     if unsafe { sys::cg_has_standard_abi() } != 0 {

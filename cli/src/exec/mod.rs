@@ -275,7 +275,7 @@ pub(crate) fn check_world(program: &OsStr, mpi: Option<&str>) -> Result<()> {
     preload(&find_program(program)?, mpi, with).map(drop)
 }
 
-/// A word that the library knows.
+/// A value that the library accepts.
 fn checked_reorder(text: &str) -> core::result::Result<String, String> {
     text.parse::<Policy>().map(|_| text.to_owned())
 }

@@ -84,7 +84,7 @@ pub(crate) fn forecast(
     })
 }
 
-/// The program alone, and the best of the others; rank files are in `directory`. And why ranks are not placed by the
+/// The baseline, and the best of the others; rank files are in `directory`. And why ranks are not placed by the
 /// launcher where they could be otherwise.
 pub(super) fn chosen(
     forecast: &Forecast,
@@ -242,7 +242,7 @@ impl Way {
         matches!(self.setting, Setting::World(_)).then(lines)?.next().map(|(_, why)| why)
     }
 
-    /// The file of this way's profile.
+    /// The file of this variant's profile.
     pub(super) fn profile(
         &self,
         recording: &Recording,

@@ -19,7 +19,7 @@ pub struct Origin {
     pub date: String,
 }
 
-/// The job of this process, as far as batch systems tell it. `environment` gives the value of a variable.
+/// The job of this process, as far as batch systems set it. `environment` gives the value of a variable.
 pub fn job_id(environment: impl Fn(&str) -> Option<String>) -> Option<String> {
     let set = |name| environment(name).filter(|value| !value.is_empty());
     let id = JOBS.iter().find_map(|name| set(*name))?;

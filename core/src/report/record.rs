@@ -31,7 +31,7 @@ pub enum ReorderOrigin {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(into = "WrittenReason", try_from = "WrittenReason")]
 pub enum Reason {
-    /// Of the mappings that were found, none is better than rank order.
+    /// None of the mappings found is better than rank order.
     NothingToGain,
     /// The program passed `reorder = 0`.
     NotAsked,
@@ -45,7 +45,7 @@ pub enum Reason {
     OneNode,
     /// The ranks passed different arguments.
     Differing,
-    /// The host cannot tell which processes share a node.
+    /// The host does not know which processes share a node.
     NoLayout,
     /// The function has no such argument: `MPI_Cart_sub`.
     NoArgument,

@@ -23,7 +23,8 @@ pub fn short_periodic_sides(function: &str, grid: &Cart, as_host: Option<&str>) 
     })
 }
 
-/// The rank of this process and the number of all, as launchers tell them. `environment` gives the value of a variable.
+/// The rank of this process and the number of processes, as set by launchers. `environment` gives the value of a
+/// variable.
 pub fn launched(environment: impl Fn(&str) -> Option<String>) -> Option<(i32, i32)> {
     let read = |name| environment(name)?.parse::<i32>().ok();
     variables::ALL.iter().find_map(|of| read(of.rank).zip(of.size.and_then(read)))
