@@ -2,7 +2,7 @@
 //!
 //! Layers, each importing only those before it:
 //!
-//! - [`launcher`]: what starts the processes of a job, and what it tells them.
+//! - [`launcher`]: launchers, their options, and the variables that they set.
 //! - [`topology`]: topologies and their queries.
 //! - [`machine`]: where processes run.
 //! - [`mapping`]: which process goes where.

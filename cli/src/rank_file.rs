@@ -54,7 +54,7 @@ fn most(node_of: &[u32]) -> usize {
     runs(&nodes).map(|(_, ranks)| ranks).max().unwrap_or_default()
 }
 
-/// The launcher that a file of a format is for, and its words.
+/// The launcher for a file format, and its arguments.
 fn launcher(format: Format) -> (Kind, &'static str) {
     match format {
         Format::Openmpi => (Kind::Prterun, "mpiexec"),

@@ -7,19 +7,19 @@ use crate::machine::names_a_file;
 use crate::mapping::{Distances, Weights};
 use crate::topology::BoxShape;
 
-/// `CARTOGRAPH_NEIGHBOR`: how nonblocking and persistent neighborhood collectives are carried out.
+/// `CARTOGRAPH_NEIGHBOR`: the implementation of nonblocking and persistent neighborhood collectives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Neighbor {
-    /// By the host's own on large communicators and where a process is a neighbor more than once, where they are right.
+    /// Native ones on large communicators and if a process is a neighbor more than once, if they are correct.
     #[default]
     ByNeighbors,
-    /// The host's own wherever they are right.
+    /// Native ones wherever they are correct.
     Graph,
-    /// By an all-to-all of the host.
+    /// An all-to-all of the host.
     AllToAll,
 }
 
-/// `CARTOGRAPH_PAIRING`: which blocks belong together where a process is a neighbor more than once.
+/// `CARTOGRAPH_PAIRING`: the pairing of blocks if a process is a neighbor more than once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pairing {
     /// The pairing of the standard.
@@ -42,7 +42,7 @@ pub struct Setting<T: 'static> {
     parse: fn(&str) -> Result<T, String>,
     /// The value where it is not set.
     default: fn() -> T,
-    /// The value instead of one with a fault, and that in words.
+    /// The value used instead of an invalid one, and its description.
     instead: (fn() -> T, &'static str),
 }
 
@@ -240,7 +240,7 @@ pub static MPI: Setting<()> = any(
     "auto, or the only MPI whose library the one to preload takes; by it the library knows that cartograph exec started it",
 );
 
-/// The way of nonblocking and persistent neighborhood collectives.
+/// The implementation of nonblocking and persistent neighborhood collectives.
 pub static NEIGHBOR: Setting<Neighbor> = Setting {
     name: "CARTOGRAPH_NEIGHBOR",
     text: "how nonblocking and persistent neighborhood collectives run, for tests: graph, by the MPI's own wherever they are \
@@ -262,8 +262,7 @@ impl<T> Setting<T> {
         (self.parse)(text)
     }
 
-    /// The value of the variable's text, if it is set; where that has a fault also a line that says so, and what is taken
-    /// instead.
+    /// The value of the variable's text, if it is set; if it is invalid, also a message with the value used instead.
     pub fn read(&self, text: Option<&str>) -> (T, Option<String>) {
         match text.map(self.parse) {
             None => ((self.default)(), None),
@@ -319,7 +318,7 @@ fn always(_: &str) -> bool {
     true
 }
 
-/// One of two words.
+/// One of two values.
 fn one_of<T>(text: &str, [one, other]: [(&str, T); 2]) -> Result<T, String> {
     let known = format!("is '{text}', but {} and {} are known", one.0, other.0);
     [one, other].into_iter().find(|(word, _)| *word == text).map(|(_, value)| value).ok_or(known)

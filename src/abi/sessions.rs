@@ -1,7 +1,7 @@
 //! `MPI_Session_init` and `MPI_Session_finalize`: passed on to the host, and counted.
 //!
-//! They are no part of the chapter. But a host may end with its last session, and tells no attribute of it. The names
-//! are weak in the archive, and there are none for tools: what calls `PMPI_Session_init` is the host's alone.
+//! They are not part of the chapter. But a host may end with its last session without calling attribute callbacks. The
+//! names are weak in the archive, and there are no `PMPI_` names: those remain the host's.
 
 use std::ffi::c_int;
 

@@ -38,7 +38,7 @@ pub(super) fn is_smpi() -> bool {
     unsafe { sys::cg_family_built == sys::CG_FAMILY_SMPI }
 }
 
-/// The name and version of the MPI that answers.
+/// The name and version of the loaded MPI.
 fn library_version() -> Option<String> {
     // Another MPI than the one built for may have longer texts.
     const ROOM: usize = 16384;

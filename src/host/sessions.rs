@@ -1,8 +1,8 @@
 //! The number of sessions that the program has open.
 //!
-//! A host ends with its last session if there is no `MPI_COMM_WORLD`, and may begin anew with the next one. It tells no
-//! attribute of that, and need not free the communicators that the program has left: their handles, the numbers of our keys
-//! and our error codes may then stand for something else.
+//! A host ends with its last session if there is no `MPI_COMM_WORLD`, and may start again with the next one. It calls no
+//! attribute callbacks then, and need not free the communicators that the program left behind: their handles, the numbers
+//! of our keys and our error codes may then get a new meaning.
 
 use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -58,7 +58,7 @@ struct WrittenLayout {
 pub(super) struct WrittenNetworkMap {
     /// `None` if nothing of it can be used.
     pub(super) network_map: Option<NetworkMap>,
-    /// Faults of the file: lines for one process to say.
+    /// Faults of the file: messages for one process to print.
     pub(super) complaints: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct Settings {
     network_map: OnceLock<Option<WrittenNetworkMap>>,
     /// `CARTOGRAPH_REPORT`.
     pub(super) report: Option<Target>,
-    /// Settings that are not understood or cannot be carried out: lines for one process to say.
+    /// Invalid or unusable settings: messages for one process to print.
     complaints: Vec<String>,
 }
 
@@ -112,7 +112,7 @@ impl Settings {
         let report = match set(settings::REPORT.name) {
             None => None,
             Some(value) if switch::is_off(value.as_bytes()) => None,
-            // SMPI frees MPI_COMM_SELF's attributes, where all others write it, when MPI has ended.
+            // SMPI frees MPI_COMM_SELF's attributes, at which others write the report, only after MPI has ended.
             Some(_) if family::is_smpi() => {
                 complaints
                     .push("cartograph: CARTOGRAPH_REPORT: there are no reports on SMPI".into());
@@ -183,7 +183,7 @@ impl Settings {
         }
     }
 
-    /// Says on stderr, once, which settings were not understood or cannot be followed.
+    /// Prints on stderr, once, which settings are invalid or cannot be used.
     pub(super) fn complain(&self) {
         static SAID: Once = Once::new();
         SAID.call_once(|| self.complaints.iter().for_each(|line| eprint_line!("{line}")));
@@ -239,7 +239,7 @@ impl Settings {
     }
 }
 
-/// The value of a setting; where it has a fault, a line that says so is added.
+/// The value of a setting; adds a message if it is invalid.
 fn read<T>(setting: &Setting<T>, complaints: &mut Vec<String>) -> T {
     let text = set(setting.name).map(|value| value.to_string_lossy().into_owned());
     let (value, complaint) = setting.read(text.as_deref());
@@ -258,7 +258,7 @@ pub(super) fn set(name: &str) -> Option<OsString> {
 /// The directory of the program when this library was loaded.
 static START: OnceLock<PathBuf> = OnceLock::new();
 
-/// Notes the directory, when this library is loaded. Nothing is kept where no file is asked for.
+/// Notes the directory, when this library is loaded. Nothing is kept if no setting names a file.
 pub(super) fn note_start() {
     let names_files =
         [settings::REPORT.name, settings::LAYOUT.name, settings::TRAFFIC.name].map(env::var_os);
@@ -269,8 +269,8 @@ pub(super) fn note_start() {
     }
 }
 
-/// A path that holds wherever the program goes: people write it for where they start it, and programs that
-/// set a variable themselves for where they are.
+/// An absolute path: users write paths relative to the directory in which they start the program, and programs that set a
+/// variable themselves relative to their current one.
 fn absolute(path: OsString) -> PathBuf {
     match START.get().cloned().or_else(|| env::current_dir().ok()) {
         Some(start) => start.join(path),

@@ -18,7 +18,7 @@ fn is_linked_with_mpi(name: &OsStr) -> bool {
     find_program(name).is_ok_and(|program| linked_mpi(&program).is_some())
 }
 
-/// The index of the program's word by the options of the launcher, if all of them are known.
+/// The index of the program, from the launcher's options, if all of them are known.
 fn behind_options(command: &[OsString]) -> Option<usize> {
     let line = Line::read(command, None, printed, None).ok()?;
     find_program(&line.program[0]).ok()?;
@@ -34,7 +34,7 @@ pub(crate) struct Launch {
 
 impl Launch {
     /// Finds the program: what follows `--` or, without it, the first argument that is an executable file linked with
-    /// an MPI, or what follows the options of a launcher that is known.
+    /// an MPI, or what follows the options of a known launcher.
     pub(crate) fn of(command: &[OsString]) -> Result<Self> {
         let words = || command.iter().map(|word| word.to_string_lossy());
         if let Some(word) =
@@ -145,6 +145,6 @@ fn printed(launcher: &OsStr) -> String {
         run.map_or_else(|_| String::new(), |run| run.stdout + &run.stderr)
     };
     let version = printed("--version");
-    // Which options Hydra has depends on how it was built as well.
+    // Hydra's options also depend on how it was built.
     if version.contains("HYDRA") { version + &printed("--help") } else { version }
 }

@@ -1,4 +1,4 @@
-//! Reads what a run's reports say of the processes that were moved.
+//! Reads from a run's reports which constructors reordered ranks.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ pub(super) struct Moves {
 }
 
 impl Moves {
-    /// Reads the reports in a directory, of which processes write some each, and removes them.
+    /// Reads and removes the reports in a directory; several processes may write some.
     pub(super) fn take(directory: &Path) -> Self {
         let mut moves = Self::default();
         for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
@@ -25,7 +25,7 @@ impl Moves {
             if let Some(report) = text.ok().and_then(|text| Document::read(&text).ok()) {
                 moves.add(&report);
             }
-            // One that stays is read again, and the next run writes another in its place.
+            // A remaining file would be read again, unless the next run replaces it.
             let _ = fs::remove_file(entry.path());
         }
         moves

@@ -1,4 +1,4 @@
-//! The start of ranks in another order: by the launcher where it can place them, else by the order of MPI_COMM_WORLD.
+//! Starts ranks in another order: with the launcher if it can place them, otherwise by reordering MPI_COMM_WORLD.
 
 use std::env;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::exec;
 use crate::output::{self, Result};
 use crate::runs::command::Launch;
 
-/// A launcher's way to place ranks, as far as it is known.
+/// How a launcher places ranks, if known.
 pub(super) struct Placer {
     /// The line and how it places ranks, or why it does not.
     by_launcher: core::result::Result<(Line, Placement), String>,
@@ -19,7 +19,7 @@ pub(super) struct Placer {
 }
 
 impl Placer {
-    /// Asks the launcher of a command, for a program of this MPI; `name` is the one that the user says it is.
+    /// Examines the launcher of a command, for a program of this MPI; `name` is the launcher named by the user.
     pub(super) fn new(launch: &Launch, mpi: &str, name: Option<&str>) -> Self {
         let by_launcher = launch.line(mpi).map_err(|why| why.to_string()).and_then(|line| {
             let placement = line.placement(mpi, |name| env::var(name).ok());
@@ -29,8 +29,8 @@ impl Placer {
         Self { by_launcher, no_world }
     }
 
-    /// The launch in which rank `r` starts on node `node_of[r]`, by a rank file that is written: its text, and how it is
-    /// passed; or why the launcher cannot place ranks.
+    /// The launch in which rank `r` starts on node `node_of[r]`, with the rank file's text and how to pass it; or why the
+    /// launcher cannot place ranks.
     pub(super) fn place(
         &self,
         node_of: &[u32],
@@ -56,7 +56,7 @@ impl Placer {
     }
 }
 
-/// A line whose launcher places ranks by a rank file.
+/// A line whose launcher places ranks with a rank file.
 #[derive(Clone)]
 pub(crate) struct Placed {
     line: Line,
@@ -83,8 +83,8 @@ impl Placed {
     }
 }
 
-/// A rank file whose ranks may be on any core of nodes like this one, where these have fewer cores than ranks: Open MPI
-/// ends with a core that is not there.
+/// A rank file whose ranks may be on any core of nodes like this one, if these have fewer cores than ranks: Open MPI ends
+/// if a core does not exist.
 fn widened(text: String, machine: &Machine) -> String {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     if machine.node_sizes().iter().all(|size| *size <= cores) {

@@ -71,7 +71,7 @@ pub(super) struct Finding<'a> {
     pub(super) words: String,
     pub(super) best: Option<&'a Way>,
     pub(super) measured: Option<(f64, f64)>,
-    /// True if no way but the program alone could be run.
+    /// True if no variant except the baseline could run.
     pub(super) none_ran: bool,
 }
 

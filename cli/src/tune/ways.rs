@@ -33,11 +33,11 @@ pub(crate) enum Setting {
     Weights(Option<String>),
     /// The library, and `CARTOGRAPH_DIMS`.
     Dims(String),
-    /// A rank file of this text, by which the launcher places ranks; it is in `file` while ways are run.
+    /// A rank file with this text, with which the launcher places ranks; stored in `file` during the runs.
     Ranks { placed: Placed, text: String, file: PathBuf },
-    /// MPI_COMM_WORLD in the order of this profile, where the launcher cannot place ranks.
+    /// MPI_COMM_WORLD in the order of this profile, if the launcher cannot place ranks.
     World(PathBuf),
-    /// It cannot be run, because of this.
+    /// It cannot run, for this reason.
     Impossible(String),
 }
 
@@ -84,8 +84,8 @@ pub(crate) fn forecast(
     })
 }
 
-/// The baseline, and the best of the others; rank files are in `directory`. And why ranks are not placed by the
-/// launcher where they could be otherwise.
+/// The baseline, and the best of the others; rank files are in `directory`. Also returns why the launcher cannot place
+/// ranks, if that would have been useful.
 pub(super) fn chosen(
     forecast: &Forecast,
     recording: &Recording,
@@ -228,7 +228,7 @@ impl Way {
         launch.under_exec(setting.as_deref(), &options)
     }
 
-    /// Why it cannot be run.
+    /// Why it cannot run.
     pub(super) fn obstacle(&self) -> Option<&str> {
         match &self.setting {
             Setting::Impossible(why) => Some(why),
@@ -236,7 +236,7 @@ impl Way {
         }
     }
 
-    /// The line by which a run of it says that MPI_COMM_WORLD kept its order: where it gets another, nothing is said.
+    /// The message of a run whose MPI_COMM_WORLD kept its order; a reordered one prints none.
     pub(super) fn refusal<'a>(&self, stderr: &'a str) -> Option<&'a str> {
         let lines = || stderr.lines().filter_map(|line| line.split_once("cartograph: "));
         matches!(self.setting, Setting::World(_)).then(lines)?.next().map(|(_, why)| why)

@@ -116,7 +116,7 @@ impl FromStr for Policy {
                 return Err(wrong());
             }
         }
-        // A test of a program is to find what any word that moves processes would meet.
+        // A test of a program must cover every setting that reorders.
         Ok(Self { reorder: reorder.unwrap_or(Reorder::All), scramble, by })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-/// The longest word that Linux passes to a program, in bytes, with its end.
+/// The longest argument that Linux passes to a program, in bytes, including its end.
 const LONGEST_WORD: usize = 128 * 1024;
 
 /// The format of a rank file.
@@ -35,7 +35,7 @@ impl Format {
         }
     }
 
-    /// The format of a name.
+    /// The format with a name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|format| format.name() == name)
     }
@@ -49,7 +49,7 @@ impl Format {
     ///
     /// # Errors
     ///
-    /// Why there is no such file, and what to do instead.
+    /// Why there can be no file of this format, and what to do instead.
     pub fn write(self, node_of: &[u32], names: &[String]) -> Result<String, String> {
         let mut text = String::new();
         let name = |node: &u32| names[*node as usize].as_str();
@@ -62,8 +62,8 @@ impl Format {
                     *slot += 1;
                 }
             }
-            // A host that comes again in a host list is another node to Hydra, whose processes do
-            // not share memory; so each is named once, and a map says which rank goes where.
+            // Hydra treats a repeated host in a host list as another node, whose processes do not share memory; so each
+            // is named once, and a map says which rank goes where.
             Self::Mpich => {
                 let map: Vec<String> = node_of.iter().map(u32::to_string).collect();
                 let (hosts, map) = (names.join(","), map.join(","));

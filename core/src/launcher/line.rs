@@ -1,4 +1,4 @@
-//! The command line of a launcher, taken apart, and put together so that ranks are placed.
+//! Parses the command line of a launcher, and builds one that places ranks.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -6,14 +6,14 @@ use std::fmt;
 use super::options::{Options, Role, Values};
 use super::{Format, Kind, Launcher, named};
 
-/// An option as a line has it.
+/// An option on a line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Given {
-    /// Its words, with its values.
+    /// Its arguments, including its values.
     pub words: Vec<OsString>,
-    /// The name in the table, without dashes; `None` for a word that the table does not know.
+    /// The name in the table, without dashes; `None` for an argument that is not in the table.
     pub name: Option<&'static str>,
-    /// The value, of several the first.
+    /// The value, or the first of several.
     pub value: Option<String>,
     /// The effect on where ranks run.
     pub role: Role,
@@ -24,28 +24,28 @@ pub struct Given {
 pub struct Line {
     /// The launcher.
     pub launcher: &'static Launcher,
-    /// The words before the launcher, such as `env` and variables.
+    /// The arguments before the launcher, such as `env` and variables.
     pub before: Vec<OsString>,
-    /// The launcher's own words.
+    /// The launcher's command.
     pub start: Vec<OsString>,
     /// The options.
     pub options: Vec<Given>,
-    /// The program, with what wraps it before it and its arguments behind it.
+    /// The program, with its wrappers before it and its arguments after it.
     pub program: Vec<OsString>,
     /// True if MPICH's mpiexec has `-rankmap`.
     pub maps_ranks: bool,
 }
 
-/// Why a line cannot be taken apart.
+/// Why a line cannot be parsed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
-    /// No word is a launcher's command.
+    /// No argument is a launcher's command.
     #[error("no launcher is known in the command")]
     NoLauncher,
     /// The launcher has no such option.
     #[error("{1} has no option {0} that is known here")]
     Option(String, &'static str),
-    /// No word is left that could be the program.
+    /// No argument is left that could be the program.
     #[error("there is no program behind the options of {0}")]
     NoProgram(&'static str),
 }
@@ -53,23 +53,23 @@ pub enum Unreadable {
 /// Why a launcher cannot place ranks on this line.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Obstacle {
-    /// It has no option for that, or none that is known.
+    /// It has no known option for that.
     #[error("{0} has no option that places ranks")]
     NoOption(&'static str),
     /// MPICH's mpiexec before version 5.
     #[error("this mpiexec of MPICH has no option -rankmap, by which others place ranks")]
     NoRankmap,
-    /// A rank file would take cores away.
+    /// A rank file would reduce the available cores.
     #[error("{0} gives each rank several cores, and a rank file would give it one")]
     Cores(String),
-    /// By PMI-2, Slurm tells MPICH that each process is on a node of its own.
+    /// With PMI-2, Slurm reports every process on a separate node to MPICH.
     #[error(
         "where srun places ranks, MPICH is told by PMI-2 that each is on a node of its own; --mpi=pmix tells it more"
     )]
     Management,
 }
 
-/// The way in which a launcher places ranks.
+/// How a launcher places ranks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Placement {
     /// The format of its rank file.
@@ -78,7 +78,7 @@ pub struct Placement {
     pub kind: Kind,
 }
 
-/// The words by which a rank file is passed.
+/// The arguments and variables that pass a rank file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Passing {
     /// Variables for the launcher's environment.
@@ -87,12 +87,12 @@ pub struct Passing {
     pub options: Vec<OsString>,
 }
 
-/// The parameters of Open MPI and PRRTE by which ranks are dealt to nodes end so.
+/// The ends of the names of Open MPI's and PRRTE's parameters that map ranks to nodes.
 const POLICIES: [&str; 2] = ["_mapping_policy", "_ranking_policy"];
 
 impl Line {
-    /// Takes a line apart. `program` is the index of the program's word, if it is known; without it the program is the first
-    /// word that is no option and no option's value. `prints` gives what a command prints for `--version` and `--help`, and
+    /// Parses a line. `program` is the index of the program, if known; otherwise the program is the first argument that
+    /// is neither an option nor an option's value. `prints` gives what a command prints for `--version` and `--help`, and
     /// `mpi` is the program's, as for [`Launcher::of_command`].
     ///
     /// # Errors
@@ -134,7 +134,7 @@ impl Line {
                     return Err(Unreadable::Option(word.into_owned(), launcher.name));
                 }
                 (None, None) => break,
-                // Where the program is known, a word that is not belongs to what is before it.
+                // If the program is known, an unknown argument before it belongs to the previous option.
                 (None, Some(_)) => Given {
                     words: vec![known[next].clone()],
                     name: None,
@@ -152,18 +152,18 @@ impl Line {
         Ok(line)
     }
 
-    /// The words of the line, up to the program.
+    /// The arguments of the line, up to the program.
     pub fn words(&self) -> Vec<OsString> {
         let options = self.options.iter().flat_map(|given| &given.words);
         self.before.iter().chain(&self.start).chain(options).cloned().collect()
     }
 
-    /// All words, with the program's.
+    /// All arguments, including the program's.
     pub fn command(&self) -> Vec<OsString> {
         [self.words(), self.program.clone()].concat()
     }
 
-    /// The number of processes, if an option says it.
+    /// The number of processes, if an option sets it.
     pub fn processes(&self) -> Option<usize> {
         let given = self.options.iter().find(|given| given.role == Role::Processes)?;
         given.value.as_ref()?.parse().ok()
@@ -174,7 +174,7 @@ impl Line {
         self.options.iter().any(|given| given.role == Role::Programs)
     }
 
-    /// The way in which this line's launcher places the ranks of a program of this MPI; `environment` gives the value of a
+    /// How this line's launcher places the ranks of a program of this MPI; `environment` gives the value of a
     /// variable.
     ///
     /// # Errors
@@ -214,15 +214,15 @@ impl Line {
         }
     }
 
-    /// This line, so that the launcher places `processes` ranks by a rank file, of which the text is given as well. The
-    /// line's own options of placement make room, as far as the launcher refuses them beside it.
+    /// This line, changed so that the launcher places `processes` ranks with a rank file, whose text is returned too.
+    /// Placement options of the line that the launcher refuses together with the file are removed.
     #[must_use]
     pub fn placed(&self, placement: Placement, file: &OsStr, text: &str, processes: usize) -> Self {
         let Placement { format, kind } = placement;
         let (replaced, kept): (Vec<Given>, Vec<Given>) =
             self.options.iter().cloned().partition(|given| format.replaces(given.role));
         let Passing { variables, mut options } = placement.passing(file, text);
-        // Whether a core may have several ranks is said by the order of them, or apart.
+        // The order may say whether a core may have several ranks, or a separate option.
         let oversubscribes = |given: &Given| {
             let value = given.value.as_deref().unwrap_or_default().to_ascii_lowercase();
             value.split([':', ',']).any(|modifier| modifier == "oversubscribe")
@@ -250,7 +250,7 @@ impl Line {
 }
 
 impl Placement {
-    /// The words by which the launcher gets a rank file, of which the text is given as well.
+    /// The arguments that pass a rank file to the launcher, and its text.
     pub fn passing(self, file: &OsStr, text: &str) -> Passing {
         let joined = |start: &str| {
             let mut word = OsString::from(start);
@@ -277,7 +277,7 @@ impl Placement {
 }
 
 impl Format {
-    /// Returns whether an option with this effect has to go where ranks are placed by a file: because it contradicts the
+    /// Returns whether an option with this effect must be removed if a file places ranks: because it contradicts the
     /// file, or because the launcher refuses both. Open MPI's lists of hosts stay, as they are what it may use.
     pub const fn replaces(self, role: Role) -> bool {
         match role {
@@ -295,9 +295,9 @@ impl fmt::Display for Line {
     }
 }
 
-/// The index of the first word of a launcher, and of its first option.
+/// The index of a launcher's command, and of its first option.
 fn starter(words: &[OsString]) -> Option<(usize, usize)> {
-    /// At most so many words are between `flux` and `run`.
+    /// The most arguments between `flux` and `run`.
     const BETWEEN: usize = 2;
     words.iter().enumerate().find_map(|(at, word)| {
         let launcher = named(word.to_str()?).next()?;
@@ -313,7 +313,7 @@ fn starter(words: &[OsString]) -> Option<(usize, usize)> {
 }
 
 impl Launcher {
-    /// The option that the first of these words is, with its values; `None` if it is none that is known.
+    /// The option at the beginning of these arguments, with its values; `None` if it is unknown.
     fn given(&self, words: &[OsString]) -> Option<Given> {
         let word = words[0].to_string_lossy();
         let (options, name, joined) = self.option(&word)?;
@@ -331,7 +331,7 @@ impl Launcher {
         Some(Given { words, name: Some(name), value, role })
     }
 
-    /// The option of a word, its name, and the value that the word has as well.
+    /// The option of an argument, its name, and the value in the same argument.
     fn option(&self, word: &str) -> Option<(&'static Options, &'static str, Option<String>)> {
         let named = |matches: &dyn Fn(&str) -> bool| {
             let all = self
@@ -448,7 +448,7 @@ mod tests {
         let unknown = read("srun --frobnicate 3 ./app", "").unwrap_err();
         assert_eq!(unknown.to_string(), "srun has no option --frobnicate that is known here");
         assert_eq!(read("srun -n 3", "").unwrap_err(), Unreadable::NoProgram("srun"));
-        // Of which the program is known, other words are kept.
+        // If the program is known, unknown arguments are kept.
         let known = words("mpirun --new 3 -n 4 ./app");
         let line = Line::read(&known, Some(5), |_| String::new(), Some(ORTE)).unwrap();
         assert_eq!((line.words(), line.processes()), (known[..5].to_vec(), Some(4)));

@@ -1,10 +1,9 @@
-//! The launchers: one table of what starts the processes of a job, how each is recognized, which options it has and how it
-//! places ranks.
+//! The launchers: one table with how each is recognized, its options, and how it places ranks.
 //!
-//! - [`variables`]: what a process is told in its environment.
-//! - [`options`]: the options, and those of placement among them.
+//! - [`variables`]: the environment variables that they set.
+//! - [`options`]: the options, including those for placement.
 //! - [`format`]: the files by which ranks are placed.
-//! - [`line`]: takes a launcher's command line apart, and puts one together that places ranks.
+//! - [`line`]: parses a launcher's command line, and builds one that places ranks.
 
 pub mod format;
 #[cfg(feature = "cli")]
@@ -50,11 +49,11 @@ pub struct Launcher {
     pub name: &'static str,
     /// The names of its command's file, up to the first dot: `mpiexec.hydra` and `mpiexec.mpich` are `mpiexec`.
     pub commands: &'static [&'static str],
-    /// The word between the command and its options, as in `flux run`.
+    /// The subcommand, as in `flux run`.
     pub subcommand: Option<&'static str>,
-    /// Words that only this one prints for `--version`, or for `--help`, where several have the same command.
+    /// Text that only this one prints for `--version`, or for `--help`, if several have the same command.
     pub prints: &'static [&'static str],
-    /// Words of `MPI_Get_library_version` of the MPIs that come with it, where several have the same command.
+    /// Text in `MPI_Get_library_version` of the MPIs that come with it, if several have the same command.
     pub mpis: &'static [&'static str],
     /// True if options of one letter may be joined to each other and to their value, as in `-n4`, and long ones be
     /// shortened.
@@ -63,7 +62,7 @@ pub struct Launcher {
     pub options: &'static [Options],
 }
 
-/// All launchers. Of those that have a command in common the first that is recognized counts.
+/// All launchers. Among those with the same command, the first that is recognized counts.
 pub const ALL: &[Launcher] = &[
     Launcher {
         kind: Kind::Pals,
@@ -157,7 +156,7 @@ pub const ALL: &[Launcher] = &[
     },
 ];
 
-/// The launchers that a word of a command may be: those whose command has this file name, up to its first dot.
+/// The launchers that an argument may be: those whose command has this file name, up to its first dot.
 pub fn named(word: &str) -> impl Iterator<Item = &'static Launcher> {
     let name = word.rsplit('/').next().unwrap_or_default();
     let name = name.split('.').next().unwrap_or_default().to_owned();
@@ -165,7 +164,7 @@ pub fn named(word: &str) -> impl Iterator<Item = &'static Launcher> {
 }
 
 impl Launcher {
-    /// The launcher that a word of a command is, and what it printed. `prints` gives what the command prints for `--version`
+    /// The launcher that an argument is, and its output. `prints` gives what the command prints for `--version`
     /// and `--help`, and is asked for only where several have its name; `mpi` is the program's, as
     /// `MPI_Get_library_version` says it, by which the launcher is known where it prints nothing known.
     pub fn of_command(

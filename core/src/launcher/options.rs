@@ -1,18 +1,18 @@
-//! The options of launchers: how many values they have, by which the program is found behind them, and those that place
-//! ranks, which stand in the way of another placement.
+//! The options of launchers: the number of their values, needed to find the program after them, and those that place
+//! ranks, which conflict with another placement.
 
 /// The values that follow an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Values {
     /// None.
     None,
-    /// One: the next word, or in the same word.
+    /// One: the next argument, or in the same argument.
     One,
-    /// Two words.
+    /// Two arguments.
     Two,
-    /// `NAME VALUE`, or `NAME=VALUE` in one word.
+    /// `NAME VALUE`, or `NAME=VALUE` in one argument.
     Pair,
-    /// One in the same word, or none.
+    /// One in the same argument, or none.
     Attached,
 }
 
@@ -27,19 +27,19 @@ pub enum Role {
     Hosts,
     /// The number of processes of each node.
     PerNode,
-    /// The order in which ranks are dealt to nodes.
+    /// The order in which ranks are distributed over nodes.
     Order,
     /// The cores of each rank, together with the order.
     Cores,
     /// A parameter and its value, which may be the order.
     Parameter,
-    /// The kind of process management, by which processes learn their places.
+    /// The process management interface, through which processes learn their places.
     Management,
     /// A file with the programs.
     Programs,
 }
 
-/// Options that are alike.
+/// Options with the same effect and values.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// The effect.

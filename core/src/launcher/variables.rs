@@ -1,6 +1,6 @@
-//! The environment variables by which launchers and batch systems tell a process its place in the job.
+//! The environment variables in which launchers and batch systems set a process's place in the job.
 //!
-//! Constants alone, and no standard library: the library to preload includes this file.
+//! Only constants, and no standard library: the library to preload includes this file.
 
 /// The variables that one kind of launcher sets in each process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +43,8 @@ pub const FLUX: Variables =
 pub const SLURM: Variables =
     Variables::new("srun", "SLURM_PROCID").size("SLURM_STEP_NUM_TASKS").local("SLURM_LOCALID");
 
-/// The variables of all launchers. Those come first that no other launcher sets for the processes by which it starts a
-/// job on its nodes: mpiexec may use srun for that, and hands on what srun sets.
+/// The variables of all launchers. srun's come last: mpiexec may start its processes on nodes with srun, and passes on
+/// srun's variables.
 pub const ALL: [Variables; 9] = [
     Variables::new("Open MPI's launcher", "OMPI_COMM_WORLD_RANK")
         .size("OMPI_COMM_WORLD_SIZE")
@@ -65,7 +65,7 @@ pub const ALL: [Variables; 9] = [
     SLURM,
 ];
 
-/// The variables by which batch systems and launchers name a job, the first that is set. The first is Slurm's.
+/// The variables in which batch systems and launchers name a job; the first one set counts. The first is Slurm's.
 pub const JOBS: [&str; 7] = [
     "SLURM_JOB_ID",
     "PBS_JOBID",
