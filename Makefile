@@ -30,7 +30,7 @@ else
   ifeq ($(origin MPICC),undefined)
     MPICC := $(if $(shell command -v mpicc),mpicc,$(or $(notdir $(shell command -v mpicc.mpich)),mpicc))
   endif
-  # mpicc.NAME is Debian's wrapper of the host NAME; any other wrapper gets a directory of its own.
+  # mpicc.NAME is Debian's wrapper of the host NAME; any other wrapper gets a separate directory.
   ifneq ($(filter $(NAME),$(HOSTS) $(RUNTIMES)),)
     $(error NAME=$(NAME) is one of the hosts that are known: say HOST=$(NAME), or another NAME for the MPI of MPICC)
   endif
@@ -43,7 +43,7 @@ LIB := $(OUT)/lib
 # The recorder and the world in another order are for programs whose ranks are processes, on hosts that are used.
 RECORDED := $(filter-out smpi mini,$(ONE))
 PURE := CARGO_TARGET_DIR=$(BUILD)/pure
-# Of another kind of machine, where cargo is told one; its programs are run by what cargo is told for it.
+# The target of a cross build, if cargo has one; cargo's runner for it runs its programs.
 CROSS := $(CARGO_BUILD_TARGET:%=%/)
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
@@ -61,7 +61,7 @@ all: tool preload
 help:
 	@sed -n 's/^## //p' Makefile
 
-## make demo                        a Poisson solver in C and in Fortran, alone and under Cartograph
+## make demo                        a Poisson solver in C and in Fortran, without and with Cartograph
 demo:
 	@scripts/setup.sh $(or $(HOST),mpich)
 	@$(MAKE) -s --no-print-directory lib tool HOST=$(or $(HOST),mpich)
@@ -183,7 +183,7 @@ preload:
 	done
 	ln -sf libcartograph.so.0 $(BUILD)/lib/libcartograph.so
 
-# The lints of what binds the host, each host's in its own way.
+# The lints of the code that binds the host, for each host.
 .PHONY: lint
 lint: lib
 	$(BOUND) cargo clippy --release --lib --no-deps -- -D warnings
@@ -230,7 +230,7 @@ kit:
 	cd $(BUILD)/mpi-topology-kit && sed -i -e '/^#include "tap.h"/{r tap.h' -e 'd}' *.c && rm tap.h
 	tar -C $(BUILD) --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf - mpi-topology-kit | gzip -n >$(BUILD)/mpi-topology-kit.tar.gz
 
-## make faults [SECTION=programs|versions|arguments]  what each MPI does wrong, alone and with Cartograph; an hour
+## make faults [SECTION=programs|versions|arguments]  what each MPI does wrong, without and with Cartograph; an hour
 faults:
 	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib preload HOST=$$host; done
 	set -e; for section in $(or $(SECTION),programs versions arguments); do \
@@ -238,14 +238,14 @@ faults:
 	done
 
 ## make quality [SECTION=everyday|grids|weights|levels|tori|costs|graphs|patterns]  how good mappings are: measures them, for lab/results
-# The rival SharedMap is for this alone, in an environment of its own.
+# Only this needs SharedMap, in a separate environment.
 quality:
 	mkdir -p $(BUILD)
 	[ -x $(BUILD)/rivals/bin/python ] || python3 -m venv $(BUILD)/rivals
 	$(BUILD)/rivals/bin/python -m pip install --quiet --disable-pip-version-check chszlablib==0.5.27
 	$(PURE) cargo run --release -p cartograph-lab --bin quality -- $(SECTION)
 
-## make cluster [SECTION=switches|combining]  exchanges on four nodes with Open MPI alone and with Cartograph; needs root
+## make cluster [SECTION=switches|combining]  exchanges on four nodes, without and with Cartograph; needs root
 cluster:
 	@scripts/setup.sh openmpi cluster
 	@$(MAKE) -s --no-print-directory lib HOST=openmpi
@@ -265,7 +265,7 @@ results:
 	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin results -- pages
 	$(BENCH) --draw
 
-## make programs [BUILT=DIRECTORY]  public programs alone, by default and tuned, on four nodes, and by cartograph try; needs root
+## make programs [BUILT=DIRECTORY]  public programs on four nodes: baseline, by default, tuned, and under cartograph try; needs root
 # LAMMPS comes from Debian; others that you have built are in the directory.
 programs:
 	@scripts/setup.sh openmpi cluster programs
