@@ -1,6 +1,6 @@
 //! Assigns new ranks to processes: the reordering of a constructor.
 //!
-//! Rank 0 knows where all processes run, plans, and tells every process its new rank: 24 bytes a
+//! Rank 0 knows where all processes run, plans, and sends every process its new rank: 24 bytes a
 //! process in one scatter, and nothing at all where no process moves.
 
 use std::sync::Arc;

@@ -73,7 +73,7 @@ impl Permission {
     ];
 }
 
-/// The word of rank 0: a number of which the lowest bits mean these, the two at `KNOWLEDGE` [`MachineKnowledge`], and
+/// The decision of rank 0: a number whose lowest bits mean these, the two at `KNOWLEDGE` [`MachineKnowledge`], and
 /// the rest the place of a [`IncompatibleProgram`] in its table, counted from 1.
 const REPORTING: i64 = 1;
 const SCRAMBLE: i64 = 2;

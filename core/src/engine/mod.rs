@@ -66,7 +66,7 @@ pub trait Comm: Sized {
     fn sum(&self, words: &mut [i64]) -> Result<(), Self::Error>;
     /// Gives every process the bytes of `root`; every process knows the length.
     fn broadcast(&self, root: i32, bytes: &mut [u8]) -> Result<(), Self::Error>;
-    /// Gives every process what rank 0 has for it, and rank 0 alone passes.
+    /// Scatters: gives every process its part of what rank 0 passes.
     fn scatter(&self, rows: &[[i32; 6]]) -> Result<[i32; 6], Self::Error>;
     /// The words of all processes, one after the other, on rank 0; nothing elsewhere. All of it is at
     /// most `i32::MAX` words.
