@@ -1,4 +1,4 @@
-//! The topologies that this process remembers, and who it is in them.
+//! The topologies that this process remembers, and its identity in them.
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
@@ -10,12 +10,11 @@ use crate::engine::Comm;
 use crate::engine::decision::ReorderDecision;
 use crate::engine::history::{History, Identities};
 
-/// What a communicator's processes are, and not its handle, says which entries concern it; so entries are right for as
-/// long as the program runs.
+/// Entries belong to the processes of a communicator, not to its handle, so they remain valid while the program runs.
 pub(super) static HISTORY: History = History::new();
 
-/// The rank in `MPI_COMM_WORLD` if rank 0 of the communicator is in that as well, else a number by chance: processes of
-/// several worlds have the same ranks there.
+/// The rank in `MPI_COMM_WORLD` if rank 0 of the communicator is in it too, otherwise a random number: processes of
+/// different worlds may have the same rank.
 pub(super) fn identity(comm: &HostComm) -> u64 {
     static CHANCE: OnceLock<u64> = OnceLock::new();
     // SAFETY: a communicator of the program, and a world that is there.
@@ -37,7 +36,7 @@ pub(super) fn process() -> u64 {
 /// The most steps that the host may take to find the ranks in `MPI_COMM_WORLD`, some milliseconds.
 const MOST_STEPS: i64 = 1 << 23;
 
-/// The ranks of all processes in `MPI_COMM_WORLD`, unless one is not in it or the host takes long to tell. Local.
+/// The ranks of all processes in `MPI_COMM_WORLD`, unless one is not in it or the host would take too long. Local.
 pub(super) fn identities(comm: &HostComm) -> Option<Identities> {
     if !is_active() {
         return None;
@@ -52,8 +51,8 @@ pub(super) fn identities(comm: &HostComm) -> Option<Identities> {
     Some(Identities { of_ranks, of_world })
 }
 
-/// The rank of the calling process in the communicator that a constructor would make on `comm`, as far as earlier
-/// topologies decide that; `None` inside if it would be left out. Local.
+/// The rank of the calling process in the communicator that a constructor would make on `comm`, if earlier topologies
+/// decide that; `None` inside if it would be left out. Local.
 pub(super) fn decided(
     comm: &HostComm,
     dims: Option<&[i32]>,

@@ -209,7 +209,7 @@ pub struct ReorderDecision {
     pub(super) scramble: bool,
     /// True if processes that have places in a topology already are not moved.
     pub keeps_in_place: bool,
-    /// True if rank 0 must ask the others who they are.
+    /// True if rank 0 must ask the others for their identities.
     pub(super) surveys: bool,
     /// Rank 0 knows where processes run.
     pub(super) known: bool,
@@ -292,7 +292,7 @@ mod tests {
                 outcomes(true, true, Some(false), scramble),
                 [Off, Refused, Refused, Refused]
             );
-            // What has a topology is in place.
+            // Processes of a topology are in place.
             let of_topology =
                 |distributed, info| outcomes_of(true, distributed, true, info, scramble);
             assert_eq!(of_topology(false, None), [Off, InPlace, moved, moved]);

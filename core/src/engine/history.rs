@@ -1,13 +1,13 @@
-//! The topologies that a process remembers, so that later constructors fit them.
+//! The topologies that a process remembers, so that later constructors match them.
 //!
-//! - Programs make several grids of the same processes, with other periods, and use the ranks of one in another: they
-//!   get the ranks of the first grid of these dims.
-//! - The processes of a topology have their data in place: a constructor for some of them moves none.
+//! - Programs create several grids of the same processes with different periods, and use the ranks of one in another: all
+//!   get the ranks of the first grid with these dims.
+//! - The processes of a topology have their data in place: a constructor for some of them keeps ranks.
 //!
-//! Processes are known by a digest of who they are and in which order. Rank 0 computes it where it knows all of them, by their
-//! ranks in `MPI_COMM_WORLD`, and scatters it with the new ranks; elsewhere all compute it together by a sum of a few words.
-//! Rank 0 decides by what it remembers, so all ranks get the same answer even if some have forgotten. Two communicators
-//! with one digest by chance get an order that neither needs, and no wrong answer.
+//! A digest identifies the processes and their order. Rank 0 computes it if it knows all processes by their ranks in
+//! `MPI_COMM_WORLD`, and scatters it with the new ranks; otherwise all compute it together with a sum of a few words.
+//! Rank 0 decides from what it remembers, so all ranks get the same result even if some have forgotten. If the digests of
+//! two communicators collide, one gets an unsuitable order, but a valid one.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,14 +16,13 @@ use super::Comm;
 use super::digest::{Digest, mix};
 use crate::mapping::Grid;
 
-/// The most topologies that are remembered; the one that was used longest ago is forgotten first.
+/// The most topologies that are remembered; the least recently used one is forgotten first.
 const MOST_TOPOLOGIES: usize = 64;
 
 /// The most ranks in the orders that rank 0 remembers, all together: 16 MB.
 const MOST_RANKS: usize = 1 << 22;
 
-/// The topologies that were made where processes could be moved, as far as they are remembered. It is that of all
-/// processes that share their memory.
+/// The remembered topologies in which processes could be reordered. Processes that share memory share it.
 #[derive(Debug)]
 pub struct History(Mutex<Vec<Remembered>>);
 
@@ -208,7 +207,7 @@ impl Order {
         Self::of_sum(sum)
     }
 
-    /// As two words of a message; `None` as zeros.
+    /// As two integers of a message; `None` as zeros.
     pub(super) fn words(order: Option<Self>) -> [i32; 2] {
         let number = order.map_or(0, |order| order.0);
         [number as i32, (number >> 32) as i32]
@@ -247,14 +246,15 @@ impl Identities {
         Order::of_all(old_rank.iter().map(|old| self.of_ranks[*old as usize]))
     }
 
-    /// True if all of them have places in one topology that has others as well, as far as one process can tell: in one
-    /// of the whole world.
+    /// True if all of them have places in one larger topology that a single process can recognize: one of the whole
+    /// world.
     pub fn are_part(&self, history: &History, process: u64) -> bool {
         (self.of_ranks.len() as i32) < self.of_world && history.has_place(process, self.of_world)
     }
 }
 
-/// Returns whether rank 0 must ask the others who they are, or in which topologies they have places. Only on rank 0.
+/// Returns whether rank 0 must ask the others for their identities, or for the topologies in which they have places. Only
+/// on rank 0.
 pub(super) fn needs_survey<C: Comm>(comm: &C) -> bool {
     let (history, process) = (comm.history(), comm.process());
     comm.identities().is_none_or(|known| {
@@ -356,7 +356,7 @@ mod tests {
         let of = |number: u64| order(&[number, 1000]);
         for number in 0..1000 {
             history.add((of(number), 2), 0, made(Some(&[2]), 2, None));
-            // What is used again stays.
+            // A topology that is used again stays.
             history.add((of(0), 2), 0, made(Some(&[2]), 2, None));
         }
         assert_eq!(history.lock().len(), MOST_TOPOLOGIES);

@@ -45,7 +45,7 @@ thread_local! {
 
 #[cfg(test)]
 thread_local! {
-    /// True where the process of this thread does not know who others are.
+    /// True if the process of this thread does not know the identities of others.
     pub(crate) static ANONYMOUS: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
 }
 

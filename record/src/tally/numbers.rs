@@ -1,7 +1,7 @@
 //! From a communicator or window to the number of its table.
 //!
-//! The handle has the table until it is freed. It carries no attribute: a program may send while the host goes through the
-//! attributes of the very communicator, in callbacks of its own, and one that is set meanwhile is lost, or others are.
+//! The handle has the table until it is freed. It carries no attribute: a program may send in its callbacks while the
+//! host iterates over the attributes of the same communicator; an attribute that is set meanwhile is lost, or others are.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -43,7 +43,7 @@ pub(super) fn table(peers: Peers) -> u32 {
     table
 }
 
-/// Gives up the table of a communicator or window that is being freed.
+/// Releases the table of a communicator or window that is being freed.
 pub(crate) fn gone(peers: Peers) {
     if tally().tables.remove(peers.handle()) {
         GENERATION.fetch_add(1, Ordering::AcqRel);

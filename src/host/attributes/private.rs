@@ -1,7 +1,7 @@
 //! Private communicators: they have the processes of a topology, and keep our messages apart from the program's.
 //!
 //! On hosts where they are made with the topology, topologies of all processes of `MPI_COMM_WORLD`, or of a communicator that
-//! has a topology, share one. It is kept with that communicator, and each of the topologies has tags of its own. All
+//! has a topology, share one. It is kept with that communicator, and each topology has its own tags. All
 //! processes make these topologies in the same order, as the standard has it for collective calls on one communicator, and
 //! so agree on the tags without a message. On any other communicator it could only be an attribute, and a constructor may be
 //! called while the host copies the attributes of that communicator.

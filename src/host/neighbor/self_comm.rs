@@ -30,11 +30,10 @@ unsafe impl Send for SelfComm {}
 unsafe impl Sync for SelfComm {}
 
 impl SelfComm {
-    /// The communicator of this process alone, which `may_make` it. Waits for no other process. `None` where there is
-    /// no `MPI_COMM_SELF` to make it of, in a program of sessions alone or after `MPI_Finalize`; under
-    /// `MPI_THREAD_MULTIPLE`, where another thread may be in a collective call on `MPI_COMM_SELF`; where the host has
-    /// no room for it; and on SMPI, which refuses messages from address zero, where datatypes with addresses in them
-    /// start.
+    /// The communicator of this process alone, which `may_make` it. Waits for no other process. `None` if there is no
+    /// `MPI_COMM_SELF` to make it from, in a program that uses only sessions or after `MPI_Finalize`; under
+    /// `MPI_THREAD_MULTIPLE`, where another thread may be in a collective call on `MPI_COMM_SELF`; where the host has no
+    /// room for it; and on SMPI, which refuses messages from address zero, where datatypes with addresses in them start.
     pub(crate) fn of_process(may_make: bool) -> Option<Arc<Self>> {
         // SAFETY: asks the host for its state, which is allowed at any time.
         let may = unsafe { sys::cg_is_active() != 0 && sys::cg_threads_may_meet() == 0 };
