@@ -135,8 +135,8 @@ pub fn dist_graph_create<C: Comm>(
     Ok(Created { member, keeps_ranks: !assignment.moved, placement, host_graph, combine })
 }
 
-/// The request of a constructor of distributed graphs. Those of a communicator with a topology are moved only where the
-/// program or the user says so in any case.
+/// The request of a constructor of distributed graphs. On a communicator with a topology they are reordered only if the
+/// program or the user requests it explicitly.
 fn request(reorder: bool, settings: CallSettings) -> ReorderRequest {
     ReorderRequest { reorder, distributed: true, has_topology: false, settings }
 }
