@@ -221,6 +221,26 @@ impl Plan {
         ]
     }
 
+    /// The plan that costs least, of several for one graph, one at least. A plan is passed over that costs more than the order of
+    /// the ranks or, where no levels are above the nodes, has a node with more edges to others than the busiest one had.
+    pub fn least(plans: Vec<Self>, layout: &Machine, options: &Options) -> Self {
+        let model = DistanceModel::new(layout, &options.distances);
+        let key = |plan: &Self| {
+            let [before, after] = plan.tree_costs(layout);
+            [&before, &after].map(|cost| model.key_of(cost, options.objective))
+        };
+        let is_better = |plan: &&Self| {
+            let [before, after] = key(plan);
+            let spares = plan.after.max_node_edges <= plan.before.max_node_edges;
+            after < before && (spares || !model.is_trivial())
+        };
+        let found = plans.iter().filter(is_better).min_by_key(|plan| key(plan)[1]).cloned();
+        let unmoved = || plans.iter().find(|plan| plan.algorithm == Self::INSIDE_NODES).cloned();
+        found
+            .or_else(unmoved)
+            .unwrap_or_else(|| plans.into_iter().next().expect("one plan").undone())
+    }
+
     /// Returns whether processes move between nodes, and neither all edges nor those of the busiest group of any level
     /// are fewer by [`LEAST_GAIN`].
     pub(super) fn gains_little(&self, layout: &Machine) -> bool {

@@ -64,11 +64,11 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
         return plan;
     }
     let model = DistanceModel::new(layout, &options.distances);
-    let (nodes, above) = subject.seconds(options.seconds, !model.is_trivial());
+    let (nodes, above) = subject.seconds(options.seconds, model.nodes(), !model.is_trivial());
     let [mut nodes, mut above] =
         [nodes, above].map(|time| Budget::seconds(time * S::STEP).until(options.stop));
     // The levels below the nodes get half as much as nodes.
-    let below = || subject.seconds(None, false).0 / 2.0;
+    let below = || subject.seconds(None, model.nodes(), false).0 / 2.0;
     let mut below = Budget::seconds(options.seconds.unwrap_or_else(below)).until(options.stop);
     let Some(edges) = subject.edges(nodes) else { return plan };
     let problem = MappingProblem {
@@ -81,8 +81,8 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
     };
     let mut divider = subject.divider(&edges);
     let [before, _] = plan.tree_costs(layout);
-    let is_limited = S::SPARES_BUSIEST && model.is_trivial();
-    let most = if is_limited { plan.before.max_node_edges } else { i64::MAX };
+    // No node gets more edges to others than the busiest one had: for it all wait. With levels it is links that count.
+    let most = if model.is_trivial() { plan.before.max_node_edges } else { i64::MAX };
     let goal = Goal { objective: options.objective, most };
     let mut found = None;
     if !problem.is_done(&before) {

@@ -17,15 +17,12 @@ pub(super) trait Subject: Adjacency {
     /// The tenths of the time for levels that division from the top down gets.
     const TOP_DOWN: usize;
 
-    /// True if no node may get more edges to others than the busiest one had: for it all wait.
-    const SPARES_BUSIEST: bool;
-
     /// The bound that no mapping to groups of these sizes goes below.
     fn lower_bound(&self, sizes: &[usize]) -> i64;
 
-    /// The seconds for nodes, and for the levels above them if there are some; both together as much as is asked, else as
-    /// much as a search is worth.
-    fn seconds(&self, asked: Option<f64>, has_levels: bool) -> (f64, f64);
+    /// The seconds for this number of nodes, and for the levels above them if there are some; both together as much as is asked,
+    /// else as much as a search is worth.
+    fn seconds(&self, asked: Option<f64>, nodes: usize, has_levels: bool) -> (f64, f64);
 
     /// Its edges, unless the budget does not last for that.
     fn edges(&self, budget: Budget) -> Option<Self::Edges>;

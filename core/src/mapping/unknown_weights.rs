@@ -64,7 +64,7 @@ pub(super) fn guard(
     }
     let model = DistanceModel::new(layout, &options.distances);
     let key = |plan: &Plan| model.key(grid, &node_of(plan), options.objective);
-    let (of_nodes, above) = grid.seconds(options.seconds, !layout.above().is_empty());
+    let (of_nodes, above) = grid.seconds(options.seconds, model.nodes(), !model.is_trivial());
     let seconds = (of_nodes + above) / 3.0;
     let options = Options { seconds: Some(seconds), ..*options };
     // If constructions take most of the time, one more mapping is tried instead of three.

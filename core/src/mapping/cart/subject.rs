@@ -30,13 +30,12 @@ impl Subject for Grid {
     type Divider<'a> = GridDivider<'a>;
     const STEP: f64 = 1.0;
     const TOP_DOWN: usize = 5;
-    const SPARES_BUSIEST: bool = true;
 
     fn lower_bound(&self, sizes: &[usize]) -> i64 {
         bound::lower_bound(&Lattice::directed(self), sizes)
     }
 
-    fn seconds(&self, asked: Option<f64>, has_levels: bool) -> (f64, f64) {
+    fn seconds(&self, asked: Option<f64>, _: usize, has_levels: bool) -> (f64, f64) {
         let cells = self.vertices();
         if !has_levels {
             return (asked.unwrap_or(seconds_for(cells)), 0.0);

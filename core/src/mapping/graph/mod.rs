@@ -54,7 +54,7 @@ impl Divide for GraphDivider<'_> {
         _: i64,
         budget: &mut Budget,
     ) -> Vec<(Vec<u32>, &'static str)> {
-        let found = search(self.graph, sizes, goal.objective, budget);
+        let found = search(self.graph, sizes, goal, budget);
         found.into_iter().map(|part| (part, "multilevel")).collect()
     }
 
@@ -67,14 +67,16 @@ impl Divide for GraphDivider<'_> {
             budget.spend(induced.sweep());
             &induced
         };
-        search(graph, sizes, Objective::Sum, budget).swap_remove(0)
+        search(graph, sizes, Objective::Sum.into(), budget).swap_remove(0)
     }
 }
 
-/// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices, and for each 200,000 of large ones.
-pub(super) fn seconds_for(graph: &Csr) -> f64 {
+/// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices, and for each 200,000 of large ones; more
+/// from 1,024 parts on, by the bisections that lead to a part.
+pub(super) fn seconds_for(graph: &Csr, parts: usize) -> f64 {
     let size = (graph.vertices() + graph.len()) as f64 / 7e5;
-    size.sqrt().max(size / 2.0)
+    let bisections = f64::from(parts.next_power_of_two().ilog2());
+    size.sqrt().max(size / 2.0 * (bisections / 10.0).max(1.0))
 }
 
 /// A lower bound: of the edges that leave a vertex, at most `largest - 1`, one a neighbor, lead to its own node, at
@@ -92,12 +94,7 @@ fn lower_bound(graph: &Csr, largest: usize) -> i64 {
 /// The part of each vertex, all parts of the given sizes. If the busiest node counts most, two results:
 /// the one for the sum, and what a tenth more time makes of it for the busiest node; so the better of them
 /// is never worse for it than the result for the sum, even if edges have only one direction.
-fn search(
-    graph: &Csr,
-    sizes: &[usize],
-    objective: Objective,
-    budget: &mut Budget,
-) -> Vec<Vec<u32>> {
+fn search(graph: &Csr, sizes: &[usize], goal: Goal, budget: &mut Budget) -> Vec<Vec<u32>> {
     let mut more = { *budget }.split(10);
     let mut rest = budget.split(50);
     let mut rng = Rng::new(1);
@@ -108,11 +105,11 @@ fn search(
     }
     let part = first_on_first(graph, parts.part, sizes.len(), budget);
     let mut partition = Partition::new(graph, part, sizes.len());
-    swap_pairs(&mut partition, Objective::Sum.into(), &mut rest);
+    swap_pairs(&mut partition, Goal { objective: Objective::Sum, ..goal }, &mut rest);
     budget.put_back(rest);
     let mut answers = vec![partition.node_of().to_vec()];
-    if objective == Objective::Max {
-        swap_pairs(&mut partition, objective.into(), &mut more);
+    if goal.objective == Objective::Max {
+        swap_pairs(&mut partition, goal, &mut more);
         answers.push(partition.into_node_of());
     }
     answers

@@ -18,7 +18,7 @@ pub(super) fn steps(graph: &Csr, parts: usize) -> usize {
 /// The part of each vertex; part `i` has about the size `sizes[i]`, and exactly if all vertices have the size 1. The
 /// sizes add up to that of the graph. `starts`: see [`bisect`].
 ///
-/// If the budget does not allow all bisections, the remaining parts share one order.
+/// If the budget does not allow all bisections, the last ones are missing: the remaining parts are filled in one order.
 pub(super) fn partition(
     graph: &Csr,
     sizes: &[usize],
@@ -58,9 +58,8 @@ impl Division<'_> {
         // A coarse part hardly ever has exactly the required size.
         let all: usize = sizes.iter().sum();
         let target = (target as f64 / all as f64 * graph.total_size() as f64).round() as usize;
-        let left = budget.left() as usize;
-        if left < steps(graph, sizes.len()) {
-            let order = if left < 2 * graph.sweep() {
+        if (budget.left() as usize) < MULTILEVEL * graph.sweep() {
+            let order = if (budget.left() as usize) < 2 * graph.sweep() {
                 (0..graph.vertices() as u32).collect()
             } else {
                 budget.spend(2 * graph.sweep());
@@ -69,6 +68,7 @@ impl Division<'_> {
             return self.fill(graph, &order, vertices, (sizes, first));
         }
         let sides = bisect(graph, target as i64, self.starts, self.rng, budget);
+        budget.spend(2 * graph.sweep());
         for side in [0, 1] {
             let mine: Vec<u32> = (0..graph.vertices() as u32)
                 .filter(|vertex| sides[*vertex as usize] == side)
@@ -76,14 +76,17 @@ impl Division<'_> {
             let theirs: Vec<u32> = mine.iter().map(|vertex| vertices[*vertex as usize]).collect();
             let (sizes, first) =
                 if side == 0 { (&sizes[..count], first) } else { (&sizes[count..], first + count) };
-            budget.spend(graph.sweep());
+            // Each half has its share of the budget, the second also what the first has left.
+            let whole = if side == 0 { graph.vertices() } else { mine.len() };
+            let mut share = budget.portion(mine.len(), whole.max(1));
             let inner = if sizes.len() < 2 {
                 Csr::default()
             } else {
                 self.local.resize(self.local.len().max(graph.vertices()), u32::MAX);
                 Csr::induced(graph, &mine, &mut self.local)
             };
-            self.split(&inner, &theirs, sizes, first, budget);
+            self.split(&inner, &theirs, sizes, first, &mut share);
+            budget.put_back(share);
         }
     }
 

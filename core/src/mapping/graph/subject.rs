@@ -14,14 +14,13 @@ impl Subject for Csr {
     type Divider<'a> = GraphDivider<'a>;
     const STEP: f64 = STEP;
     const TOP_DOWN: usize = 9;
-    const SPARES_BUSIEST: bool = false;
 
     fn lower_bound(&self, sizes: &[usize]) -> i64 {
         lower_bound(self, sizes.iter().copied().max().unwrap_or(0))
     }
 
-    fn seconds(&self, asked: Option<f64>, has_levels: bool) -> (f64, f64) {
-        let alone = seconds_for(self);
+    fn seconds(&self, asked: Option<f64>, nodes: usize, has_levels: bool) -> (f64, f64) {
+        let alone = seconds_for(self, nodes);
         if !has_levels {
             return (asked.unwrap_or(alone), 0.0);
         }

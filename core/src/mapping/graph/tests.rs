@@ -58,6 +58,35 @@ proptest! {
     }
 }
 
+/// A grid of such sides as a graph, whose edges weigh so much along each dimension.
+fn cells(sides: [u32; 3], weights: [i64; 3]) -> Vec<Edge> {
+    let all = sides.iter().product();
+    let steps = [sides[1] * sides[2], sides[2], 1];
+    let along = |i: usize| {
+        let next =
+            move |cell: u32| (cell / steps[i] % sides[i] + 1 < sides[i]).then(|| cell + steps[i]);
+        (0..all).filter_map(move |cell| Some((cell, next(cell)?, weights[i])))
+    };
+    both_ways(&[0, 1, 2].into_iter().flat_map(along).collect::<Vec<_>>())
+}
+
+#[test]
+fn many_nodes_are_no_reason_for_an_order() {
+    // Squares of 4 x 4 cells have 64,512.
+    let graph = graph_of(1 << 16, &cells([256, 256, 1], [1; 3]));
+    let plan = plan_graph(&graph, &Machine::blocks(&[16; 4096]), &SUM);
+    assert!(plan.after.inter_node_edges <= 80_000, "{:?}", plan.after);
+}
+
+#[test]
+fn no_node_gets_more_than_the_busiest_had() {
+    let graph = graph_of(720, &cells([10, 9, 8], [1, 1, 8]));
+    // Parts with fewer edges are found, one of them with 96.
+    let plan = planned_graph(&graph, &Machine::blocks(&[36; 20]), &Options::default());
+    assert_eq!(plan.before.max_node_edges, 88);
+    assert!(plan.after.max_node_edges <= plan.before.max_node_edges, "{:?}", plan.after);
+}
+
 #[test]
 fn cliques_of_the_size_of_a_node_are_found_in_any_numbering() {
     let cliques = |sizes: &[usize]| {

@@ -28,7 +28,7 @@ pub(in crate::mapping) fn rematch(
     let nodes = used.len();
     let between = Csr::contracted(edges, &part_of, nodes).symmetric();
     // As long as a graph is worth that is divided once, and not also refined for nodes.
-    let mut share = budget.at_most(Budget::seconds(STEP * seconds_for(&between) / 2.5), 1);
+    let mut share = budget.at_most(Budget::seconds(STEP * seconds_for(&between, nodes) / 2.5), 1);
     let mut dividing = GraphDivider::new(&between);
     let wanted = multisect(nodes, model, &vec![1; nodes], &mut dividing, &mut share);
     budget.put_back(share);
