@@ -19,7 +19,7 @@ use clap::ValueEnum;
 use crate::dims::sides_text;
 use crate::help::{self, Known};
 use crate::output::{self, Failure, Progress, Result};
-use crate::predict::{Forecast, parse_network};
+use crate::predict::{Forecast, fewest_bytes, parse_network};
 use crate::rank_file;
 use crate::tune;
 use problem::{Problem, Stencil};
@@ -254,7 +254,9 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
         (Problem::Traffic(_), Some(forecast)) => {
             forecast.gaining().first().map_or(&forecast.all[0], |best| best).plan.clone()
         }
-        (Problem::Traffic(recorded), None) => plan_graph(recorded.graph(), &layout, &options),
+        (Problem::Traffic(recorded), None) => {
+            fewest_bytes(&recorded.recording, recorded.graph(), &layout, &options)
+        }
     };
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);

@@ -35,6 +35,17 @@ const MOST_GUESSED: usize = 1 << 14;
 /// The most bricks that are replayed, those with fewest bytes of the busiest node.
 const MOST_BRICKS: usize = 16;
 
+/// The candidates that are replayed where a recording allows only `most` replays: the order of the ranks, and those with fewest
+/// bytes of the busiest node.
+pub(super) fn fewest(mut candidates: Vec<Candidate>, most: usize) -> Vec<Candidate> {
+    if candidates.len() > most {
+        let bytes = |one: &Candidate| one.plan.after.key(Objective::Max);
+        candidates[1..].sort_by_key(bytes);
+        candidates.truncate(most);
+    }
+    candidates
+}
+
 /// Candidates, the first of which is the order of the ranks.
 pub(super) fn all(
     recording: &Recording,
@@ -63,6 +74,7 @@ pub(super) fn all(
         let plan = plan_graph(graph, machine, &Options { objective, ..*options });
         found.push(Candidate { order: order.to_owned(), by: By::Ranks, plan });
     }
+    found.extend(of_grids(recording, graph, machine, options, &now));
     let messages = messages(recording);
     if let Some(old_rank) = plan_graph(&messages, machine, options).old_rank {
         found.push(Candidate {
@@ -85,6 +97,43 @@ pub(super) fn all(
     bricks.truncate(MOST_BRICKS);
     found.extend(bricks);
     each_once(found, machine)
+}
+
+/// The order with fewest bytes by what was recorded, where no time of it can be foretold.
+pub(crate) fn fewest_bytes(
+    recording: &Recording,
+    graph: &Csr,
+    machine: &Machine,
+    options: &Options,
+) -> Plan {
+    let plan = plan_graph(graph, machine, options);
+    let grids = of_grids(recording, graph, machine, options, &plan);
+    let plans = grids.into_iter().map(|one| one.plan).chain([plan]).collect();
+    Plan::least(plans, machine, options)
+}
+
+/// The plans for the grids of all processes, which weigh what was recorded: they are better than those for a graph, which does
+/// not know that it is a grid. `plan` is one of the same graph.
+fn of_grids(
+    recording: &Recording,
+    graph: &Csr,
+    machine: &Machine,
+    options: &Options,
+    plan: &Plan,
+) -> Vec<Candidate> {
+    let most = Grid::most_weight(recording.size as usize);
+    let of_grid = |known: &Topology| {
+        let weights = recording.weights(&known.dims, most)?;
+        let dims: Vec<usize> = known.dims.iter().map(|side| *side as usize).collect();
+        let order = format!("{} by its weights", sides(&dims));
+        let periodic = known.periodic.clone();
+        let grid = Grid::new(dims, periodic, Grid::nearest_neighbors(&weights));
+        let found = plan_cart(&grid, machine, options);
+        let plan = plan.clone().with_order(graph, machine, found.old_rank?, found.algorithm);
+        Some(Candidate { order, by: By::Ranks, plan })
+    };
+    let is_whole = |known: &&Topology| known.dims.iter().product::<u32>() == recording.size;
+    recording.topologies.iter().filter(is_whole).filter_map(of_grid).collect()
 }
 
 /// Each set of nodes once.

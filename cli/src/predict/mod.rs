@@ -7,13 +7,13 @@ use std::fmt::Write;
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Options, Plan, Stop};
-use cartograph_core::replay::{Link, Network, Program, RankLocations, Replayed, replay};
-use cartograph_traffic::{Recording, Topology};
+use cartograph_core::replay::{Link, Network, RankLocations, Replayed, replay};
+use cartograph_traffic::{Recording, Topology, Window};
 use serde::Serialize;
 
 use crate::traffic;
 use candidates::Candidate;
-pub(crate) use candidates::{By, old_ranks};
+pub(crate) use candidates::{By, fewest_bytes, old_ranks};
 
 /// The smallest gain that is proposed: replay is not more accurate.
 pub(crate) const LEAST_GAIN: f64 = 1.03;
@@ -24,8 +24,12 @@ const FEWER_BYTES: f64 = 0.95;
 /// A recording of which less than this part can be replayed gives no forecast.
 const LEAST_REPLAYED: f64 = 0.25;
 
-/// The most calls of all ranks together: a second of replay for each few millions.
-const MOST_CALLS: usize = 4_000_000;
+/// The most calls of all ranks in all replays together that find the network, and as many in those of candidates: a second for
+/// each few millions.
+const MOST_CALLS: usize = 8_000_000;
+
+/// The fewest calls of a rank that are replayed: of larger jobs fewer candidates are.
+const LEAST_CALLS: usize = 32;
 
 /// Networks that may be those of a recorded run, by their latency and bandwidth, the fastest first.
 const NETWORKS: [Link; 7] = [
@@ -101,10 +105,12 @@ impl Forecast {
         told: Option<Link>,
         stop: Stop,
     ) -> Option<Self> {
-        let program = program::of(recording, MOST_CALLS)?;
+        let size = recording.size as usize;
+        let (kept, each) = shares(size, candidates.len());
+        let candidates = candidates::fewest(candidates, kept);
+        let program = program::of(recording, each)?;
         let recorded = traffic::layout(recording);
-        let found =
-            || recorded.and_then(|(machine, _)| network(recording, &program, &machine, stop));
+        let found = || recorded.and_then(|(machine, _)| network(recording, &machine, stop));
         let network = told.map(Network::new).or_else(found).unwrap_or_default();
         let above = above(machine);
         let run = |plan: &Plan, mark: &[u32]| {
@@ -119,7 +125,8 @@ impl Forecast {
             return None;
         }
         // In a long run the first half is skipped, which may be setup.
-        let cut = recording.windows.values().any(|window| window.cut);
+        let is_cut = |(window, replayed): (&Window, &Vec<_>)| window.cut || replayed.len() == each;
+        let cut = recording.windows.values().zip(&program.ranks).any(is_cut);
         let mark: Vec<u32> = first.calls.iter().map(|calls| calls / 2).collect();
         let seconds = |plan: &Plan| match cut {
             true => run(plan, &mark).after_mark,
@@ -193,6 +200,14 @@ impl Forecast {
     }
 }
 
+/// The number of candidates that are replayed, the order of the ranks among them, and the calls of each rank; that order is
+/// replayed twice.
+fn shares(size: usize, candidates: usize) -> (usize, usize) {
+    let size = size.max(1);
+    let kept = (MOST_CALLS / (LEAST_CALLS * size)).max(2).min(candidates);
+    (kept, MOST_CALLS / (kept + 1) / size)
+}
+
 /// Candidates that are listed.
 const MOST_SHOWN: usize = 8;
 
@@ -216,24 +231,27 @@ fn above(machine: &Machine) -> Vec<Vec<u32>> {
 }
 
 /// The network by which the recorded run takes about as long as it took; `None` if it was on one node.
-fn network(
-    recording: &Recording,
-    program: &Program,
-    machine: &Machine,
-    stop: Stop,
-) -> Option<Network> {
+fn network(recording: &Recording, machine: &Machine, stop: Stop) -> Option<Network> {
     if machine.is_flat() {
+        return None;
+    }
+    let program = &program::of(recording, MOST_CALLS / NETWORKS.len() / machine.ranks().max(1))?;
+    // Ranks of which all is replayed can be compared.
+    let is_whole = |(window, replayed): (&Window, &Vec<_>)| {
+        window.events().is_some_and(|events| events.len() == replayed.len())
+    };
+    let whole: Vec<bool> = recording.windows.values().zip(&program.ranks).map(is_whole).collect();
+    if !whole.contains(&true) {
         return None;
     }
     let above = above(machine);
     let places = RankLocations { node_of: machine.nodes(), above: &above };
-    // How far off it is, as a ratio. Ranks of which all was replayed can be compared.
+    // How far off it is, as a ratio.
     let off = |network: &Network| {
         let Replayed { ends, calls, .. } = replay(program, places, network, &[]);
         let ratios = (0..program.ranks.len()).filter_map(|rank| {
             let window = recording.windows.get(&(rank as u32))?;
-            let all = program.ranks[rank].len();
-            let whole = calls[rank] as usize == all && all == window.events()?.len();
+            let whole = whole[rank] && calls[rank] as usize == program.ranks[rank].len();
             let took = window.nanoseconds as f64 * 1e-9;
             (whole && took > 0.0 && ends[rank] > 0.0).then(|| ends[rank] / took)
         });
@@ -273,6 +291,18 @@ pub(crate) fn parse_network(text: &str) -> Result<Link, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn replays_of_large_jobs_have_fewer_calls_and_candidates() {
+        assert_eq!(shares(16, 20), (20, 8_000_000 / 21 / 16));
+        // Several steps of a halo exchange of six neighbors, which are 13 calls each.
+        let (kept, each) = shares(10_000, 8);
+        assert!(kept == 8 && each >= 80, "{each}");
+        for (size, candidates) in [(2, 2), (1000, 25), (10_000, 25), (100_000, 25), (1 << 25, 25)] {
+            let (kept, each) = shares(size, candidates);
+            assert!(kept >= 2 && (kept + 1) * each * size <= MOST_CALLS, "{size}");
+        }
+    }
 
     #[test]
     fn networks_are_written_with_units() {

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use cartograph_core::replay::{Event, Meeting, Op, Program};
 use cartograph_traffic::{Call, Collective, Recording};
 
-/// The program of a recording, of which all ranks together have at most `most` calls; `None` if a rank has no window.
-pub(super) fn of(recording: &Recording, most: usize) -> Option<Program> {
+/// The program of a recording, of which each rank has at most `each` calls; `None` if a rank has no window.
+pub(super) fn of(recording: &Recording, each: usize) -> Option<Program> {
     let size = recording.size as usize;
     if recording.windows.len() != size || size < 2 {
         return None;
     }
-    let each = most / size;
     let mut members: BTreeMap<(u64, u32), Vec<u32>> = BTreeMap::new();
     for (rank, window) in &recording.windows {
         for call in &window.calls {

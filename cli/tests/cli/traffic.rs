@@ -183,6 +183,42 @@ fn dims_that_send_less_are_shown() {
 }
 
 #[test]
+fn the_grid_of_a_recording_is_placed_as_a_grid() {
+    let directory = Directory::new("traffic-grid");
+    // Faces of 8 bytes along the last dimension, of 1 along the others.
+    let neighbors = |rank: usize| {
+        let along = move |(side, step, bytes): (usize, usize, u64)| {
+            let at = rank / step % side;
+            let before = (at > 0).then(|| (rank - step, bytes));
+            before.into_iter().chain((at + 1 < side).then(|| (rank + step, bytes)))
+        };
+        [(10, 72, 1), (9, 8, 1), (8, 1, 8)].into_iter().flat_map(along)
+    };
+    let nodes: Vec<String> = (0..720).map(|rank| format!("n{}", rank / 36)).collect();
+    let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
+    let traffic = record_on(directory.path(), &nodes, |rank| {
+        let sent = |(to, bytes)| json!({"sent": {"to": to, "messages": 1, "bytes": bytes}});
+        let grid = json!({"grid": {
+            "function": "MPI_Cart_create", "dims": [10, 9, 8], "periodic": [false, false, false],
+            "reorder": false, "rank": rank, "first": 0
+        }});
+        neighbors(rank).map(sent).chain([grid]).collect()
+    });
+    let costs = |run: crate::run::Run| -> [[i64; 2]; 2] {
+        let plan: Value = serde_json::from_str(&run.stdout()).unwrap();
+        ["before", "after"].map(|when| {
+            ["inter_node_edges", "max_node_edges"].map(|which| plan[when][which].as_i64().unwrap())
+        })
+    };
+    let known = "plan --json --node-sizes 20*36 --dims 10x9x8 --weights 1,1,8";
+    let [_, grid] = costs(cartograph(known));
+    let recorded = cartograph("plan --json --node-sizes 20*36 --traffic").arg(&traffic);
+    let [before, after] = costs(recorded);
+    assert!(after[0] <= grid[0] && grid[0] < before[0], "{before:?} {after:?} {grid:?}");
+    assert!(after[1] <= before[1], "{before:?} {after:?}");
+}
+
+#[test]
 fn what_is_foretold_to_be_slower_is_not_proposed() {
     let directory = Directory::new("traffic-foretold");
     let plan = |traffic: &Path| -> Value {
