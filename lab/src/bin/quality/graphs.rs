@@ -54,6 +54,9 @@ fn instances() -> Vec<Instance> {
         even(triangles(100_000, 4), "triangles 100k", 128),
         even(triangles(300_000, 17), "triangles 300k", 1024),
         even(triangles(1_000_000, 18), "triangles 1M", 1024),
+        even(triangles(131_072, 19), "triangles 131k", 2048),
+        even(triangles(262_144, 20), "triangles 262k", 4096),
+        even(triangles(1_048_576, 21), "triangles 1049k", 16_384),
         uneven(triangles(10_000, 5), "triangles 10k, uneven", 100),
         even(weighted(&triangles(10_000, 6), 100, 1), "triangles 10k, weighted", 100),
         even(tetrahedra(20), "tetrahedra 4k", 60),
@@ -147,28 +150,41 @@ pub(crate) fn metis(graph: &Csr, sizes: &[usize]) -> (Cost, Vec<u32>, f64) {
 /// costs least.
 fn repair(graph: &Csr, sizes: &[usize], part: &mut [u32]) {
     let mut surplus: Vec<i64> = sizes.iter().map(|size| -(*size as i64)).collect();
-    for part in part.iter() {
+    let mut members = vec![Vec::new(); sizes.len()];
+    for (vertex, part) in part.iter().enumerate() {
         surplus[*part as usize] += 1;
+        members[*part as usize].push(vertex);
     }
+    let mut weight_to = vec![0; sizes.len()];
+    // The best move out of each part: what it takes off the cut, the vertex, and where to. Looked for again when it may have changed.
+    let mut best: Vec<Option<(i64, usize, usize)>> = vec![None; sizes.len()];
     while surplus.iter().any(|surplus| *surplus > 0) {
-        let mut best = (i64::MIN, 0, 0);
-        let mut weight_to = vec![0; sizes.len()];
         let small = surplus.iter().position(|surplus| *surplus < 0).expect("as much is missing");
-        for vertex in 0..part.len() {
-            let from = part[vertex] as usize;
-            if surplus[from] <= 0 {
+        for from in (0..sizes.len()).filter(|from| surplus[*from] > 0) {
+            if best[from].is_some_and(|(_, _, to)| surplus[to] < 0) {
                 continue;
             }
-            graph.edges(vertex).for_each(|(to, weight)| weight_to[part[to] as usize] += weight);
-            let near = graph.edges(vertex).map(|(to, _)| part[to] as usize);
-            for to in near.chain([small]).filter(|to| surplus[*to] < 0) {
-                best = best.max((weight_to[to] - weight_to[from], vertex, to));
+            best[from] = None;
+            for &vertex in &members[from] {
+                graph.edges(vertex).for_each(|(to, weight)| weight_to[part[to] as usize] += weight);
+                let near = graph.edges(vertex).map(|(to, _)| part[to] as usize);
+                for to in near.chain([small]).filter(|to| surplus[*to] < 0) {
+                    best[from] =
+                        best[from].max(Some((weight_to[to] - weight_to[from], vertex, to)));
+                }
+                graph.edges(vertex).for_each(|(to, _)| weight_to[part[to] as usize] = 0);
             }
-            graph.edges(vertex).for_each(|(to, _)| weight_to[part[to] as usize] = 0);
         }
-        let (_, vertex, to) = best;
-        surplus[part[vertex] as usize] -= 1;
+        let from_large = best.iter().zip(&surplus).filter(|(_, surplus)| **surplus > 0);
+        let (_, vertex, to) =
+            from_large.filter_map(|(best, _)| *best).max().expect("one is too large");
+        let from = part[vertex] as usize;
+        surplus[from] -= 1;
         surplus[to] += 1;
         part[vertex] = to as u32;
+        members[from].retain(|member| *member != vertex);
+        members[to].push(vertex);
+        best[from] = None;
+        graph.edges(vertex).for_each(|(other, _)| best[part[other] as usize] = None);
     }
 }
