@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # simulate-combining.sh: small blocks of neighborhood collectives on simulated nodes, without and with combining:
-# tables of lab/results/combining.json. Needs the library built for smpi. SMPI has no distributed graphs of its own to compare
+# a table of lab/results/combining.json. Needs the library built for smpi. SMPI has no distributed graphs of its own to compare
 # with.
 #
-# PATTERNS and MACHINES in the environment choose some of the first table.
+# PATTERNS and MACHINES in the environment choose some of the table.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/scripts/smpi-nodes.sh"
@@ -15,7 +15,6 @@ smpicc -O2 -o "$work/neighbors" "$top/c_tests/simulate/neighbors.c"
 smpicc -O2 -shared -fPIC -o "$work/count.so" "$top/c_tests/simulate/count.c"
 smpicxx -std=c++17 -O2 -shared -fPIC -o "$work/nodes.so" "$top/c_tests/simulate/nodes.cpp"
 exchanges=2
-make_table() { "$top/build/pure/tool/results" make "$1" scripts/simulate-combining.sh "$work/$1.lines"; }
 # All leave this barrier at once: what an exchange takes does not depend on who came out earlier.
 settings=(--cfg=smpi/simulate-computation:no --cfg=smpi/barrier:ompi_recursivedoubling --cfg=smpi/reduce:binomial --log=root.thres:warning)
 
@@ -46,13 +45,4 @@ while read -r machine; do
     done
 done <<<"${MACHINES:-$(for costs in "0.5 0.5" "0.3 1.5"; do echo "4 4 4 2 2 $costs"; echo "64 16 16 8 8 $costs"; done)}" \
     >"$work/simulated.lines"
-make_table simulated
-# Pattern, neighbors, nodes, processes on each, and the sides of the torus.
-for machine in "box 26 27 1 3 3 3" "box 26 64 1 4 4 4" "edges 18 64 1 4 4 4" "box 8 16 1 4 4 1" "box 26 32 2 4 4 4" \
-    "box 26 16 4 4 4 4"; do
-    read -r pattern neighbors nodes cores x y z <<<"$machine"
-    for way in off on; do
-        exchange "$neighbors|$x x $y x $z|$cores" $pattern $nodes $cores $x $y $z 0.5 0.5 $way 8 64 256 1024
-    done
-done >"$work/dimensions.lines"
-make_table dimensions
+"$top/build/pure/tool/results" make simulated scripts/simulate-combining.sh "$work/simulated.lines"

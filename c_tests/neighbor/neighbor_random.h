@@ -96,23 +96,6 @@ static inline int random_edges(struct dice *dice, int size, int both_ways, int (
     return count;
 }
 
-/* Edges by which all processes have their neighbors at the same distances in a torus of two dimensions. */
-static inline int alike_edges(struct dice *dice, int size, int (*edges)[2])
-{
-    int rows = 1 + below(dice, size), distances = 1 + below(dice, MAX_DEGREE), count = 0;
-    while (size % rows)
-        rows--;
-    int columns = size / rows;
-    for (int i = 0; i < distances; i++) {
-        int down = below(dice, rows), right = below(dice, columns);
-        for (int r = 0; r < size; r++, count++) {
-            edges[count][0] = r;
-            edges[count][1] = (r / columns + down) % rows * columns + (r % columns + right) % columns;
-        }
-    }
-    return count;
-}
-
 static inline void add_edge(struct topology *topology, int from, int to)
 {
     struct lists *sender = &topology->of[from], *receiver = &topology->of[to];
@@ -174,8 +157,7 @@ static inline MPI_Comm random_graph(struct dice *dice, MPI_Comm base, int size, 
 static inline MPI_Comm random_adjacent(struct dice *dice, MPI_Comm base, int size, struct topology *topology)
 {
     int edges[MOST_EDGES][2], in_weights[MAX_DEGREE], out_weights[MAX_DEGREE], rank;
-    int weighted = below(dice, 2), alike = below(dice, 2);
-    int count = alike ? alike_edges(dice, size, edges) : random_edges(dice, size, 0, edges);
+    int weighted = below(dice, 2), count = random_edges(dice, size, 0, edges);
     MPI_Comm comm;
     MPI_Comm_rank(base, &rank);
     topology->nodes = size;

@@ -1,9 +1,9 @@
 /* Blocking neighborhood collectives of small blocks: neighbors PATTERN EXCHANGES X Y Z BYTES...
  *
  * The processes are a torus of X x Y x Z in the order of their ranks. PATTERN is "box", the 26 neighbors around
- * each; "edges", 18 of them, without the corners; "faces", six of them; "sparse", six others of a fixed choice.
- * Along a side of one there are none. Prints for each number of bytes a block the median time of an exchange by
- * MPI_Neighbor_alltoall, or MPI_Neighbor_allgather for "box-same" and so on, of the rank for which it is longest. */
+ * each; "faces", six of them; "sparse", six others of a fixed choice. Prints for each number of bytes a block the
+ * median time of an exchange by MPI_Neighbor_alltoall, or MPI_Neighbor_allgather for "box-same" and so on, of the rank
+ * for which it is longest. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,12 +40,12 @@ static int find(const char *pattern, const int sides[3], int rank, int size, int
         }
         return degree;
     }
-    int most = strcmp(pattern, "faces") == 0 ? 1 : strcmp(pattern, "edges") == 0 ? 2 : 3;
+    int most = strcmp(pattern, "faces") == 0 ? 1 : 3;
     for (int step = 0; step < 27; step++) {
         int by[3] = { step / 9 - 1, step / 3 % 3 - 1, step % 3 - 1 }, there[3], back[3];
         int here[3] = { rank / (y * z), rank / z % y, rank % z }, moved = 0;
         for (int d = 0; d < 3; d++)
-            there[d] = here[d] + by[d], back[d] = here[d] - by[d], moved += by[d] == 0 ? 0 : sides[d] > 1 ? 1 : 4;
+            there[d] = here[d] + by[d], back[d] = here[d] - by[d], moved += by[d] != 0;
         if (moved == 0 || moved > most)
             continue;
         destinations[degree] = at(sides, there), sources[degree++] = at(sides, back);
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank), MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc < 7) {
-        fprintf(stderr, "neighbors (box|edges|faces|sparse) EXCHANGES X Y Z BYTES...\n");
+        fprintf(stderr, "neighbors (box|faces|sparse) EXCHANGES X Y Z BYTES...\n");
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     int exchanges = atoi(argv[2]);

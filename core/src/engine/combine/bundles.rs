@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::schedule::ScheduleBuilder;
-use super::{Comm, Edge, Extent, NOBODY, Payload, Schedule, all, keep};
+use super::{Combine, Comm, Edge, NOBODY, Payload, Schedule, all, keep};
 
 /// All edges from one node to another, in order.
 #[derive(Debug, Clone)]
@@ -21,11 +21,12 @@ struct Bundle {
 
 impl Bundle {
     /// Returns whether the bundle travels in one message.
-    fn is_combined(&self, extent: Extent) -> bool {
-        match extent {
-            Extent::None => false,
-            Extent::Paying => self.pays(),
-            Extent::All => self.edges.len() > 1,
+    fn is_combined(&self, combine: Combine) -> bool {
+        match combine {
+            Combine::Off => false,
+            Combine::On => self.pays(),
+            #[cfg(test)]
+            Combine::All => self.edges.len() > 1,
         }
     }
 
@@ -54,13 +55,11 @@ pub fn bundle_pays(edges: i64, from: usize, to: usize) -> bool {
 }
 
 /// The most edges from and to one node of which some are combined: then all parts of it fit one message.
-pub(super) const MOST_EDGES: usize = 1 << 20;
+pub(super) const MOST_EDGES: i64 = 1 << 20;
 
 /// The bundles of one node that travel in one message.
 pub(super) struct Bundles {
     rank: i32,
-    /// For each process the first that is on the same node.
-    nodes: Vec<i32>,
     /// The bundles that leave the node, and those that arrive there.
     out: Vec<Bundle>,
     into: Vec<Bundle>,
@@ -72,7 +71,7 @@ impl Bundles {
     pub(super) fn agree<C: Comm>(
         comm: &C,
         node: i64,
-        extent: Extent,
+        combine: Combine,
         [leaving, arriving]: [&[Edge]; 2],
     ) -> Result<Self, C::Error> {
         let rank = comm.rank()?;
@@ -114,22 +113,17 @@ impl Bundles {
         let bundle = |from, to, edges| {
             let [gatherer, distributor] = *leaders.get(&[from, to])?;
             let bundle = Bundle { edges, gatherer, distributor };
-            bundle.is_combined(extent).then_some(bundle)
+            bundle.is_combined(combine).then_some(bundle)
         };
         let out = out.into_iter().filter_map(|(to, edges)| bundle(own_node, to, edges)).collect();
         let into =
             into.into_iter().filter_map(|(from, edges)| bundle(from, own_node, edges)).collect();
-        Ok(Self { rank, nodes, out, into })
+        Ok(Self { rank, out, into })
     }
 
     /// The number of edges.
     pub(super) fn edges(&self) -> usize {
         self.out.iter().chain(&self.into).map(|bundle| bundle.edges.len()).sum()
-    }
-
-    /// Returns whether another process is on another node.
-    pub(super) fn is_far(&self, other: i32) -> bool {
-        self.nodes[other as usize] != self.nodes[self.rank as usize]
     }
 
     /// Messages to the processes of the node that gather, those from node to node, and those from the processes
@@ -139,7 +133,7 @@ impl Bundles {
         const ACROSS: usize = 1;
         const DISTRIBUTE: usize = 2;
         let rank = self.rank;
-        let mut builder = ScheduleBuilder::new(rank, payload, 3);
+        let mut builder = ScheduleBuilder::new(rank, payload);
         for Bundle { edges, gatherer, distributor } in &self.out {
             for edge in edges {
                 if edge.from == rank {

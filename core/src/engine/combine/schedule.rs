@@ -60,16 +60,19 @@ pub struct OwnPart {
     pub ends: Vec<usize>,
 }
 
+/// The number of stages: blocks are gathered on a process of their node, go to the other node, and are distributed there.
+pub(super) const STAGES: usize = 3;
+
 /// The steps of one process in a combined collective. Parts are stored in slots: a slot is filled by the process'
 /// own block or from one message, and sent on from there.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schedule {
     /// The number of slots.
     pub slots: usize,
     /// The process' own blocks that fill slots.
     pub filled: Vec<OwnPart>,
-    /// The messages, one stage after the other; one stage at least.
-    pub stages: Vec<Stage>,
+    /// The messages, one stage after the other.
+    pub stages: [Stage; STAGES],
     /// The blocks of this process that slots are written to at the end.
     pub emptied: Vec<OwnPart>,
     /// Blocks that are sent as messages of their own, as indices into the list of ends.
@@ -83,7 +86,7 @@ pub(super) struct ScheduleBuilder {
     rank: i32,
     payload: Payload,
     /// For each stage the parts that are sent, and those that are received.
-    stages: Vec<[EdgesByRank; 2]>,
+    stages: [[EdgesByRank; 2]; STAGES],
     /// The edges that leave, and those that arrive.
     combined: [BTreeSet<Edge>; 2],
 }
@@ -93,9 +96,8 @@ type EdgesByRank = BTreeMap<i32, BTreeSet<Edge>>;
 
 impl ScheduleBuilder {
     /// An empty schedule of process `rank`.
-    pub(super) fn new(rank: i32, payload: Payload, stages: usize) -> Self {
-        let stages = vec![Default::default(); stages];
-        Self { rank, payload, stages, combined: Default::default() }
+    pub(super) fn new(rank: i32, payload: Payload) -> Self {
+        Self { rank, payload, stages: Default::default(), combined: Default::default() }
     }
 
     /// Sends the block of an edge to a process, if it is another.
@@ -147,35 +149,9 @@ impl ScheduleBuilder {
             sends: messages(sends),
             receives: messages(receives),
         };
-        let stages = stages.into_iter().map(stage).collect();
+        let stages = stages.map(stage);
         let slots = slots.0.len();
         Schedule { slots, filled, stages, emptied, direct_sends, direct_receives }
-    }
-}
-
-impl Schedule {
-    /// The schedule in which every block is a separate message.
-    pub(super) fn direct([leaving, arriving]: [&[Edge]; 2]) -> Self {
-        let (direct_sends, direct_receives) =
-            ((0..leaving.len()).collect(), (0..arriving.len()).collect());
-        Self { direct_sends, direct_receives, ..Self::default() }
-    }
-
-    /// The number of messages that the process sends to processes that are `far`, or receives from there, whichever is
-    /// more.
-    pub(super) fn messages(
-        &self,
-        [leaving, arriving]: [&[Edge]; 2],
-        far: &impl Fn(i32) -> bool,
-    ) -> usize {
-        let combined = |messages: fn(&Stage) -> &[Message]| {
-            let all = self.stages.iter().flat_map(messages);
-            all.filter(|message| far(message.peer)).count()
-        };
-        let sent = self.direct_sends.iter().filter(|place| far(leaving[**place].to)).count();
-        let received =
-            self.direct_receives.iter().filter(|place| far(arriving[**place].from)).count();
-        (sent + combined(|stage| &stage.sends)).max(received + combined(|stage| &stage.receives))
     }
 }
 

@@ -1,7 +1,5 @@
 //! Schedules of all processes, carried out one stage after the other, against what the edges say.
 
-mod dimensions;
-
 use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
@@ -168,7 +166,7 @@ fn most_between_nodes(sent: &Sent, nodes: &[i64]) -> usize {
 }
 
 fn check_all(nodes: &[i64], ends: &[Ends]) {
-    let Some(schedules) = agreed(nodes, &vec![Combine::Nodes; nodes.len()], ends) else {
+    let Some(schedules) = agreed(nodes, &vec![Combine::All; nodes.len()], ends) else {
         let carried = |node: usize, other: usize| {
             let [sends, _] = &ends[node];
             sends.iter().filter(|end| nodes[end.rank as usize] == nodes[other]).count()
@@ -208,7 +206,7 @@ fn one_message_goes_from_node_to_node() {
 fn the_work_is_spread_over_the_processes_of_a_node() {
     let nodes: Vec<i64> = (0..32).map(|rank| rank / 4).collect();
     let ends = ends_of_box([4, 4, 2]);
-    let schedules = agreed(&nodes, &[Combine::Nodes; 32], &ends).unwrap();
+    let schedules = agreed(&nodes, &[Combine::All; 32], &ends).unwrap();
     let sends =
         schedules.iter().map(|s| s.each.stages[1].sends.len() + s.each.stages[1].receives.len());
     let (least, most) = (sends.clone().min().unwrap(), sends.max().unwrap());
@@ -232,7 +230,7 @@ fn three_edges_a_process_pay() {
             .flat_map(|from| (0..degree).map(move |step| (from, MATES + (from + step) % MATES)))
             .collect();
         let ends = ends_of_graph(nodes.len(), &edges);
-        let all = agreed(&nodes, &[Combine::Nodes; 2 * MATES as usize], &ends).unwrap();
+        let all = agreed(&nodes, &[Combine::All; 2 * MATES as usize], &ends).unwrap();
         let each: Vec<Schedule> = all.into_iter().map(|schedules| schedules.each).collect();
         let messages: usize = carry_out(&each, Payload::Each, &ends).values().sum();
         assert_eq!(messages, combined, "{degree} edges a process");
@@ -245,16 +243,17 @@ fn three_edges_a_process_pay() {
 fn nothing_is_combined_where_a_process_would_not_or_edges_have_one_end() {
     let nodes: Vec<i64> = (0..16).map(|rank| rank / 4).collect();
     let mut ends = ends_of_box([4, 2, 2]);
-    let mut combine = [Combine::Nodes; 16];
+    let mut combine = [Combine::All; 16];
     assert_ne!(agreed(&nodes, &combine, &ends), None);
     combine[7] = Combine::Off;
     assert_eq!(agreed(&nodes, &combine, &ends), None);
-    combine[7] = Combine::On;
-    assert_ne!(agreed(&nodes, &combine, &ends), None);
+    combine[7] = Combine::All;
     ends[3][0].pop();
     assert_eq!(agreed(&nodes, &combine, &ends), None);
-    // Each process alone on its node, and all on one.
+    // All processes on one node, and each alone on its node.
     assert_eq!(agreed(&[3; 16], &combine, &ends_of_box([4, 2, 2])), None);
+    let alone: Vec<i64> = (0..27).collect();
+    assert_eq!(agreed(&alone, &[Combine::All; 27], &ends_of_box([3, 3, 3])), None);
 }
 
 #[test]
@@ -262,18 +261,7 @@ fn two_nodes_combine_beside_one_without_neighbors() {
     let edges: Vec<(i32, i32)> = (0..9).map(|i| (i / 3, 3 + i % 3)).collect();
     let ends = ends_of_graph(9, &edges);
     let nodes: Vec<i64> = (0..9).map(|rank| rank / 3).collect();
-    assert_ne!(agreed(&nodes, &[Combine::Nodes; 9], &ends), None);
-}
-
-#[test]
-fn a_process_takes_as_many_messages_as_it_sends_or_receives() {
-    let edges: Vec<Edge> = (1..4).map(|to| Edge { from: 0, to, pairing: 0, copy: 0 }).collect();
-    let back: Vec<Edge> = edges.iter().map(|edge| Edge { from: edge.to, to: 0, ..*edge }).collect();
-    let far = |other| other != 2;
-    for (leaving, arriving, expected) in [(3, 1, 2), (1, 3, 2), (1, 1, 1), (0, 2, 1)] {
-        let ends = [&edges[..leaving], &back[..arriving]];
-        assert_eq!(Schedule::direct(ends).messages(ends, &far), expected);
-    }
+    assert_ne!(agreed(&nodes, &[Combine::All; 9], &ends), None);
 }
 
 /// Each of the two numbers tells of half of the cases that the other misses.
@@ -296,7 +284,7 @@ fn what_one_node_says_of_no_node_counts_for_all() {
         let rank = crate::engine::Comm::rank(comm).unwrap();
         let [sends, receives] = &ends[rank as usize];
         let node = (rank != 5).then_some(i64::from(rank / 4));
-        agree(comm, node, Combine::Nodes, sends, receives).unwrap()
+        agree(comm, node, Combine::All, sends, receives).unwrap()
     });
     assert!(made.iter().all(Option::is_none));
 }

@@ -188,28 +188,6 @@ pub(crate) fn simulated(runs: &str) -> io::Result<Vec<Table>> {
     Ok(vec![table])
 }
 
-/// `scripts/simulate-combining.sh`: combining along dimensions.
-pub(crate) fn dimensions(runs: &str) -> io::Result<Vec<Table>> {
-    let runs = Measured::read(runs, 4)?;
-    let mut table = Table::new(
-        "Along dimensions, us",
-        "neighbors | torus | processes a node | bytes | off | on | off / on",
-    );
-    for case in &runs.cases {
-        let [neighbors, torus, processes, bytes] = words(case)?;
-        if bytes == "messages" {
-            continue;
-        }
-        let [off, on] = ["off", "on"].map(|way| runs.number(case, way, TIME));
-        let torus = torus.strip_suffix(" x 1").unwrap_or(torus);
-        table.row(&format!(
-            "{neighbors} | {torus} | {processes} | {bytes} | {off:.1} | {on:.1} | {:.2}",
-            off / on
-        ));
-    }
-    Ok(vec![table])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -240,7 +218,5 @@ mod tests {
                     4 x 4|0.3 + 1.5|faces|8|on|2\n4 x 4|0.3 + 1.5|faces|messages|on|48|4\n";
         let row = "4 x 4 | 0.3 + 1.5 | 6 | 8 | 3.0 | 2.0 | 1.50 | 96 (8) | 48 (4)";
         assert_eq!(rows(&simulated(runs).unwrap()), [[row]]);
-        let runs = "8|4 x 4 x 1|1|8|off|3\n8|4 x 4 x 1|1|8|on|2\n8|4 x 4 x 1|1|messages|on|1|1\n";
-        assert_eq!(rows(&dimensions(runs).unwrap()), [["8 | 4 x 4 | 1 | 8 | 3.0 | 2.0 | 1.50"]]);
     }
 }
