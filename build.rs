@@ -18,14 +18,14 @@ mod host {
     const HEADER: &str = "include/cartograph_host.h";
     const SHIMS: [&str; 9] = [
         "src/host/shim.c",
-        "src/host/graph.c",
+        "src/host/neighbor/graph.c",
         "src/host/sentinel.c",
-        "src/host/group.c",
-        "src/host/neighbor.c",
-        "src/host/pack.c",
-        "src/host/pairing.c",
-        "src/host/place.c",
-        "src/host/wait.c",
+        "src/host/attributes/group.c",
+        "src/host/neighbor/neighbor.c",
+        "src/host/neighbor/pack.c",
+        "src/host/neighbor/pairing.c",
+        "src/host/machine/place.c",
+        "src/host/neighbor/wait.c",
     ];
 
     pub(crate) fn bind() {

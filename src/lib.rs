@@ -15,7 +15,10 @@
 //!
 //! The first seven are pure Rust, the crate `cartograph-core`, and are all that is built with
 //! `--no-default-features`.
-#![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: host::eprint")]
+#![deny(
+    clippy::print_stderr,
+    reason = "ranks write at once, so a line is one write: host::process"
+)]
 
 pub use cartograph_core::{engine, launcher, machine, mapping, report, settings, topology};
 

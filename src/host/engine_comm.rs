@@ -3,11 +3,10 @@
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
+use super::map::{self, history, traffic};
+use super::process::backtrace;
 use super::sys;
-use super::{
-    Error, HostComm, Result, attributes, backtrace, errors::check, history, machine, map, neighbor,
-    traffic,
-};
+use super::{Error, HostComm, Result, attributes, errors::check, machine, neighbor};
 use crate::engine::history::{History, Identities};
 use crate::engine::incompatible_program::IncompatibleProgram;
 use crate::engine::{Comm, MachineKnowledge};

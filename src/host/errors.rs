@@ -3,7 +3,7 @@
 use std::ffi::{CString, c_int};
 use std::sync::{Mutex, PoisonError};
 
-use super::eprint::eprint_line;
+use super::process::eprint_line;
 use super::sys::{self, MPI_Comm};
 use crate::engine;
 use crate::topology::{self, Class};

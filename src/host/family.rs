@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::eprint::eprint_line;
+use super::process::eprint_line;
 use super::sys;
 
 /// Ends the process with a message if the loaded MPI is of another family than the one that

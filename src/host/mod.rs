@@ -1,28 +1,21 @@
 //! The only caller of the host MPI, and always by its `PMPI_` names: a tool in front of Cartograph
 //! does not see what Cartograph does underneath.
 
-mod address;
 pub(crate) mod attributes;
-mod backtrace;
 pub(crate) mod comm;
 pub(crate) mod create;
-mod domain;
 mod engine_comm;
-mod eprint;
 pub(crate) mod errors;
 mod family;
-mod history;
 mod machine;
 pub(crate) mod map;
 pub(crate) mod neighbor;
-mod origin;
-mod output;
+mod process;
 pub(crate) mod report;
 pub(crate) mod sentinel;
 #[cfg(mpi_sessions)]
 pub(crate) mod sessions;
 mod settings;
-mod traffic;
 
 /// The host's types and functions: mpi-sys, and what our own shim adds.
 pub(crate) mod sys {

@@ -7,8 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::sync::{Once, OnceLock};
 
-use super::eprint::eprint_line;
-use super::origin::origin;
+use super::process::eprint_line;
+use super::process::origin;
 use super::{HostComm, family, sys};
 use crate::engine::Comm;
 use crate::engine::arguments::Function;

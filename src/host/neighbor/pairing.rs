@@ -7,8 +7,9 @@
 use std::sync::OnceLock;
 
 use super::{Operation, Run, Start};
+use crate::host::process::backtrace;
 use crate::host::settings::Settings;
-use crate::host::{backtrace, sys};
+use crate::host::sys;
 use crate::settings::Pairing;
 use crate::topology::{Direction, Topology};
 

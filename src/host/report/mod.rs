@@ -3,6 +3,8 @@
 //! Each process reports what it knows itself, and nothing is sent for it: others may not have this library.
 //! The host frees the collection at the start of `MPI_Finalize`, where the numbers are brought up to date.
 
+mod output;
+
 use std::ffi::{c_int, c_void};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
@@ -10,9 +12,10 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use output::Output;
+
 use super::attributes::key::{Key, no_copy};
-use super::eprint::eprint_line;
-use super::output::{self, Output};
+use super::process::eprint_line;
 use super::settings::{Settings, Target, note_start, set};
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, family, machine, map};

@@ -4,10 +4,10 @@
 use std::ffi::{CStr, c_int};
 use std::sync::{Once, OnceLock};
 
-use super::eprint::eprint_line;
-use super::settings::{Settings, WrittenNetworkMap, set};
-use super::{HostComm, sys};
 use crate::engine::Comm;
+use crate::host::process::eprint_line;
+use crate::host::settings::{Settings, WrittenNetworkMap, set};
+use crate::host::{HostComm, sys};
 use crate::launcher::variables::SLURM;
 use crate::machine::Machine;
 use crate::machine::address::{self, ReportedAddress, host_number};

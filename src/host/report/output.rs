@@ -8,8 +8,8 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use super::eprint::eprint_line;
-use super::settings::Target;
+use crate::host::process::eprint_line;
+use crate::host::settings::Target;
 use crate::report::Report;
 
 /// The place where one process writes its report. Any thread may use it.

@@ -6,10 +6,10 @@ use std::sync::{Once, OnceLock};
 
 use cartograph_traffic::{Recording, Scale};
 
-use super::eprint::eprint_line;
-use super::settings::Settings;
-use super::{HostComm, machine, sys};
 use crate::engine::Comm;
+use crate::host::process::eprint_line;
+use crate::host::settings::Settings;
+use crate::host::{HostComm, machine, sys};
 use crate::mapping::{Adjacency, Csr, Grid, weights};
 
 /// The recording, if it is of the job's number of processes. A fault in it is reported once, by rank 0 of `comm`.
@@ -50,7 +50,7 @@ fn recording(comm: &HostComm) -> Option<&'static Recording> {
 
 /// The weight of an edge along each dimension of a grid of these sides, by the recording of
 /// `CARTOGRAPH_TRAFFIC`.
-pub(super) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
+pub(in crate::host) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
     let sides: Vec<u32> = dims.iter().map(|side| *side as u32).collect();
     let cells = sides.iter().map(|side| *side as usize).product();
     recording(comm)?.weights(&sides, weights::MOST.min(Grid::most_weight(cells)))
@@ -59,7 +59,7 @@ pub(super) fn weights(comm: &HostComm, dims: &[c_int]) -> Option<Vec<i64>> {
 /// A graph with the bytes that were sent along its edges as weights. It is unchanged where these are not known
 /// or 0, or where the ranks of `comm` are not in the order of `MPI_COMM_WORLD`: processes may have been moved,
 /// unlike in the recorded run.
-pub(super) fn weighed(comm: &HostComm, graph: Csr) -> Csr {
+pub(in crate::host) fn weighed(comm: &HostComm, graph: Csr) -> Csr {
     let Some(recording) = recording(comm) else { return graph };
     let Ok(Some(ranks)) = machine::ranks_in_world(comm) else { return graph };
     if !ranks.is_sorted() {

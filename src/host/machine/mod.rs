@@ -5,6 +5,9 @@
 //! `MPI_COMM_WORLD` where that has the same processes. The layout of `MPI_COMM_WORLD` gives that of every part of it.
 //! `CARTOGRAPH_LAYOUT` gives a layout without any communication.
 
+mod address;
+mod domain;
+
 use std::collections::{BTreeMap, HashSet};
 use std::ffi::c_int;
 use std::mem;
@@ -13,10 +16,10 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 use cartograph_traffic::is_host_name;
 
 use super::attributes::key::{Key, drop_arc, no_copy};
-use super::eprint::eprint_line;
+use super::process::eprint_line;
 use super::settings::Settings;
 use super::sys;
-use super::{HostComm, Result, address, domain, errors::check};
+use super::{HostComm, Result, errors::check};
 use crate::engine::{Comm, MachineKnowledge};
 use crate::machine::host_list as host_list_of;
 use crate::machine::{Machine, Runs};

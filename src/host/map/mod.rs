@@ -1,12 +1,15 @@
 //! The settings of the program and the user for constructors, and the results of the `MPI_*_map` functions.
 
+pub(super) mod history;
+pub(super) mod traffic;
+
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::Once;
 
-use super::eprint::eprint_line;
+use super::process::eprint_line;
 use super::settings::Settings;
 use super::sys::{self, MPI_Info};
-use super::{HostComm, Result, history, machine, traffic};
+use super::{HostComm, Result, machine};
 use crate::engine::arguments::Function;
 use crate::engine::decision::{CallSettings, ReorderOutcome, ReorderRequest};
 use crate::engine::policy::Reorder;

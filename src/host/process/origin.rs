@@ -9,7 +9,7 @@ use crate::report::Origin;
 use crate::report::origin::job_id;
 
 /// The origin of this process' report. Asks neither the network nor a directory of users.
-pub(super) fn origin() -> Origin {
+pub(in crate::host) fn origin() -> Origin {
     let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
     // SAFETY: reads numbers that the kernel keeps.
     let (user, parent) = unsafe { (libc::getuid(), libc::getppid()) };

@@ -4,18 +4,18 @@ use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::OnceLock;
 
-use super::machine::{is_active, ranks_in_world};
-use super::{HostComm, Result, family, sys};
 use crate::engine::Comm;
 use crate::engine::decision::ReorderDecision;
 use crate::engine::history::{History, Identities};
+use crate::host::machine::{is_active, ranks_in_world};
+use crate::host::{HostComm, Result, family, sys};
 
 /// Entries belong to the processes of a communicator, not to its handle, so they remain valid while the program runs.
-pub(super) static HISTORY: History = History::new();
+pub(in crate::host) static HISTORY: History = History::new();
 
 /// The rank in `MPI_COMM_WORLD` if rank 0 of the communicator is in it too, otherwise a random number: processes of
 /// different worlds may have the same rank.
-pub(super) fn identity(comm: &HostComm) -> u64 {
+pub(in crate::host) fn identity(comm: &HostComm) -> u64 {
     static CHANCE: OnceLock<u64> = OnceLock::new();
     // SAFETY: a communicator of the program, and a world that is there.
     let rank = is_active().then(|| unsafe { sys::cg_rank_in_shared_world(comm.0) });
@@ -26,7 +26,7 @@ pub(super) fn identity(comm: &HostComm) -> u64 {
 }
 
 /// The rank in `MPI_COMM_WORLD` where all processes share their memory.
-pub(super) fn process() -> u64 {
+pub(in crate::host) fn process() -> u64 {
     match family::is_smpi() {
         true => HostComm::world().rank().map_or(0, |rank| rank as u64),
         false => 0,
@@ -37,7 +37,7 @@ pub(super) fn process() -> u64 {
 const MOST_STEPS: i64 = 1 << 23;
 
 /// The ranks of all processes in `MPI_COMM_WORLD`, unless one is not in it or the host would take too long. Local.
-pub(super) fn identities(comm: &HostComm) -> Option<Identities> {
+pub(in crate::host) fn identities(comm: &HostComm) -> Option<Identities> {
     if !is_active() {
         return None;
     }
@@ -53,7 +53,7 @@ pub(super) fn identities(comm: &HostComm) -> Option<Identities> {
 
 /// The rank of the calling process in the communicator that a constructor would make on `comm`, if earlier topologies
 /// decide that; `None` inside if it would be left out. Local.
-pub(super) fn decided(
+pub(in crate::host) fn decided(
     comm: &HostComm,
     dims: Option<&[i32]>,
     decision: ReorderDecision,

@@ -19,7 +19,7 @@ const MOST: usize = 64;
 
 /// The entry of [`IncompatibleProgram`] for the calling program, if it has one, by the functions on the stack. Takes some
 /// microseconds, and longer the first time, when the program's symbols are read.
-pub(super) fn incompatible_program() -> Option<&'static IncompatibleProgram> {
+pub(in crate::host) fn incompatible_program() -> Option<&'static IncompatibleProgram> {
     find(|known| match known {
         Known::IncompatibleProgram(incompatible_program) => Some(incompatible_program),
         Known::PairsItself(_) => None,
@@ -28,7 +28,7 @@ pub(super) fn incompatible_program() -> Option<&'static IncompatibleProgram> {
 
 /// What the calling program does if it [corrects the pairing of blocks itself](Known::PairsItself), found as in
 /// [`incompatible_program`].
-pub(super) fn pairs_itself() -> Option<&'static str> {
+pub(in crate::host) fn pairs_itself() -> Option<&'static str> {
     find(|known| match known {
         Known::PairsItself(what) => Some(what),
         Known::IncompatibleProgram(_) => None,
