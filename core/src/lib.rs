@@ -4,6 +4,7 @@
 //! - [`topology`]: topologies and their queries.
 //! - [`machine`]: where processes run.
 //! - [`mapping`]: which process goes where.
+//! - `learn`: chooses the placement of a program's next job.
 //! - `replay`: predicts the time of recorded calls for other placements.
 //! - [`engine`]: how a topology communicator comes to be, over any communicator.
 //! - [`report`]: what was done and what it brought, for people and programs.
@@ -18,6 +19,8 @@ pub mod engine;
 #[cfg(any(feature = "fuzz", all(feature = "cli", test)))]
 pub mod fuzz;
 pub mod launcher;
+#[cfg(feature = "cli")]
+pub mod learn;
 pub mod machine;
 pub mod mapping;
 pub mod metis;

@@ -61,7 +61,7 @@ pub trait Known: Sync {
 }
 
 /// All of them, those for users first.
-pub static ALL: [&dyn Known; 17] = [
+pub static ALL: [&dyn Known; 18] = [
     &REORDER,
     &REPORT,
     &WEIGHTS,
@@ -71,6 +71,7 @@ pub static ALL: [&dyn Known; 17] = [
     &CHECK,
     &PAIRING,
     &COMBINE,
+    &STORE,
     &TRAFFIC,
     &PROFILE,
     &WORLD,
@@ -231,6 +232,15 @@ pub static LIB_DIR: Setting<()> = Setting {
     ..any(
         "CARTOGRAPH_LIB_DIR",
         "the directory in which cartograph exec finds libcartograph.so.0 and cartograph/, if not in that of its installation",
+    )
+};
+
+/// The directory of what `cartograph run` learns.
+pub static STORE: Setting<()> = Setting {
+    is_public: true,
+    ..any(
+        "CARTOGRAPH_STORE",
+        "the directory of what cartograph run learns; ~/.local/state/cartograph if not set",
     )
 };
 

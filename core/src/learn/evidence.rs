@@ -1,0 +1,198 @@
+//! The evidence of runs: an interval for the gain of an arm that holds however often one looks.
+//!
+//! Runs of the launcher's own order are compared with the runs of the arm just before and after them, so that a machine
+//! that becomes slower or faster meanwhile changes both. The differences of logarithms are tested by the mixture of
+//! Student's t over normally distributed effects, a test martingale: by Ville's inequality it exceeds 1/alpha with
+//! probability alpha at most, over all looks together.
+
+use super::Run;
+
+/// The level of intervals that are shown: 95 %.
+pub const SHOWN: f64 = 0.05;
+
+/// The level at which an arm is called faster. There are two arms at most, and of a two-sided interval one side counts, so
+/// a program without any effect is called faster in one of 100 histories at most.
+pub const CLAIMED: f64 = 0.01;
+
+/// The variance of effects, in units of the noise, over which the test is a mixture.
+const EFFECTS: f64 = 9.0;
+
+/// Times that agree better than this do so by chance or by the clock's resolution.
+const LEAST_NOISE: f64 = 0.003;
+
+/// The speed of an arm relative to the launcher's own order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Gain {
+    /// The geometric mean.
+    pub mean: f64,
+    /// The lower limit of the interval.
+    pub least: f64,
+    /// The upper limit.
+    pub most: f64,
+    /// The number of comparisons.
+    pub pairs: usize,
+}
+
+/// The gain of an arm with its interval at a level, such as [`SHOWN`]; `None` if there are too few runs for one.
+pub fn gain(runs: &[Run], arm: usize, level: f64) -> Option<Gain> {
+    let differences: Vec<f64> = pairs(runs, 0, arm).iter().map(|pair| pair.difference).collect();
+    let (mean, deviation) = moments(&differences)?;
+    let far = quantile(differences.len(), level)? * deviation / (differences.len() as f64).sqrt();
+    Some(Gain {
+        mean: mean.exp(),
+        least: (mean - far).exp(),
+        most: (mean + far).exp(),
+        pairs: differences.len(),
+    })
+}
+
+/// The mean times of the own order and of an arm over the groups that have both, in proportion: the own order takes
+/// `ratio` times as long. `None` if no group has both.
+pub fn mean_times(runs: &[Run], arm: usize) -> Option<f64> {
+    let mut groups: Vec<u64> = runs.iter().map(|run| run.group).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let (mut sum, mut weights) = (0.0, 0.0);
+    for group in groups {
+        let of = |arm: usize| {
+            let logs = runs.iter().filter(|run| run.group == group && run.arm == arm);
+            let logs: Vec<f64> = logs.map(|run| run.seconds.ln()).collect();
+            let count = logs.len() as f64;
+            (count > 0.0).then(|| (logs.iter().sum::<f64>() / count, count))
+        };
+        if let (Some((own, n)), Some((other, m))) = (of(0), of(arm)) {
+            let weight = n * m / (n + m);
+            sum += weight * (own - other);
+            weights += weight;
+        }
+    }
+    (weights > 0.0).then(|| (sum / weights).exp())
+}
+
+/// The most runs on each side that are compared with a run: nothing has changed meanwhile, as a rule.
+const BESIDE: usize = 3;
+
+/// Runs of one arm beside runs of another.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Pair {
+    /// The difference of the logarithms of their times.
+    pub(super) difference: f64,
+    /// Its variance, in units of that of a run.
+    pub(super) variance: f64,
+    /// The index of the last of these runs of the first arm.
+    pub(super) at: usize,
+}
+
+/// The comparisons of runs of one arm with the nearest runs of another, each run used once.
+pub(super) fn pairs(runs: &[Run], one: usize, arm: usize) -> Vec<Pair> {
+    let mut groups: Vec<u64> = runs.iter().map(|run| run.group).collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let mut found = Vec::new();
+    for group in groups {
+        let all: Vec<(usize, &Run)> = runs
+            .iter()
+            .enumerate()
+            .filter(|(_, run)| run.group == group && (run.arm == one || run.arm == arm))
+            .collect();
+        let blocks: Vec<&[(usize, &Run)]> =
+            all.chunk_by(|(_, one), (_, next)| one.arm == next.arm).collect();
+        let mean = |block: &[(usize, &Run)]| {
+            block.iter().map(|(_, run)| run.seconds.ln()).sum::<f64>() / block.len() as f64
+        };
+        for (at, block) in blocks.iter().enumerate().filter(|(_, block)| block[0].1.arm == one) {
+            // Of the runs between two blocks the first belong to the one before them, the last to the one behind.
+            let before = at.checked_sub(1).map(|at| {
+                let between = blocks[at];
+                let shared = if at > 0 { between.len() / 2 } else { between.len() };
+                &between[between.len() - shared.min(BESIDE)..]
+            });
+            let after = blocks.get(at + 1).map(|between| {
+                let is_last = at + 2 >= blocks.len();
+                let shared = if is_last { between.len() } else { between.len().div_ceil(2) };
+                &between[..shared.min(BESIDE)]
+            });
+            let others: Vec<(usize, &Run)> =
+                before.into_iter().chain(after).flatten().copied().collect();
+            if !others.is_empty() {
+                found.push(Pair {
+                    difference: mean(block) - mean(&others),
+                    variance: (block.len() as f64).recip() + (others.len() as f64).recip(),
+                    at: block[block.len() - 1].0,
+                });
+            }
+        }
+    }
+    found
+}
+
+/// The mean and the standard deviation of at least two numbers.
+fn moments(numbers: &[f64]) -> Option<(f64, f64)> {
+    let count = numbers.len() as f64;
+    if numbers.len() < 2 || !numbers.iter().all(|number| number.is_finite()) {
+        return None;
+    }
+    let mean = numbers.iter().sum::<f64>() / count;
+    let squares: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
+    Some((mean, (squares / (count - 1.0)).sqrt().max(LEAST_NOISE)))
+}
+
+/// The value of Student's t of `count` numbers at which the mixture is `1 / level`; `None` where no value of t is enough.
+fn quantile(count: usize, level: f64) -> Option<f64> {
+    let n = count as f64;
+    let spread = 1.0 + n * EFFECTS;
+    // The martingale is spread^(-1/2) ((1 + x) / (1 + x / spread))^(n/2), where x is t^2 / (n - 1).
+    let wanted = (spread.sqrt() / level).powf(2.0 / n);
+    (wanted < spread).then(|| ((wanted - 1.0) / (1.0 - wanted / spread) * (n - 1.0)).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn runs(all: &[(usize, f64)]) -> Vec<Run> {
+        all.iter().map(|(arm, seconds)| Run { arm: *arm, group: 1, seconds: *seconds }).collect()
+    }
+
+    #[test]
+    fn own_runs_are_compared_with_those_beside_them() {
+        let drifting = runs(&[(0, 1.0), (1, 1.0), (1, 2.0), (0, 4.0), (1, 8.0), (0, 8.0)]);
+        let found: Vec<f64> =
+            pairs(&drifting, 0, 1).iter().map(|pair| pair.difference.exp()).collect();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!((found[0] - 1.0).abs() < 1e-9 && (found[1] - 1.0).abs() < 1e-9, "{found:?}");
+        // Of other work nothing is compared.
+        let mut mixed = runs(&[(0, 1.0), (1, 1.0)]);
+        mixed[1].group = 2;
+        assert!(pairs(&mixed, 0, 1).is_empty() && mean_times(&mixed, 1).is_none());
+        assert!((mean_times(&runs(&[(0, 3.0), (1, 2.0)]), 1).unwrap() - 1.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn few_runs_prove_nothing() {
+        let two = runs(&[(0, 2.0), (1, 1.0), (1, 1.0), (0, 2.0), (1, 1.0)]);
+        assert_eq!(gain(&two, 1, SHOWN), None);
+        let more =
+            [(0, 2.0), (1, 1.0), (1, 1.01), (0, 2.01), (1, 1.0), (1, 0.99), (0, 1.99), (1, 1.0)];
+        let mut more = runs(&more);
+        let found = gain(&more, 1, SHOWN).unwrap();
+        assert!(found.least > 1.8 && found.most < 2.2 && found.pairs == 3, "{found:?}");
+        assert_eq!(gain(&more, 1, CLAIMED), None);
+        more.extend(runs(&[(1, 1.0), (0, 2.0)]));
+        assert!(gain(&more, 1, CLAIMED).unwrap().least > 1.8);
+        // Where runs are far apart, more of them are needed.
+        let far = runs(&[
+            (0, 2.0),
+            (1, 1.0),
+            (1, 2.0),
+            (0, 1.5),
+            (1, 1.0),
+            (1, 1.5),
+            (0, 2.5),
+            (1, 1.5),
+            (1, 2.0),
+            (0, 2.5),
+        ]);
+        assert!(gain(&far, 1, SHOWN).unwrap().least < 1.0);
+    }
+}

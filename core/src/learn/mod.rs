@@ -1,0 +1,26 @@
+//! Learning from ordinary runs of a program: the placement that its next job takes, and what its runs prove.
+//!
+//! An *arm* is a placement. Arm 0 is the launcher's own order; the others are predicted to be faster. Runs are compared
+//! only within a *group*: those that did the same work on nodes of the same sizes.
+
+mod entry;
+mod evidence;
+mod policy;
+pub mod simulate;
+mod traffic;
+
+pub use entry::{Entry, Past, SCHEMA, Totals, Unusable, Work, digest, shape};
+pub use evidence::{CLAIMED, Gain, SHOWN, gain, mean_times};
+pub use policy::{Choice, Conditions, Reason, choose};
+pub use traffic::Traffic;
+
+/// A run that came to its end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Run {
+    /// The placement, 0 for the launcher's own order.
+    pub arm: usize,
+    /// The work and the shape of the job: only runs of one group are compared.
+    pub group: u64,
+    /// The time from `MPI_Init` to `MPI_Finalize`.
+    pub seconds: f64,
+}

@@ -1,0 +1,212 @@
+//! The traffic of a program as its entry keeps it: small, and without what names nodes, inputs or files.
+
+use std::collections::{BTreeMap, HashMap};
+
+use cartograph_traffic::{Count, Edge, Recording, Topology, Window};
+use serde::{Deserialize, Serialize};
+
+/// The most bytes that the edges take in a file, and the windows.
+const MOST_EDGES: usize = 400_000;
+const MOST_WINDOWS: usize = 400_000;
+
+/// The most edges that a file may stand for.
+const MOST_UNPACKED: usize = 1 << 24;
+
+/// Larger jobs are errors in a file.
+const MOST_PROCESSES: u32 = 1 << 22;
+
+/// The edges of a rank: the distance of the other rank, messages and bytes.
+type Row = Vec<(i64, u64, u64)>;
+
+/// The traffic of a program.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Traffic {
+    /// The different rows of edges: in a grid most ranks have the same distances to their neighbors.
+    rows: Vec<Row>,
+    /// The row of each rank, in runs: its number, and how many ranks have it.
+    row_of: Vec<(u32, u32)>,
+    /// The grids: function, dims, periodic dimensions, `reorder`.
+    grids: Vec<(String, Vec<u32>, Vec<bool>, bool)>,
+    /// The first calls of each rank, if they are short.
+    windows: Vec<Window>,
+    /// The part of its time that a process waited for others, on average.
+    pub waited: f64,
+    /// The network that explains the recorded run: its latency in seconds, and bytes a second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub network: Option<(f64, f64)>,
+}
+
+impl Traffic {
+    /// The traffic of a recording.
+    pub fn new(recording: &Recording) -> Self {
+        let size = recording.size as usize;
+        let mut rows: Vec<Row> = vec![Row::new(); size];
+        for edge in recording.edges.iter().filter(|edge| edge.from != edge.to) {
+            let distance = i64::from(edge.to) - i64::from(edge.from);
+            rows[edge.from as usize].push((distance, edge.count.messages, edge.count.bytes));
+        }
+        let mut most = usize::MAX;
+        let (rows, row_of) = loop {
+            let packed = pack(&rows);
+            let length = serde_json::to_string(&packed).map_or(0, |text| text.len());
+            if length <= MOST_EDGES || most == 1 {
+                break packed;
+            }
+            // The edges with most bytes decide where ranks go, and three digits of these are enough.
+            most = if most == usize::MAX { 64 } else { most / 2 };
+            for row in &mut rows {
+                row.sort_by_key(|(distance, messages, bytes)| {
+                    (std::cmp::Reverse((*bytes, *messages)), *distance)
+                });
+                row.truncate(most);
+                for (_, messages, bytes) in row.iter_mut() {
+                    (*messages, *bytes) = (rounded(*messages), rounded(*bytes));
+                }
+                row.sort_unstable();
+            }
+        };
+        let windows: Vec<Window> = recording.windows.values().cloned().collect();
+        let is_short = serde_json::to_string(&windows).is_ok_and(|text| text.len() <= MOST_WINDOWS);
+        let is_whole = is_short && windows.len() == size;
+        let grids = recording.topologies.iter().map(|grid| {
+            let Topology { function, dims, periodic, reorder, .. } = grid;
+            (function.clone(), dims.clone(), periodic.clone(), *reorder)
+        });
+        let time = recording.nanoseconds as f64 * f64::from(recording.size);
+        let waits = recording.waits.values().chain(recording.in_collectives.values());
+        let waited: f64 = waits.map(|nanoseconds| *nanoseconds as f64).sum();
+        Self {
+            rows,
+            row_of,
+            grids: grids.collect(),
+            windows: if is_whole { windows } else { Vec::new() },
+            waited: if time > 0.0 { (waited / time).clamp(0.0, 1.0) } else { 0.0 },
+            network: None,
+        }
+    }
+
+    /// The recording of which this is left; without the nodes on which it was made. `None` if a stranger has written it.
+    pub fn recording(&self, size: u32) -> Option<Recording> {
+        let ranks = self.row_of.iter().try_fold(0u32, |sum, (_, count)| sum.checked_add(*count))?;
+        if ranks != size || size > MOST_PROCESSES {
+            return None;
+        }
+        let mut edges = Vec::new();
+        let row_of = self.row_of.iter().flat_map(|(row, count)| (0..*count).map(move |_| *row));
+        for (from, row) in (0u32..).zip(row_of) {
+            let row = self.rows.get(row as usize)?;
+            if edges.len() + row.len() > MOST_UNPACKED {
+                return None;
+            }
+            for (distance, messages, bytes) in row {
+                let to = u32::try_from(i64::from(from).checked_add(*distance)?).ok()?;
+                let count = Count { messages: *messages, bytes: *bytes };
+                edges.push(Edge { from, to, count });
+            }
+        }
+        edges.sort_unstable_by_key(|edge| (edge.from, edge.to));
+        if edges.iter().any(|edge| edge.to >= size || edge.to == edge.from) {
+            return None;
+        }
+        let grid = |(function, dims, periodic, reorder): &(String, Vec<u32>, Vec<bool>, bool)| {
+            let cells = dims.iter().try_fold(1u32, |cells, side| cells.checked_mul(*side))?;
+            let fits = (1..=size).contains(&cells) && dims.len() == periodic.len();
+            fits.then(|| Topology {
+                function: cartograph_traffic::printable(function),
+                dims: dims.clone(),
+                periodic: periodic.clone(),
+                reorder: *reorder,
+                grids: 1,
+                along: vec![Count::default(); dims.len()],
+                elsewhere: Count::default(),
+            })
+        };
+        let windows: BTreeMap<u32, Window> = match self.windows.len() {
+            0 => BTreeMap::new(),
+            count if count == size as usize => (0..).zip(self.windows.iter().cloned()).collect(),
+            _ => return None,
+        };
+        Some(Recording {
+            size,
+            edges,
+            topologies: self.grids.iter().map(grid).collect::<Option<_>>()?,
+            windows,
+            ..Recording::default()
+        })
+    }
+}
+
+/// The different rows, and the row of each rank.
+fn pack(rows: &[Row]) -> (Vec<Row>, Vec<(u32, u32)>) {
+    let mut number: HashMap<&Row, u32> = HashMap::new();
+    let mut different = Vec::new();
+    let mut row_of: Vec<(u32, u32)> = Vec::new();
+    for row in rows {
+        let at = *number.entry(row).or_insert_with(|| {
+            different.push(row.clone());
+            different.len() as u32 - 1
+        });
+        match row_of.last_mut().filter(|(last, _)| *last == at) {
+            Some((_, count)) => *count += 1,
+            None => row_of.push((at, 1)),
+        }
+    }
+    (different, row_of)
+}
+
+/// The first three digits of a number.
+fn rounded(number: u64) -> u64 {
+    let mut factor = 1;
+    while number / factor >= 1000 {
+        factor *= 10;
+    }
+    number / factor * factor
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A halo on a periodic grid, and the first calls of each rank.
+    fn grid(sides: &[u32], different: bool) -> Recording {
+        let size: u32 = sides.iter().product();
+        let mut edges = Vec::new();
+        for from in 0..size {
+            let mut stride = 1;
+            for (at, side) in sides.iter().enumerate() {
+                let along = from / stride % side;
+                for step in [1, side - 1] {
+                    let to = from - along * stride + (along + step) % side * stride;
+                    let bytes = if different { 1_000_003 * u64::from(from + 1) } else { 800 << at };
+                    edges.push(Edge { from, to, count: Count { messages: 1000, bytes } });
+                }
+                stride *= side;
+            }
+        }
+        edges.sort_unstable_by_key(|edge| (edge.from, edge.to));
+        Recording { size, edges, ..Recording::default() }
+    }
+
+    #[test]
+    fn what_is_kept_comes_back() {
+        let recording = grid(&[4, 6, 5], false);
+        let text = serde_json::to_string(&Traffic::new(&recording)).unwrap();
+        let kept: Traffic = serde_json::from_str(&text).unwrap();
+        assert_eq!(kept.recording(recording.size).unwrap().edges, recording.edges);
+        assert_eq!(kept.recording(recording.size - 1), None);
+    }
+
+    #[test]
+    fn large_jobs_are_small() {
+        let length = |recording: &Recording| {
+            let kept = Traffic::new(recording);
+            assert_eq!(kept.recording(recording.size).unwrap().size, recording.size);
+            serde_json::to_string(&kept).unwrap().len()
+        };
+        let large = length(&grid(&[20, 25, 20], false));
+        assert!(large < 200_000, "{large}");
+        // No rank has the row of another.
+        let different = length(&grid(&[20, 25, 20], true));
+        assert!(different <= 500_000, "{different}");
+    }
+}
