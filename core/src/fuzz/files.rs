@@ -10,6 +10,7 @@ use super::elf_reader::{self, Library};
 use super::world_order::Order;
 use crate::engine::check::Check;
 use crate::engine::policy::Policy;
+use crate::learn::{Conditions, Entry, choose, gain};
 use crate::machine::Machine;
 use crate::machine::address::{MOST_ABOVE, ReportedAddress, host_number};
 use crate::machine::network::NetworkMapFile;
@@ -143,6 +144,25 @@ pub fn profile(data: &[u8]) {
     if let Ok(order) = Order::parse(&text, profile.processes) {
         order_of_world(&order, profile.processes);
     }
+}
+
+/// An entry of the store: it can be written and read, and a job starts whatever it says.
+pub fn entry(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let Ok(mut entry) = Entry::parse(&text) else { return };
+    Entry::parse(&entry.json()).expect("what was read can be written and read");
+    if let Some(recording) = entry.traffic.as_ref().and_then(|all| all.recording(entry.processes)) {
+        assert!(recording.edges.iter().all(|edge| edge.from.max(edge.to) < entry.processes));
+    }
+    let Some(run) = entry.runs.last().cloned() else { return };
+    let runs = entry.runs_of(run.shape, &["blocks".to_owned()]);
+    let experience = entry.experience(run.shape);
+    let conditions = Conditions { experience: &experience, ..Conditions::default() };
+    assert!(choose(&[1.0, 1.3], &runs, &conditions).arm < 2);
+    if let Some(gain) = gain(&runs, 1, 0.05) {
+        assert!(gain.least <= gain.mean && gain.mean <= gain.most, "{gain:?}");
+    }
+    entry.add(run);
 }
 
 /// An order of the world: a permutation, only for its own nodes.

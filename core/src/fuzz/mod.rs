@@ -18,7 +18,7 @@ mod tests;
 mod world_order;
 
 pub use constructors::constructors;
-pub use files::{elf, hosts, layout, metis, profile, recording, report, topology};
+pub use files::{elf, entry, hosts, layout, metis, profile, recording, report, topology};
 pub use numbers::numbers;
 pub use plans::{graph, grid};
 
@@ -26,7 +26,7 @@ pub use plans::{graph, grid};
 pub type Body = fn(&[u8]);
 
 /// All of them, by the names of their seeds' folders.
-pub const ALL: [(&str, Body); 12] = [
+pub const ALL: [(&str, Body); 13] = [
     ("grid", grid),
     ("graph", graph),
     ("layout", layout),
@@ -35,6 +35,7 @@ pub const ALL: [(&str, Body); 12] = [
     ("recording", recording),
     ("metis", metis),
     ("profile", profile),
+    ("entry", entry),
     ("report", report),
     ("elf", elf),
     ("constructors", constructors),
