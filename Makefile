@@ -274,6 +274,12 @@ programs:
 	@scripts/programs.sh "$(BUILT)" try
 	@$(MAKE) -s --no-print-directory results
 
+## make policy                      what cartograph run gains and loses in simulated histories, for lab/results
+.PHONY: policy
+policy:
+	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin policy
+	@$(MAKE) -s --no-print-directory results
+
 ## make simulate [SECTION=levels]   halo exchanges on 1,024 and 4,096 simulated processes, for lab/results
 simulate:
 	$(MAKE) --no-print-directory lib HOST=smpi
