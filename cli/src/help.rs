@@ -7,6 +7,7 @@ use clap::{Arg, Command, Error};
 
 pub(crate) const COMMAND: &str = "\
 Examples:
+  cartograph run mpiexec -n 64 ./app
   cartograph plan --dims 50x48 --nodes 50 --ppn 48
   cartograph try mpiexec -n 8 ./app
   mpiexec -n 64 cartograph exec --report ./app
@@ -14,6 +15,18 @@ Examples:
 
 Exit status:
   0; 1 if something cannot be done, 2 for wrong arguments; exec passes on that of the program";
+
+pub(crate) const RUN: &str = "\
+Examples:
+  cartograph run mpiexec -n 64 ./app input
+  cartograph run srun ./app
+  cartograph known
+
+The first job is recorded. Each later one is started with its ranks on those of its nodes where earlier jobs were
+fastest; what cannot be placed runs as without it, and one line at the end says why.
+
+Exit status:
+  that of the launcher";
 
 pub(crate) const EXEC: &str = "\
 Examples:

@@ -13,6 +13,7 @@ mod pages;
 mod plan;
 mod predict;
 mod rank_file;
+mod run;
 mod runs;
 mod show;
 mod site;
@@ -36,6 +37,11 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Runs a job in the best placement that its earlier jobs have taught: cartograph run mpiexec -n 64 ./app
+    #[command(after_help = help::RUN)]
+    Run(run::Arguments),
+    /// Lists what is known of programs by their runs, and what that has saved
+    Known(run::KnownArguments),
     /// Runs a program with the library for its MPI: mpiexec -n 8 cartograph exec ./program
     #[command(after_help = help::EXEC)]
     Exec(exec::Arguments),
@@ -60,6 +66,16 @@ enum Command {
     /// Prints the version, the libraries that were found, and the settings in the environment
     #[command(after_help = help::INFO)]
     Info,
+    /// Prints the place of this process; run starts it in place of the program, to find out the nodes of a job
+    #[command(hide = true)]
+    Where,
+    /// Becomes a command that ends with the process that started it
+    #[command(hide = true)]
+    Under {
+        parent: u32,
+        #[arg(required = true, trailing_var_arg = true)]
+        command: Vec<std::ffi::OsString>,
+    },
     /// Writes man pages and shell completions below a directory, as `make install` puts them
     #[command(hide = true)]
     Pages(pages::Arguments),
@@ -68,6 +84,8 @@ enum Command {
 fn main() -> ExitCode {
     let result = match Arguments::try_parse() {
         Ok(arguments) => match arguments.command {
+            Command::Run(arguments) => return run::run(&arguments),
+            Command::Known(arguments) => run::known(&arguments),
             Command::Exec(arguments) => exec::run(&arguments),
             Command::Tune(arguments) => tune::run(&arguments),
             Command::Plan(arguments) => plan::run(&arguments),
@@ -76,6 +94,14 @@ fn main() -> ExitCode {
             Command::Site(arguments) => site::run(&arguments),
             Command::Try(arguments) => trial::run(&arguments),
             Command::Info => info::run(),
+            Command::Where => run::print_place(),
+            Command::Under { parent, command } => {
+                let error = run::under(parent, &command);
+                let failure =
+                    Failure::new(format!("cannot run {}: {error}", command[0].to_string_lossy()));
+                let is_missing = error.kind() == std::io::ErrorKind::NotFound;
+                Err(failure.with_code(if is_missing { 127 } else { 126 }))
+            }
             Command::Pages(arguments) => pages::run(&arguments, self::Arguments::command()),
         },
         Err(error) if error.use_stderr() => Err(Failure::of_arguments(&error)),

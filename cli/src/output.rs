@@ -66,7 +66,7 @@ impl Failure {
         .iter()
         .fold(words, |words, (from, to)| words.replace(from, to));
         let command = std::env::args().nth(1).filter(|word| !word.starts_with('-'));
-        let known = ["exec", "plan", "dims", "show", "site", "try", "tune", "info"];
+        let known = ["run", "known", "exec", "plan", "dims", "show", "site", "try", "tune", "info"];
         let help = match command.filter(|word| known.contains(&word.as_str())) {
             Some(command) => format!("cartograph {command} --help"),
             None => "cartograph --help".to_owned(),

@@ -275,6 +275,12 @@ pub(crate) fn check_world(program: &OsStr, mpi: Option<&str>) -> Result<()> {
     preload(&find_program(program)?, mpi, with).map(drop)
 }
 
+/// Says why a program cannot be run under the recorder.
+pub(crate) fn check_recorder(program: &Path) -> Result<()> {
+    let with = With { recorder: true, library: false, world: false };
+    preload(program, None, with).map(drop)
+}
+
 /// A value that the library accepts.
 fn checked_reorder(text: &str) -> core::result::Result<String, String> {
     text.parse::<Policy>().map(|_| text.to_owned())

@@ -146,6 +146,11 @@ impl Forecast {
         Some(Self { all, network, is_told: told.is_some(), cut, unit })
     }
 
+    /// The network between nodes.
+    pub(crate) fn link(&self) -> Link {
+        self.network.between[0]
+    }
+
     /// The candidates that are predicted to gain, the best first; among equals, the one with fewer bytes first.
     pub(crate) fn gaining(&self) -> Vec<&Foretold> {
         let now = self.all[0].seconds;

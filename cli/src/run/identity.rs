@@ -1,0 +1,113 @@
+//! The identity of a program: what tells it and its builds apart, in whatever directory it is.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use cartograph_core::learn::digest;
+use goblin::elf::Elf;
+use goblin::elf::note::NT_GNU_BUILD_ID;
+
+use super::store::Key;
+use crate::exec::program::{find_program, linked_mpi};
+
+/// The place in a command line of the word that is the program: the first one that is linked with an MPI, behind what
+/// wraps it, or the first that can be run.
+pub(super) fn program_at(words: &[OsString]) -> Option<usize> {
+    let linked = words
+        .iter()
+        .position(|word| find_program(word).is_ok_and(|program| linked_mpi(&program).is_some()));
+    linked.or_else(|| words.iter().position(|word| find_program(word).is_ok()))
+}
+
+/// The key of a program by the words of its command line. What a script is run by counts as well; arguments and inputs do
+/// not. `None` if it cannot be read.
+pub(super) fn key(words: &[OsString], name: Option<&str>, launcher: &OsStr) -> Option<Key> {
+    let at = program_at(words)?;
+    let program = find_program(&words[at]).ok()?;
+    let linked = linked_mpi(&program);
+    let script = words[at + 1..].iter().map(PathBuf::from).find(|word| word.is_file());
+    let script = script.filter(|_| linked.is_none() && is_interpreter(&program));
+    let own = script.as_ref().unwrap_or(&program).clone();
+    let mut files = vec![program.clone()];
+    if linked.is_none() {
+        files.extend(interpreter(&program));
+        files.extend(script);
+    }
+    let build = files.iter().try_fold(0u64, |so_far, file| {
+        Some(digest(&[so_far.to_le_bytes(), build(file)?.to_le_bytes()].concat()))
+    })?;
+    // Without a library that is known the launcher stands for the MPI.
+    let mpi = linked.or_else(|| find_program(launcher).ok())?;
+    let mpi = fs::canonicalize(&mpi).unwrap_or(mpi);
+    let own = own.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.unwrap_or(&own);
+    Some(Key {
+        program: cartograph_traffic::printable(name),
+        build: if name == own { build } else { digest(name.as_bytes()) },
+        mpi: digest(mpi.as_os_str().as_encoded_bytes()),
+    })
+}
+
+/// A number for a file's content: of its build ID, if it has one.
+fn build(file: &Path) -> Option<u64> {
+    let bytes = fs::read(file).ok()?;
+    Some(digest(build_id(&bytes).unwrap_or(&bytes)))
+}
+
+/// The build ID that linkers write into programs.
+fn build_id(bytes: &[u8]) -> Option<&[u8]> {
+    let notes = Elf::parse(bytes).ok()?.iter_note_headers(bytes)?;
+    let mut own = notes.flatten().filter(|note| note.n_type == NT_GNU_BUILD_ID);
+    own.find(|note| note.name == "GNU").map(|note| note.desc)
+}
+
+/// True if the program runs scripts that its arguments name. Files that other programs are given are inputs.
+fn is_interpreter(program: &Path) -> bool {
+    let name = program.file_name().unwrap_or_default().to_string_lossy();
+    let known = ["python", "julia", "Rscript", "perl", "ruby", "octave", "lua"];
+    known.iter().any(|known| name.starts_with(known))
+        || ["sh", "bash", "dash", "R"].contains(&&*name)
+}
+
+/// The program that runs a script.
+fn interpreter(script: &Path) -> Option<PathBuf> {
+    let bytes = fs::read(script).ok()?;
+    let line = bytes.strip_prefix(b"#!")?.split(|byte| *byte == b'\n').next()?;
+    let line = String::from_utf8_lossy(line).into_owned();
+    let mut words = line.split_whitespace().filter(|word| !word.ends_with("/env"));
+    find_program(OsStr::new(words.next()?)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_is_known_by_its_content_wherever_it_is() {
+        let directory = tempfile::tempdir().unwrap();
+        let script = |folder: &str, text: &str| {
+            let folder = directory.path().join(folder);
+            fs::create_dir_all(&folder).unwrap();
+            let file = folder.join("app");
+            fs::write(&file, text).unwrap();
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(&file, mode).unwrap();
+            file.into_os_string()
+        };
+        let key = |words: &[OsString]| key(words, None, OsStr::new("sh")).unwrap();
+        let first = key(&[script("one", "#!/bin/sh\necho 1\n")]);
+        assert_eq!(first.program, "app");
+        let input = script("input", "data").clone();
+        assert_eq!(first, key(&[script("two", "#!/bin/sh\necho 1\n"), "-x".into(), input]));
+        assert_ne!(first, key(&[script("two", "#!/bin/sh\necho 2\n")]));
+        // By its interpreter.
+        let run = key(&["sh".into(), script("two", "echo 1\n"), "input".into()]);
+        assert_eq!(run.program, "app");
+        assert_ne!(run.build, key(&["sh".into(), script("two", "echo 2\n")]).build);
+        let named = |text: &str| {
+            super::key(&[script("one", text)], Some("my run"), OsStr::new("sh")).unwrap()
+        };
+        assert_eq!(named("echo 1\n"), named("echo 2\n"));
+    }
+}

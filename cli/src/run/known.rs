@@ -1,0 +1,133 @@
+//! `cartograph known`: what the store knows of programs.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use cartograph_core::learn::{CLAIMED, Entry, Gain, SHOWN, gain, mean_times};
+use serde_json::json;
+
+use super::store::Store;
+use crate::output::{self, Failure, Result};
+
+#[derive(clap::Args)]
+pub(crate) struct Arguments {
+    /// Prints JSON
+    #[arg(long)]
+    json: bool,
+    /// Removes what is known of this program
+    #[arg(long, value_name = "PROGRAM")]
+    forget: Option<String>,
+    /// The directory; by default $CARTOGRAPH_STORE or ~/.local/state/cartograph
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
+}
+
+/// The best placement of an entry: its order, the ratio of times, and the intervals.
+struct Best {
+    order: String,
+    ratio: f64,
+    shown: Option<Gain>,
+    is_sure: bool,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> Result<()> {
+    let place = Store::place(arguments.store.as_deref())
+        .ok_or_else(|| Failure::usage("name the directory by --store"))?;
+    if !place.is_dir() {
+        return Err(Failure::new(format!("nothing is known: there is no {}", place.display())));
+    }
+    let store = Store { directory: place };
+    if let Some(program) = &arguments.forget {
+        return forget(&store, program);
+    }
+    let (mut entries, mut wrong) = (Vec::new(), Vec::new());
+    for (name, entry) in store.all() {
+        match entry {
+            Ok(entry) => entries.push(entry),
+            Err(why) => wrong.push(format!("{name} {why}")),
+        }
+    }
+    entries.sort_by(|one, other| other.totals.saved.total_cmp(&one.totals.saved));
+    if arguments.json {
+        let all: Vec<_> = entries.iter().map(value).collect();
+        output::print(&(json!({"schema": 1, "programs": all}).to_string() + "\n"))?;
+    } else {
+        output::print(&table(&entries))?;
+    }
+    wrong.iter().for_each(|why| output::say(why));
+    Ok(())
+}
+
+/// The placement with the best measured times, on the nodes of the last run.
+fn best(entry: &Entry) -> Option<Best> {
+    let shape = entry.runs.last()?.shape;
+    let runs = entry.runs.iter().filter(|run| run.shape == shape && !run.order.is_empty());
+    let orders: BTreeSet<&String> = runs.map(|run| &run.order).collect();
+    let found = orders.into_iter().filter_map(|order| {
+        let runs = entry.runs_of(shape, std::slice::from_ref(order));
+        Some(Best {
+            order: order.clone(),
+            ratio: mean_times(&runs, 1)?,
+            shown: gain(&runs, 1, SHOWN),
+            is_sure: gain(&runs, 1, CLAIMED).is_some_and(|gain| gain.least > 1.0),
+        })
+    });
+    found.max_by(|one, other| one.ratio.total_cmp(&other.ratio))
+}
+
+fn table(entries: &[Entry]) -> String {
+    let mut text = format!(
+        "{:24}{:>8}{:>6}{:>7}{:>16}{:>10}{:>10}  best placement\n",
+        "program", "ranks", "runs", "gain", "95 % CI", "saved, h", "lost, h"
+    );
+    for entry in entries {
+        let Entry { program, processes, totals, .. } = entry;
+        let best = best(entry).filter(|best| best.ratio > 1.0);
+        let of = |text: &dyn Fn(&Best) -> String| best.as_ref().map_or_else(|| "-".into(), text);
+        let interval = |best: &Best| match best.shown {
+            Some(Gain { least, most, .. }) => format!("{least:.2}-{most:.2}"),
+            None => "too few runs".to_owned(),
+        };
+        let _ = writeln!(
+            text,
+            "{:24}{processes:>8}{:>6}{:>7}{:>16}{:>10.2}{:>10.2}  {}",
+            program,
+            totals.runs,
+            of(&|best| format!("{:.2}", best.ratio)),
+            of(&interval),
+            totals.saved,
+            totals.lost,
+            of(&|best| best.order.clone() + if best.is_sure { "" } else { " (not certain yet)" })
+        );
+    }
+    text
+}
+
+fn value(entry: &Entry) -> serde_json::Value {
+    let best = best(entry).map(|best| {
+        json!({
+            "order": best.order, "gain": best.ratio, "certain": best.is_sure,
+            "interval": best.shown.map(|gain| [gain.least, gain.most])
+        })
+    });
+    json!({
+        "program": entry.program, "build": entry.build, "ranks": entry.processes, "mpi": entry.mpi,
+        "runs": entry.totals.runs, "best": best,
+        "node_hours_saved": entry.totals.saved, "node_hours_lost": entry.totals.lost
+    })
+}
+
+fn forget(store: &Store, program: &str) -> Result<()> {
+    let mut count = 0;
+    for (name, entry) in store.all() {
+        if entry.is_ok_and(|entry| entry.program == program) {
+            store.forget(&name).map_err(|error| Failure::new(format!("{name}: {error}")))?;
+            count += 1;
+        }
+    }
+    match count {
+        0 => Err(Failure::new(format!("nothing is known of {program}"))),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,133 @@
+//! The lesson of a job that has ended, and the line that says it.
+
+use cartograph_core::learn::{
+    CLAIMED, Entry, Gain, Past, Reason, SHOWN, Work, gain, mean_times, shape,
+};
+use cartograph_traffic::{Edge, Recording};
+
+use super::{Lesson, Nodes, arms};
+use crate::predict::LEAST_GAIN;
+use crate::traffic;
+
+impl Lesson {
+    /// Learns from the job, which has ended well; a line for the user.
+    pub(super) fn learn(self, name: &str) -> Result<String, String> {
+        let directory = self.directory.path().join("run.traffic");
+        let recording = Recording::open(&directory)
+            .map_err(|_| {
+                "nothing was recorded: it uses no MPI, or the store is on a file system that nodes do not share"
+            })?;
+        if recording.missing() + recording.cut_short > 0 {
+            return Err("not all processes came to MPI_Finalize; nothing is learned".into());
+        }
+        let (machine, names) =
+            traffic::layout(&recording).ok_or("the nodes of its processes are unknown")?;
+        if names.len() < 2 {
+            return Ok(format!("{name}: all processes are on one node: there is nothing to place"));
+        }
+        let host = |node: &u32| names[*node as usize].as_str();
+        let nodes = match (&self.nodes, &self.arm) {
+            (Some(nodes), Some(arm)) => {
+                let there = machine.nodes().iter().map(host);
+                let wanted = arm.node_of.iter().map(|node| nodes.names[*node as usize].as_str());
+                if !there.eq(wanted) {
+                    return Err(
+                        "its ranks were not where they were to be; nothing is learned".into()
+                    );
+                }
+                nodes.clone()
+            }
+            _ => {
+                Nodes { names: names.clone(), shape: shape(machine.nodes()), ranks: recording.size }
+            }
+        };
+        let (traffic, found) = match self.arm {
+            None => {
+                let (traffic, arms) = arms::of_recorded(&recording, &machine);
+                (Some(traffic), Some(arms))
+            }
+            Some(_) => (None, None),
+        };
+        let order = self.arm.as_ref().map_or("", |arm| &arm.order);
+        let seconds = (recording.nanoseconds as f64 * 1e-9).max(1e-9);
+        let work = work(&recording);
+        let mut is_first = false;
+        let change = |entry: &mut Entry| {
+            is_first = entry.traffic.is_none();
+            if is_first {
+                entry.traffic = traffic;
+                entry.mpi = recording.mpi.clone();
+            }
+            let work = entry.work(work);
+            entry.add(Past {
+                order: order.to_owned(),
+                predicted: self.arm.as_ref().map_or(1.0, |arm| arm.predicted),
+                work,
+                shape: nodes.shape,
+                nodes: names.len() as u32,
+                seconds,
+            });
+        };
+        let entry = self.store.update(&self.key, recording.size, change)?;
+        if is_first {
+            let next = found.unwrap_or_default();
+            let ranks = recording.size;
+            return Ok(match next.first() {
+                Some(arm) if arm.predicted < LEAST_GAIN => format!(
+                    "recorded {name} on {ranks} ranks; the next run will try {}, with fewer bytes between nodes",
+                    arm.order
+                ),
+                Some(arm) => format!(
+                    "recorded {name} on {ranks} ranks; the next run will use {} (predicted {:.2}x)",
+                    arm.order, arm.predicted
+                ),
+                None => format!(
+                    "recorded {name} on {ranks} ranks; no placement is predicted to help on these nodes"
+                ),
+            });
+        }
+        Ok(self.told(name, &entry, nodes.shape))
+    }
+
+    /// Notes that the job has failed, of which the placement may be the cause. Where that cannot be written nothing is lost.
+    pub(super) fn failed(self) {
+        let Some(size) = self.nodes.as_ref().map(|nodes| nodes.ranks) else { return };
+        let order = self.arm.as_ref().map_or("", |arm| &arm.order);
+        let _ = self.store.update(&self.key, size, |entry| entry.fail(order));
+    }
+
+    /// The line for a job that was compared with others.
+    fn told(&self, name: &str, entry: &Entry, shape: u64) -> String {
+        let Some(arm) = &self.arm else {
+            let why = match self.reason {
+                Reason::Check => ", to compare",
+                _ => ": no other is faster so far",
+            };
+            return format!("{name} in the default order{why} ({} runs)", entry.totals.runs);
+        };
+        let runs = entry.runs_of(shape, std::slice::from_ref(&arm.order));
+        let of = |arm: usize| runs.iter().filter(|run| run.arm == arm).count();
+        let (own, placed) = (of(0), of(1));
+        let order = &arm.order;
+        match (gain(&runs, 1, CLAIMED), gain(&runs, 1, SHOWN), mean_times(&runs, 1)) {
+            (Some(sure), Some(Gain { mean, least, most, .. }), _) if sure.least > 1.0 => format!(
+                "{name} in {order}: {mean:.2}x faster than the default order ({} runs, 95 % CI {least:.2}-{most:.2})",
+                own + placed
+            ),
+            (_, _, Some(ratio)) => format!(
+                "{name} in {order}: {ratio:.2}x the speed of the default order so far ({placed} and {own} runs)"
+            ),
+            _ => format!("{name} in {order} (predicted {:.2}x)", arm.predicted),
+        }
+    }
+}
+
+/// The work of a recorded run.
+fn work(recording: &Recording) -> Work {
+    let sum = |of: fn(&Edge) -> u64| recording.edges.iter().map(of).fold(0u64, u64::saturating_add);
+    Work {
+        messages: sum(|edge| edge.count.messages),
+        bytes: sum(|edge| edge.count.bytes),
+        collectives: recording.collectives.values().copied().fold(0, u64::saturating_add),
+    }
+}

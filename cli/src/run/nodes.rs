@@ -1,0 +1,218 @@
+//! The nodes of a job: the launcher starts `cartograph where` in place of the program.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::env;
+use std::ffi::{OsStr, OsString};
+use std::fmt::Write;
+use std::fs;
+use std::time::Duration;
+
+use cartograph_core::launcher::variables;
+use cartograph_core::learn::digest;
+use cartograph_core::machine::Machine;
+use cartograph_traffic::{Address, NodeIdentity, Recording, host_name, is_host_name};
+use serde::{Deserialize, Serialize};
+
+use super::start::Signals;
+use super::store::{ALLOCATIONS, Store};
+use crate::output::{self, Result};
+use crate::traffic;
+
+/// A launcher that has not started and ended its processes by then is not waited for.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// The mark of a line, whatever a launcher writes before it.
+const MARK: &str = "{\"cartograph_where\":";
+
+/// The place of a process.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Place {
+    /// The rank.
+    cartograph_where: u32,
+    size: u32,
+    host: String,
+    /// The cores that it may use, and those of its node.
+    own_cores: usize,
+    cores: usize,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    address: Option<Address>,
+}
+
+/// The places of a job's processes.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Places(Vec<Place>);
+
+/// The facts that are known of an allocation: the places of the launcher's own order, and for each other order whether ranks came to
+/// where they were to be.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Allocation {
+    #[serde(default)]
+    pub(super) own: Option<Places>,
+    #[serde(default)]
+    pub(super) checked: BTreeMap<String, core::result::Result<bool, String>>,
+}
+
+/// Prints where this process is.
+pub(crate) fn print_place() -> Result<()> {
+    let number = |text: String| text.parse::<u32>().ok();
+    let rank = variables::rank(|name| env::var(name).ok()).and_then(number);
+    let size = variables::ALL.iter().find_map(|all| {
+        env::var(all.rank).ok()?;
+        number(env::var(all.size?).ok()?)
+    });
+    let (Some(cartograph_where), Some(size)) = (rank, size) else {
+        return Err(output::Failure::new("no launcher has told this process its rank"));
+    };
+    let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
+    let status = read("/proc/self/status");
+    let cpus = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    let online = read("/sys/devices/system/cpu/online");
+    let variable = |name| env::var(name).ok();
+    let place = Place {
+        cartograph_where,
+        size,
+        host: host_name(read("/proc/sys/kernel/hostname").trim()),
+        own_cores: cores(cpus.unwrap_or_default()),
+        cores: cores(&online),
+        address: variable("SLURM_TOPOLOGY_ADDR")
+            .zip(variable("SLURM_TOPOLOGY_ADDR_PATTERN"))
+            .map(|(path, pattern)| Address { path, pattern }),
+    };
+    output::print(&(serde_json::to_string(&place).expect("all keys are strings") + "\n"))
+}
+
+/// The CPUs in a list as Linux writes it.
+fn cpus(list: &str) -> Vec<usize> {
+    let range = |word: &str| {
+        let (first, last) = word.split_once('-').unwrap_or((word, word));
+        Some(first.trim().parse::<usize>().ok()?..=last.trim().parse::<usize>().ok()?)
+    };
+    list.trim().split(',').filter_map(range).flatten().collect()
+}
+
+/// The number of cores that have these CPUs.
+fn cores(list: &str) -> usize {
+    let siblings = |cpu: usize| {
+        let file = format!("/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list");
+        fs::read_to_string(file).unwrap_or_else(|_| cpu.to_string())
+    };
+    cpus(list).into_iter().map(siblings).collect::<BTreeSet<_>>().len()
+}
+
+impl Places {
+    /// Reads what the processes have printed; `None` unless each rank has printed one line.
+    fn read(text: &str) -> Option<Self> {
+        let line = |line: &str| {
+            let text = &line[line.find(MARK)?..];
+            let mut all = serde_json::Deserializer::from_str(text).into_iter::<Place>();
+            all.next()?.ok().filter(|place| is_host_name(&place.host))
+        };
+        let mut all: Vec<Place> = text.lines().filter_map(line).collect();
+        all.sort_by_key(|place| place.cartograph_where);
+        let is_whole = !all.is_empty()
+            && (0u32..).zip(&all).all(|(rank, place)| {
+                place.cartograph_where == rank && place.size as usize == all.len()
+            });
+        is_whole.then_some(Self(all))
+    }
+
+    /// The places by a launcher's line, of which the program is left out.
+    pub(super) fn ask(signals: &Signals, words: &[OsString]) -> Option<Self> {
+        let own = env::current_exe().ok()?;
+        let command = [words, &[own.into_os_string(), "where".into()]].concat();
+        Self::read(&signals.ask(&command, LONGEST).ok()??)
+    }
+
+    pub(super) fn ranks(&self) -> u32 {
+        self.0.len() as u32
+    }
+
+    /// The machine, and the names of its nodes.
+    pub(super) fn machine(&self) -> Option<(Machine, Vec<String>)> {
+        let node = |place: &Place| {
+            let Place { host, address, .. } = place.clone();
+            (place.cartograph_where, NodeIdentity { name: host, address })
+        };
+        let hosts: BTreeMap<u32, NodeIdentity> = self.0.iter().map(node).collect();
+        traffic::layout(&Recording { size: self.ranks(), hosts, ..Recording::default() })
+    }
+
+    /// True if each rank is on the node that it is to be on, and may use as many cores as it does by the own order.
+    pub(super) fn are(&self, node_of: &[u32], names: &[String], own: &Self) -> bool {
+        let least = |places: &Self| places.0.iter().map(|place| place.own_cores).min();
+        let is_there = |(place, node): (&Place, &u32)| {
+            names.get(*node as usize).is_some_and(|name| *name == place.host)
+        };
+        self.0.len() == node_of.len()
+            && self.0.iter().zip(node_of).all(is_there)
+            && least(self) >= least(own)
+    }
+
+    /// True if processes may use more than one core.
+    pub(super) fn share_cores(&self) -> bool {
+        self.0.iter().any(|place| place.own_cores > 1) || self.are_crowded()
+    }
+
+    /// True if a node has more processes than cores.
+    fn are_crowded(&self) -> bool {
+        let mut ranks: BTreeMap<&str, usize> = BTreeMap::new();
+        self.0.iter().for_each(|place| *ranks.entry(&place.host).or_default() += 1);
+        self.0.iter().any(|place| ranks[&*place.host] > place.cores)
+    }
+
+    /// The smallest number of cores of a node.
+    pub(super) fn cores(&self) -> usize {
+        self.0.iter().map(|place| place.cores).min().unwrap_or(1).max(1)
+    }
+}
+
+impl Allocation {
+    /// The file for this allocation and launcher's line; `None` where no variable names the allocation.
+    fn file(words: &[OsString]) -> Option<String> {
+        let job = variables::JOBS.iter().find_map(env::var_os)?;
+        let line = [&[job][..], words].concat().join(OsStr::new("\n"));
+        let mut name = format!("{ALLOCATIONS}/");
+        let _ = write!(name, "{:016x}.json", digest(line.as_encoded_bytes()));
+        Some(name)
+    }
+
+    /// The facts that are known of this allocation.
+    pub(super) fn read(store: &Store, words: &[OsString]) -> Self {
+        let read = || {
+            let text = fs::read_to_string(store.directory.join(Self::file(words)?)).ok()?;
+            serde_json::from_str::<Self>(&text).ok()
+        };
+        read().unwrap_or_default()
+    }
+
+    /// Keeps it for the next job of this allocation; where that fails it is found out again.
+    pub(super) fn keep(&self, store: &Store, words: &[OsString]) {
+        let Some(name) = Self::file(words) else { return };
+        if store.folder(ALLOCATIONS).is_ok() {
+            let text = serde_json::to_string(self).expect("all keys are strings");
+            let _ = store.write(&name, &text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_in_what_launchers_print() {
+        let line = |rank: u32, host: &str| {
+            format!("{MARK}{rank},\"size\":2,\"host\":\"{host}\",\"own_cores\":1,\"cores\":4}}")
+        };
+        let text = format!("1: {}\nwarning\n[0] {} \n", line(1, "b"), line(0, "a"));
+        let places = Places::read(&text).unwrap();
+        let (machine, names) = places.machine().unwrap();
+        assert_eq!((machine.nodes(), &names[..]), (&[0, 1][..], &["a".into(), "b".to_owned()][..]));
+        assert!(places.are(&[0, 1], &names, &places) && !places.are(&[1, 0], &names, &places));
+        assert!(!places.share_cores());
+        assert_eq!(Places::read(&line(0, "a")), None);
+        assert_eq!(Places::read(&format!("{}\n{}", line(0, "a"), line(1, "-x"))), None);
+        assert_eq!(Places::read(""), None);
+        assert_eq!((cpus("0-3,8,10-11").len(), cpus(" 5"), cpus("")), (7, vec![5], vec![]));
+    }
+}

@@ -1,0 +1,173 @@
+//! The start of the job: the launcher as a child that has all that this process has, and gets its signals.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::os::fd::AsFd;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::prctl;
+use nix::sys::signal::{SigSet, Signal, kill, killpg, raise};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::Pid;
+
+/// Signals that end a job, as a rule.
+const ENDING: [Signal; 4] = [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM];
+
+/// Others that users and batch systems send to jobs.
+const OTHERS: [Signal; 6] = [
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGALRM,
+    Signal::SIGXCPU,
+    Signal::SIGURG,
+    Signal::SIGPWR,
+];
+
+/// The time that a launcher has to end what it started only to look.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// The signals of this process, which wait until they are asked for.
+pub(super) struct Signals {
+    all: SigSet,
+}
+
+/// The end of a job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ended {
+    Code(u8),
+    Signal(i32),
+    /// With this exit code, after it was sent a signal.
+    Interrupted(u8),
+}
+
+/// All signals that are held back.
+fn held() -> SigSet {
+    let mut all: SigSet = ENDING.iter().chain(&OTHERS).copied().collect();
+    all.add(Signal::SIGCHLD);
+    all
+}
+
+/// A command that ends with this process, and gets all signals.
+fn under_this(words: &[OsString]) -> io::Result<Command> {
+    let mut command = Command::new(std::env::current_exe()?);
+    command.arg("under").arg(std::process::id().to_string()).arg("--").args(words);
+    Ok(command)
+}
+
+impl Signals {
+    /// Holds signals back from now on. Called before any thread is started, since threads inherit that.
+    pub(super) fn hold() -> io::Result<Self> {
+        let all = held();
+        all.thread_block()?;
+        Ok(Self { all })
+    }
+
+    /// Runs the job. What it was started by does not come back before it has ended.
+    pub(super) fn run(&self, words: &[OsString]) -> io::Result<Ended> {
+        let mut child = under_this(words)?.spawn()?;
+        let queue = SignalFd::with_flags(&self.all, SfdFlags::SFD_CLOEXEC)?;
+        let mut is_interrupted = false;
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(ended(status, is_interrupted));
+            }
+            let Some(signal) = queue.read_signal()? else { continue };
+            let number = signal.ssi_signo as i32;
+            // What a terminal sends goes to all in the foreground, the launcher too, and a second one makes launchers give up.
+            let is_terminals = signal.ssi_code == nix::libc::SI_KERNEL;
+            is_interrupted |= number != Signal::SIGCHLD as i32;
+            if number != Signal::SIGCHLD as i32 && !is_terminals {
+                let to = Pid::from_raw(child.id().cast_signed());
+                let _ = Signal::try_from(number).and_then(|signal| kill(to, signal));
+            }
+        }
+    }
+
+    /// Runs a command beside the job, without input, for at most this long; its output if it ends well. A signal that
+    /// would end the job ends this process.
+    pub(super) fn ask(&self, words: &[OsString], longest: Duration) -> io::Result<Option<String>> {
+        let mut output = tempfile::tempfile()?;
+        let mut command = under_this(words)?;
+        command.process_group(0);
+        let silent: File = output.try_clone()?;
+        command.stdin(Stdio::null()).stdout(silent).stderr(Stdio::null());
+        let mut child = command.spawn()?;
+        let mut ending: SigSet = ENDING.iter().copied().collect();
+        ending.add(Signal::SIGCHLD);
+        let queue = SignalFd::with_flags(&ending, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+        let end = Instant::now() + longest;
+        loop {
+            if let Some(status) = child.try_wait()? {
+                if !status.success() {
+                    return Ok(None);
+                }
+                let mut bytes = Vec::new();
+                output.rewind()?;
+                output.read_to_end(&mut bytes)?;
+                return Ok(Some(String::from_utf8_lossy(&bytes).into_owned()));
+            }
+            let left = end.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                stop(&mut child);
+                return Ok(None);
+            }
+            let left = left.min(Duration::from_millis(200)).as_millis() as u16;
+            let _ =
+                poll(&mut [PollFd::new(queue.as_fd(), PollFlags::POLLIN)], PollTimeout::from(left));
+            while let Ok(Some(signal)) = queue.read_signal() {
+                if signal.ssi_signo as i32 != Signal::SIGCHLD as i32 {
+                    stop(&mut child);
+                    end_by(signal.ssi_signo as i32);
+                }
+            }
+        }
+    }
+}
+
+/// Becomes the launcher, which gets SIGTERM if the process that started this one is killed.
+pub(crate) fn under(parent: u32, words: &[OsString]) -> io::Error {
+    let _ = prctl::set_pdeathsig(Signal::SIGTERM);
+    // A program inherits what is held back.
+    if let Err(error) = held().thread_unblock() {
+        return error.into();
+    }
+    if nix::unistd::getppid().as_raw().cast_unsigned() != parent {
+        return io::Error::other("the process that started it has ended");
+    }
+    Command::new(&words[0]).args(&words[1..]).exec()
+}
+
+/// Ends this process as a signal ends it.
+pub(super) fn end_by(number: i32) -> u8 {
+    if let Ok(signal) = Signal::try_from(number) {
+        let _ = raise(signal);
+        let mut own = SigSet::empty();
+        own.add(signal);
+        let _ = own.thread_unblock();
+    }
+    128u8.saturating_add(number.clamp(0, 127) as u8)
+}
+
+/// Ends a launcher that was started to look, with all that it started.
+fn stop(child: &mut Child) {
+    let group = Pid::from_raw(child.id().cast_signed());
+    let _ = killpg(group, Signal::SIGTERM);
+    let end = Instant::now() + GRACE;
+    while matches!(child.try_wait(), Ok(None)) && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let _ = killpg(group, Signal::SIGKILL);
+    let _ = child.wait();
+}
+
+fn ended(status: ExitStatus, is_interrupted: bool) -> Ended {
+    match (status.code(), status.signal()) {
+        (Some(code), _) if is_interrupted => Ended::Interrupted(code as u8),
+        (Some(code), _) => Ended::Code(code as u8),
+        (None, signal) => Ended::Signal(signal.unwrap_or_default()),
+    }
+}
