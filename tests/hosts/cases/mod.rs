@@ -9,6 +9,7 @@ pub(crate) mod hostile;
 mod install;
 mod intel;
 mod interleaved;
+mod jobs;
 mod killed;
 mod launchers;
 mod levels;
@@ -55,6 +56,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("intel") => intel::run(session),
         Some("interleaved") => interleaved::run(session),
         Some("interrupted") => files::interrupted(session),
+        Some("jobs") => jobs::run(session),
         Some("killed") => killed::run(session),
         Some("launchers") => launchers::run(session),
         Some("levels") => levels::run(session),

@@ -1,0 +1,219 @@
+//! `cartograph run`: a job is recorded, the next ones are placed on whatever nodes they get, and what cannot be placed runs
+//! as without it. Nodes are names of their own on this machine, for which one must be root.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use regex::Regex;
+use serde_json::Value;
+
+use super::Outcome;
+use super::exec::command;
+use crate::output::Verdict;
+use crate::session::{Session, word};
+use crate::testlist::top;
+
+const PROGRAM: &str = "c_tests/record/pairs.c";
+
+/// Starts what a launcher starts on a node as ssh would: options, the node, a command.
+const AGENT: &str = "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nnode=$1\nshift\n\
+    exec unshare --uts bash -c \"hostname $node; $*\"\n";
+
+struct Jobs<'a, 'b> {
+    session: &'a mut Session<'b>,
+    program: String,
+    agent: PathBuf,
+    store: PathBuf,
+}
+
+pub(super) fn run(mut session: Session<'_>) -> Outcome {
+    if !session.finish(Command::new("unshare").args(["--uts", "hostname", "n0"])) {
+        return Ok(Verdict::Ignored("no node can be made up here".into()));
+    }
+    session.preloaded.clear();
+    let program = session.compile("pairs", PROGRAM, &[]);
+    let agent = session.write("agent", AGENT);
+    let executable = fs::Permissions::from_mode(0o755);
+    fs::set_permissions(&agent, executable).map_err(|error| error.to_string())?;
+    let store = session.work("store");
+    let maps = session.host.name != "mpich";
+    let mut jobs = Jobs { session: &mut session, program: word(&program).to_owned(), agent, store };
+    jobs.learns(maps);
+    jobs.runs_as_it_is();
+    jobs.signals();
+    jobs.full()?;
+    session.verdict()
+}
+
+impl Jobs<'_, '_> {
+    /// The words of the launcher for four processes on nodes, up to the program.
+    fn launcher(&self, nodes: &str) -> Vec<String> {
+        let mut words = self.session.host.launcher().to_vec();
+        let number = words.pop().expect("the option with the number of processes");
+        let agent = word(&self.agent);
+        let options: &[&str] = match self.session.host.name.starts_with("mpich") {
+            true => &["-launcher", "ssh", "-launcher-exec", agent, "-hosts", nodes],
+            false => &[
+                "--mca",
+                "plm_rsh_agent",
+                agent,
+                "--mca",
+                "plm_rsh_no_tree_spawn",
+                "1",
+                "--host",
+                nodes,
+            ],
+        };
+        words.extend(options.iter().map(|word| (*word).to_owned()));
+        words.extend([number, "4".to_owned()]);
+        words
+    }
+
+    /// `cartograph run` with this launcher and the program with arguments.
+    fn job(&self, nodes: &str, arguments: &[&str]) -> Command {
+        let mut job = Command::new("timeout");
+        job.args(["-k", "5", "120"]).arg(command()).arg("run").args(self.launcher(nodes));
+        job.arg(&self.program).args(arguments).current_dir(top());
+        job.envs(self.session.host.settings()).env("CARTOGRAPH_STORE", &self.store);
+        job
+    }
+
+    fn runs(&mut self, nodes: &str, arguments: &[&str]) -> bool {
+        let mut job = self.job(nodes, arguments);
+        self.session.finish(&mut job)
+    }
+
+    /// True if stderr has one line of ours, with these words.
+    fn told(&self, pattern: &str) -> bool {
+        let pattern = Regex::new(&format!("(?m)^cartograph: .*{pattern}")).expect("it is right");
+        self.session.said("^cartograph: ") == 1 && pattern.is_match(&self.session.err)
+    }
+
+    fn learns(&mut self, maps: bool) {
+        let ran = self.runs("a:2,b:2", &[]);
+        // What replay makes of it depends on the load of this machine.
+        let recorded = self.told("recorded .*/pairs on 4 ranks; the next run will (use|try) ");
+        let same = self.session.out == "4 apart\n";
+        self.session.check("the first job is recorded", ran && recorded && same);
+        let ran = self.runs("c:2,d:2", &[]);
+        if !maps {
+            let told = self.told("no option -rankmap.*; the job ran unchanged");
+            let same = self.session.out == "4 apart\n";
+            self.session.check("a launcher that cannot place ranks", ran && told && same);
+            return;
+        }
+        let placed = self.told("the default order so far \\(1 and 1 runs\\)");
+        let same = self.session.out == "0 apart\n";
+        self.session.check("the second is placed, on other nodes", ran && placed && same);
+        let ran = self.runs("c:2,d:2", &["0", "input"]);
+        let same = self.session.out == "0 apart\nnothing\n";
+        self.session.check("and the third", ran && same && self.told("\\(2 and 1 runs\\)"));
+        let mut known = Command::new(command());
+        known.args(["known", "--json", "--store"]).arg(&self.store);
+        let ran = self.session.finish(&mut known);
+        let known: Value = serde_json::from_str(&self.session.out).unwrap_or_default();
+        let program = &known["programs"][0];
+        let right = program["program"] == "pairs"
+            && (&program["ranks"], &program["runs"]) == (&Value::from(4), &Value::from(3))
+            && program["best"]["gain"].as_f64().is_some_and(|gain| gain > 1.2);
+        self.session.check("what is known of it", ran && right);
+        // Where the job ends it takes nothing along: neither its recording nor its rank file.
+        let left = fs::read_dir(self.store.join("jobs")).map_or(0, Iterator::count);
+        self.session.check("nothing is left behind", left == 0);
+    }
+
+    /// Jobs that fail, have input, or that nothing can be done for.
+    fn runs_as_it_is(&mut self) {
+        self.runs("a:2,b:2", &["3"]);
+        let told = self.session.err.contains("exit code 3: nothing is learned")
+            || self.session.err.contains("the job ran unchanged");
+        self.session.check("an exit code is passed on", self.session.code == 3 && told);
+        let mut shell = Command::new("sh");
+        let job = self.job("a:2,b:2", &["0", "input"]);
+        shell.args(["-c", "echo hello | \"$0\" \"$@\"; echo end"]);
+        shell.arg(job.get_program()).args(job.get_args()).current_dir(top());
+        shell.envs(job.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let ran = self.session.finish(&mut shell);
+        let passed = self.session.out.ends_with("apart\nhello\nend\n");
+        self.session.check("standard input is passed on", ran && passed);
+        let mut several = self.job("a:2,b:2", &[]);
+        several.args([":", "-n", "2"]).arg(&self.program);
+        let ran = self.session.finish(&mut several);
+        let told = self.told("several programs.*; the job ran unchanged");
+        self.session.check("several programs", ran && told && self.session.out.contains("apart"));
+        let mut one = self.job("a:2,b:2", &[]);
+        let words: Vec<_> = one.get_args().map(ToOwned::to_owned).collect();
+        one = Command::new("timeout");
+        let words =
+            words.iter().map(|word| if word == "4" { "1".as_ref() } else { word.as_os_str() });
+        one.args(words).current_dir(top()).env("CARTOGRAPH_STORE", &self.store);
+        let ran = self.session.finish(&mut one);
+        self.session.check("one process", ran && self.told("one process"));
+        for store in ["/proc/nowhere", "/dev/null"] {
+            let ran = {
+                let mut job = self.job("a:2,b:2", &[]);
+                self.session.finish(job.env("CARTOGRAPH_STORE", store))
+            };
+            let told = self.told("; the job ran unchanged") && self.session.out == "4 apart\n";
+            self.session.check(&format!("a store that cannot be: {store}"), ran && told);
+        }
+    }
+
+    /// A job that is told to end ends, soon.
+    fn signals(&mut self) {
+        let mut job = self.job("a:2,b:2", &["0", "wait"]);
+        let words: Vec<_> = job.get_args().skip(3).map(ToOwned::to_owned).collect();
+        let started = Command::new(&words[0])
+            .args(&words[1..])
+            .envs(job.get_envs().filter_map(|(name, value)| Some((name, value?))))
+            .current_dir(top())
+            // Launchers may signal their whole group.
+            .process_group(0)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        job = Command::new("kill");
+        let Ok(mut child) = started else {
+            self.session.check("a job starts", false);
+            return;
+        };
+        thread::sleep(Duration::from_secs(15));
+        let ran = self.session.finish(job.arg("-TERM").arg(child.id().to_string()));
+        let start = Instant::now();
+        let mut ended = None;
+        while ended.is_none() && start.elapsed() < Duration::from_secs(30) {
+            thread::sleep(Duration::from_millis(100));
+            ended = child.try_wait().ok().flatten();
+        }
+        let _ = child.kill();
+        let failed = ended.is_some_and(|status| !status.success());
+        self.session.check("SIGTERM ends the job", ran && failed);
+    }
+
+    /// A disk that is full costs what would be learned, and nothing else.
+    fn full(&mut self) -> Result<(), String> {
+        let place = self.session.work("full");
+        fs::create_dir(&place).map_err(|error| error.to_string())?;
+        let script = "mount -t tmpfs -o size=40k,mode=700 none \"$0\" || exit 99
+            head -c 40000 /dev/zero >\"$0/filler\" 2>/dev/null; \"$@\"; code=$?
+            ls \"$0\" | grep -c json >&2; exit $code";
+        let mut job = self.job("a:2,b:2", &[]);
+        job.env("CARTOGRAPH_STORE", &place);
+        let mut shell = Command::new("unshare");
+        shell.args(["--mount", "sh", "-c", script]).arg(&place).arg(job.get_program());
+        shell.args(job.get_args()).current_dir(top());
+        shell.envs(job.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let ran = self.session.finish(&mut shell);
+        if self.session.code != 99 {
+            let same = self.session.out == "4 apart\n" && self.session.said("^0$") == 1;
+            self.session.check("a full disk", ran && same);
+        }
+        Ok(())
+    }
+}
