@@ -61,10 +61,10 @@ all: tool preload
 help:
 	@sed -n 's/^## //p' Makefile
 
-## make demo                        a Poisson solver in C and in Fortran, without and with Cartograph
+## make demo                        a Poisson solver in C and in Fortran, without and with Cartograph; with HOST=openmpi also jobs that learn
 demo:
 	@scripts/setup.sh $(or $(HOST),mpich)
-	@$(MAKE) -s --no-print-directory lib tool HOST=$(or $(HOST),mpich)
+	@$(MAKE) -s --no-print-directory lib tool preload HOST=$(or $(HOST),mpich)
 	@scripts/demo.sh $(or $(HOST),mpich)
 
 ## make test [HOST=]                everything, on all hosts or on one
