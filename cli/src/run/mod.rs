@@ -210,9 +210,6 @@ fn lesson(arguments: &Arguments, line: &Line, signals: &Signals) -> Result<(Line
     let entries = store.entries(&key);
     let mut lesson = Lesson { store, key, directory, arm: None, nodes: None, reason: Reason::Best };
     let words = line.words();
-    if entries.is_empty() {
-        return Ok((line.clone(), lesson));
-    }
     // What `cartograph where` prints would be in the job's own output.
     let writes = |word: &OsString| {
         let word = word.to_string_lossy();
@@ -223,6 +220,7 @@ fn lesson(arguments: &Arguments, line: &Line, signals: &Signals) -> Result<(Line
         return Err(as_it_is("the launcher writes the output into files"));
     }
     let mut allocation = Allocation::read(&lesson.store, &words);
+    // Also for the first job: where the nodes do not have this command, the job must not be started by it.
     if allocation.own.is_none() {
         allocation.own = Places::ask(signals, &words);
         allocation.keep(&lesson.store, &words);
