@@ -24,7 +24,6 @@ pub mod learn;
 pub mod machine;
 pub mod mapping;
 pub mod metis;
-#[cfg(feature = "cli")]
 pub mod profile;
 #[cfg(feature = "cli")]
 pub mod replay;

@@ -12,6 +12,8 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use cartograph_core::profile::Profile;
+
 use output::Output;
 
 use super::attributes::key::{Key, no_copy};
@@ -24,7 +26,6 @@ use crate::engine::assign_ranks::Placement;
 use crate::engine::create::Created;
 use crate::engine::decision::ReorderOutcome;
 use crate::machine::Machine;
-use crate::profile::Profile;
 use crate::report::{
     Job, Launch, Origin, Reason, Record, ReorderOrigin, Report, foreign_launcher, launched,
     missed_gain, short_periodic_sides,
