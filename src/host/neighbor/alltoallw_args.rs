@@ -6,15 +6,19 @@ use std::ffi::c_int;
 use std::mem;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
+use super::blocks::{Block, Regular};
+use super::ends::Ends;
 use super::types::{Described, Temporary};
-use super::{Block, Neighborhood, Regular};
 use crate::host::Result;
-use crate::host::attributes::lifetime;
+use crate::host::attributes::{TopologyAttribute, lifetime};
 use crate::host::sys::{self, MPI_Datatype};
 use crate::topology::{Direction, neighbors::Peer};
 
 /// The blocks of a collective.
 pub(super) struct BlockList<'a> {
+    /// The topology, and the calling process in it.
+    pub(super) attached: &'a TopologyAttribute,
+    pub(super) ends: &'a Ends,
     pub(super) send: &'a dyn Fn(usize) -> Block,
     pub(super) receive: &'a dyn Fn(usize) -> Block,
     /// The blocks of both sides, where both are regular.
@@ -25,9 +29,9 @@ pub(super) struct BlockList<'a> {
 
 impl BlockList<'_> {
     /// The blocks that are sent, and those that are received.
-    fn blocks(&self, of: &Neighborhood<'_>) -> impl Iterator<Item = Block> {
-        let sends = of.ends.of(Direction::Send, self.with_own).iter();
-        let receives = of.ends.of(Direction::Receive, self.with_own).iter();
+    fn blocks(&self) -> impl Iterator<Item = Block> {
+        let sends = self.ends.of(Direction::Send, self.with_own).iter();
+        let receives = self.ends.of(Direction::Receive, self.with_own).iter();
         sends
             .map(|end| (self.send)(end.number))
             .chain(receives.map(|end| (self.receive)(end.number)))
@@ -74,13 +78,14 @@ pub(super) struct Table {
 }
 
 impl AlltoallwArgs {
-    fn new(of: &Neighborhood<'_>, layout: &BlockList<'_>, hold: bool) -> Result<Self> {
+    fn new(layout: &BlockList<'_>, hold: bool) -> Result<Self> {
+        let BlockList { attached, ends, .. } = layout;
         let mut temporary = Temporary::default();
-        let size = of.attached.size() as usize;
+        let size = attached.size() as usize;
         let mut table = |direction, block| -> Result<Table> {
             let mut table = Table::empty(size);
-            let peers = of.attached.topology.peers(of.ends.rank, direction);
-            for peer in peers.iter().filter(|peer| layout.with_own || peer.rank != of.ends.rank) {
+            let peers = attached.topology.peers(ends.rank, direction);
+            for peer in peers.iter().filter(|peer| layout.with_own || peer.rank != ends.rank) {
                 let described = describe(&mut temporary, peer, block)?;
                 table.set(peer.rank as usize, described, &mut temporary)?;
             }
@@ -89,8 +94,8 @@ impl AlltoallwArgs {
         let mut send = table(Direction::Send, layout.send)?;
         let mut receive = table(Direction::Receive, layout.receive)?;
         let known = match layout.regular {
-            Some(regular) => MadeFor::Regular(of.ends.count(layout.with_own), regular),
-            None => MadeFor::Each(layout.blocks(of).collect()),
+            Some(regular) => MadeFor::Regular(ends.count(layout.with_own), regular),
+            None => MadeFor::Each(layout.blocks().collect()),
         };
         let given_derived = known.has_derived();
         let derived = given_derived || !temporary.is_empty();
@@ -200,29 +205,23 @@ const MOST: usize = 8;
 const MOST_ENTRIES: usize = 1 << 16;
 
 impl ArgsCache {
-    /// The kept arguments of a collective with regular blocks on both sides, with or without blocks of the process to
-    /// itself. With `hold`, their datatypes live as long as they do.
+    /// The kept arguments of a collective with `count` blocks on both sides together, each side regular. With `hold`,
+    /// their datatypes live as long as they do.
     pub(super) fn known(
         &self,
-        of: &Neighborhood<'_>,
+        count: usize,
         regular: [Regular; 2],
-        with_own: bool,
         hold: bool,
     ) -> Option<Arc<AlltoallwArgs>> {
-        let sought = MadeFor::Regular(of.ends.count(with_own), regular);
+        let sought = MadeFor::Regular(count, regular);
         self.find(hold, |known| *known == sought)
     }
 
     /// New arguments for a collective that has [none](Self::known) kept. With `hold`, their datatypes live as long as
     /// they do.
-    pub(super) fn get(
-        &self,
-        of: &Neighborhood<'_>,
-        layout: &BlockList<'_>,
-        hold: bool,
-    ) -> Result<Arc<AlltoallwArgs>> {
+    pub(super) fn get(&self, layout: &BlockList<'_>, hold: bool) -> Result<Arc<AlltoallwArgs>> {
         let alike = |known: &MadeFor| match known {
-            MadeFor::Each(blocks) => blocks.iter().copied().eq(layout.blocks(of)),
+            MadeFor::Each(blocks) => blocks.iter().copied().eq(layout.blocks()),
             MadeFor::Regular(..) => false,
         };
         if layout.regular.is_none()
@@ -230,7 +229,7 @@ impl ArgsCache {
         {
             return Ok(plan);
         }
-        let plan = Arc::new(AlltoallwArgs::new(of, layout, hold)?);
+        let plan = Arc::new(AlltoallwArgs::new(layout, hold)?);
         if plan.lasts {
             self.put(&plan);
         }

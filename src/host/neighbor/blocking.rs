@@ -3,11 +3,13 @@
 
 use std::ffi::{c_int, c_void};
 
-use super::combine::Combined;
+use super::blocks::{Block, Operation, Side};
+use super::cache::Neighborhood;
+use super::combined::Combined;
 use super::ends::End;
+use super::self_copy;
 use super::types::{Described, Temporary};
-use super::waitall::{give_up, wait, wait_all};
-use super::{Block, Neighborhood, Operation, Side, Start, self_copy};
+use super::waitall::{give_up, wait_all};
 use crate::engine::combine::Combine;
 use crate::host::attributes::private::Private;
 use crate::host::errors::quiet;
@@ -21,13 +23,11 @@ const FEW: usize = 64;
 /// Carries out a blocking neighborhood collective (MPI 4.1, 8.6): receives and sends all blocks. Collective.
 pub(super) fn exchange(
     of: &Neighborhood<'_>,
+    private: &Private,
     operation: Operation,
     send: &Side<impl Fn(usize) -> Block>,
     receive: &Side<impl Fn(usize) -> Block>,
 ) -> Result {
-    let Some(private) = of.attached.private(of.comm) else {
-        return wait(&mut of.start(send, receive, Start::Now)?);
-    };
     if of.attached.is_spoilt() {
         return Err(Error::Spoilt);
     }

@@ -6,7 +6,7 @@
 
 use std::sync::OnceLock;
 
-use super::{Operation, Run, Start};
+use super::blocks::{Operation, Run, Start};
 use crate::host::process::backtrace;
 use crate::host::settings::Settings;
 use crate::host::sys;

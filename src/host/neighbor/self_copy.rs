@@ -2,8 +2,9 @@
 //! there hosts copy what they would pack into messages on others. Blocks that lie one after the
 //! other at both ends are moved as one; no other process has to agree to that.
 
+use super::blocks::{Block, Side};
+use super::cache::Neighborhood;
 use super::types::{Described, Temporary};
-use super::{Block, Neighborhood, Side};
 use crate::host::errors::quiet;
 use crate::host::sys;
 use crate::host::{HostComm, Result};

@@ -2,8 +2,9 @@
 //! more elements than an int can count.
 
 use std::ffi::{c_int, c_void};
+use std::ptr;
 
-use super::{Block, extent};
+use super::blocks::{Block, Side, extent};
 use crate::host::sys::{self, MPI_Datatype};
 use crate::host::{Error, Result, errors::check};
 
@@ -50,6 +51,16 @@ impl Described {
         };
         *measured = Some((self.datatype, extent));
         Ok(self.offset + self.count as isize * extent == next.offset)
+    }
+}
+
+impl<F: Fn(usize) -> Block> Side<F> {
+    /// The address of a block, for a function that takes no displacements.
+    #[inline]
+    pub(super) fn address(&self, block: &Described) -> *mut c_void {
+        let (base, distance) = self.base(1);
+        let address = base.wrapping_byte_offset(distance + block.offset);
+        if block.is_nowhere(address) { ptr::null_mut() } else { address }
     }
 }
 

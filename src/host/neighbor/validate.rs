@@ -5,8 +5,9 @@ use std::ffi::{c_int, c_void};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::blocks::{Block, Side};
+use super::cache::Neighborhood;
 use super::types::LOWEST;
-use super::{Block, Neighborhood, Side};
 use crate::host::Result;
 use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Datatype};

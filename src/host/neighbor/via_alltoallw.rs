@@ -10,15 +10,17 @@
 //! It is the host's `Ialltoallw` or `Alltoallw_init`, with nothing for strangers: O(P) in time and
 //! memory, whatever the degree. Where it is not by this is [`route`]'s to say.
 
-use std::ffi::c_void;
 use std::ptr;
 use std::sync::Arc;
 
 use super::alltoallw_args::{AlltoallwArgs, BlockList};
 use super::argument_lifetime::ArgumentGuard;
-use super::{Block, Neighborhood, Side, Start, both_regular, persistent, self_copy, waitall};
+use super::blocks::{Block, Side, Start, both_regular};
+use super::cache::Neighborhood;
+use super::call::Call;
+use super::{persistent, self_copy, waitall};
 use crate::host::errors::{check, quiet};
-use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
+use crate::host::sys::{self, MPI_Datatype, MPI_Request};
 use crate::host::{Error, HostComm, Result};
 
 /// Makes the request of a collective. Collective; waits for no other process.
@@ -69,31 +71,33 @@ fn all_to_all(
         (send.base(1), receive.base(2));
     let plans = &of.cache.args;
     let regular = both_regular((send, send_distance), (receive, receive_distance));
-    let known = regular.and_then(|regular| plans.known(of, regular, with_own, lasting));
+    let known = regular.and_then(|regular| plans.known(of.ends.count(with_own), regular, lasting));
     let plan = match known {
         Some(plan) => plan,
         None => {
             let sent = |number| (send.block)(number).moved(send_distance);
             let received = |number| (receive.block)(number).moved(receive_distance);
-            let layout = BlockList { send: &sent, receive: &received, regular, with_own };
-            plans.get(of, &layout, lasting)?
+            let (attached, ends) = (of.attached, of.ends);
+            let (send, receive) = (&sent, &received);
+            let layout = BlockList { attached, ends, send, receive, regular, with_own };
+            plans.get(&layout, lasting)?
         }
     };
-    let call = AlltoallwCall { comm: of.comm, send: send_base, receive: receive_base, start };
+    let call = Call { comm: of.comm, send: send_base, receive: receive_base, start };
     let datatypes = [&plan.send.datatypes[..], &plan.receive.datatypes];
     if lasting {
-        let request = call.make(&plan, datatypes)?;
+        let request = make(&call, &plan, datatypes)?;
         persistent::keep(request, plan);
         return Ok(request);
     }
     if !plan.derived || host_keeps {
-        return call.make(&plan, datatypes);
+        return make(&call, &plan, datatypes);
     }
     // Entries past the last process are never derived types.
     let last = of.attached.size() as usize - 1;
     let datatypes = datatypes.map(<[MPI_Datatype]>::to_vec);
     let kept = ArgumentGuard::new(of.comm, datatypes, last, Arc::clone(&plan) as _)?;
-    let made = call.make(&plan, kept.datatypes());
+    let made = make(&call, &plan, kept.datatypes());
     kept.release();
     made
 }
@@ -122,46 +126,22 @@ fn complete(self_comm: &HostComm) -> Result<MPI_Request> {
     Ok(*receiving)
 }
 
-/// The arguments that change from call to call.
-struct AlltoallwCall {
-    comm: MPI_Comm,
-    send: *mut c_void,
-    receive: *mut c_void,
-    start: Start,
-}
-
-impl AlltoallwCall {
-    fn make(&self, plan: &AlltoallwArgs, datatypes: [&[MPI_Datatype]; 2]) -> Result<MPI_Request> {
-        // SAFETY: a constant of the host.
-        let mut request = unsafe { sys::cg_request_null };
-        macro_rules! call {
-            ($function:path $(, $info:expr)?) => {
-                // SAFETY: arrays with an entry for each process; the program vouches for its buffers.
-                unsafe {
-                    $function(
-                        self.send,
-                        plan.send.counts.as_ptr(),
-                        plan.send.displs.as_ptr(),
-                        datatypes[0].as_ptr(),
-                        self.receive,
-                        plan.receive.counts.as_ptr(),
-                        plan.receive.displs.as_ptr(),
-                        datatypes[1].as_ptr(),
-                        self.comm,
-                        $($info,)?
-                        &raw mut request,
-                    )
-                }
-            };
+fn make(call: &Call, plan: &AlltoallwArgs, types: [&[MPI_Datatype]; 2]) -> Result<MPI_Request> {
+    // SAFETY: a constant of the host.
+    let mut request = unsafe { sys::cg_request_null };
+    let (code, needed) = match call.start {
+        Start::Now => {
+            let code = call!(sys::cg_ialltoallw, [], call, plan, types, [], request);
+            (code, "MPI_Ialltoallw")
         }
-        let (code, needed) = match self.start {
-            Start::Now => (call!(sys::cg_ialltoallw), "MPI_Ialltoallw"),
-            Start::Later(info) => (call!(sys::cg_alltoallw_init, info), "MPI_Alltoallw_init"),
-        };
-        if code == sys::CG_ABSENT {
-            return Err(Error::Absent(needed));
+        Start::Later(info) => {
+            let code = call!(sys::cg_alltoallw_init, [], call, plan, types, [info], request);
+            (code, "MPI_Alltoallw_init")
         }
-        check(code)?;
-        Ok(request)
+    };
+    if code == sys::CG_ABSENT {
+        return Err(Error::Absent(needed));
     }
+    check(code)?;
+    Ok(request)
 }

@@ -8,28 +8,22 @@
 //! All processes must do so or none, which is agreed on where the communicator is made. Each looks whether its
 //! host has the functions and whether they are right.
 
-use std::ffi::{c_int, c_void};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::ffi::c_int;
+use std::sync::{Arc, OnceLock};
 use std::{iter, mem};
 
 use super::argument_lifetime::ArgumentGuard;
-use super::ends::{End, Ends};
-use super::types::{Described, Temporary};
-use super::{Block, Neighborhood, Regular, Side, Start, both_regular, persistent};
+use super::blocks::{Block, Side, Start, both_regular};
+use super::cache::Neighborhood;
+use super::call::Call;
+use super::ends::Ends;
+use super::neighbor_args::{Arguments, proc_null_edges};
+use super::persistent;
 use crate::host::comm::HostComm;
 use crate::host::errors::check;
-use crate::host::sys::{self, MPI_Aint, MPI_Comm, MPI_Datatype, MPI_Request, cg_graph_count};
+use crate::host::sys::{self, MPI_Comm, MPI_Datatype, MPI_Request};
 use crate::host::{Error, Result};
 use crate::topology::{Direction, Topology};
-
-/// The number of edges to `MPI_PROC_NULL` that come before the `degree` edges of a process. [`ArgumentGuard`] needs one
-/// edge.
-fn proc_null_edges(degree: usize) -> usize {
-    (sys::CG_PROC_NULL_EDGES as usize).max(usize::from(sys::CG_KEEPS_ARRAYS != 0 && degree == 0))
-}
-
-/// True if a block may have no more elements than an int can count.
-const COUNTS_ARE_INTS: bool = size_of::<cg_graph_count>() == size_of::<c_int>();
 
 /// The functions of the host.
 struct HostFunctions(sys::cg_graph_functions);
@@ -109,115 +103,6 @@ pub(super) fn is_known(comm: MPI_Comm) -> bool {
         .is_some_and(|host| unsafe { sys::cg_has_graph(&raw const host.0, comm) } != 0)
 }
 
-/// The arguments of one side, an entry an edge of the host's.
-#[derive(Default)]
-struct Arrays {
-    counts: Vec<cg_graph_count>,
-    displs: Vec<MPI_Aint>,
-    datatypes: Vec<MPI_Datatype>,
-}
-
-impl Arrays {
-    /// Room for some entries.
-    fn clear(&mut self, room: usize) {
-        self.counts.clear();
-        self.displs.clear();
-        self.datatypes.clear();
-        self.counts.reserve(room);
-        self.displs.reserve(room);
-        self.datatypes.reserve(room);
-    }
-
-    /// Entries for the edges to `MPI_PROC_NULL`, and for those of the process.
-    fn fill(
-        &mut self,
-        (null_edges, ends): (usize, &[End]),
-        block: impl Fn(usize) -> Block,
-        temporary: &mut Temporary,
-    ) -> Result {
-        // SAFETY: a constant of the host.
-        let byte = unsafe { sys::cg_byte };
-        self.clear(null_edges + ends.len());
-        for byte in iter::repeat_n(byte, null_edges) {
-            self.push(0, 0, byte);
-        }
-        for end in ends {
-            let mut block = block(end.number);
-            // A null buffer with MPI_DATATYPE_NULL is allowed for zero blocks.
-            if block.count == 0 {
-                block = Block { offset: 0, datatype: byte, ..block };
-            }
-            if COUNTS_ARE_INTS {
-                let Described { offset, count, datatype } = temporary.describe(block)?;
-                self.push(cg_graph_count::from(count), offset, datatype);
-            } else {
-                self.push(block.count as cg_graph_count, block.offset, block.datatype);
-            }
-        }
-        Ok(())
-    }
-
-    fn push(&mut self, count: cg_graph_count, offset: isize, datatype: MPI_Datatype) {
-        self.counts.push(count);
-        self.displs.push(offset as MPI_Aint);
-        self.datatypes.push(datatype);
-    }
-
-    /// Returns whether some datatype is not a named one.
-    fn any_derived(&self) -> bool {
-        let mut runs = self.datatypes.chunk_by(|one, other| one == other);
-        // SAFETY: asks the host about datatypes of the program, or of ours.
-        runs.any(|run| unsafe { sys::cg_type_is_derived(run[0]) } != 0)
-    }
-
-    /// Takes copies of the datatypes that are not named ones.
-    fn hold(&mut self, temporary: &mut Temporary) -> Result {
-        for (datatype, count) in self.datatypes.iter_mut().zip(&self.counts) {
-            // SAFETY: asks the host about a datatype of the program, or of ours.
-            if *count != 0 && unsafe { sys::cg_type_is_derived(*datatype) } != 0 {
-                *datatype = temporary.copy(*datatype)?;
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The arguments of a communicator's last call, for the next: as they are if that is alike, or to be filled again.
-#[derive(Default)]
-pub(super) struct ArgumentPool(Mutex<Option<Box<Arguments>>>);
-
-impl ArgumentPool {
-    fn take(&self) -> Box<Arguments> {
-        self.0.try_lock().ok().and_then(|mut arguments| arguments.take()).unwrap_or_default()
-    }
-
-    /// The host is done with them.
-    fn put(&self, arguments: Box<Arguments>) {
-        // Datatypes that were made for one call end with it.
-        if arguments.temporary.is_empty()
-            && let Ok(mut spare) = self.0.try_lock()
-        {
-            *spare = Some(arguments);
-        }
-    }
-}
-
-/// The arguments of both sides.
-#[derive(Default)]
-struct Arguments {
-    send: Arrays,
-    receive: Arrays,
-    /// The blocks, where both sides are regular.
-    regular: Option<[Regular; 2]>,
-    /// The datatypes in them that were made for them.
-    temporary: Temporary,
-}
-
-// SAFETY: the host's handles, which any thread of the process may use under MPI's rules.
-unsafe impl Send for Arguments {}
-// SAFETY: as above; nothing in it changes.
-unsafe impl Sync for Arguments {}
-
 /// Makes the request of a collective on a communicator to which the host [knows](is_known) the neighbors.
 /// Collective; waits for no other process.
 pub(super) fn start(
@@ -234,24 +119,24 @@ pub(super) fn start(
     let known = regular.is_some() && arguments.regular == regular;
     if !known {
         arguments.fill(
-            of,
+            of.ends,
             |number| (send.block)(number).moved(send_distance),
             |number| (receive.block)(number).moved(receive_distance),
         )?;
         arguments.regular = regular;
     }
-    let call = NeighborCall { host, comm: of.comm, send: send_base, receive: receive_base, start };
+    let call = Call { comm: of.comm, send: send_base, receive: receive_base, start };
     // SAFETY: asks the host which it is.
     let host_keeps = unsafe { sys::cg_requests_keep_datatypes() } != 0;
     if !host_keeps && matches!(start, Start::Later(_)) {
         arguments.hold()?;
-        let request = call.make(&arguments, arguments.datatypes())?;
+        let request = make(host, &call, &arguments, arguments.datatypes())?;
         persistent::keep(request, Arc::<Arguments>::from(arguments));
         return Ok(request);
     }
     // Arguments with derived datatypes are not put back where the host does not keep these.
     if host_keeps || known || !arguments.any_derived() {
-        let made = call.make(&arguments, arguments.datatypes());
+        let made = make(host, &call, &arguments, arguments.datatypes());
         of.cache.pool.put(arguments);
         return made;
     }
@@ -259,82 +144,27 @@ pub(super) fn start(
     let arguments = Arc::<Arguments>::from(arguments);
     let last = datatypes[1].len().saturating_sub(1);
     let kept = ArgumentGuard::new(of.comm, datatypes, last, Arc::clone(&arguments) as Arc<_>)?;
-    let made = call.make(&arguments, kept.datatypes());
+    let made = make(host, &call, &arguments, kept.datatypes());
     kept.release();
     made
 }
 
-impl Arguments {
-    fn fill(
-        &mut self,
-        of: &Neighborhood<'_>,
-        send: impl Fn(usize) -> Block,
-        receive: impl Fn(usize) -> Block,
-    ) -> Result {
-        let edges = |direction| {
-            let ends = of.ends.of(direction, true);
-            (proc_null_edges(ends.len()), ends)
-        };
-        let temporary = &mut self.temporary;
-        self.send.fill(edges(Direction::Send), send, temporary)?;
-        self.receive.fill(edges(Direction::Receive), receive, temporary)
-    }
-
-    /// Takes copies of the datatypes that are not named ones.
-    fn hold(&mut self) -> Result {
-        self.send.hold(&mut self.temporary)?;
-        self.receive.hold(&mut self.temporary)
-    }
-
-    /// Returns whether some datatype is not a named one.
-    fn any_derived(&self) -> bool {
-        self.send.any_derived() || self.receive.any_derived()
-    }
-
-    /// The datatypes of the sends and of the receives.
-    fn datatypes(&self) -> [&[MPI_Datatype]; 2] {
-        [&self.send.datatypes, &self.receive.datatypes]
-    }
-}
-
-/// The arguments that change from call to call.
-struct NeighborCall {
-    host: &'static HostFunctions,
-    comm: MPI_Comm,
-    send: *mut c_void,
-    receive: *mut c_void,
-    start: Start,
-}
-
-impl NeighborCall {
-    fn make(&self, arguments: &Arguments, datatypes: [&[MPI_Datatype]; 2]) -> Result<MPI_Request> {
-        // SAFETY: a constant of the host.
-        let mut request = unsafe { sys::cg_request_null };
-        macro_rules! call {
-            ($function:path $(, $info:expr)?) => {
-                // SAFETY: arrays with an entry for each neighbor; the program vouches for its buffers.
-                unsafe {
-                    $function(
-                        &raw const self.host.0,
-                        self.send,
-                        arguments.send.counts.as_ptr(),
-                        arguments.send.displs.as_ptr(),
-                        datatypes[0].as_ptr(),
-                        self.receive,
-                        arguments.receive.counts.as_ptr(),
-                        arguments.receive.displs.as_ptr(),
-                        datatypes[1].as_ptr(),
-                        self.comm,
-                        $($info,)?
-                        &raw mut request,
-                    )
-                }
-            };
+fn make(
+    host: &HostFunctions,
+    call: &Call,
+    arguments: &Arguments,
+    types: [&[MPI_Datatype]; 2],
+) -> Result<MPI_Request> {
+    let host = &raw const host.0;
+    // SAFETY: a constant of the host.
+    let mut request = unsafe { sys::cg_request_null };
+    check(match call.start {
+        Start::Now => {
+            call!(sys::cg_ineighbor_alltoallw, [host], call, arguments, types, [], request)
         }
-        check(match self.start {
-            Start::Now => call!(sys::cg_ineighbor_alltoallw),
-            Start::Later(info) => call!(sys::cg_neighbor_alltoallw_init, info),
-        })?;
-        Ok(request)
-    }
+        Start::Later(info) => {
+            call!(sys::cg_neighbor_alltoallw_init, [host], call, arguments, types, [info], request)
+        }
+    })?;
+    Ok(request)
 }

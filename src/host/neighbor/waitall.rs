@@ -3,7 +3,7 @@
 use std::ffi::c_int;
 use std::ops::Range;
 
-use super::Block;
+use super::blocks::Block;
 use super::types::{Described, Temporary};
 use crate::host::errors::{check, quiet};
 use crate::host::sys::{self, MPI_Request};

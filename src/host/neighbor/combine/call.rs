@@ -3,11 +3,13 @@
 use std::ops::Range;
 use std::ptr;
 
-use super::{Blocks, BufferLayout, Buffers, LENGTH, Part};
 use crate::engine::combine::{Message, OwnPart, Stage};
 use crate::host::errors::quiet;
+use crate::host::neighbor::blocks::{Block, Side};
+use crate::host::neighbor::cache::Neighborhood;
+use crate::host::neighbor::combined::{BufferLayout, Buffers, LENGTH, Part};
+use crate::host::neighbor::self_copy;
 use crate::host::neighbor::types::{Sizes, Temporary};
-use crate::host::neighbor::{Neighborhood, self_copy};
 use crate::host::sys;
 use crate::host::{Error, HostComm, Result};
 use crate::topology::Direction;
@@ -17,6 +19,9 @@ const TAG: i32 = 32767;
 
 /// The tag of a part that a process moves into a block that is not of its size, as a message to itself.
 const OWN_TAG: i32 = TAG - 1;
+
+/// Blocks of one side. One type for all operations, so that the code here is compiled once.
+pub(super) type Blocks<'a> = Side<&'a dyn Fn(usize) -> Block>;
 
 /// A collective in progress.
 pub(super) struct CombinedCall<'a> {

@@ -11,57 +11,17 @@ mod call;
 use std::mem;
 use std::sync::{Mutex, PoisonError};
 
-use self::call::CombinedCall;
+use self::call::{Blocks, CombinedCall};
+use super::blocks::Operation;
+use super::cache::Neighborhood;
+use super::combined::{BufferLayout, Combined, Part};
 use super::ends::End as HostEnd;
 use super::types::Sizes;
-use super::waitall::Requests;
-use super::{Block, Neighborhood, Operation, Side};
 use crate::engine::Comm;
-use crate::engine::combine::{Endpoint, Message, Payload, Schedule, Schedules, agree};
+use crate::engine::combine::{Endpoint, Payload, Schedules, agree};
 use crate::host::sys;
 use crate::host::{Error, HostComm, Result, machine};
 use crate::topology::Direction;
-
-/// Blocks of one side. One type for all operations, so that the code here is compiled once.
-type Blocks<'a> = Side<&'a dyn Fn(usize) -> Block>;
-
-/// The data of a communicator whose blocks are combined.
-pub(super) struct Combined {
-    each: BufferLayout,
-    same: BufferLayout,
-    /// The buffers of a call, kept for the next. A call takes it while it runs.
-    buffers: Mutex<Buffers>,
-}
-
-/// A schedule, and where in a buffer its parts and messages are.
-struct BufferLayout {
-    schedule: Schedule,
-    filled: Vec<usize>,
-    /// For each stage where the messages that are sent begin, and those that are received.
-    stages: Vec<[Vec<usize>; 2]>,
-    /// The most bytes in a block.
-    most: usize,
-    bytes: usize,
-}
-
-#[derive(Default)]
-struct Buffers {
-    bytes: Vec<u8>,
-    parts: Vec<Part>,
-    requests: Requests,
-}
-
-/// The contents of a slot.
-#[derive(Clone, Copy, Default)]
-struct Part {
-    /// The start in the buffer.
-    start: usize,
-    /// The number of bytes.
-    length: usize,
-}
-
-/// The bytes of a length.
-const LENGTH: usize = size_of::<u32>();
 
 impl Combined {
     /// Agrees on the blocks that travel together, if anything is combined on a communicator. Collective when it is
@@ -164,23 +124,4 @@ fn node(of: &Neighborhood<'_>, private: &HostComm) -> Result<Option<i64>> {
         }
     };
     Ok(node.filter(|_| can_pack))
-}
-
-impl BufferLayout {
-    fn new(schedule: Schedule, payload: Payload) -> Self {
-        let most = payload.most_bytes();
-        let mut bytes = 0;
-        let mut take = |parts: usize, head: usize| {
-            let start = bytes;
-            bytes += parts * (head + most);
-            start
-        };
-        let filled = schedule.filled.iter().map(|_| take(1, 0)).collect();
-        let mut starts = |messages: &[Message]| {
-            messages.iter().map(|message| take(message.slots.len(), LENGTH)).collect()
-        };
-        let stages = schedule.stages.iter();
-        let stages = stages.map(|stage| [starts(&stage.sends), starts(&stage.receives)]).collect();
-        Self { schedule, filled, stages, most, bytes }
-    }
 }
