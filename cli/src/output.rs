@@ -11,8 +11,6 @@ use cartograph_core::launcher::variables;
 use cartograph_traffic::printable;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use crate::exec::NOT_FOUND;
-
 /// Why the command ends without having done what was asked: one line, and the exit code.
 #[derive(Debug)]
 pub(crate) struct Failure {
@@ -24,6 +22,9 @@ pub(crate) type Result<T> = std::result::Result<T, Failure>;
 
 impl Failure {
     const USAGE: u8 = 2;
+    /// The exit codes of shells for a program that is not there, and for one that cannot be run.
+    pub(crate) const NOT_FOUND: u8 = 127;
+    pub(crate) const NOT_RUN: u8 = 126;
 
     /// The command was called with wrong arguments.
     pub(crate) fn usage(text: impl Into<String>) -> Self {
@@ -76,7 +77,7 @@ impl Failure {
 
     /// Returns whether it is for a program that is not there.
     pub(crate) fn is_not_found(&self) -> bool {
-        self.code == NOT_FOUND
+        self.code == Self::NOT_FOUND
     }
 
     /// Tells the user. What is wrong with the arguments is the same in all processes of a job, of which one says it.

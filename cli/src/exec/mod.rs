@@ -68,10 +68,6 @@ const REORDER: Known =
 /// More nodes in a layout are typing errors.
 const MOST_NODES: usize = 1 << 21;
 
-/// The exit codes of shells for a program that is not there, and for one that cannot be run.
-pub(crate) const NOT_FOUND: u8 = 127;
-const NOT_RUN: u8 = 126;
-
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let layout = arguments.layout.as_deref().map(checked_layout).transpose()?;
     let word = arguments.program[0].to_string_lossy();
@@ -158,7 +154,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         word.map(|word| command.env(name, word));
     }
     let error = command.exec();
-    Err(Failure::new(format!("cannot run {}: {error}", program.display())).with_code(NOT_RUN))
+    Err(Failure::new(format!("cannot run {}: {error}", program.display())).with_code(Failure::NOT_RUN))
 }
 
 /// The path of a file, which holds wherever the program goes.

@@ -8,7 +8,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{NOT_FOUND, NOT_RUN};
 use crate::elf;
 use crate::output::{Failure, Result};
 
@@ -23,18 +22,18 @@ pub(crate) fn find_program(name: &OsStr) -> Result<PathBuf> {
         return match path.metadata() {
             _ if runs(&path) => Ok(path),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                Err(Failure::new(format!("there is no program {shown}")).with_code(NOT_FOUND))
+                Err(Failure::new(format!("there is no program {shown}")).with_code(Failure::NOT_FOUND))
             }
             Ok(file) if file.is_dir() => {
                 Err(Failure::new(format!("cannot run {shown}: it is a directory"))
-                    .with_code(NOT_RUN))
+                    .with_code(Failure::NOT_RUN))
             }
             Ok(_) => Err(Failure::new(format!(
                 "cannot run {shown}: it is not executable; if it is a program, chmod +x {shown}"
             ))
-            .with_code(NOT_RUN)),
+            .with_code(Failure::NOT_RUN)),
             Err(error) => {
-                Err(Failure::new(format!("cannot run {shown}: {error}")).with_code(NOT_RUN))
+                Err(Failure::new(format!("cannot run {shown}: {error}")).with_code(Failure::NOT_RUN))
             }
         };
     }
@@ -44,7 +43,7 @@ pub(crate) fn find_program(name: &OsStr) -> Result<PathBuf> {
         .find(|path| runs(path))
         .ok_or_else(|| {
             Failure::new(format!("there is no program {shown} in PATH; write its path, ./{shown}"))
-                .with_code(NOT_FOUND)
+                .with_code(Failure::NOT_FOUND)
         })
 }
 
