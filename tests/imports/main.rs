@@ -1,0 +1,199 @@
+//! Who may use whom: crates by their edges, modules by their floors and folders, and no source by another crate's path.
+
+mod crates;
+mod modules;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use modules::{Crate, circle};
+
+/// The folders of the crates' roots.
+const CRATES: [&str; 7] =
+    ["core/src", "src", "cli/src", "record/src", "preload/src", "traffic/src", "world/src"];
+
+/// The modules of folders from the lowest floor up: each may import only those before it.
+const FLOORS: [(&str, &str, &[&str]); 5] = [
+    (
+        "core/src",
+        "",
+        &[
+            "launcher", "topology", "machine", "mapping", "metis", "profile", "replay", "engine",
+            "report", "settings", "fuzz",
+        ],
+    ),
+    ("src", "", &["host", "abi", "fortran"]),
+    (
+        "src",
+        "host",
+        &[
+            "sys",
+            "process",
+            "family",
+            "errors",
+            "comm",
+            "settings",
+            "sentinel",
+            "attributes",
+            "sessions",
+            "machine",
+            "map",
+            "report",
+            "neighbor",
+            "engine_comm",
+            "create",
+        ],
+    ),
+    (
+        "src",
+        "host::neighbor",
+        &[
+            "blocks",
+            "types",
+            "ends",
+            "pairing",
+            "self_comm",
+            "waitall",
+            "argument_lifetime",
+            "persistent",
+            "alltoallw_args",
+            "neighbor_args",
+            "combined",
+            "cache",
+            "call",
+            "validate",
+            "self_copy",
+            "combine",
+            "blocking",
+            "via_alltoallw",
+            "via_neighbor",
+            "route",
+        ],
+    ),
+    (
+        "cli/src",
+        "",
+        &[
+            "elf",
+            "help",
+            "output",
+            "exec",
+            "runs",
+            "hosts",
+            "rank_file",
+            "dims",
+            "traffic",
+            "predict",
+            "site",
+            "info",
+            "pages",
+            "trial",
+            "tune",
+            "plan",
+            "show",
+        ],
+    ),
+];
+
+/// Folders whose parts import from the folder's own file, which imports them as well. No other folder may.
+const TANGLED: [(&str, &str); 15] = [
+    // The trait `Comm`, of which each part of the engine is a user.
+    ("core/src", "engine"),
+    ("core/src", "engine::combine"),
+    ("core/src", "launcher"),
+    // The type `Machine`.
+    ("core/src", "machine"),
+    ("core/src", "mapping::cart"),
+    ("core/src", "mapping::graph"),
+    ("core/src", "mapping::lattice"),
+    ("core/src", "replay"),
+    ("core/src", "report::picture"),
+    ("core/src", "topology"),
+    // The type `TopologyAttribute`.
+    ("src", "host::attributes"),
+    // The arguments of subcommands.
+    ("cli/src", "plan"),
+    ("cli/src", "trial"),
+    ("cli/src", "tune"),
+    ("world/src", ""),
+];
+
+fn name(folder: &str) -> modules::Name {
+    folder.split("::").filter(|part| !part.is_empty()).map(str::to_owned).collect()
+}
+
+#[test]
+fn no_modules_import_each_other_in_a_circle() {
+    let mut circles = BTreeMap::new();
+    for root in CRATES {
+        for (name, folder) in Crate::read(root).folders() {
+            if let Some(way) = circle(&folder) {
+                circles.insert(format!("{root} {}", name.join("::")), way.join(" -> "));
+            }
+        }
+    }
+    assert!(circles.is_empty(), "circles of imports: {circles:#?}");
+}
+
+/// Imports of a higher floor, and modules on no floor or on one that is not there.
+fn faults(crate_: &Crate, folder: &str, floors: &[&str]) -> Vec<String> {
+    let mut faults = Vec::new();
+    let (parts, listed) = (crate_.parts(&name(folder)), floors.iter().copied().collect());
+    faults.extend(parts.symmetric_difference(&listed).map(|part| format!("{part} has no floor")));
+    let floor = |part: &str| floors.iter().position(|floor| *floor == part);
+    for (part, imports) in crate_.folders().get(&name(folder)).into_iter().flatten() {
+        for higher in imports.iter().filter(|import| floor(import) >= floor(part)) {
+            faults.push(format!("{part} imports {higher}, which is above it"));
+        }
+    }
+    faults
+}
+
+#[test]
+fn modules_import_lower_floors_only() {
+    for (root, folder, floors) in FLOORS {
+        let faults = faults(&Crate::read(root), folder, floors);
+        assert!(faults.is_empty(), "{root} {folder}: {faults:#?}");
+    }
+}
+
+#[test]
+fn parts_do_not_import_from_their_folder() {
+    let tangled = CRATES.iter().flat_map(|root| {
+        let arrows = Crate::read(root).arrows_up();
+        arrows.into_iter().map(|(folder, parts)| ((*root, folder.join("::")), parts))
+    });
+    let tangled: BTreeMap<(&str, String), BTreeSet<String>> = tangled.collect();
+    let known: BTreeSet<(&str, String)> =
+        TANGLED.iter().map(|(root, folder)| (*root, (*folder).to_owned())).collect();
+    let new: Vec<_> = tangled.iter().filter(|(folder, _)| !known.contains(folder)).collect();
+    assert!(new.is_empty(), "parts import from their folder: {new:#?}");
+    let old: Vec<_> = known.iter().filter(|folder| !tangled.contains_key(folder)).collect();
+    assert!(
+        old.is_empty(),
+        "no part imports from these any more, so TANGLED need not name them: {old:?}"
+    );
+    let count: usize = tangled.values().map(BTreeSet::len).sum();
+    println!("{count} modules import from their folder: {tangled:#?}");
+}
+
+#[test]
+fn imports_of_higher_floors_and_of_the_folder_are_found() {
+    let mut crate_ = Crate::default();
+    for (module, text) in [
+        (
+            "",
+            "mod low;\nmod high;\npub use low::Low;\npub use elsewhere::Thing;\npub(crate) mod sys {",
+        ),
+        ("low", "use super::Low;\nuse crate::Thing;\nuse crate::sys::Handle;\nuse std::fmt;"),
+        ("high", "mod part;\nuse part::Part;\nuse super::low::Low;"),
+        ("high::part", "use super::Own;"),
+    ] {
+        crate_.read_file(text, &name(module));
+    }
+    assert_eq!(faults(&crate_, "", &["sys", "low", "high"]), [""; 0]);
+    let (swapped, missing) = (&["sys", "high", "low"], &["sys", "low"]);
+    assert_eq!(faults(&crate_, "", swapped), ["high imports low, which is above it"]);
+    assert_eq!(faults(&crate_, "", missing)[0], "high has no floor");
+    let arrows = crate_.arrows_up();
+    assert_eq!(arrows, BTreeMap::from([(name("high"), BTreeSet::from(["high::part".to_owned()]))]));
+}
