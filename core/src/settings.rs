@@ -61,7 +61,7 @@ pub trait Known: Sync {
 }
 
 /// All of them, those for users first.
-pub static ALL: [&dyn Known; 18] = [
+pub static ALL: [&dyn Known; 19] = [
     &REORDER,
     &REPORT,
     &WEIGHTS,
@@ -75,6 +75,7 @@ pub static ALL: [&dyn Known; 18] = [
     &TRAFFIC,
     &PROFILE,
     &WORLD,
+    &WORLD_OF,
     &RECORD,
     &CLOCK,
     &LIB_DIR,
@@ -213,6 +214,12 @@ pub static WORLD: Setting<()> = Setting {
         "a profile with an order of MPI_COMM_WORLD, for its library; cartograph exec --profile sets it",
     )
 };
+
+/// The process whose MPI_COMM_WORLD has another order.
+pub static WORLD_OF: Setting<()> = any(
+    "CARTOGRAPH_WORLD_OF",
+    "the number of the process whose MPI_COMM_WORLD has another order; the library of CARTOGRAPH_WORLD sets it for the report",
+);
 
 /// The directory of a recording.
 pub static RECORD: Setting<()> = any(

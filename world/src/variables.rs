@@ -3,15 +3,14 @@
 use std::ffi::c_int;
 
 use cartograph_core::launcher::variables;
-
-/// Set to the number of a process whose MPI_COMM_WORLD is in another order, for its report; its children are not it.
-const MADE: &str = "CARTOGRAPH_WORLD_OF";
+use cartograph_core::settings;
 
 /// Writes the new rank into those variables that have the old one.
 pub(crate) fn rewrite(old: c_int, new: c_int) {
     let own = std::process::id().to_string();
+    // For the report of this process, not for those of its children.
     // SAFETY: as below.
-    unsafe { std::env::set_var(MADE, own) };
+    unsafe { std::env::set_var(settings::WORLD_OF.name, own) };
     let old = old.to_string();
     for name in variables::ALL.iter().map(|of| of.rank) {
         if std::env::var(name).is_ok_and(|value| value == old) {

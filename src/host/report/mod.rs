@@ -159,9 +159,9 @@ fn say_if_missed(function: &str, placement: &Placement) {
 /// The order that a profile gave this process' `MPI_COMM_WORLD`, in words; its library leaves this variable.
 fn ordered_world() -> Option<String> {
     let own = std::process::id().to_string();
-    set("CARTOGRAPH_WORLD_OF").filter(|process| *process == *own)?;
+    set(settings::WORLD_OF.name).filter(|process| *process == *own)?;
     let mut line = Vec::new();
-    let file = BufReader::new(File::open(set("CARTOGRAPH_WORLD")?).ok()?);
+    let file = BufReader::new(File::open(set(settings::WORLD.name)?).ok()?);
     file.take(LONGEST_PROFILE).read_until(b'\n', &mut line).ok()?;
     Profile::parse(&line).ok().map(|profile| profile.world())
 }
