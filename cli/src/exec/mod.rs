@@ -154,7 +154,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         word.map(|word| command.env(name, word));
     }
     let error = command.exec();
-    Err(Failure::new(format!("cannot run {}: {error}", program.display())).with_code(Failure::NOT_RUN))
+    Err(Failure::new(format!("cannot run {}: {error}", program.display()))
+        .with_code(Failure::NOT_RUN))
 }
 
 /// The path of a file, which holds wherever the program goes.

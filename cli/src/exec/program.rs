@@ -22,7 +22,8 @@ pub(crate) fn find_program(name: &OsStr) -> Result<PathBuf> {
         return match path.metadata() {
             _ if runs(&path) => Ok(path),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                Err(Failure::new(format!("there is no program {shown}")).with_code(Failure::NOT_FOUND))
+                Err(Failure::new(format!("there is no program {shown}"))
+                    .with_code(Failure::NOT_FOUND))
             }
             Ok(file) if file.is_dir() => {
                 Err(Failure::new(format!("cannot run {shown}: it is a directory"))
@@ -33,7 +34,8 @@ pub(crate) fn find_program(name: &OsStr) -> Result<PathBuf> {
             ))
             .with_code(Failure::NOT_RUN)),
             Err(error) => {
-                Err(Failure::new(format!("cannot run {shown}: {error}")).with_code(Failure::NOT_RUN))
+                Err(Failure::new(format!("cannot run {shown}: {error}"))
+                    .with_code(Failure::NOT_RUN))
             }
         };
     }
