@@ -12,6 +12,10 @@ use crate::{rank_file, traffic};
 /// The most placements beside the launcher's own order.
 const MOST: usize = 2;
 
+/// Longer recordings are not replayed: a job does not wait for that. A second of replay is a few million calls, and there
+/// are some dozens of placements.
+const MOST_CALLS: usize = 500_000;
+
 /// A placement.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Arm {
@@ -27,16 +31,26 @@ pub(super) fn arms(entry: &Entry, machine: &Machine) -> Vec<Arm> {
     let Some(known) = &entry.traffic else { return Vec::new() };
     let Some(recording) = known.recording(entry.processes) else { return Vec::new() };
     let link = known.network.map(|(latency, bandwidth)| Link { latency, bandwidth });
-    if let Some(forecast) = Forecast::new(&recording, machine, &Options::default(), link) {
-        return replayed(&forecast, machine);
+    match forecast(&recording, machine, link) {
+        Some(forecast) => replayed(&forecast, machine),
+        None => by_bytes(known, &recording, machine),
     }
-    by_bytes(known, &recording, machine)
+}
+
+/// The forecast by replay, if there is something to replay and not too much.
+fn forecast(recording: &Recording, machine: &Machine, link: Option<Link>) -> Option<Forecast> {
+    let windows = recording.windows.values();
+    let calls: usize = windows.filter_map(|window| Some(window.events()?.len())).sum();
+    if calls > MOST_CALLS {
+        return None;
+    }
+    Forecast::new(recording, machine, &Options::default(), link)
 }
 
 /// The traffic of a recorded run with the network that explains it, and the placements for its own nodes.
 pub(super) fn of_recorded(recording: &Recording, machine: &Machine) -> (Traffic, Vec<Arm>) {
     let mut known = Traffic::new(recording);
-    match Forecast::new(recording, machine, &Options::default(), None) {
+    match forecast(recording, machine, None) {
         Some(forecast) => {
             let Link { latency, bandwidth } = forecast.link();
             known.network = Some((latency, bandwidth));
