@@ -18,7 +18,7 @@ const FLOORS: [(&str, &str, &[&str]); 5] = [
         "",
         &[
             "launcher", "topology", "machine", "mapping", "metis", "profile", "replay", "engine",
-            "report", "settings", "fuzz",
+            "report", "settings", "learn", "fuzz",
         ],
     ),
     ("src", "", &["host", "abi", "fortran"]),
@@ -90,6 +90,7 @@ const FLOORS: [(&str, &str, &[&str]); 5] = [
             "tune",
             "plan",
             "show",
+            "run",
         ],
     ),
 ];

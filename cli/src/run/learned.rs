@@ -5,9 +5,31 @@ use cartograph_core::learn::{
 };
 use cartograph_traffic::{Edge, Recording};
 
-use super::{Lesson, Nodes, arms};
+use super::arms::{self, Arm};
+use super::store::{Key, Store};
 use crate::predict::LEAST_GAIN;
 use crate::traffic;
+
+/// A job that teaches something.
+pub(super) struct Lesson {
+    pub(super) store: Store,
+    pub(super) key: Key,
+    /// The directory of the recording, which goes with it.
+    pub(super) directory: tempfile::TempDir,
+    /// The placement; `None` for the launcher's own order.
+    pub(super) arm: Option<Arm>,
+    /// The shape of the own order and the names of the nodes, where they are known before the job has run.
+    pub(super) nodes: Option<Nodes>,
+    pub(super) reason: Reason,
+}
+
+/// The nodes of a job.
+#[derive(Clone)]
+pub(super) struct Nodes {
+    pub(super) names: Vec<String>,
+    pub(super) shape: u64,
+    pub(super) ranks: u32,
+}
 
 impl Lesson {
     /// Learns from the job, which has ended well; a line for the user.

@@ -23,11 +23,12 @@ use crate::exec::program::{find_program, linked_mpi};
 use crate::output::say;
 use arms::Arm;
 pub(crate) use known::{Arguments as KnownArguments, run as known};
+use learned::{Lesson, Nodes};
 pub(crate) use nodes::print_place;
 use nodes::{Allocation, Places};
 pub(crate) use start::under;
 use start::{Ended, Signals};
-use store::{JOBS, Key, Store};
+use store::{JOBS, Store};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -56,27 +57,6 @@ const MARGIN: f64 = 1.5;
 
 /// The longest that a launcher may take to print its version.
 const PATIENCE: Duration = Duration::from_secs(10);
-
-/// A job that teaches something.
-struct Lesson {
-    store: Store,
-    key: Key,
-    /// The directory of the recording, which goes with it.
-    directory: tempfile::TempDir,
-    /// The placement; `None` for the launcher's own order.
-    arm: Option<Arm>,
-    /// The shape of the own order and the names of the nodes, where they are known before the job has run.
-    nodes: Option<Nodes>,
-    reason: Reason,
-}
-
-/// The nodes of a job.
-#[derive(Clone)]
-struct Nodes {
-    names: Vec<String>,
-    shape: u64,
-    ranks: u32,
-}
 
 /// A job that is about to start.
 struct Job {

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::evidence::{Run, mean_times};
 use super::policy::mixed;
 use super::traffic::Traffic;
-use super::{Run, mean_times};
 
 /// The version of the format. It grows when a field changes its meaning or is removed; fields may be added.
 pub const SCHEMA: u32 = 1;

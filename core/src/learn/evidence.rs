@@ -5,8 +5,6 @@
 //! Student's t over normally distributed effects, a test martingale: by Ville's inequality it exceeds 1/alpha with
 //! probability alpha at most, over all looks together.
 
-use super::Run;
-
 /// The level of intervals that are shown: 95 %.
 pub const SHOWN: f64 = 0.05;
 
@@ -19,6 +17,17 @@ const EFFECTS: f64 = 9.0;
 
 /// Times that agree better than this do so by chance or by the clock's resolution.
 const LEAST_NOISE: f64 = 0.003;
+
+/// A run that came to its end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Run {
+    /// The placement, 0 for the launcher's own order.
+    pub arm: usize,
+    /// The work and the shape of the job: only runs of one group are compared.
+    pub group: u64,
+    /// The time from `MPI_Init` to `MPI_Finalize`.
+    pub seconds: f64,
+}
 
 /// The speed of an arm relative to the launcher's own order.
 #[derive(Debug, Clone, Copy, PartialEq)]

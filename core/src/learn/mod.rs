@@ -10,17 +10,6 @@ pub mod simulate;
 mod traffic;
 
 pub use entry::{Entry, Past, SCHEMA, Totals, Unusable, Work, digest, shape};
-pub use evidence::{CLAIMED, Gain, SHOWN, gain, mean_times};
+pub use evidence::{CLAIMED, Gain, Run, SHOWN, gain, mean_times};
 pub use policy::{Choice, Conditions, Reason, choose};
 pub use traffic::Traffic;
-
-/// A run that came to its end.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Run {
-    /// The placement, 0 for the launcher's own order.
-    pub arm: usize,
-    /// The work and the shape of the job: only runs of one group are compared.
-    pub group: u64,
-    /// The time from `MPI_Init` to `MPI_Finalize`.
-    pub seconds: f64,
-}

@@ -5,8 +5,7 @@
 //! be better by more than trying it costs, or the own order again, so that a change of the machine is noticed. Over any
 //! [`WINDOW`] jobs these trials may cost [`BUDGET`] of the time.
 
-use super::Run;
-use super::evidence::pairs;
+use super::evidence::{Run, pairs};
 
 /// The conditions under which a job is started.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,7 +1,7 @@
 //! Histories of jobs that are made up, to find out what the policy gains and loses.
 
-use super::policy::{WINDOW, mixed};
-use super::{CLAIMED, Conditions, Reason, Run, choose, gain};
+use super::evidence::{CLAIMED, Run, gain};
+use super::policy::{Conditions, Reason, WINDOW, choose, mixed};
 
 /// A program whose jobs are simulated, with all that disturbs them.
 #[derive(Debug, Clone, Default)]
