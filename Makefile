@@ -118,7 +118,7 @@ fuzz:
 	done
 
 ## make miri [TESTS=]              quick tests of the pure layers under Miri; needs a nightly Rust with miri
-TESTS ?= engine::check engine::digest engine::incompatible_program engine::policy mapping::csr mapping::lattice mapping::order \
+TESTS ?= engine::check engine::digest engine::incompatible_program engine::policy mapping::model::csr mapping::model::lattice mapping::model::order \
     report::picture::matrix report::picture::slices report::record
 .PHONY: miri
 miri:

@@ -1,10 +1,10 @@
 //! Plans: which process of a communicator takes which vertex, and what that brings.
 
-use super::cost::{Adjacency, Cost, Objective};
-use super::distance_model::{DistanceModel, TreeCost};
-use super::distances::Distances;
-use super::refine::Stop;
 use crate::machine::{Level, Machine};
+use crate::mapping::budget::Stop;
+use crate::mapping::model::cost::{Adjacency, Cost, Objective};
+use crate::mapping::objective::distance_model::{DistanceModel, TreeCost};
+use crate::mapping::objective::distances::Distances;
 
 /// The least part of all edges between nodes, or of the busiest node's, that a reordering must save to be worth it, for
 /// a grid whose weights are known.

@@ -2,10 +2,10 @@
 
 use proptest::prelude::*;
 
-use super::rng::Rng;
-use super::search::plan_by;
 use super::*;
 use crate::machine::{Kind, Machine};
+use crate::mapping::search::plan_by;
+use crate::mapping::search::rng::Rng;
 
 /// A grid of nearest neighbors.
 pub(super) fn nearest(dims: &[usize], periodic: &[bool]) -> Grid {

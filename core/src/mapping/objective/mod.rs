@@ -1,0 +1,5 @@
+//! What a mapping costs on a machine: by the levels that edges cross, or by the links of a torus.
+
+pub(super) mod distance_model;
+pub(super) mod distances;
+pub(super) mod torus;

@@ -1,0 +1,230 @@
+//! Mapping grids: the best of several constructions, made better by exchanges.
+
+mod bisect;
+mod bound;
+mod brick;
+mod region;
+mod strips;
+mod subject;
+#[cfg(test)]
+mod tests;
+
+use self::bisect::bisect;
+use self::strips::Strips;
+use super::graph;
+use super::refine::{LARGE, Partition, swap_pairs};
+use crate::mapping::budget::Budget;
+use crate::mapping::model::cost::{Adjacency, Cost, Goal, Objective};
+use crate::mapping::model::lattice::Lattice;
+
+/// The name of a construction that only exchanges may improve.
+const BRICKS: &str = "bricks";
+
+/// A construction.
+#[derive(Debug, Clone)]
+enum Shape {
+    Brick(Vec<u32>),
+    Strips(Strips),
+    Bisection,
+}
+
+impl Shape {
+    fn name(&self) -> &'static str {
+        match self {
+            Self::Brick(_) => BRICKS,
+            Self::Strips(_) => "strips",
+            Self::Bisection => "bisection",
+        }
+    }
+
+    /// The node of each cell, one of those in `sequence`.
+    fn build(&self, lattice: &Lattice, sizes: &[u32], sequence: &[u32]) -> Vec<u32> {
+        let mut fill = Fill { sizes, sequence, left: 0, node_of: vec![0; lattice.vertices()] };
+        match self {
+            Self::Brick(sides) => return brick::fill(lattice, sides, sequence),
+            Self::Bisection => {
+                let cells = (0..lattice.vertices() as u32).collect();
+                return bisect(lattice, cells, sizes, sequence);
+            }
+            Self::Strips(strips) => strips.walk(lattice, |cell| fill.put(cell)),
+        }
+        fill.node_of
+    }
+}
+
+/// Fills nodes one after the other.
+struct Fill<'a> {
+    sizes: &'a [u32],
+    /// The node that is being filled, and those after it.
+    sequence: &'a [u32],
+    left: u32,
+    node_of: Vec<u32>,
+}
+
+impl Fill<'_> {
+    fn put(&mut self, cell: u32) {
+        if self.left == 0 {
+            self.left = self.sizes[self.sequence[0] as usize];
+        }
+        self.node_of[cell as usize] = self.sequence[0];
+        self.left -= 1;
+        if self.left == 0 {
+            self.sequence = &self.sequence[1..];
+        }
+    }
+}
+
+/// A mapping to nodes, to be compared with others.
+struct Candidate {
+    /// The node of each cell.
+    node_of: Vec<u32>,
+    /// The cost; edges of both directions count.
+    cost: Cost,
+    /// The construction that made it.
+    algorithm: &'static str,
+}
+
+impl Candidate {
+    fn new(lattice: &Lattice, node_of: Vec<u32>, algorithm: &'static str) -> Self {
+        Self { cost: lattice.cost(&node_of), node_of, algorithm }
+    }
+
+    /// The better one of two.
+    fn or(self, other: Self, goal: Goal) -> Self {
+        if goal.key(other.cost) < goal.key(self.cost) { other } else { self }
+    }
+}
+
+/// The part of the budget that constructions may take: one in this number.
+const CONSTRUCTIONS: i64 = 3;
+
+/// Below this many steps per cell, no construction is attempted.
+const LEAST: i64 = 4;
+
+/// The number of constructions that are made whatever they take: one below this many steps per cell, else four.
+const FEW: i64 = 15;
+
+/// The number of cuts along strips that are built: their costs are nearly known before.
+const STRIPS: usize = 6;
+
+/// Maps the cells of a grid to nodes of exactly these sizes, none of them 0, which are as many
+/// places as there are cells. The lattice is symmetric; the goal counts every edge from both of its ends, and so does the
+/// bound, at which the search ends, unless the objective is the maximum; on grids that are not large only if no node has
+/// more than its share, for an exchange takes as long as on the busiest.
+fn map(
+    lattice: &Lattice,
+    sizes: &[u32],
+    (goal, bound): (Goal, i64),
+    budget: &mut Budget,
+) -> Option<Candidate> {
+    let cells = lattice.vertices() as i64;
+    if lattice.axes().is_empty() || sizes.len() < 2 || budget.left() < LEAST * cells {
+        return None;
+    }
+    let nodes = sizes.len() as i64;
+    let is_least = |Cost { inter_node_edges: sum, max_node_edges: most }| {
+        goal.objective != Objective::Max && sum <= bound && goal.excess(most) == 0
+    };
+    let done = |found: &Candidate| {
+        let Cost { inter_node_edges: sum, max_node_edges: most } = found.cost;
+        // Keys count every edge from both of its ends: twice.
+        let is_even = most * nodes < sum + 2 * nodes;
+        is_least(found.cost) && (is_even || lattice.vertices() > LARGE)
+    };
+    let best = construct(lattice, sizes, goal, done, budget);
+    if done(&best) {
+        return Some(best);
+    }
+    // None of 74 grids that bricks tile was improved by more than exchanges.
+    let node_of = if best.algorithm == BRICKS || is_least(best.cost) {
+        let mut partition = Partition::new(lattice, best.node_of.clone(), sizes.len());
+        swap_pairs(&mut partition, goal, budget);
+        partition.into_node_of()
+    } else {
+        graph::improve(lattice, best.node_of.clone(), sizes.len(), goal, budget)
+    };
+    let better = Candidate::new(lattice, node_of, best.algorithm);
+    Some(best.or(better, goal))
+}
+
+/// The best construction; none is tried after one with which the search is `done`.
+fn construct(
+    lattice: &Lattice,
+    sizes: &[u32],
+    goal: Goal,
+    done: impl Fn(&Candidate) -> bool,
+    budget: &mut Budget,
+) -> Candidate {
+    let cells = lattice.vertices();
+    let mut first: usize = if budget.left() < FEW * cells as i64 { 1 } else { 4 };
+    let mut allowed = budget.split(CONSTRUCTIONS);
+    let mut best: Option<Candidate> = None;
+    let mut build = |shape: Shape, sequence: &[u32]| {
+        if best.as_ref().is_some_and(&done) || first == 0 && allowed.is_spent() {
+            return true;
+        }
+        first = first.saturating_sub(1);
+        let work = match shape {
+            Shape::Bisection => 4 * sizes.len().ilog2() as usize + lattice.degree(),
+            _ => 4 + lattice.degree(),
+        };
+        allowed.spend(cells * work);
+        let node_of = shape.build(lattice, sizes, sequence);
+        let built = Candidate::new(lattice, node_of, shape.name());
+        let better = match best.take() {
+            Some(best) => best.or(built, goal),
+            None => built,
+        };
+        done(best.insert(better))
+    };
+    let even = sizes.iter().all(|size| *size == sizes[0]);
+    let by_id: Vec<u32> = (0..sizes.len() as u32).collect();
+    let mut by_size = by_id.clone();
+    // Node 0 is the first, and those follow that are more like it.
+    let is_small = (sizes[0] as usize * sizes.len()) < cells;
+    by_size[1..].sort_by_key(|node| {
+        let size = i64::from(sizes[*node as usize]);
+        if is_small { size } else { -size }
+    });
+    let sequences = if even || by_id == by_size { vec![by_id] } else { vec![by_id, by_size] };
+    let bricks = if even { brick::bricks(lattice, sizes[0]) } else { Vec::new() };
+    let is_done = bricks.into_iter().any(|brick| build(Shape::Brick(brick), &sequences[0]));
+    if !is_done {
+        let mut strips: Vec<(i64, Strips, &Vec<u32>)> = Vec::new();
+        for (i, sequence) in sequences.iter().enumerate() {
+            let in_order: Vec<u32> = sequence.iter().map(|node| sizes[*node as usize]).collect();
+            let mut share = budget.split((sequences.len() - i) as i64);
+            let ways = strips::strips(lattice, &in_order, &mut share).into_iter();
+            budget.put_back(share);
+            strips.extend(ways.map(|(cost, strips)| (cost, strips, sequence)));
+        }
+        // Among equal costs the first has nodes in their order, which suits levels with neighboring nodes.
+        strips.sort_by_key(|(cost, ..)| *cost);
+        let mut strips =
+            strips.into_iter().map(|(_, way, sequence)| (Shape::Strips(way), sequence));
+        let mut shapes: Vec<_> = strips.by_ref().take(2).collect();
+        shapes.extend(sequences.iter().map(|sequence| (Shape::Bisection, sequence)));
+        shapes.extend(strips.take(STRIPS - 2));
+        shapes.into_iter().any(|(shape, sequence)| build(shape, sequence));
+    }
+    budget.put_back(allowed);
+    best.expect("one shape at least")
+}
+
+/// The sides of the box of this volume whose surface weighs least, by what each dimension's walls weigh and how long it is at
+/// most. The surface across a dimension is the volume by the side, so sides are as the weights.
+fn compact_box(volume: f64, walls: &[(i64, f64)]) -> Vec<f64> {
+    let first = walls[0].0.max(1) as f64;
+    let sides = |unit: f64| {
+        let side =
+            move |(weight, most): &(i64, f64)| (unit * *weight as f64 / first).clamp(1.0, *most);
+        walls.iter().map(side)
+    };
+    // In halves: every machine rounds these operations alike.
+    let (mut low, mut high) = (0.0, volume * first + 1.0);
+    for _ in 0..100 {
+        let unit = 0.5 * (low + high);
+        *(if sides(unit).product::<f64>() <= volume { &mut low } else { &mut high }) = unit;
+    }
+    sides(low).collect()
+}

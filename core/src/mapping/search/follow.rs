@@ -1,0 +1,50 @@
+//! Grids whose processes get the ranks that an earlier grid gave them.
+
+use super::subject::Subject;
+use crate::machine::Machine;
+use crate::mapping::model::grid::Grid;
+use crate::mapping::plan::{Options, Plan};
+
+impl Plan {
+    /// The algorithm of a plan that takes the order of another.
+    pub const FOLLOWED: &str = "the order of an earlier grid";
+}
+
+/// The plan for a grid that takes these old ranks, or keeps all, whatever it costs.
+pub fn follow_cart(
+    grid: &Grid,
+    layout: &Machine,
+    options: &Options,
+    old_rank: Option<Box<[i32]>>,
+) -> Plan {
+    let bound = |sizes: &[usize]| grid.lower_bound(sizes);
+    let plan = Plan::identity(grid, layout, &options.distances, bound);
+    match old_rank {
+        Some(old_rank) => plan.with_order(grid, layout, old_rank, Plan::FOLLOWED),
+        None => plan,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::plan_cart;
+    use crate::mapping::tests::nearest;
+
+    #[test]
+    fn the_order_is_that_of_the_other_and_costs_are_its_own() {
+        let layout = Machine::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>());
+        let options = Options::default();
+        let [open, closed] = [[false; 2], [true; 2]].map(|periods| nearest(&[4, 4], &periods));
+        let first = plan_cart(&open, &layout, &options);
+        let moved = first.old_rank.clone().expect("dealt ranks are moved");
+        let second = follow_cart(&closed, &layout, &options, Some(moved.clone()));
+        assert_eq!(second.old_rank, Some(moved.clone()));
+        let node_of: Vec<u32> = moved.iter().map(|rank| layout.nodes()[*rank as usize]).collect();
+        use crate::mapping::Adjacency;
+        assert_eq!(second.after, closed.cost(&node_of));
+        assert!(second.after != first.after && second.algorithm == Plan::FOLLOWED);
+        let kept = follow_cart(&closed, &layout, &options, None);
+        assert_eq!((kept.old_rank, kept.after), (None, kept.before));
+    }
+}

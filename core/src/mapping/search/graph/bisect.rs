@@ -1,0 +1,107 @@
+//! Two parts of exact sizes: coarsen, cut the smallest graph, refine while uncoarsening.
+
+use super::coarsen::{Coarse, coarsen};
+use super::fm::{Limits, Quality, refine};
+use super::queue::Queue;
+use crate::mapping::budget::Budget;
+use crate::mapping::model::cost::Adjacency;
+use crate::mapping::model::csr::Csr;
+use crate::mapping::search::rng::Rng;
+
+/// Graphs of so few vertices are not coarsened.
+const SMALL: usize = 64;
+
+/// The side, 0 or 1, of each vertex, such that side 0 has the size `target`. Exactly, where all
+/// vertices have the size 1 and `target` is not more than there are. The smallest graph is cut
+/// `starts` times.
+pub(super) fn bisect(
+    graph: &Csr,
+    target: i64,
+    starts: usize,
+    rng: &mut Rng,
+    budget: &mut Budget,
+) -> Vec<u8> {
+    let most = (graph.total_size() / 24).max(1);
+    let mut levels: Vec<Coarse> = Vec::new();
+    loop {
+        let finest = levels.last().map_or(graph, |level| &level.graph);
+        if finest.vertices() <= SMALL {
+            break;
+        }
+        let Some(level) = coarsen(finest, most, rng, budget) else { break };
+        levels.push(level);
+    }
+    let smallest = levels.last().map_or(graph, |level| &level.graph);
+    let mut sides = start(smallest, target, starts, rng, budget);
+    while let Some(level) = levels.pop() {
+        refine(&level.graph, &mut sides, target, limits(&level.graph), budget);
+        sides = level.coarse_of.iter().map(|coarse| sides[*coarse as usize]).collect();
+    }
+    refine(graph, &mut sides, target, limits(graph), budget);
+    sides
+}
+
+/// Sizes are kept as well as the size of the vertices allows.
+fn limits(graph: &Csr) -> Limits {
+    let largest = graph.largest_size();
+    Limits {
+        tolerance: largest - 1,
+        slack: largest,
+        patience: (graph.vertices() / 50).clamp(30, 300),
+        passes: 8,
+    }
+}
+
+/// Cuts a small graph by growing side 0 from one vertex, several times.
+fn start(graph: &Csr, target: i64, starts: usize, rng: &mut Rng, budget: &mut Budget) -> Vec<u8> {
+    let mut best: Option<(Quality, Vec<u8>)> = None;
+    for _ in 0..starts {
+        let mut sides = grow(graph, target, rng, budget);
+        let quality = refine(graph, &mut sides, target, limits(graph), budget);
+        if best.as_ref().is_none_or(|(than, _)| quality < *than) {
+            best = Some((quality, sides));
+        }
+    }
+    best.map(|(_, sides)| sides).unwrap_or_default()
+}
+
+/// Grows side 0 from a random vertex, always by the vertex that adds least to the cut; now and then
+/// by any vertex, since refinement finds some good cuts only from there.
+fn grow(graph: &Csr, target: i64, rng: &mut Rng, budget: &mut Budget) -> Vec<u8> {
+    budget.spend(graph.sweep());
+    let mut sides = vec![1; graph.vertices()];
+    let mut queue = Queue::new(graph.vertices());
+    let mut gains: Vec<i64> = (0..graph.vertices())
+        .map(|vertex| -graph.edges(vertex).map(|(_, weight)| weight).sum::<i64>())
+        .collect();
+    let mut seeds: Vec<u32> = (0..graph.vertices() as u32).collect();
+    rng.shuffle(&mut seeds);
+    let scattered = rng.below(8) == 0;
+    let mut size = 0;
+    while size < target {
+        let vertex = match queue.first() {
+            Some((_, vertex)) => vertex,
+            None => match seeds.pop() {
+                Some(seed) => seed as usize,
+                None => break,
+            },
+        };
+        queue.remove(vertex);
+        if sides[vertex] == 0 {
+            continue;
+        }
+        // A large vertex may make more of an error than it takes away; a smaller one may follow.
+        if size + graph.size(vertex) - target > target - size {
+            continue;
+        }
+        sides[vertex] = 0;
+        size += graph.size(vertex);
+        for (to, weight) in graph.edges(vertex) {
+            gains[to] += 2 * weight;
+            if sides[to] == 1 && !scattered {
+                queue.set(to, gains[to]);
+            }
+        }
+    }
+    sides
+}

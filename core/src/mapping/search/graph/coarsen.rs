@@ -1,0 +1,81 @@
+//! Coarsening: pairs of vertices that belong together become one.
+
+use crate::mapping::budget::Budget;
+use crate::mapping::model::cost::Adjacency;
+use crate::mapping::model::csr::Csr;
+use crate::mapping::search::rng::Rng;
+
+/// A graph made smaller, and which of its vertices each vertex of the larger one became.
+pub(super) struct Coarse {
+    pub(super) graph: Csr,
+    pub(super) coarse_of: Vec<u32>,
+}
+
+/// Matches vertices with a neighbor, by the heaviest edge for the size of what comes of it; none
+/// becomes larger than `most`. `None` if hardly any can be.
+pub(super) fn coarsen(
+    graph: &Csr,
+    most: i64,
+    rng: &mut Rng,
+    budget: &mut Budget,
+) -> Option<Coarse> {
+    const ALONE: u32 = u32::MAX;
+    budget.spend(2 * graph.sweep());
+    let fits = |a: usize, b: usize| graph.size(a) + graph.size(b) <= most;
+    let mut mate = vec![ALONE; graph.vertices()];
+    let mut order: Vec<u32> = (0..graph.vertices() as u32).collect();
+    rng.shuffle(&mut order);
+    // Vertices with few neighbors choose first: later they would have none left.
+    order.sort_by_key(|vertex| graph.edges(*vertex as usize).len().min(64));
+    for vertex in &order {
+        let vertex = *vertex as usize;
+        if mate[vertex] != ALONE {
+            continue;
+        }
+        let mut best = (0.0, ALONE);
+        for (to, weight) in graph.edges(vertex) {
+            if mate[to] == ALONE && weight > 0 && fits(vertex, to) {
+                let rating = weight as f64 * weight as f64 / graph.size(to) as f64;
+                if rating > best.0 {
+                    best = (rating, to as u32);
+                }
+            }
+        }
+        if best.1 != ALONE {
+            mate[vertex] = best.1;
+            mate[best.1 as usize] = vertex as u32;
+        }
+    }
+    // Leaves of a common neighbor have none but each other; vertices without edges, likewise.
+    let mut waiting = vec![ALONE; graph.vertices() + 1];
+    for vertex in &order {
+        let vertex = *vertex as usize;
+        if mate[vertex] != ALONE {
+            continue;
+        }
+        let heaviest = graph.edges(vertex).max_by_key(|(_, weight)| *weight);
+        let at = heaviest.map_or(graph.vertices(), |(to, _)| to);
+        let other = waiting[at];
+        if other != ALONE && fits(vertex, other as usize) {
+            mate[vertex] = other;
+            mate[other as usize] = vertex as u32;
+            waiting[at] = ALONE;
+        } else {
+            waiting[at] = vertex as u32;
+        }
+    }
+    let mut coarse_of = vec![ALONE; graph.vertices()];
+    let mut count = 0;
+    for vertex in 0..graph.vertices() {
+        if coarse_of[vertex] == ALONE {
+            coarse_of[vertex] = count;
+            if mate[vertex] != ALONE {
+                coarse_of[mate[vertex] as usize] = count;
+            }
+            count += 1;
+        }
+    }
+    let count = count as usize;
+    (count * 20 <= graph.vertices() * 19)
+        .then(|| Coarse { graph: Csr::contracted(graph, &coarse_of, count), coarse_of })
+}

@@ -1,0 +1,123 @@
+//! Many parts: by recursive bisection.
+
+use super::bisect::bisect;
+use crate::mapping::budget::Budget;
+use crate::mapping::model::cost::Adjacency;
+use crate::mapping::model::csr::Csr;
+use crate::mapping::model::order::breadth_first;
+use crate::mapping::search::rng::Rng;
+
+/// The sweeps over its graph that a multilevel bisection is counted with. Most take less, those of grids in three dimensions 13.
+const MULTILEVEL: usize = 10;
+
+/// The steps that dividing a graph into `parts` takes.
+pub(super) fn steps(graph: &Csr, parts: usize) -> usize {
+    MULTILEVEL * parts.next_power_of_two().ilog2() as usize * graph.sweep()
+}
+
+/// The part of each vertex; part `i` has about the size `sizes[i]`, and exactly if all vertices have the size 1. The
+/// sizes add up to that of the graph. `starts`: see [`bisect`].
+///
+/// If the budget does not allow all bisections, the last ones are missing: the remaining parts are filled in one order.
+pub(super) fn partition(
+    graph: &Csr,
+    sizes: &[usize],
+    starts: usize,
+    rng: &mut Rng,
+    budget: &mut Budget,
+) -> Vec<u32> {
+    let all: Vec<u32> = (0..graph.vertices() as u32).collect();
+    let mut division = Division { part: vec![0; graph.vertices()], local: Vec::new(), starts, rng };
+    division.split(graph, &all, sizes, 0, budget);
+    division.part
+}
+
+/// A recursive bisection of a graph.
+struct Division<'a> {
+    part: Vec<u32>,
+    /// Scratch: an entry a vertex, all of them `u32::MAX` between uses.
+    local: Vec<u32>,
+    starts: usize,
+    rng: &'a mut Rng,
+}
+
+impl Division<'_> {
+    /// Distributes vertices of the whole graph over the parts from `first` on; `graph` is that of these vertices.
+    fn split(
+        &mut self,
+        graph: &Csr,
+        vertices: &[u32],
+        sizes: &[usize],
+        first: usize,
+        budget: &mut Budget,
+    ) {
+        if sizes.len() < 2 || graph.vertices() == 0 {
+            return vertices.iter().for_each(|vertex| self.part[*vertex as usize] = first as u32);
+        }
+        let (count, target) = half(sizes);
+        // A coarse part hardly ever has exactly the required size.
+        let all: usize = sizes.iter().sum();
+        let target = (target as f64 / all as f64 * graph.total_size() as f64).round() as usize;
+        if (budget.left() as usize) < MULTILEVEL * graph.sweep() {
+            let order = if (budget.left() as usize) < 2 * graph.sweep() {
+                (0..graph.vertices() as u32).collect()
+            } else {
+                budget.spend(2 * graph.sweep());
+                breadth_first(graph)
+            };
+            return self.fill(graph, &order, vertices, (sizes, first));
+        }
+        let sides = bisect(graph, target as i64, self.starts, self.rng, budget);
+        budget.spend(2 * graph.sweep());
+        for side in [0, 1] {
+            let mine: Vec<u32> = (0..graph.vertices() as u32)
+                .filter(|vertex| sides[*vertex as usize] == side)
+                .collect();
+            let theirs: Vec<u32> = mine.iter().map(|vertex| vertices[*vertex as usize]).collect();
+            let (sizes, first) =
+                if side == 0 { (&sizes[..count], first) } else { (&sizes[count..], first + count) };
+            // Each half has its share of the budget, the second also what the first has left.
+            let whole = if side == 0 { graph.vertices() } else { mine.len() };
+            let mut share = budget.portion(mine.len(), whole.max(1));
+            let inner = if sizes.len() < 2 {
+                Csr::default()
+            } else {
+                self.local.resize(self.local.len().max(graph.vertices()), u32::MAX);
+                Csr::induced(graph, &mine, &mut self.local)
+            };
+            self.split(&inner, &theirs, sizes, first, &mut share);
+            budget.put_back(share);
+        }
+    }
+
+    /// Fills the parts from `first` on, one after the other, in an order of the graph's own vertices.
+    fn fill(
+        &mut self,
+        graph: &Csr,
+        order: &[u32],
+        vertices: &[u32],
+        (sizes, first): (&[usize], usize),
+    ) {
+        let (mut at, mut room) = (0, sizes[0] as i64);
+        for vertex in order {
+            while room <= 0 && at + 1 < sizes.len() {
+                at += 1;
+                room += sizes[at] as i64;
+            }
+            room -= graph.size(*vertex as usize);
+            self.part[vertices[*vertex as usize] as usize] = (first + at) as u32;
+        }
+    }
+}
+
+/// The number of the sizes, from the first on, whose sum is closest to half of all, and that sum. At least one size is
+/// on either side.
+fn half(sizes: &[usize]) -> (usize, usize) {
+    let all: usize = sizes.iter().sum();
+    let sums = sizes[..sizes.len() - 1].iter().scan(0, |sum, size| {
+        *sum += size;
+        Some(*sum)
+    });
+    let nearest = (1..).zip(sums).min_by_key(|(_, sum)| all.abs_diff(2 * sum));
+    nearest.expect("two sizes at least")
+}

@@ -1,0 +1,79 @@
+//! A priority queue of vertices whose priorities change.
+
+use std::collections::BinaryHeap;
+
+/// Vertices by gain. Of equal gains, the one that came or changed last is first: moves then stay close together, which
+/// finds better cuts.
+#[derive(Debug, Default)]
+pub(super) struct Queue {
+    /// The entries: the gain, a number that rises, and the vertex. Those that have changed since are passed over.
+    heap: BinaryHeap<(i64, u64)>,
+    /// The number with which each vertex came last; 0 if it is not in.
+    latest: Vec<u32>,
+    clock: u32,
+}
+
+impl Queue {
+    /// An empty queue for vertices `0..vertices`.
+    pub(super) fn new(vertices: usize) -> Self {
+        Self { heap: BinaryHeap::new(), latest: vec![0; vertices], clock: 0 }
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.heap.drain().for_each(|(_, entry)| self.latest[entry as u32 as usize] = 0);
+    }
+
+    /// The gain of the first, and which it is.
+    pub(super) fn first(&mut self) -> Option<(i64, usize)> {
+        while let Some((gain, entry)) = self.heap.peek() {
+            let vertex = *entry as u32 as usize;
+            if self.latest[vertex] == (*entry >> 32) as u32 {
+                return Some((*gain, vertex));
+            }
+            self.heap.pop();
+        }
+        None
+    }
+
+    /// Puts a vertex in, or changes its gain.
+    pub(super) fn set(&mut self, vertex: usize, gain: i64) {
+        self.clock += 1;
+        self.latest[vertex] = self.clock;
+        self.heap.push((gain, u64::from(self.clock) << 32 | vertex as u64));
+    }
+
+    /// Takes a vertex out, if it is in.
+    pub(super) fn remove(&mut self, vertex: usize) {
+        self.latest[vertex] = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::search::rng::Rng;
+
+    #[test]
+    fn gives_the_largest_gain_first_whatever_changed() {
+        let (mut queue, mut rng) = (Queue::new(100), Rng::new(1));
+        let mut gains = [None; 100];
+        for _ in 0..10_000 {
+            let vertex = rng.below(100);
+            if rng.below(3) == 0 {
+                queue.remove(vertex);
+                gains[vertex] = None;
+            } else {
+                let gain = rng.below(50) as i64 - 25;
+                queue.set(vertex, gain);
+                gains[vertex] = Some(gain);
+            }
+            assert_eq!(queue.first().map(|(gain, _)| gain), gains.iter().flatten().max().copied());
+            assert!(queue.first().is_none_or(|(gain, vertex)| gains[vertex] == Some(gain)));
+        }
+        queue.set(3, 100);
+        queue.set(4, 100);
+        assert_eq!(queue.first(), Some((100, 4)));
+        queue.clear();
+        assert_eq!(queue.first(), None);
+    }
+}

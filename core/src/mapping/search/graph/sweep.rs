@@ -1,0 +1,21 @@
+//! The steps that a look at all of a graph takes.
+
+use crate::mapping::model::cost::Adjacency;
+use crate::mapping::model::csr::Csr;
+
+/// The factor by which reading an edge takes longer in a graph that fits no cache, since vertices come in random order.
+fn misses(vertices: usize) -> usize {
+    1 + (vertices >> 19).min(6)
+}
+
+impl Csr {
+    /// The steps of one sweep over the graph: ends of edges and vertices.
+    pub(super) fn sweep(&self) -> usize {
+        self.extent() * misses(self.vertices())
+    }
+
+    /// The number of vertices and ends of edges.
+    pub(super) fn extent(&self) -> usize {
+        self.len() + self.vertices()
+    }
+}

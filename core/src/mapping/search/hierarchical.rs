@@ -1,0 +1,125 @@
+//! The search for a mapping, first as if all nodes were equally far from each other, then where their distance counts.
+
+use super::levels::{multisect, rematch};
+use super::refine::{LARGE, Partition, swap_pairs};
+use super::subject::{Divide, Subject};
+use crate::machine::Machine;
+use crate::mapping::budget::Budget;
+use crate::mapping::model::cost::{Goal, Objective};
+use crate::mapping::objective::distance_model::{DistanceModel, Mapping, TreeCost};
+
+/// A grid or graph that is mapped through all levels.
+pub(super) struct MappingProblem<'a, S: Subject> {
+    /// The edges as they are.
+    pub(super) subject: &'a S,
+    /// The same in both directions, each with what the two weigh together.
+    pub(super) edges: &'a S::Edges,
+    /// The nodes and what is above them.
+    pub(super) model: &'a DistanceModel,
+    /// Nodes that may take part, and how many vertices each takes then.
+    pub(super) choices: &'a [Vec<(u32, u32)>],
+    /// A lower bound on the cost of any mapping, counted as keys of mappings are.
+    pub(super) bound: i128,
+    /// The cost that is minimized first.
+    pub(super) objective: Objective,
+}
+
+impl<S: Subject> MappingProblem<'_, S> {
+    fn mapping(&self, node_of: Vec<u32>, algorithm: &'static str) -> Mapping {
+        Mapping::new(self.model, self.subject, node_of, algorithm)
+    }
+
+    /// Returns whether a mapping needs no search for a better one: a sum at the bound ends it, on small machines only if no
+    /// node has more than its share.
+    pub(super) fn is_done(&self, cost: &TreeCost) -> bool {
+        let (sum, of_nodes) = (self.model.sum(cost), cost.levels[self.model.depth()]);
+        let most = i128::from(of_nodes.max_node_edges) * self.model.nodes() as i128;
+        let is_even = most <= of_nodes.inter_node_edges.into();
+        self.objective != Objective::Max
+            && sum <= self.bound
+            && (self.subject.vertices() > LARGE || is_even)
+    }
+}
+
+/// The best mapping for nodes, with no level above them. The bound is one on the edges between nodes.
+pub(super) fn map_to_nodes<S: Subject>(
+    problem: &MappingProblem<'_, S>,
+    divider: &mut impl Divide,
+    (goal, bound): (Goal, i64),
+    budget: &mut Budget,
+) -> Option<Mapping> {
+    let at_both_ends = Goal { most: goal.most.saturating_mul(2), ..goal };
+    let key = |found: &Mapping| goal.key(found.cost.levels[problem.model.depth()]);
+    let mut best: Option<Mapping> = None;
+    for (i, nodes) in problem.choices.iter().enumerate() {
+        let mut share = budget.split((problem.choices.len() - i) as i64);
+        let sizes: Vec<usize> = nodes.iter().map(|(_, size)| *size as usize).collect();
+        for (mut node_of, algorithm) in divider.map(&sizes, at_both_ends, 2 * bound, &mut share) {
+            node_of.iter_mut().for_each(|node| *node = nodes[*node as usize].0);
+            let found = problem.mapping(node_of, algorithm);
+            if best.as_ref().is_none_or(|best| key(&found) < key(best)) {
+                best = Some(found);
+            }
+        }
+        budget.put_back(share);
+    }
+    best
+}
+
+/// The best mapping to nodes if their distance counts: the mapping found for nodes only, its parts placed
+/// where they are near each other, and what comes of dividing the vertices from the top down; the better of these
+/// is made better. `layout` is what the vertices are in without any mapping, where the search begins if nothing was found.
+pub(super) fn map_hierarchical<S: Subject>(
+    problem: &MappingProblem<'_, S>,
+    layout: &Machine,
+    found: Option<Mapping>,
+    divider: &mut impl Divide,
+    budget: &mut Budget,
+) -> Mapping {
+    let MappingProblem { subject, edges, model, choices, objective, .. } = *problem;
+    let nodes = model.nodes();
+    let key = |found: &Mapping| model.key_of(&found.cost, objective);
+    let offer = |best: &mut Mapping, other: Mapping| {
+        if key(&other) < key(best) {
+            *best = other;
+        }
+    };
+    let own = || problem.mapping(layout.nodes()[..subject.vertices()].to_vec(), "placing");
+    let mut best = found.unwrap_or_else(own);
+    if problem.is_done(&best.cost) {
+        return best;
+    }
+    let alone = (best.node_of.clone(), best.algorithm);
+    let mut multisecting = budget.portion(S::TOP_DOWN, 10);
+    for (i, nodes) in choices.iter().enumerate() {
+        if problem.is_done(&best.cost) {
+            return best;
+        }
+        let (ids, takes): (Vec<u32>, Vec<u32>) = nodes.iter().copied().unzip();
+        let selected = model.select(&ids);
+        let mut share = multisecting.split((choices.len() - i) as i64);
+        let mut node_of = multisect(subject.vertices(), &selected, &takes, divider, &mut share);
+        multisecting.put_back(share);
+        node_of.iter_mut().for_each(|node| *node = ids[*node as usize]);
+        offer(&mut best, problem.mapping(node_of, "multisection"));
+    }
+    budget.put_back(multisecting);
+    if problem.is_done(&best.cost) {
+        return best;
+    }
+    let mut share = budget.split(4);
+    let node_of = rematch(edges, &alone.0, model, &mut share);
+    offer(&mut best, problem.mapping(node_of, alone.1));
+    budget.put_back(share);
+    let mut partition = Partition::new(edges, best.node_of.clone(), nodes);
+    // Exchanges count edges from both of their ends, and may fill the node's links as long as others take longer.
+    let most = match objective {
+        Objective::Time => model.most_of_node(best.cost.time).saturating_mul(2),
+        _ => i64::MAX,
+    };
+    swap_pairs(&mut partition, Goal { objective, most }, &mut budget.split(2));
+    let better = partition.into_node_of();
+    let algorithm = best.algorithm;
+    offer(&mut best, problem.mapping(better, algorithm));
+    best
+}

@@ -1,0 +1,41 @@
+//! Random numbers that are always the same.
+
+/// A small generator of pseudo-random numbers (SplitMix64).
+#[derive(Debug, Clone)]
+pub(in crate::mapping) struct Rng {
+    state: u64,
+}
+
+impl Rng {
+    pub(in crate::mapping) fn new(seed: u64) -> Self {
+        Self { state: seed }
+    }
+
+    pub(in crate::mapping) fn next(&mut self) -> u64 {
+        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number in `0..bound`; `bound` is not 0.
+    pub(in crate::mapping) fn below(&mut self, bound: usize) -> usize {
+        ((u128::from(self.next()) * bound as u128) >> 64) as usize
+    }
+
+    pub(in crate::mapping) fn shuffle<T>(&mut self, items: &mut [T]) {
+        for i in (1..items.len()).rev() {
+            items.swap(i, self.below(i + 1));
+        }
+    }
+
+    /// Exponentially distributed, nearly: the logarithm is a chain of straight lines, so that only
+    /// operations are used that every machine rounds alike.
+    pub(in crate::mapping) fn exponential(&mut self) -> f64 {
+        let bits = self.next() | 1;
+        let zeros = bits.leading_zeros();
+        let mantissa = (bits << zeros) as f64 / 2f64.powi(63);
+        (f64::from(zeros) + 2.0 - mantissa) * std::f64::consts::LN_2
+    }
+}

@@ -1,0 +1,95 @@
+//! Moves processes at random, to test whether a program tolerates it.
+
+use super::rng::Rng;
+use crate::machine::Machine;
+use crate::mapping::model::cost::Adjacency;
+use crate::mapping::objective::distances::Distances;
+use crate::mapping::plan::{Plan, Scramble};
+
+/// Every process gets a different rank, except rank 0 unless it is moved as well. The result depends only on the seed and
+/// the topology, not on the layout. A single process stays.
+pub(super) fn scramble(graph: &impl Adjacency, layout: &Machine, how: Scramble) -> Plan {
+    let plan = Plan::identity(graph, layout, &Distances::default(), |_| 0);
+    let first = usize::from(!how.rank_zero);
+    if graph.vertices() < 2 || layout.ranks() < first + 2 {
+        return plan;
+    }
+    let mut seed = how.seed;
+    let mut mix = |number: usize| seed = Rng::new(seed ^ number as u64).next();
+    (0..graph.vertices()).for_each(|vertex| graph.for_each_edge(vertex, |to, _| mix(to)));
+    let mut rng = Rng::new(seed);
+    let mut old_rank: Vec<i32> = (0..layout.ranks() as i32).collect();
+    // Sattolo's algorithm: one cycle through all of them, so that none keeps its place.
+    for i in (first + 1..old_rank.len()).rev() {
+        old_rank.swap(i, first + rng.below(i - first));
+    }
+    old_rank.truncate(graph.vertices());
+    plan.with_order(graph, layout, old_rank.into(), "scramble")
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::machine::Machine;
+    use crate::mapping::tests::nearest;
+    use crate::mapping::{Adjacency, Csr, Options, Scramble, plan_cart, plan_graph};
+
+    fn order(dims: &[usize], layout: &Machine, seed: u64) -> Vec<i32> {
+        scrambled(dims, layout, Scramble { seed, rank_zero: false })
+    }
+
+    fn scrambled(dims: &[usize], layout: &Machine, how: Scramble) -> Vec<i32> {
+        let options = Options { scramble: Some(how), ..Options::default() };
+        let plan = plan_cart(&nearest(dims, &vec![false; dims.len()]), layout, &options);
+        assert_eq!(plan.algorithm, "scramble");
+        plan.old_ranks().collect()
+    }
+
+    #[test]
+    fn every_process_is_moved_and_all_are_there() {
+        for ranks in 2..40 {
+            for (seed, rank_zero) in (0..40).map(|number| (number / 2, number % 2 == 1)) {
+                if ranks == 2 && !rank_zero {
+                    continue;
+                }
+                let layout = Machine::one_node(ranks);
+                let order = scrambled(&[ranks], &layout, Scramble { seed, rank_zero });
+                let stays = |(new, old): (i32, &i32)| new == *old;
+                assert_eq!(
+                    (0..).zip(&order).filter(|pair| stays(*pair)).count(),
+                    usize::from(!rank_zero)
+                );
+                assert_eq!(order[0] == 0, !rank_zero, "{order:?}");
+                let mut sorted = order.clone();
+                sorted.sort_unstable();
+                assert_eq!(sorted, (0..ranks as i32).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
+    fn the_seed_and_the_topology_decide_and_not_the_layout() {
+        let one = Machine::one_node(12);
+        let first = order(&[4, 3], &one, 7);
+        assert_eq!(order(&[4, 3], &Machine::blocks(&[4, 4, 4]), 7), first);
+        assert_ne!(order(&[4, 3], &one, 8), first);
+        assert_ne!(order(&[3, 4], &one, 7), first);
+        // If there are more processes than vertices, a random subset takes part.
+        let some = order(&[4, 2], &one, 7);
+        assert!(some.len() == 8 && some.iter().any(|old| *old >= 8), "{some:?}");
+    }
+
+    #[test]
+    fn what_it_costs_is_told() {
+        let how = Scramble { seed: 1, rank_zero: false };
+        let options = Options { scramble: Some(how), ..Options::default() };
+        let layout = Machine::blocks(&[2, 2]);
+        let graph = Csr::from_edges(4, [(0, 1, 5), (2, 3, 5)].into_iter());
+        let plan = plan_graph(&graph, &layout, &options);
+        let node_of: Vec<u32> = plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
+        assert_eq!((plan.before.inter_node_edges, plan.after), (0, graph.cost(&node_of)));
+        for (dims, ranks) in [(&[1][..], 4), (&[2], 2)] {
+            let alone = plan_cart(&nearest(dims, &[false]), &Machine::one_node(ranks), &options);
+            assert_eq!(alone.old_rank, None);
+        }
+    }
+}

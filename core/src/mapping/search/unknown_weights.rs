@@ -1,0 +1,278 @@
+//! Grids of which it is not known what edges weigh along each dimension: they are assumed to weigh the same.
+//!
+//! A mapping that is best where they do may be a loss where they do not, because the order of the ranks has
+//! the heavy edges inside of nodes already. So a mapping is applied only if, however unequal the dimensions are, up
+//! to [`INEQUALITY`], it has no more weight between nodes than the order of the ranks, and none of the nodes has more
+//! than the busiest one in that order. And a third of what is cut must go ([`KEPT`]), and no dimension may be
+//! cut that was not where nodes have [few edges](FEW_EDGES). Where the best mapping is not so,
+//! others are tried that spare the dimensions which the order of the ranks spares. Measured in docs/results/quality.md.
+
+use std::collections::HashMap;
+
+use super::refine::LARGE;
+use super::subject::Subject;
+use crate::machine::{Level, Machine};
+use crate::mapping::model::cost::Adjacency;
+use crate::mapping::model::grid::Grid;
+use crate::mapping::model::lattice::Lattice;
+use crate::mapping::objective::distance_model::DistanceModel;
+use crate::mapping::objective::torus::NodeCoordinates;
+use crate::mapping::plan::{Options, Plan};
+
+/// The largest ratio of two dimensions' weights that is allowed for.
+const INEQUALITY: i64 = 4;
+
+/// The most dimensions of which all corners of what they may weigh are looked at; grids of more stay in the order of
+/// the ranks.
+const MOST_DIMS: usize = 8;
+
+/// The part of the cut edges that a mapping may leave. By replay, sweeps over grids with more cut edges left took 1.05
+/// to 1.23 times as long; docs/results/quality.md has those with fewer.
+const KEPT: (i64, i64) = (2, 3);
+
+/// The most edges of the busiest node with which times of messages weigh more than their bytes: programs that exchange
+/// along one dimension after the other wait once for each that is cut. By replay they took up to 1.18 times as long where
+/// one more was cut.
+const FEW_EDGES: i64 = 16;
+
+/// The best mapping that is no loss where dimensions are unequal, or the order of the ranks. `search` finds the best one
+/// by the weights that a grid has; this takes at most twice as long, beside constructions, which take four times as
+/// long at most.
+pub(super) fn guard(
+    grid: &Grid,
+    layout: &Machine,
+    options: &Options,
+    search: impl Fn(&Grid, &Machine, &Options) -> Plan,
+) -> Plan {
+    let best = search(grid, layout, options);
+    let (nodes, cells) = (layout.nodes(), grid.vertices());
+    let node_of =
+        |plan: &Plan| -> Vec<u32> { plan.old_ranks().map(|old| nodes[old as usize]).collect() };
+    let after = node_of(&best);
+    // If vertices only move inside nodes, no edge between nodes changes.
+    if after == nodes[..cells] {
+        return best;
+    }
+    let stay = best.clone().undone();
+    let cuts = |plan: &Plan| cuts(grid, layout, plan);
+    let (before, after) = (cuts(&stay), cuts(&best));
+    let is_safe = |cuts: &[Cut]| {
+        are_safe(cuts, &before) && pays(cuts, &before) && !cuts[0].waits_more(&before[0])
+    };
+    if is_safe(&after) {
+        return best;
+    }
+    let model = DistanceModel::new(layout, &options.distances);
+    let key = |plan: &Plan| model.key(grid, &node_of(plan), options.objective);
+    let (of_nodes, above) = grid.seconds(options.seconds, model.nodes(), !model.is_trivial());
+    let seconds = (of_nodes + above) / 3.0;
+    let options = Options { seconds: Some(seconds), ..*options };
+    // If constructions take most of the time, one more mapping is tried instead of three.
+    let tried = if cells < LARGE { 0..3 } else { 1..2 };
+    for weights in &penalised_weights(&before[0].sums, &after[0].sums)[tried] {
+        let found = search(&grid.weighing(weights), layout, &options);
+        let Some(old_rank) = found.old_rank else { continue };
+        let found = stay.clone().with_order(grid, layout, old_rank, found.algorithm);
+        if key(&found) < key(&stay) && is_safe(&cuts(&found)) {
+            return found;
+        }
+    }
+    Plan { rejected_as_risky: Some(best.after), ..stay }
+}
+
+/// The edges of a grid that a plan cuts between nodes, and between the groups of each level above.
+fn cuts(grid: &Grid, layout: &Machine, plan: &Plan) -> Vec<Cut> {
+    let group_of = |level: &Level| -> Vec<u32> {
+        plan.old_ranks().map(|old| level.group_of[old as usize]).collect()
+    };
+    let levels = layout.levels()[..=layout.above().len()].iter().rev();
+    let cut = |level| {
+        let group_of = group_of(level);
+        Cut::new(grid, |edges, visit| {
+            edges.for_each_cut_edge(&group_of, |from, _, weight| visit(from as usize, weight));
+        })
+    };
+    let links = NodeCoordinates::new(layout).map(|coordinates| {
+        let nodes: Vec<u32> = plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
+        let mut number = HashMap::new();
+        Cut::new(grid, |edges, visit| {
+            coordinates.for_each_load(edges, &nodes, |link, weight| {
+                let next = number.len();
+                visit(*number.entry(link).or_insert(next), weight);
+            });
+        })
+    });
+    levels.map(cut).chain(links).collect()
+}
+
+fn are_safe(cuts: &[Cut], before: &[Cut]) -> bool {
+    cuts.iter().zip(before).all(|(cut, before)| cut.is_safe(before))
+}
+
+/// Returns whether a mapping leaves at most [this fraction](KEPT) of the cut edges at some level.
+fn pays(cuts: &[Cut], before: &[Cut]) -> bool {
+    let all = |cut: &Cut| cut.sums.iter().sum::<i64>();
+    cuts.iter().zip(before).any(|(cut, before)| KEPT.1 * all(cut) <= KEPT.0 * all(before))
+}
+
+/// Weights that make a mapping cut less of those dimensions that are cut more `after` than `before`, the mildest first;
+/// in the last, weights rise for dimensions that rank order cuts least.
+fn penalised_weights(before: &[i64], after: &[i64]) -> [Vec<i64>; 3] {
+    let more = |weight: i64, others: i64| {
+        let pairs = before.iter().zip(after);
+        pairs.map(|(before, after)| if after > before { weight } else { others }).collect()
+    };
+    let mut order: Vec<usize> = (0..before.len()).collect();
+    order.sort_by_key(|i| std::cmp::Reverse(before[*i]));
+    let mut rising = vec![0; before.len()];
+    for (place, i) in order.into_iter().enumerate() {
+        rising[i] = 1 << place.min(2);
+    }
+    [more(3, 2), more(3, 1), rising]
+}
+
+/// The edges of a grid between nodes, or over links, by dimension.
+struct Cut {
+    sums: Vec<i64>,
+    /// The edges that leave a node or go over a link, once for all nodes or links with equal ones.
+    nodes: Vec<Vec<i64>>,
+}
+
+impl Cut {
+    /// `loads` calls what it is given for each edge along a dimension with the node that it leaves.
+    fn new(grid: &Grid, mut loads: impl FnMut(&Lattice, &mut dyn FnMut(usize, i64))) -> Self {
+        let mut along = |dimension: usize| -> Vec<i64> {
+            let mut leaving: Vec<i64> = Vec::new();
+            loads(&Lattice::directed(&grid.along(dimension)), &mut |node, weight| {
+                leaving.resize(leaving.len().max(node + 1), 0);
+                leaving[node] += weight;
+            });
+            leaving
+        };
+        let mut dimensions: Vec<Vec<i64>> = (0..grid.dims().len()).map(&mut along).collect();
+        let count = dimensions.iter().map(Vec::len).max().unwrap_or(0);
+        dimensions.iter_mut().for_each(|leaving| leaving.resize(count, 0));
+        let sums = dimensions.iter().map(|leaving| leaving.iter().sum()).collect();
+        let of_node = |node: usize| dimensions.iter().map(|leaving| leaving[node]).collect();
+        let mut nodes: Vec<Vec<i64>> = (0..count).map(of_node).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        Self { sums, nodes }
+    }
+
+    /// Returns whether a dimension is cut that was not cut before, if nodes have [few edges](FEW_EDGES).
+    fn waits_more(&self, before: &Self) -> bool {
+        let busiest = before.nodes.iter().map(|cut| cut.iter().sum::<i64>()).max();
+        let mut sums = self.sums.iter().zip(&before.sums);
+        busiest.unwrap_or(0) <= FEW_EDGES && sums.any(|(after, before)| *before == 0 && *after > 0)
+    }
+
+    /// Returns whether no more is cut than before, in all and of the busiest node, whatever the dimensions weigh. Both
+    /// are largest at a corner of the allowed weights; the sum where the dimensions weigh most of which more is cut.
+    fn is_safe(&self, before: &Self) -> bool {
+        let changes = self.sums.iter().zip(&before.sums).map(|(after, before)| after - before);
+        let worst = changes.map(|change| if change > 0 { INEQUALITY * change } else { change });
+        let most = |cut: &Self, weights: &[i64]| {
+            let leaving =
+                |node: &Vec<i64>| node.iter().zip(weights).map(|(cut, weight)| cut * weight).sum();
+            cut.nodes.iter().map(leaving).max().unwrap_or(0)
+        };
+        worst.sum::<i64>() <= 0
+            && self.sums.len() <= MOST_DIMS
+            && corners(self.sums.len())
+                .all(|weights| most(self, &weights) <= most(before, &weights))
+    }
+}
+
+/// The least and the most that each dimension may weigh, in all combinations.
+fn corners(ndims: usize) -> impl Iterator<Item = Vec<i64>> {
+    let weight = move |corner: usize| move |i| if corner >> i & 1 == 1 { INEQUALITY } else { 1 };
+    (0..1usize << ndims).map(move |corner| (0..ndims).map(weight(corner)).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::plan_by;
+    use super::*;
+    use crate::topology::Cart;
+
+    fn grid(dims: &[i32]) -> Grid {
+        Grid::from(&Cart::new(dims, &vec![false; dims.len()], i32::MAX).unwrap())
+    }
+
+    fn planned(dims: &[i32], sizes: &[usize]) -> Plan {
+        guard(&grid(dims), &Machine::blocks(sizes), &Options::default(), plan_by)
+    }
+
+    fn sums(plan: &Plan) -> (i64, i64) {
+        (plan.before.inter_node_edges, plan.after.inter_node_edges)
+    }
+
+    #[test]
+    fn what_may_be_a_loss_is_rejected_as_risky() {
+        // Rows on nodes of their own, which squares would cut: of weights 1 and 2 on nothing would be left.
+        for dims in [&[4, 4][..], &[4, 4, 1]] {
+            let plan = planned(dims, &[4; 4]);
+            assert_eq!(sums(&plan), (24, 24), "{dims:?}");
+            assert_eq!(plan.old_rank, None);
+            assert_eq!(plan.rejected_as_risky.map(|cost| cost.inter_node_edges), Some(16));
+        }
+        // A gain of three tenths, by which sweeps lose.
+        let plan = planned(&[8, 8, 8], &[16; 32]);
+        assert_eq!(sums(&plan), (1280, 1280));
+        assert_eq!(plan.rejected_as_risky.map(|cost| cost.inter_node_edges), Some(896));
+        // Fewer of the busiest node alone.
+        let plan = planned(&[4, 2, 2], &[4; 4]);
+        assert!(plan.old_rank.is_none() && plan.rejected_as_risky.is_some(), "{plan:?}");
+        // Nothing is rejected_as_risky where nothing is found.
+        assert_eq!(planned(&[4, 1], &[1; 4]).rejected_as_risky, None);
+    }
+
+    #[test]
+    fn what_is_no_loss_is_applied() {
+        // Two columns of nodes of 2 x 4 would have 64, but small messages across wait for those down.
+        let few = planned(&[8, 8], &[8; 8]);
+        assert_eq!(sums(&few), (112, 112));
+        assert_eq!(few.rejected_as_risky.map(|cost| cost.inter_node_edges), Some(64));
+        // Squares of 4 x 4 would have 192, but a node of them more than now if the rows weigh four times as much.
+        assert_eq!(sums(&planned(&[16, 16], &[16; 16])), (480, 256));
+        // Ranks round-robin on few nodes cut so much that no mapping is a loss.
+        let dealt = Machine::from_ids(&(0..64).map(|rank| rank % 4).collect::<Vec<_>>());
+        assert_eq!(sums(&guard(&grid(&[8, 8]), &dealt, &Options::default(), plan_by)), (112, 32));
+    }
+
+    #[test]
+    fn no_weights_up_to_the_limit_make_a_loss() {
+        for (dims, sizes) in [
+            (&[12, 12][..], vec![12; 12]),
+            (&[8, 8, 8], vec![32; 16]),
+            (&[12, 8, 8], vec![48; 16]),
+            (&[30, 24], [vec![60; 6], vec![40; 9]].concat()),
+        ] {
+            let layout = Machine::blocks(&sizes);
+            let plan = guard(&grid(dims), &layout, &Options::default(), plan_by);
+            let node_of: Vec<u32> =
+                plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
+            assert!(plan.after.inter_node_edges < plan.before.inter_node_edges, "{dims:?}");
+            for number in 0..3usize.pow(dims.len() as u32) {
+                let weights: Vec<i64> =
+                    (0..dims.len()).map(|i| [1, 2, 4][number / 3usize.pow(i as u32) % 3]).collect();
+                let grid = grid(dims).weighing(&weights);
+                let (before, after) = (grid.cost(layout.nodes()), grid.cost(&node_of));
+                assert!(
+                    after.inter_node_edges <= before.inter_node_edges
+                        && after.max_node_edges <= before.max_node_edges,
+                    "{dims:?} weighing {weights:?}: {before:?} -> {after:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn grids_of_many_dimensions_stay() {
+        assert_eq!(corners(2).collect::<Vec<_>>(), [[1, 1], [4, 1], [1, 4], [4, 4]]);
+        let dealt = Machine::from_ids(&(0..512).map(|rank| rank % 7).collect::<Vec<_>>());
+        let plan = guard(&grid(&[2; 9]), &dealt, &Options::default(), plan_by);
+        assert!(plan.old_rank.is_none() && plan.rejected_as_risky.is_some(), "{plan:?}");
+    }
+}
