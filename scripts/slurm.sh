@@ -110,7 +110,7 @@ places() {
 four=(-N 4 -w 'n[0-3]' --ntasks-per-node=2)
 # Where ranks are placed one by one the options of other distributions must not be there.
 by_file=(-N 4 --distribution=arbitrary)
-apart='on a node of its own, but these are on 4 hosts by name'
+apart='on a separate node, but their names are those of 4 hosts'
 for host in ${HOSTS:-mpich openmpi}; do
     check "$host: levels" run $host "${four[@]}" -- "$work/$host.reorder"
     check "$host: the program's checks" grep -q ' 0 failed$' "$work/out"

@@ -162,7 +162,7 @@ static void adjacent_cases(int everywhere)
     }
 }
 
-/* Each rank's arguments are right in themselves, but not every edge is given alike at both ends. */
+/* Each rank's arguments are right in themselves, but edges do not match at their two ends. */
 static void edges_cases(void)
 {
     const int n = world_size, two[2] = { 2, 2 }, twice[2] = { next[0], next[0] };

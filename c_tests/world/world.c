@@ -334,7 +334,7 @@ int main(int argc, char **argv)
     failures = finish();
     int least = 2;
 #if defined OMPI_MAJOR_VERSION && OMPI_MAJOR_VERSION >= 5
-    /* Open MPI 5.0.11 alone shows it to one of them, and so it is where all ranks are kept. */
+    /* Open MPI 5.0.11 alone shows it to one of them, and so it is where world order unchanged. */
     int kept = 1;
     for (int rank = 0; rank < world_size; rank++)
         kept = kept && new_ranks[rank] == rank;

@@ -27,32 +27,43 @@ pub fn read(text: &str) -> Result<Csr, FormatError> {
     let mut lines = (1..).zip(text.lines()).filter(|(_, line)| !line.trim_start().starts_with('%'));
     let (line, header) = lines
         .find(|(_, line)| !line.trim().is_empty())
-        .ok_or_else(|| wrong(1, "there is no header: vertices edges [format]"))?;
+        .ok_or_else(|| wrong(1, "no header (expected: vertices edges [format])"))?;
     let header = Header::parse(line, header)?;
     let mut edges = Vec::new();
     let mut last = line;
     let mut of_first = None;
     for vertex in 0..header.vertices {
-        let missing =
-            || wrong(last, format!("{} vertices are to follow, not {vertex}", header.vertices));
+        let missing = || {
+            wrong(
+                last,
+                format!(
+                    "the header announces {} vertices, but the file has {vertex}",
+                    header.vertices
+                ),
+            )
+        };
         let (line, row) = lines.next().ok_or_else(missing)?;
         last = line;
         let of_vertex = header.row(line, vertex, row, &mut edges)?;
         if *of_first.get_or_insert_with(|| of_vertex.clone()) != of_vertex {
-            let what = "this vertex has another weight or size than the first: each is one process, so leave them out";
+            let what = "vertices differ in weight or size; each vertex is one process, so omit these numbers";
             return Err(wrong(line, what));
         }
     }
     if let Some((line, _)) = lines.find(|(_, line)| !line.trim().is_empty()) {
         return Err(wrong(
             line,
-            format!("the {} vertices are all described before", header.vertices),
+            format!("there are more lines than the {} vertices of the header", header.vertices),
         ));
     }
     if edges.len() as u64 != 2 * header.edges {
         return Err(wrong(
             last,
-            format!("{} edges are to be listed twice each, not {} ends", header.edges, edges.len()),
+            format!(
+                "the header announces {} edges, each listed twice, but the file has {} ends",
+                header.edges,
+                edges.len()
+            ),
         ));
     }
     let graph = Csr::from_edges(header.vertices as usize, edges.iter().copied());
@@ -71,7 +82,10 @@ impl Header {
     fn parse(line: usize, text: &str) -> Result<Self, FormatError> {
         let words: Vec<&str> = text.split_whitespace().collect();
         if !(2..=4).contains(&words.len()) {
-            return Err(wrong(line, "the header is: vertices edges [format [weights]]"));
+            return Err(wrong(
+                line,
+                "invalid header (expected: vertices edges [format [weights]])",
+            ));
         }
         let vertices = number(line, words[0], i32::MAX as u64)? as u32;
         let edges = number(line, words[1], i64::MAX as u64 / 2)?;
@@ -79,7 +93,7 @@ impl Header {
         if format.len() > 3 || !format.bytes().all(|digit| matches!(digit, b'0' | b'1')) {
             return Err(wrong(
                 line,
-                format!("'{format}' is not a format: up to three digits 0 or 1"),
+                format!("invalid format '{format}' (expected up to three digits 0 or 1)"),
             ));
         }
         let digit = |from_right: usize| format.bytes().rev().nth(from_right) == Some(b'1');
@@ -106,7 +120,7 @@ impl Header {
         while let Some(word) = words.next() {
             let to = number(line, word, u64::from(self.vertices))?;
             if to == 0 {
-                return Err(wrong(line, "vertices are counted from 1"));
+                return Err(wrong(line, "vertices are numbered from 1"));
             }
             let weight = if self.weighted {
                 let word =
@@ -122,8 +136,7 @@ impl Header {
 }
 
 fn number(line: usize, word: &str, most: u64) -> Result<u64, FormatError> {
-    let number =
-        word.parse().map_err(|_| wrong(line, format!("'{word}' is not a number from 0 on")))?;
+    let number = word.parse().map_err(|_| wrong(line, format!("invalid number '{word}'")))?;
     if number > most {
         return Err(wrong(line, format!("{number} is more than {most}")));
     }
@@ -164,18 +177,22 @@ mod tests {
     fn what_is_wrong_is_said_with_its_line() {
         for (text, line, what) in [
             ("", 1, "header"),
-            ("% x\n\n3\n", 3, "the header is"),
+            ("% x\n\n3\n", 3, "invalid header"),
             ("3 x\n", 1, "'x' is not"),
-            ("3 2 2\n", 1, "'2' is not a format"),
+            ("3 2 2\n", 1, "invalid format '2'"),
             ("3 2\n2\n1 4\n2\n", 3, "4 is more than 3"),
             ("3 2\n2\n% x\n1 0\n2\n", 4, "counted from 1"),
-            ("3 2\n2\n1 3\n", 3, "3 vertices are to follow, not 2"),
+            ("3 2\n2\n1 3\n", 3, "the header announces 3 vertices, but the file has 2"),
             ("3 2\n2\n1 3\n2\n1\n", 5, "all described"),
-            ("3 3\n2\n1 3\n2\n", 4, "3 edges are to be listed twice each, not 4"),
+            (
+                "3 3\n2\n1 3\n2\n",
+                4,
+                "the header announces 3 edges, each listed twice, but the file has 4",
+            ),
             ("3 2 1\n2 1\n1 1 3\n2 1\n", 3, "no weight"),
-            ("3 2 1\n2 1\n1 -1 3 1\n2 1\n", 3, "'-1' is not"),
+            ("3 2 1\n2 1\n1 -1 3 1\n2 1\n", 3, "invalid number '-1'"),
             ("3 2 10\n1 2\n\n1 2\n", 3, "a weight of the vertex"),
-            ("3 2 10\n9 2\n9 1 3\n8 2\n", 4, "another weight or size than the first"),
+            ("3 2 10\n9 2\n9 1 3\n8 2\n", 4, "vertices differ in weight or size"),
             ("99999999999 1\n", 1, "more than"),
         ] {
             let error = read(text).unwrap_err();

@@ -11,7 +11,8 @@ use crate::topology::BoxShape;
 /// The version of the format. It grows when a field changes its meaning or is removed.
 pub const SCHEMA: u32 = 1;
 
-/// A profile, the first line of its file. Every process reads it, and so no more of the file: an order of MPI_COMM_WORLD,
+/// A profile, the first line of its file. Every process reads it, and so no more of the file: an order of
+/// MPI_COMM_WORLD,
 /// with its numbers for each process, is the second line, which only rank 0 reads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
@@ -83,7 +84,7 @@ impl Profile {
         let Version { schema } = serde_json::from_slice(line).map_err(none)?;
         if schema != SCHEMA {
             return Err(format!(
-                "has version {schema} of the format, and this Cartograph reads version {SCHEMA}"
+                "has format version {schema}, but this Cartograph reads version {SCHEMA}"
             ));
         }
         let profile: Self = serde_json::from_slice(line).map_err(none)?;
@@ -95,7 +96,8 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The variables that a profile sets, if it is for this program and for the numbers of processes of the job and of this
+    /// The variables that a profile sets, if it is for this program and for the numbers of processes of the job and
+    /// of this
     /// node, as far as they are known.
     ///
     /// # Errors
@@ -108,10 +110,8 @@ impl Profile {
     ) -> Result<Vec<(&'static str, String)>, String> {
         self.fits(program, numbers)?;
         if !self.moves_grids && !self.combines_blocks && !self.orders_world {
-            return Err(
-                "has an order in which ranks are started, which its rank file gives the launcher"
-                    .to_owned(),
-            );
+            return Err("holds a start order for the launcher; use the rank file written with it"
+                .to_owned());
         }
         let mut settings = Vec::new();
         if let Some(weights) = &self.weights {
@@ -141,7 +141,7 @@ impl Profile {
             return Err(format!("is for the program {}", self.program));
         }
         if let Some(all) = all.filter(|all| *all != self.processes) {
-            return Err(format!("is for {} processes, and the job has {all}", self.processes));
+            return Err(format!("is for {} processes, but the job has {all}", self.processes));
         }
         match here.filter(|here| !self.node_sizes.contains(here)) {
             Some(here) => Err(format!("is for other nodes: this one has {here} processes")),
@@ -187,6 +187,6 @@ mod tests {
         }
         // One of a later version has other fields.
         let why = Profile::parse(br#"{"schema":2,"name":"app"}"#).unwrap_err();
-        assert!(why.contains("has version 2 of the format"), "{why}");
+        assert!(why.contains("has format version 2"), "{why}");
     }
 }

@@ -5,7 +5,7 @@ use crate::engine::combine::Combine;
 use crate::engine::policy::{Policy, Reorder};
 use crate::machine::names_a_file;
 use crate::mapping::{Distances, Weights};
-use crate::topology::BoxShape;
+use crate::topology::{BoxShape, NoBox};
 
 /// `CARTOGRAPH_NEIGHBOR`: the implementation of nonblocking and persistent neighborhood collectives.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -86,14 +86,14 @@ pub static ALL: [&dyn Known; 19] = [
 /// The processes that may be moved.
 pub static REORDER: Setting<Policy> = Setting {
     name: "CARTOGRAPH_REORDER",
-    text: "off: no process is moved; on (if not set): by grids and graphs with reorder = 1; all: by distributed graphs too; \
-           always: also with reorder = 0; scramble:SEED[:CONSTRUCTOR+...]: at random, by all constructors or some, to test \
-           the program, and scramble0 in its place: rank 0 too",
+    text: "off: no reordering; on (default): grids and graphs with reorder = 1; all: distributed graphs too; always: \
+           also with reorder = 0; scramble:SEED[:CONSTRUCTOR+...]: random order in all or some constructors, to test \
+           the program; scramble0: rank 0 moved too",
     is_public: true,
     names_file: nothing,
-    parse: |text| text.parse().map_err(|error| format!("is {error}")),
+    parse: |text| text.parse(),
     default: Policy::default,
-    instead: (|| Policy { reorder: Reorder::Off, ..Policy::default() }, "taken as off"),
+    instead: (|| Policy { reorder: Reorder::Off, ..Policy::default() }, "using off"),
 };
 
 /// The place of the report. What may be there is read by the host's layer.
@@ -101,30 +101,30 @@ pub static REPORT: Setting<()> = Setting {
     is_public: true,
     ..any(
         "CARTOGRAPH_REPORT",
-        "1: a report on stderr; a file name: there; in JSON if it ends in .json",
+        "1: report on stderr; FILE: report to this file, in JSON if it ends in .json",
     )
 };
 
 /// The weights of edges along each dimension of grids.
 pub static WEIGHTS: Setting<Option<Weights>> = Setting {
     name: "CARTOGRAPH_WEIGHTS",
-    text: "the weights of edges along each dimension of grids: 16,1,1, or for some grids 4x4x1:16,1,1;8x8:1,4",
+    text: "weights of edges along each dimension of grids: 16,1,1, or for certain grids 4x4x1:16,1,1;8x8:1,4",
     is_public: true,
     names_file: nothing,
     parse: |text| Weights::parse(text).map(Some),
     default: || None,
-    instead: (|| None, "all dimensions are taken to weigh the same"),
+    instead: (|| None, "assuming equal weights"),
 };
 
 /// The sides of what is divided.
 pub static DIMS: Setting<Option<BoxShape>> = Setting {
     name: "CARTOGRAPH_DIMS",
-    text: "the sides of what is divided, such as 1x1x10, by which MPI_Dims_create answers where all are free",
+    text: "aspect ratio of the global domain, such as 1x1x10, used by MPI_Dims_create when all dims are 0",
     is_public: true,
     names_file: nothing,
-    parse: |text| text.parse().map(Some).map_err(|error| format!("has a fault: {error}")),
+    parse: |text| text.parse().map(Some).map_err(|error: NoBox| error.to_string()),
     default: || None,
-    instead: (|| None, "MPI_Dims_create answers as without it"),
+    instead: (|| None, "ignored"),
 };
 
 /// The places of processes. It is read by the host's layer, which knows how many there are.
@@ -133,7 +133,7 @@ pub static LAYOUT: Setting<()> = Setting {
     names_file: names_a_file,
     ..any(
         "CARTOGRAPH_LAYOUT",
-        "which ranks share a node, in place of what the MPI says: 4x16, with switches 2x4x16, 40*48,16,8, or a file with the \
+        "which ranks share a node, overriding the MPI: 4x16, with switches 2x4x16, 40*48,16,8, or a file with the \
          node of each rank",
     )
 };
@@ -141,51 +141,51 @@ pub static LAYOUT: Setting<()> = Setting {
 /// The cost of an edge by the level that it crosses.
 pub static LEVEL_WEIGHTS: Setting<Distances> = Setting {
     name: "CARTOGRAPH_LEVEL_WEIGHTS",
-    text: "the cost of an edge inside a node, between nodes of one switch, between switches and so on: 1,10,30 if not set",
+    text: "cost of an edge inside a node, between nodes of one switch, between switches and so on; default 1,10,30",
     is_public: true,
     names_file: nothing,
     parse: Distances::parse,
     default: Distances::default,
-    instead: (Distances::default, "taken as 1,10,30"),
+    instead: (Distances::default, "using 1,10,30"),
 };
 
 /// The rules of the standard that are enforced.
 pub static CHECK: Setting<Check> = Setting {
     name: "CARTOGRAPH_CHECK",
-    text: "rules of the standard that are enforced though all MPIs let programs break them: edges, weights, arguments; all",
+    text: "standard rules to enforce that MPI libraries do not check: edges, weights, arguments; all",
     is_public: true,
     names_file: nothing,
     parse: |text| {
         Check::parse(text).map_err(|word| {
-            format!("has '{word}', but edges, weights, arguments and all are known")
+            format!("invalid value '{word}' (expected edges, weights, arguments or all)")
         })
     },
     default: Check::default,
-    instead: (Check::default, "nothing is checked"),
+    instead: (Check::default, "no checks"),
 };
 
 /// The pairing of blocks.
 pub static PAIRING: Setting<Option<Pairing>> = Setting {
     name: "CARTOGRAPH_PAIRING",
-    text: "which block is received where when a process is a neighbor more than once: standard, or host, as without Cartograph",
+    text: "pairing of blocks for repeated neighbors: standard, or host (as without Cartograph)",
     is_public: true,
     names_file: nothing,
     parse: |text| {
         one_of(text, [("standard", Some(Pairing::Standard)), ("host", Some(Pairing::Host))])
     },
     default: || None,
-    instead: (|| None, "not set"),
+    instead: (|| None, "ignored"),
 };
 
 /// The combining of small blocks.
 pub static COMBINE: Setting<Combine> = Setting {
     name: "CARTOGRAPH_COMBINE",
-    text: "small blocks of blocking neighborhood collectives share messages: on, where that takes fewer; off",
+    text: "on: combine small blocks of blocking neighborhood collectives into fewer messages; off",
     is_public: true,
     names_file: nothing,
     parse: |text| one_of(text, [("on", Combine::On), ("off", Combine::Off)]),
     default: || Combine::Off,
-    instead: (|| Combine::Off, "taken as off"),
+    instead: (|| Combine::Off, "using off"),
 };
 
 /// A recording of the program.
@@ -193,7 +193,7 @@ pub static TRAFFIC: Setting<()> = Setting {
     names_file: always,
     ..any(
         "CARTOGRAPH_TRAFFIC",
-        "a recording by which edges of grids and graphs weigh what was sent along them; cartograph exec --traffic sets it",
+        "a recording whose bytes are the edge weights of grids and graphs; set by cartograph exec --traffic",
     )
 };
 
@@ -202,7 +202,7 @@ pub static PROFILE: Setting<()> = Setting {
     names_file: always,
     ..any(
         "CARTOGRAPH_PROFILE",
-        "a profile by cartograph tune, for cartograph exec, which sets it for the library as well, so that it advises no more",
+        "a profile written by cartograph tune, for cartograph exec; set for the library to turn off its advice",
     )
 };
 
@@ -211,7 +211,7 @@ pub static WORLD: Setting<()> = Setting {
     names_file: always,
     ..any(
         "CARTOGRAPH_WORLD",
-        "a profile with an order of MPI_COMM_WORLD, for its library; cartograph exec --profile sets it",
+        "a profile with an order of MPI_COMM_WORLD; set by cartograph exec --profile",
     )
 };
 
@@ -224,13 +224,13 @@ pub static WORLD_OF: Setting<()> = any(
 /// The directory of a recording.
 pub static RECORD: Setting<()> = any(
     "CARTOGRAPH_RECORD",
-    "the directory that the recorder makes, with a file for each process; cartograph exec --record sets it",
+    "the directory of the recording, with a file per process; set by cartograph exec --record",
 );
 
 /// The directory of times.
 pub static CLOCK: Setting<()> = any(
     "CARTOGRAPH_CLOCK",
-    "the directory in which the recorder notes how long processes run, and nothing else; cartograph tune sets it",
+    "the directory for the run times of processes, without a recording; set by cartograph tune",
 );
 
 /// The directory of the libraries.
@@ -238,7 +238,7 @@ pub static LIB_DIR: Setting<()> = Setting {
     names_file: always,
     ..any(
         "CARTOGRAPH_LIB_DIR",
-        "the directory in which cartograph exec finds libcartograph.so.0 and cartograph/, if not in that of its installation",
+        "the directory of libcartograph.so.0 and cartograph/ for cartograph exec; default: its installation",
     )
 };
 
@@ -252,21 +252,19 @@ pub static STORE: Setting<()> = Setting {
 };
 
 /// The MPI whose library is taken.
-pub static MPI: Setting<()> = any(
-    "CARTOGRAPH_MPI",
-    "auto, or the only MPI whose library the one to preload takes; by it the library knows that cartograph exec started it",
-);
+pub static MPI: Setting<()> =
+    any("CARTOGRAPH_MPI", "auto, or the only MPI whose library is loaded; set by cartograph exec");
 
 /// The implementation of nonblocking and persistent neighborhood collectives.
 pub static NEIGHBOR: Setting<Neighbor> = Setting {
     name: "CARTOGRAPH_NEIGHBOR",
-    text: "how nonblocking and persistent neighborhood collectives run, for tests: graph, by the MPI's own wherever they are \
-           right; alltoall, never by these",
+    text: "nonblocking and persistent neighborhood collectives, for tests: graph (native where correct) or alltoall \
+           (never native)",
     is_public: false,
     names_file: nothing,
     parse: |text| one_of(text, [("graph", Neighbor::Graph), ("alltoall", Neighbor::AllToAll)]),
     default: Neighbor::default,
-    instead: (Neighbor::default, "not set"),
+    instead: (Neighbor::default, "ignored"),
 };
 
 impl<T> Setting<T> {
@@ -286,7 +284,7 @@ impl<T> Setting<T> {
             Some(Ok(value)) => (value, None),
             Some(Err(fault)) => {
                 let (value, words) = &self.instead;
-                (value(), Some(format!("cartograph: {} {fault}; {words}", self.name)))
+                (value(), Some(format!("{}: {fault}; {words}", self.name)))
             }
         }
     }
@@ -323,7 +321,7 @@ const fn any(name: &'static str, text: &'static str) -> Setting<()> {
         names_file: nothing,
         parse: |_| Ok(()),
         default: || (),
-        instead: (|| (), "not set"),
+        instead: (|| (), "ignored"),
     }
 }
 
@@ -337,7 +335,7 @@ fn always(_: &str) -> bool {
 
 /// One of two values.
 fn one_of<T>(text: &str, [one, other]: [(&str, T); 2]) -> Result<T, String> {
-    let known = format!("is '{text}', but {} and {} are known", one.0, other.0);
+    let known = format!("invalid value '{text}' (expected {} or {})", one.0, other.0);
     [one, other].into_iter().find(|(word, _)| *word == text).map(|(_, value)| value).ok_or(known)
 }
 
@@ -350,15 +348,15 @@ mod tests {
         let (policy, complaint) = REORDER.read(Some("al"));
         assert_eq!(policy.reorder, Reorder::Off);
         let complaint = complaint.unwrap();
-        assert!(complaint.starts_with("cartograph: CARTOGRAPH_REORDER is 'al', but off, "));
-        assert!(complaint.ends_with("; taken as off"), "{complaint}");
+        assert!(complaint.starts_with("CARTOGRAPH_REORDER: invalid value 'al' (expected off, "));
+        assert!(complaint.ends_with("; using off"), "{complaint}");
         assert_eq!(REORDER.read(None).0.reorder, Reorder::On);
         assert_eq!(
             COMBINE.read(Some("yes")),
             (
                 Combine::Off,
                 Some(
-                    "cartograph: CARTOGRAPH_COMBINE is 'yes', but on and off are known; taken as off"
+                    "CARTOGRAPH_COMBINE: invalid value 'yes' (expected on or off); using off"
                         .to_owned()
                 )
             )

@@ -1,4 +1,5 @@
-//! The libraries beside this one, in `cartograph/HOST`: which one was built for an MPI, and how to load it so that it can
+//! The libraries beside this one, in `cartograph/HOST`: which one was built for an MPI, and how to load it so that it
+//! can
 //! only use this MPI.
 
 use alloc::ffi::CString;
@@ -30,7 +31,7 @@ pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Han
     let soname = object.soname.as_deref().ok_or_else(|| format!("{shown} has no soname"))?;
     // The loader takes the first of a name, and what all code finds before it.
     if objects.named(soname) != Some(mpi) || !mpi::is_found_first(objects, mpi) {
-        return Err(format!("{shown} is loaded behind another MPI"));
+        return Err(format!("{shown} is loaded after another MPI"));
     }
     let own = own_file().ok_or("it cannot be seen where this library is")?;
     let pinned = variable(c"CARTOGRAPH_MPI").and_then(|name| name.to_str().ok());

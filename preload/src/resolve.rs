@@ -112,7 +112,7 @@ fn find(index: usize, caller: usize, unloaded: Option<u64>) -> *const () {
             let caller =
                 objects.at(caller).map_or("code of no file".into(), |at| objects.0[at].shown());
             end(format_args!(
-                "undefined symbol: {shown}: {caller} is linked with no MPI, and several are loaded: {}",
+                "undefined symbol: {shown}: {caller} is not linked with an MPI, and several are loaded: {}",
                 several.join(", ")
             ))
         }
@@ -127,7 +127,7 @@ fn say_without_pmpi(function: &Address) {
     {
         let (file, every) = (file.to_string_lossy(), mpi::EVERY.to_string_lossy());
         report(format_args!(
-            "{file} has no PMPI_ names such as {every}, which Cartograph calls; the MPI's own functions are called"
+            "{file} has no PMPI_ functions such as {every}, which Cartograph calls; using the MPI's own functions"
         ));
     }
 }
@@ -218,7 +218,7 @@ fn bind(objects: &Objects, mpi: Option<usize>, host: Host) -> &'static Binding {
                     // SAFETY: it is never freed any more.
                     let binding = unsafe { &*own };
                     if let Err(why) = &binding.library {
-                        report(format_args!("{why}; the MPI's own functions are called"));
+                        report(format_args!("{why}; using the MPI's own functions"));
                     }
                     return binding;
                 }
@@ -242,7 +242,7 @@ fn make(objects: &Objects, mpi: Option<usize>, host: Host) -> Box<Binding> {
     let handle = mpi.and_then(|mpi| Handle::of_loaded(&objects.0[mpi].path));
     let library = match (mpi, &handle) {
         (Some(mpi), Some(handle)) => library::open(objects, mpi, handle),
-        (Some(mpi), None) => Err(format!("{} is not loaded any more", objects.0[mpi].shown())),
+        (Some(mpi), None) => Err(format!("{} is no longer loaded", objects.0[mpi].shown())),
         (None, _) => {
             Err("the MPI is linked into the program, with which libcartograph.a must be linked"
                 .into())

@@ -56,10 +56,7 @@ impl Next {
         // SAFETY: a string.
         let found = unsafe { find_next(name.as_ptr()) };
         if found.is_null() {
-            say!(
-                "cartograph: the program calls {}, which its MPI does not have",
-                name.to_string_lossy()
-            );
+            say!("the program calls {}, which its MPI does not provide", name.to_string_lossy());
             std::process::abort();
         }
         self.found.store(found, Ordering::Relaxed);

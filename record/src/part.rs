@@ -151,7 +151,7 @@ fn variable() -> &'static str {
 
 /// Checks what is in the place of the directory.
 fn state(directory: &Path) -> Result<(), String> {
-    let other = || "is there already; name a directory that is not".to_owned();
+    let other = || "already exists; choose a new directory".to_owned();
     match directory.symlink_metadata() {
         Ok(found) if found.is_dir() => match fs::read_dir(directory).map(|mut all| all.next()) {
             Ok(None) => Ok(()),
@@ -175,7 +175,7 @@ pub(crate) fn open(process: Process) -> bool {
     });
     if let Err(why) = made {
         if rank == 0 {
-            say!("cartograph: {}: {} {why}; nothing is recorded", variable(), directory.display());
+            say!("{}: {} {why}; nothing is recorded", variable(), directory.display());
         }
         return false;
     }
@@ -231,7 +231,7 @@ pub(crate) fn finish(complete: bool, take: impl FnOnce() -> Option<Vec<Line>>) {
     let Written { process, failure, .. } = &mut *written;
     if let Some(error) = failure.take().filter(|_| process.rank == 0) {
         say!(
-            "cartograph: {}: {} cannot be written, so the recording is not whole: {error}",
+            "{}: {} cannot be written; the recording is incomplete: {error}",
             variable(),
             part.file.display()
         );

@@ -1,4 +1,5 @@
-//! The start and the end of a process, of communicators and of windows, and the grids that a process takes part in: MPI 4.1,
+//! The start and the end of a process, of communicators and of windows, and the grids that a process takes part in:
+//! MPI 4.1,
 //! 11.2, 7.4.3, 12.2.5, 8.5.
 
 use std::ffi::{CStr, c_char, c_int};
@@ -38,13 +39,14 @@ fn start() {
     });
 }
 
-/// The rank of this process, and its job. `None` for those that were spawned, whose world is another than that of the job.
+/// The rank of this process, and its job. `None` for those that were spawned, whose world is another than that of the
+/// job.
 fn own() -> Option<Process> {
     let mut version = [0 as c_char; sys::CR_VERSION_ROOM as usize];
     // SAFETY: as much room as is asked for; allowed at any time.
     if unsafe { sys::cr_version(version.as_mut_ptr()) } == 0 {
         say!(
-            "cartograph: this libcartograph_record.so was built for another MPI than the program runs \
+            "this libcartograph_record.so was built for another MPI than the program runs \
              on; use cartograph exec --record, which picks the right one"
         );
         std::process::abort();
@@ -144,7 +146,8 @@ const _: () = {
     names! { MPI_Abort (comm: MPI_Comm, code: c_int) -> c_int, call }
 };
 
-/// Wraps what frees a handle. Its table goes before another communicator can have the handle, and once more afterwards, for
+/// Wraps what frees a handle. Its table goes before another communicator can have the handle, and once more
+/// afterwards, for
 /// a program may have used it in the callbacks of its attributes.
 macro_rules! wrap_free {
     ($($name:ident ($handle:ident: $ty:ty), $peers:path;)*) => { $(

@@ -2,13 +2,14 @@
 
 use std::io::{self, Write};
 
-/// Says a line, written as for `eprintln!`, which writes it piece by piece: those of other processes come between.
+/// Prints a message to stderr in one write. Arguments as for `eprintln!`, which writes in pieces, with those of other
+/// processes between.
 macro_rules! say {
     ($($words:tt)*) => { $crate::say::line(&format!($($words)*)) };
 }
 pub(crate) use say;
 
-/// Writes a line to stderr in one call; a failure is ignored.
+/// Writes a message to stderr in one call, after `cartograph: `; a failure is ignored.
 pub(crate) fn line(words: &str) {
-    let _ = io::stderr().write_all(format!("{words}\n").as_bytes());
+    let _ = io::stderr().write_all(format!("cartograph: {words}\n").as_bytes());
 }

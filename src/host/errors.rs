@@ -15,19 +15,16 @@ pub(crate) enum Error {
     #[error(transparent)]
     Ours(#[from] engine::Error),
     /// The host failed on a communicator of ours, whose errors no handler sees.
-    #[error("the host failed with error code {0}")]
+    #[error("the MPI library failed with error code {0}")]
     Quiet(c_int),
     /// The host does not have what is needed.
-    #[error("the host has no {0}, without which this cannot be done")]
+    #[error("the MPI library does not provide {0}")]
     Absent(&'static str),
     /// A private communicator cannot be used any more.
-    #[error(
-        "an earlier collective on this communicator failed in the middle; what it left would be taken for another's, so \
-         only a new communicator can be used"
-    )]
+    #[error("an earlier collective on this communicator failed midway; create a new communicator")]
     Spoilt,
     /// The host failed, and has already called the error handler if its `PMPI_` functions do that.
-    #[error("the host failed with error code {0}")]
+    #[error("the MPI library failed with error code {0}")]
     Host(c_int),
 }
 
@@ -102,7 +99,7 @@ fn failed(function: &'static str, comm: Option<MPI_Comm>, error: Error) -> c_int
         }
     };
     if let Some(why) = ends {
-        eprint_line!("cartograph: {function}: {error}{why}");
+        eprint_line!("{function}: {error}{why}");
         std::process::abort();
     }
     let code = code_of(function, error);

@@ -15,7 +15,7 @@ pub(crate) fn check_family() {
     }
     if let Some([built, running]) = mismatch() {
         eprint_line!(
-            "cartograph: this library was built for {}, but the program runs on {}; \
+            "this library was built for {}, but the program runs on {}; \
              preload the library that `make lib HOST=...` builds for the program's MPI",
             name(built),
             name(running)

@@ -115,7 +115,7 @@ impl Settings {
             // SMPI frees MPI_COMM_SELF's attributes, at which others write the report, only after MPI has ended.
             Some(_) if family::is_smpi() => {
                 complaints
-                    .push("cartograph: CARTOGRAPH_REPORT: there are no reports on SMPI".into());
+                    .push("CARTOGRAPH_REPORT: reports are not supported on SMPI; ignored".into());
                 None
             }
             Some(value) if switch::is_on(value.as_bytes()) => Some(Target::Stderr),
@@ -125,7 +125,8 @@ impl Settings {
                     let origin = origin();
                     let expanded = origin.expand(pattern).map_err(|unknown| {
                         complaints.push(format!(
-                            "cartograph: CARTOGRAPH_REPORT has {unknown}, but %j, %u, %h, %p, %d and %% are known; no report is written"
+                            "CARTOGRAPH_REPORT: unknown {unknown} (expected %j, %u, %h, %p, %d or %%); no \
+                             report written"
                         ));
                     });
                     expanded.ok().map(|path| Target::Site(absolute(path.into()), origin))
@@ -136,7 +137,7 @@ impl Settings {
             Ok(text) => Some(WrittenLayout { file: absolute(text.clone().into()), text }),
             Err(value) => {
                 complaints.push(format!(
-                    "cartograph: CARTOGRAPH_LAYOUT is not text in UTF-8 ('{}'); the layout is asked of the MPI instead",
+                    "CARTOGRAPH_LAYOUT is not text in UTF-8 ('{}'); using the MPI's layout",
                     value.display()
                 ));
                 None
@@ -203,20 +204,16 @@ impl Settings {
         let read = || {
             let WrittenLayout { text, file } = self.layout.as_ref()?;
             let text = names_a_file(text).then(|| fs::read_to_string(file).ok()).flatten()?;
-            let complaint = |error: &LayoutError, what| {
-                format!("cartograph: CARTOGRAPH_LAYOUT: {error}; {what}")
-            };
+            let complaint =
+                |error: &LayoutError, what| format!("CARTOGRAPH_LAYOUT: {error}; {what}");
             Some(match NetworkMapFile::read(&text)? {
                 Ok(NetworkMapFile { network_map, faults }) => WrittenNetworkMap {
                     network_map: Some(network_map),
-                    complaints: faults
-                        .iter()
-                        .map(|fault| complaint(fault, "it is ignored"))
-                        .collect(),
+                    complaints: faults.iter().map(|fault| complaint(fault, "ignored")).collect(),
                 },
                 Err(error) => WrittenNetworkMap {
                     network_map: None,
-                    complaints: vec![complaint(&error, "the file is not used")],
+                    complaints: vec![complaint(&error, "file ignored")],
                 },
             })
         };
@@ -231,11 +228,7 @@ impl Settings {
             return None;
         }
         let layout = Machine::written(text, ranks, |_| fs::read_to_string(file));
-        Some(layout.map_err(|error| {
-            format!(
-                "cartograph: CARTOGRAPH_LAYOUT: {error}; the layout is asked of the MPI instead"
-            )
-        }))
+        Some(layout.map_err(|error| format!("CARTOGRAPH_LAYOUT: {error}; using the MPI's layout")))
     }
 }
 
@@ -269,7 +262,8 @@ pub(super) fn note_start() {
     }
 }
 
-/// An absolute path: users write paths relative to the directory in which they start the program, and programs that set a
+/// An absolute path: users write paths relative to the directory in which they start the program, and programs that
+/// set a
 /// variable themselves relative to their current one.
 fn absolute(path: OsString) -> PathBuf {
     match START.get().cloned().or_else(|| env::current_dir().ok()) {

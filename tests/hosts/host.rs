@@ -298,7 +298,7 @@ impl Host {
             let text = String::from_utf8_lossy(&output.stderr);
             // Who moves processes against a program's will is told that it was done.
             let always = settings.iter().any(|s| s.starts_with("CARTOGRAPH_REORDER=always"));
-            let told = |line: &&str| !always || !line.contains("the program passed reorder = 0");
+            let told = |line: &&str| !always || !line.contains("despite reorder = 0");
             if text.lines().filter(told).any(|line| line.contains("cartograph")) {
                 return Err(format!("{who} is not quiet: {text}"));
             }

@@ -23,12 +23,10 @@ pub enum ReadError {
         reason: String,
     },
     /// Written by a later version.
-    #[error("it has version {0} of the form, and this Cartograph knows version {SCHEMA} only")]
+    #[error("it has format version {0}, but this Cartograph reads version {SCHEMA}")]
     OtherSchema(u32),
     /// Parts of different jobs.
-    #[error(
-        "it has parts of a job of {0} and of a job of {1} processes; remove it and record again"
-    )]
+    #[error("it mixes jobs of {0} and {1} processes; remove it and record again")]
     OtherSize(u32, u32),
     /// A part came twice.
     #[error("it has two parts of rank {0}; remove it and record again")]
@@ -37,7 +35,7 @@ pub enum ReadError {
     #[error("it lacks an earlier part of rank {0}; record again")]
     PartMissing(u32),
     /// A rank, or a grid, is beyond the job.
-    #[error("line {line} speaks of rank {rank}, but the job has {size} processes")]
+    #[error("line {line} names rank {rank}, but the job has {size} processes")]
     NoSuchRank {
         /// From 1.
         line: usize,
@@ -306,10 +304,12 @@ mod tests {
             refused(&whole[..whole.len() - 9].replace("\"messages\"", "messages"))
                 .contains("line 2")
         );
-        assert!(refused(&(part(0, 2, &[]) + &part(1, 3, &[]))).contains("2 and of a job of 3"));
+        assert!(
+            refused(&(part(0, 2, &[]) + &part(1, 3, &[]))).contains("jobs of 2 and 3 processes")
+        );
         assert!(refused(&(whole.clone() + &whole)).contains("two parts of rank 1"));
         assert!(refused(&part(2, 2, &[])).contains("rank 2, but the job has 2"));
-        assert!(refused(&part(0, 2, &[sent(2, 1, 1)])).contains("line 2 speaks of rank 2"));
+        assert!(refused(&part(0, 2, &[sent(2, 1, 1)])).contains("line 2 names rank 2"));
         assert!(refused(&part(0, 2, &[grid(0)])).contains("no grid of 2"));
         assert!(refused("{\"process\":{\"schema\":2,\"who\":3}}").contains("version 2"));
         let huge = part(0, 2, &[]).replace("\"size\":2", "\"size\":4000000000");

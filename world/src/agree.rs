@@ -35,7 +35,7 @@ const _: () = assert!(size_of::<Told>() == NUMBERS as usize * size_of::<c_int>()
 pub(crate) fn make() -> Option<MPI_Comm> {
     // SAFETY: asks for a text.
     if unsafe { cw_is_built_for() } == 0 {
-        say!("cartograph: libcartograph_world.so was built for another MPI than this program's");
+        say!("libcartograph_world.so was built for another MPI than this program's");
         std::process::abort();
     }
     let all = true_world();
@@ -54,7 +54,7 @@ pub(crate) fn make() -> Option<MPI_Comm> {
     let own = file();
     if programs() > 1 {
         if rank == 0 {
-            say!("cartograph: the job has several programs, so all ranks are kept");
+            say!("MPMD job; world order unchanged");
         }
         return None;
     }
@@ -92,11 +92,11 @@ fn file() -> Option<PathBuf> {
 /// The order of the profile, at rank 0. It says why there is none.
 fn read(file: Option<&Path>, size: usize) -> Option<Order> {
     let Some(file) = file else {
-        say!("cartograph: rank 0 has no profile for this job, so all ranks are kept");
+        say!("rank 0 has no profile for this job; world order unchanged");
         return None;
     };
     let said = |why: &String| {
-        say!("cartograph: the profile {} {why}, so all ranks are kept", file.display());
+        say!("the profile {} {why}; world order unchanged", file.display());
     };
     let text = std::fs::read_to_string(file).map_err(|error| format!("cannot be read: {error}"));
     text.and_then(|text| Order::parse(&text, size)).inspect_err(said).ok()
@@ -126,9 +126,7 @@ fn tell(order: Option<Order>, rank: c_int, size: c_int) -> Told {
     if let Some(order) = order {
         let is_for = order.is_for(&gathered);
         if !is_for {
-            say!(
-                "cartograph: the profile is for ranks that are started on other nodes, so all ranks are kept"
-            );
+            say!("the profile is for ranks that are started on other nodes; world order unchanged");
         }
         let digest = if is_for { digest(&order.new_ranks) } else { 0 };
         let program = program();
@@ -183,8 +181,8 @@ fn split(color: c_int, new_rank: c_int, rank: c_int, size: c_int) -> Option<MPI_
     if rank == 0 {
         let others = size - together;
         say!(
-            "cartograph: {others} of {size} processes were started without the profile, or are another program, so all ranks \
-             are kept"
+            "{others} of {size} processes were started without the profile, or are another program; world \
+             order unchanged"
         );
     }
     None

@@ -25,7 +25,7 @@ include!(concat!(env!("OUT_DIR"), "/host.rs"));
 /// Ends the process where a call of the host failed that this library cannot go on without: other ranks wait for it.
 pub(crate) fn check(code: core::ffi::c_int, what: &str) {
     if code != CW_SUCCESS as core::ffi::c_int {
-        crate::say::say!("cartograph: {what} failed in MPI_Init with error code {code}");
+        crate::say::say!("{what} failed in MPI_Init with error code {code}");
         std::process::abort();
     }
 }

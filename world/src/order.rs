@@ -30,7 +30,7 @@ impl Order {
         let Line { new_ranks, node_of_rank } = serde_json::from_str(line)
             .map_err(|error| format!("has no order of ranks in its second line: {error}"))?;
         if new_ranks.len() != size {
-            return Err(format!("is for {} processes, and the job has {size}", new_ranks.len()));
+            return Err(format!("is for {} processes, but the job has {size}", new_ranks.len()));
         }
         let mut is_taken = vec![false; size];
         let all_differ = new_ranks.iter().all(|rank| {
@@ -44,7 +44,8 @@ impl Order {
         Ok(Self { new_ranks, node_of_rank })
     }
 
-    /// Returns whether processes were started on the nodes for which the order was made, whatever their names. `lowest` has
+    /// Returns whether processes were started on the nodes for which the order was made, whatever their names.
+    /// `lowest` has
     /// the lowest rank on each one's node.
     pub(crate) fn is_for(&self, lowest: &[i32]) -> bool {
         let mut lowest_of = HashMap::new();

@@ -38,7 +38,7 @@ impl Watch {
             let Ok((progress, _)) = waited else { return };
             if !progress.done && speaks(rank, progress.heard) {
                 say!(
-                    "cartograph: MPI_Init has been waiting for {} s: processes of this job do not have the profile's library. \
+                    "MPI_Init has been waiting for {} s: some processes run without libcartograph_world. \
                      Start all of them by cartograph exec with the same profile, or none",
                     PATIENCE.as_secs()
                 );

@@ -29,12 +29,12 @@ impl Rule {
     /// A sentence that it was broken, for reports.
     pub fn broken(self, function: &str) -> String {
         let what = match self {
-            Self::Edges => "not every edge is given alike at both ends",
+            Self::Edges => "edges do not match at their two ends",
             Self::Weights => "some ranks pass MPI_UNWEIGHTED and others pass weights",
             Self::Arguments => "arguments that must be the same on all ranks differ",
         };
         format!(
-            "{function}: {what}; CARTOGRAPH_CHECK={} makes it an error that says where",
+            "{function}: {what}; CARTOGRAPH_CHECK={} makes it an error with details",
             self.word()
         )
     }

@@ -216,7 +216,9 @@ pub(super) fn split_members<C: Comm>(
     match comm.split(color, assignment.new_rank.unwrap_or(0))? {
         Some(made) if made.size()? != vertices => {
             made.free()?;
-            let text = format!("other ranks do not count {vertices} processes in the topology");
+            let text = format!(
+                "ranks disagree on the number of processes in the topology ({vertices} on this rank)"
+            );
             Err(Error::OnRank { rank: comm.rank()?, class: Class::Arg, text }.into())
         }
         made => Ok(made),

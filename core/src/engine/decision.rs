@@ -49,7 +49,7 @@ enum Permission {
     NotConfirmed,
     /// The old communicator has a topology.
     InPlace,
-    /// Unless the processes have places in a topology already.
+    /// Unless the communicator already has a topology.
     Granted,
     /// So too, and to move processes of programs that cannot be moved.
     Tried,

@@ -3,7 +3,8 @@
 //!
 //! - [`IncompatibleProgram`]: they pass `reorder = 1` but fail when they are moved. They are not moved, unless the user
 //!   insists.
-//! - `PAIRS_ITSELF`: they correct the MPI's wrong pairing of blocks themselves. They get the MPI's pairing, unless the user
+//! - `PAIRS_ITSELF`: they correct the MPI's wrong pairing of blocks themselves. They get the MPI's pairing, unless
+//! the user
 //!   insists.
 
 use std::fmt;
@@ -78,7 +79,7 @@ impl IncompatibleProgram {
 impl fmt::Display for IncompatibleProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { program, fault, .. } = self;
-        write!(f, "{program} {fault}; CARTOGRAPH_REORDER=always moves it anyway")
+        write!(f, "{program} {fault}; CARTOGRAPH_REORDER=always reorders its ranks anyway")
     }
 }
 

@@ -83,10 +83,11 @@ impl FromStr for Policy {
 
     /// Reads `off`, `on`, `all`, `always`, `scramble:7`, which is `all,scramble:7`, or two such words
     /// with a comma, `always,scramble:7`; `0` and `1` are `off` and `on`. `scramble:7:cart_create` moves by
-    /// `MPI_Cart_create` alone, and so the other [`CONSTRUCTORS`], or several with a plus between them. `scramble0` in place
+    /// `MPI_Cart_create` alone, and so the other [`CONSTRUCTORS`], or several with a plus between them. `scramble0`
+    /// in place
     /// of `scramble` also moves the process of rank 0.
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("'{text}', but {WORDS} are known");
+        let wrong = || format!("invalid value '{text}' (expected {WORDS})");
         let (mut reorder, mut scramble, mut by) = (None, None, Constructors::default());
         for word in text.split(',') {
             let twice = match word.trim().split_once(':') {
@@ -165,7 +166,7 @@ mod tests {
             "18446744073709551616",
             "scramble:18446744073709551616",
         ] {
-            let expected = format!("'{wrong}', but {WORDS} are known");
+            let expected = format!("invalid value '{wrong}' (expected {WORDS})");
             assert_eq!(wrong.parse::<Policy>(), Err(expected));
         }
     }

@@ -40,13 +40,13 @@ pub struct Line {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unreadable {
     /// No argument is a launcher's command.
-    #[error("no launcher is known in the command")]
+    #[error("no supported launcher found in the command")]
     NoLauncher,
     /// The launcher has no such option.
-    #[error("{1} has no option {0} that is known here")]
+    #[error("unknown option {0} of {1}")]
     Option(String, &'static str),
     /// No argument is left that could be the program.
-    #[error("there is no program behind the options of {0}")]
+    #[error("no program found after the options of {0}")]
     NoProgram(&'static str),
 }
 
@@ -57,14 +57,14 @@ pub enum Obstacle {
     #[error("{0} has no option that places ranks")]
     NoOption(&'static str),
     /// MPICH's mpiexec before version 5.
-    #[error("this mpiexec of MPICH has no option -rankmap, by which others place ranks")]
+    #[error("this mpiexec of MPICH has no option -rankmap to place ranks")]
     NoRankmap,
     /// A rank file would reduce the available cores.
     #[error("{0} gives each rank several cores, and a rank file would give it one")]
     Cores(String),
     /// With PMI-2, Slurm reports every process on a separate node to MPICH.
     #[error(
-        "where srun places ranks, MPICH is told by PMI-2 that each is on a node of its own; --mpi=pmix tells it more"
+        "when srun places ranks, PMI-2 reports each rank on a separate node to MPICH; use --mpi=pmix"
     )]
     Management,
 }
@@ -92,7 +92,8 @@ const POLICIES: [&str; 2] = ["_mapping_policy", "_ranking_policy"];
 
 impl Line {
     /// Parses a line. `program` is the index of the program, if known; otherwise the program is the first argument that
-    /// is neither an option nor an option's value. `prints` gives what a command prints for `--version` and `--help`, and
+    /// is neither an option nor an option's value. `prints` gives what a command prints for `--version` and `--help`,
+    /// and
     /// `mpi` is the program's, as for [`Launcher::of_command`].
     ///
     /// # Errors
@@ -446,7 +447,7 @@ mod tests {
         assert_eq!(read("env -n 3 ./app", "").unwrap_err(), Unreadable::NoLauncher);
         assert_eq!(read("flux proxy x ./app", "").unwrap_err(), Unreadable::NoLauncher);
         let unknown = read("srun --frobnicate 3 ./app", "").unwrap_err();
-        assert_eq!(unknown.to_string(), "srun has no option --frobnicate that is known here");
+        assert_eq!(unknown.to_string(), "unknown option --frobnicate of srun");
         assert_eq!(read("srun -n 3", "").unwrap_err(), Unreadable::NoProgram("srun"));
         // If the program is known, unknown arguments are kept.
         let known = words("mpirun --new 3 -n 4 ./app");
@@ -513,8 +514,8 @@ mod tests {
             (HYDRA4, "mpiexec -hosts a,b -n 4 ./app", "no option -rankmap"),
             (PRTE, "mpirun --map-by ppr:2:node:PE=4 ./app", "--map-by ppr:2:node:PE=4 gives each"),
             (ORTE, "mpirun --cpus-per-proc 2 ./app", "--cpus-per-proc 2 gives"),
-            (HYDRA5, "srun -n 4 ./app", "told by PMI-2"),
-            (HYDRA5, "srun -n 4 --mpi=pmi2 ./app", "told by PMI-2"),
+            (HYDRA5, "srun -n 4 ./app", "PMI-2 reports each rank"),
+            (HYDRA5, "srun -n 4 --mpi=pmi2 ./app", "PMI-2 reports each rank"),
             (HYDRA5, "jsrun -n 4 ./app", "jsrun has no option that places ranks"),
             ("Intel(R) MPI Library 2021.17", "mpirun -n 4 ./app", "Intel MPI's mpiexec has no"),
         ] {

@@ -7,8 +7,8 @@ use super::MOST_LEVELS;
 pub enum LayoutError {
     /// Neither "4x16" nor "16,16,8".
     #[error(
-        "'{0}' is not a layout: write NODESxRANKS (4x16), with the switches before them (2x4x16), a list of \
-         such parts (40*48,16,8), or a file's path"
+        "invalid layout '{0}' (expected NODESxRANKS such as 4x16, with switches 2x4x16, a list of these 40*48,16,8, or \
+         a file)"
     )]
     Malformed(String),
     /// Parts of a list that have another number of levels than the first.
@@ -24,7 +24,7 @@ pub enum LayoutError {
         first: usize,
     },
     /// More levels than [`MOST_LEVELS`].
-    #[error("'{text}' has {levels} levels, but at most {MOST_LEVELS} are taken")]
+    #[error("'{text}' has {levels} levels, but at most {MOST_LEVELS} are supported")]
     TooDeep {
         /// The text.
         text: String,
@@ -33,7 +33,8 @@ pub enum LayoutError {
     },
     /// Not of that form, and no file that can be read either.
     #[error(
-        "'{name}' is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8), and as a file it cannot be read: {why}"
+        "'{name}' is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8), and as a file it cannot be \
+         read: {why}"
     )]
     Unreadable {
         /// The text.
@@ -53,8 +54,7 @@ pub enum LayoutError {
     },
     /// A file that says where nodes are, and not which ranks run on them.
     #[error(
-        "'{0}' says where nodes are in the network, and not on which node each rank runs: only the processes of a \
-         job know that"
+        "'{0}' describes the network, not the node of each rank, which only the processes of a job know"
     )]
     NetworkMap(String),
     /// A line of a file is wrong.

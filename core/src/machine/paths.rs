@@ -49,7 +49,7 @@ fn kinds(path: &str) -> Result<Vec<Kind>, String> {
     }
     if parts.len() > MOST_LEVELS {
         return Err(format!(
-            "'{path}' has {} levels; at most {MOST_LEVELS} are taken",
+            "'{path}' has {} levels; at most {MOST_LEVELS} are supported",
             parts.len()
         ));
     }

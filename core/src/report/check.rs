@@ -34,7 +34,7 @@ impl Document {
         }
         let warned = self.warnings.iter().map(|warning| warning.count);
         ensure(warned.chain([self.not_recorded]).all(|count| count <= MOST_TIMES), || {
-            format!("no more than {MOST_TIMES} times is anything counted")
+            format!("a count exceeds {MOST_TIMES}")
         })
     }
 }
@@ -83,7 +83,7 @@ impl NodeSizes {
         };
         let ranks = self.runs().try_fold(0, add);
         ensure(ranks.is_some_and(|ranks| ranks <= MOST_RANKS), || {
-            "nodes have at least one process each, and at most 2147483647 together".to_owned()
+            "each node needs a process, and the job has at most 2147483647".to_owned()
         })
     }
 }

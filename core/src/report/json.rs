@@ -58,13 +58,13 @@ pub struct Warning {
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
     /// Not JSON, or not of this form.
-    #[error("it is not a report in JSON ({0})")]
+    #[error("it is not a JSON report ({0})")]
     Malformed(#[from] serde_json::Error),
     /// Written by a later version.
-    #[error("it has version {0} of the form, and this Cartograph knows version {SCHEMA} only")]
+    #[error("it has format version {0}, but this Cartograph reads version {SCHEMA}")]
     OtherSchema(u32),
     /// Valid JSON with impossible numbers.
-    #[error("it contradicts itself ({0})")]
+    #[error("it is inconsistent ({0})")]
     Contradiction(String),
 }
 
@@ -202,7 +202,7 @@ mod tests {
     fn other_forms_are_refused() {
         let refused = |json: &str| Document::read(json).unwrap_err().to_string();
         assert!(refused("{\"schema\": 2}").contains("version 2"));
-        assert!(refused("{}").contains("not a report"));
-        assert!(refused("").contains("not a report"));
+        assert!(refused("{}").contains("not a JSON report"));
+        assert!(refused("").contains("not a JSON report"));
     }
 }

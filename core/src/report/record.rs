@@ -127,15 +127,15 @@ impl fmt::Display for Reason {
             Self::NotAsked => "reorder = 0",
             Self::Off => "disabled by CARTOGRAPH_REORDER",
             Self::InPlace => {
-                "the processes have places in a topology already; CARTOGRAPH_REORDER=all moves them anyway"
+                "the communicator already has a topology; set CARTOGRAPH_REORDER=all to reorder anyway"
             }
-            Self::AsBefore => "an earlier grid of these dims kept them",
+            Self::AsBefore => "as in an earlier grid of the same dims",
             Self::OneNode => "one node",
             Self::Differing => "arguments differ between ranks",
-            Self::NoLayout => "the MPI does not tell which ranks share a node",
+            Self::NoLayout => "the MPI does not report which ranks share a node",
             Self::NoArgument => "the function keeps the order",
             Self::RejectedAsRisky => {
-                "moving helps if all faces are alike and exchanged at once but may hurt if not"
+                "reordering helps if all faces carry equal data and are exchanged at once, but may hurt otherwise"
             }
             Self::NotTold => {
                 "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info"
@@ -164,7 +164,7 @@ impl TryFrom<WrittenReason> for Reason {
             "too_large" => {
                 Ok(Self::TooLarge(text.strip_prefix(Self::TOO_LARGE).unwrap_or(&text).to_owned()))
             }
-            _ => fixed.ok_or_else(|| format!("'{code}' is no code of a reason that is known")),
+            _ => fixed.ok_or_else(|| format!("unknown reason '{code}'")),
         }
     }
 }
@@ -312,7 +312,8 @@ impl Record {
         (same, &self.nodes, &self.kept, &self.effect, self.host_graph)
     }
 
-    /// Messages between nodes of a collective in which each process sends a block to each neighbor: as they are, and with
+    /// Messages between nodes of a collective in which each process sends a block to each neighbor: as they are, and
+    /// with
     /// small blocks combined, if these are fewer. For graphs without weights, of which each edge is a message.
     pub(super) fn combined(&self) -> Option<(i64, i64)> {
         let is_weighted = match self.topology {

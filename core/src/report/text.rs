@@ -115,7 +115,7 @@ impl fmt::Display for Record {
                     write!(
                         f,
                         "  ranks kept: {}",
-                        why.to_string().replacen(" but", &format!(" ({change}) but"), 1)
+                        why.to_string().replacen(", but", &format!(" ({change}), but"), 1)
                     )?;
                 }
                 _ => write!(f, "  ranks kept: {why}")?,
@@ -135,7 +135,7 @@ impl fmt::Display for Record {
             write!(f, "{} to map, ", each(self.mapping_seconds))?;
         }
         let rest = (self.seconds - self.mapping_seconds).max(0.0);
-        writeln!(f, "{} for the MPI's split and to wait for others", each(rest))?;
+        writeln!(f, "{} for the MPI's split and waiting for other ranks", each(rest))?;
         if let Some(effect) = &self.effect {
             write!(f, "  {effect}")?;
             match &self.topology {
@@ -152,12 +152,13 @@ impl fmt::Display for Record {
             effect.weighted.iter().try_for_each(|weighted| write!(f, "{weighted}"))?;
         }
         if self.host_graph {
-            writeln!(f, "  nonblocking and persistent neighborhood collectives are the MPI's own")?;
+            writeln!(f, "  native nonblocking and persistent neighborhood collectives")?;
         }
         if let Some((now, then)) = self.combined() {
             writeln!(
                 f,
-                "  small blocks of MPI_Neighbor_allgather and MPI_Neighbor_alltoall: {now} messages between nodes, {then} with \
+                "  small blocks of MPI_Neighbor_allgather and MPI_Neighbor_alltoall: {now} messages between nodes, \
+                 {then} with \
                  CARTOGRAPH_COMBINE=on"
             )?;
         }
@@ -170,11 +171,11 @@ impl fmt::Display for Record {
             ),
             (Some((ones, cost)), None) if self.kept == Some(Reason::RejectedAsRisky) => writeln!(
                 f,
-                "  with CARTOGRAPH_WEIGHTS={ones}, which says that they are alike, this would be {} and {}{}",
+                "  with equal weights (CARTOGRAPH_WEIGHTS={ones}), this would be {} and {}{}",
                 cost.max_node_edges,
                 cost.inter_node_edges,
                 if self.effect.as_ref().is_some_and(|effect| gains_much(effect.before, cost)) {
-                    ": cartograph tune finds out whether it is faster"
+                    ": cartograph tune measures whether it is faster"
                 } else {
                     ""
                 }
@@ -192,13 +193,14 @@ fn gains_much(before: Cost, after: Cost) -> bool {
     2 * before.max_node_edges >= 3 * after.max_node_edges
 }
 
-/// A line on a plan that was rejected as risky, with the command that finds out whether it is faster, if it may gain much.
+/// A line on a plan that was rejected as risky, with the command that finds out whether it is faster, if it may gain
+/// much.
 pub fn missed_gain(function: &str, topology: &TopologySummary, plan: &Plan) -> Option<String> {
     let (before, after) = (plan.before, plan.rejected_as_risky?);
     gains_much(before, after).then(|| {
         format!(
-            "{function}, {topology}: ranks were kept; another order has {} edges on the busiest node in place of {}, and \
-             cartograph tune finds out whether it is faster",
+            "{function}, {topology}: ranks unchanged; another order has {} edges on the busiest node instead of {}; \
+             cartograph tune measures whether it is faster",
             after.max_node_edges, before.max_node_edges
         )
     })
@@ -208,7 +210,7 @@ impl Record {
     /// A line with the counts of what is already printed.
     pub(super) fn in_all(&self) -> impl fmt::Display {
         format!(
-            "{}, {} times in all: {}, {} of {} processes; each {} with the wait for others",
+            "{}, {} times in all: {}, {} of {} processes; {} each, waiting for other ranks included",
             self.function,
             self.count,
             self.topology,
@@ -286,10 +288,11 @@ mod tests {
         let text = record(ReorderOrigin::Asked, Reason::RejectedAsRisky);
         let ends = "\
   edges of the busiest node 8; between nodes 24, at least 16; weights assumed equal
-  with CARTOGRAPH_WEIGHTS=1,1,1, which says that they are alike, this would be 4 and 16: cartograph tune finds out whether it is faster
+  with equal weights (CARTOGRAPH_WEIGHTS=1,1,1), this would be 4 and 16: cartograph tune measures whether it is faster
 ";
         assert!(text.ends_with(ends), "{text}");
-        let kept = "ranks kept: moving helps if all faces are alike and exchanged at once (8 -> 4) but may hurt if not; ";
+        let kept = "ranks kept: reordering helps if all faces carry equal data and are exchanged at once (8 -> 4), but \
+                    may hurt otherwise; ";
         assert!(text.contains(kept), "{text}");
         let text = record(ReorderOrigin::No, Reason::NotAsked);
         let ends = "  with equal weights, a rank file for MPI_COMM_WORLD would reduce this to 4 and 16: \
@@ -381,10 +384,10 @@ edges of the busiest node 2; between nodes 6, at least 4; weights assumed equal
         let expected = "\
 Cartograph VERSION: 2400 processes on 50 nodes of 48, MPICH 4.0.2
 MPI_Cart_create, 3 times: grid 50 x 48, periodic along 0, 2400 of 2400 processes on 50 nodes of 48
-  ranks reordered by strips (reorder = 0, CARTOGRAPH_REORDER=always); 1.2 ms to map, 2.2 ms for the MPI's split and to wait for others
+  ranks reordered by strips (reorder = 0, CARTOGRAPH_REORDER=always); 1.2 ms to map, 2.2 ms for the MPI's split and waiting for other ranks
   edges of the busiest node 96 -> 30 (-69 %); between nodes 4800 -> 1224 (-74 %), at least 1204; weights assumed equal
 MPI_Cart_sub: grid 2 x 2, periodic, 4 of 6 processes
-  ranks kept: the function keeps the order; 12.3 us for the MPI's split and to wait for others
+  ranks kept: the function keeps the order; 12.3 us for the MPI's split and waiting for other ranks
 warning: careful (2 times)
 ";
         assert_eq!(report.news(), expected.replace("VERSION", env!("CARGO_PKG_VERSION")));

@@ -41,7 +41,7 @@ pub fn foreign_launcher(
         let started = environment(variable)?.parse::<u64>().ok().filter(|started| *started > 1)?;
         Some(format!(
             "MPI_COMM_WORLD has one process, but {launcher} started {started} ({variable}): \
-             start the program with the launcher of its own MPI"
+             start the program with the launcher of the MPI it is linked with"
         ))
     })
 }

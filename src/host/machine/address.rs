@@ -79,7 +79,7 @@ pub(super) fn add<'a>(
             Ok(_) => {}
             Err(note) => {
                 static SAID: Once = Once::new();
-                SAID.call_once(|| eprint_line!("cartograph: {note}"));
+                SAID.call_once(|| eprint_line!("{note}"));
                 notes.push(note);
             }
         }
@@ -93,7 +93,7 @@ pub(super) fn add<'a>(
         Ok(_) => layout,
         Err(why) => {
             let why = why.renumbered(in_world);
-            notes.push(format!("SLURM_TOPOLOGY_ADDR {why}: no switches are taken from it"));
+            notes.push(format!("SLURM_TOPOLOGY_ADDR {why}: switches ignored"));
             layout
         }
     }
@@ -113,10 +113,10 @@ fn of_file<'a>(
         network_map.at(host_number(&host_of(words)), usize::try_from(rank).ok())
     });
     if !network_map.is_empty() && known.clone().all(|known| known == ReportedAddress::Nothing) {
-        return Err("CARTOGRAPH_LAYOUT: none of the nodes is in the file; it is not used".into());
+        return Err("CARTOGRAPH_LAYOUT: the file lists none of the job's nodes; ignored".into());
     }
     layout.addressed(known, network_map.is_distinct()).map_err(|why| {
         let why = why.renumbered(in_world);
-        format!("CARTOGRAPH_LAYOUT: the place of the node in the file {why}: no switches are taken from it")
+        format!("CARTOGRAPH_LAYOUT: the place of the node in the file {why}: switches ignored")
     })
 }

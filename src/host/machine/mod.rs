@@ -229,9 +229,9 @@ fn split_hosts(layout: &Machine, hosts: &[(c_int, String)]) -> Option<String> {
     let is_split = layout.node_sizes().len() == processes && names.len() < processes;
     (is_split && !names.contains("")).then(|| {
         format!(
-            "the MPI has each of {processes} processes on a node of its own, but these are on {} by name: processes of a \
-             host do not share memory, and none can be moved to another. Slurm does that to MPICH by --mpi=pmi2 with \
-             --distribution=arbitrary",
+            "the MPI reports each of {processes} processes on a separate node, but their names are those of {}: \
+             processes of one host share no memory, and ranks cannot be placed. Slurm's --mpi=pmi2 with \
+             --distribution=arbitrary causes this with MPICH",
             if names.len() == 1 { "one host".to_owned() } else { format!("{} hosts", names.len()) }
         )
     })
@@ -300,7 +300,8 @@ fn cached(comm: &HostComm) -> Result<Option<Arc<Runs>>> {
     Ok((runs.ranks() == comm.size()? as usize).then_some(runs))
 }
 
-/// Caches a layout where none is cached. Without the cache a later call finds the same layout again. In constructors only:
+/// Caches a layout where none is cached. Without the cache a later call finds the same layout again. In constructors
+/// only:
 /// any other function may be called by a program while the host goes through the communicator's attributes.
 fn keep(comm: &HostComm, runs: Arc<Runs>) {
     if is_active() {

@@ -27,7 +27,8 @@ pub(crate) fn call_settings(function: Function) -> CallSettings {
 
 /// The settings for a constructor with an info object, of which five keys are ours: `cartograph_reorder` is `true` or
 /// `false`, `cartograph_objective` `time`, `sum` or `max`, `cartograph_reorder_seconds` a number,
-/// `cartograph_level_weights` as `CARTOGRAPH_LEVEL_WEIGHTS`, `cartograph_combine` as `CARTOGRAPH_COMBINE`. Other keys, and other values, are ignored, as the
+/// `cartograph_level_weights` as `CARTOGRAPH_LEVEL_WEIGHTS`, `cartograph_combine` as `CARTOGRAPH_COMBINE`. Other
+/// keys, and other values, are ignored, as the
 /// standard has it.
 pub(crate) fn call_settings_with_info(function: Function, info: MPI_Info) -> CallSettings {
     let mut settings = call_settings(function);
@@ -125,8 +126,8 @@ pub(super) fn say_if_forced(function: &str, outcome: ReorderOutcome) {
     if outcome == (ReorderOutcome::Applied { forced: true }) {
         SAID.call_once(|| {
             eprint_line!(
-                "cartograph: {function}: processes were moved though the program passed reorder = 0, as \
-                 CARTOGRAPH_REORDER=always says; results are wrong if it keeps its old ranks"
+                "{function}: ranks reordered despite reorder = 0 (CARTOGRAPH_REORDER=always); results are \
+                 wrong if the program keeps its old ranks"
             );
         });
     }
@@ -161,8 +162,7 @@ fn weights_or(
     if settings.is_some_and(Weights::are_general) && matches!(comm.rank(), Ok(0)) {
         SAID.call_once(|| {
             eprint_line!(
-                "cartograph: CARTOGRAPH_WEIGHTS: there are no weights for a grid of {} dimensions; they are \
-                 taken as equal",
+                "CARTOGRAPH_WEIGHTS: no weights for a grid of {} dimensions; assuming equal weights",
                 sides.len()
             );
         });
@@ -181,8 +181,7 @@ fn hinted(comm: &HostComm, sides: &[usize]) -> Option<Vec<i64>> {
             if matches!(comm.rank(), Ok(0)) {
                 SAID.call_once(|| {
                     eprint_line!(
-                        "cartograph: the communicator's info key cartograph_weights {error}; all dimensions are taken \
-                         to weigh the same"
+                        "the communicator's info key cartograph_weights: {error}; assuming equal weights"
                     );
                 });
             }

@@ -25,7 +25,7 @@ fn recording(comm: &HostComm) -> Option<&'static Recording> {
         let recording = Recording::open(path).map_err(|error| error.to_string())?;
         if recording.size != size as u32 {
             let recorded = recording.size;
-            return Err(format!("is of a job of {recorded} processes, and this one has {size}"));
+            return Err(format!("is for {recorded} processes, but this job has {size}"));
         }
         match recording.first_missing() {
             None => Ok(recording),
@@ -38,10 +38,7 @@ fn recording(comm: &HostComm) -> Option<&'static Recording> {
     let complain = |error: &String| {
         if matches!(comm.rank(), Ok(0)) {
             SAID.call_once(|| {
-                eprint_line!(
-                    "cartograph: CARTOGRAPH_TRAFFIC: {} {error}; the program runs as without it",
-                    path.display()
-                );
+                eprint_line!("CARTOGRAPH_TRAFFIC: {} {error}; ignored", path.display());
             });
         }
     };

@@ -140,7 +140,8 @@ pub(crate) fn add(
 }
 
 /// Prints once per job that a mapping that was rejected as risky could gain much. Only under `cartograph exec`, which
-/// sets `CARTOGRAPH_MPI`, and without a report. The line recommends `cartograph tune`, so it is not printed in its runs,
+/// sets `CARTOGRAPH_MPI`, and without a report. The line recommends `cartograph tune`, so it is not printed in its
+/// runs,
 /// which set `CARTOGRAPH_CLOCK`, or with its profiles, which set `CARTOGRAPH_PROFILE`.
 fn say_if_missed(function: &str, placement: &Placement) {
     static SAID: Once = Once::new();
@@ -152,7 +153,7 @@ fn say_if_missed(function: &str, placement: &Placement) {
         && let Some(plan) = &placement.plan
         && let Some(line) = missed_gain(function, &placement.summary, plan)
     {
-        SAID.call_once(|| eprint_line!("cartograph: {line}"));
+        SAID.call_once(|| eprint_line!("{line}"));
     }
 }
 

@@ -150,7 +150,7 @@ fn hash_of(text: &str) -> u64 {
 
 fn give_up(path: &Path, error: &io::Error) -> Destination {
     eprint_line!(
-        "cartograph: CARTOGRAPH_REPORT: {} cannot be written: {error}; the report goes to stderr",
+        "CARTOGRAPH_REPORT: {} cannot be written: {error}; reporting on stderr",
         path.display()
     );
     Destination::Stderr

@@ -1,5 +1,6 @@
 //! `cartograph exec` with a host's programs. The library that it preloads serves whatever MPI a process loads, and a
-//! process without MPI loads none; of several libraries it takes the one that was built for the MPI, and only files that
+//! process without MPI loads none; of several libraries it takes the one that was built for the MPI, and only files
+//! that
 //! others cannot have written; and no rank ends alone.
 
 use std::fs::{self, File, Permissions};
@@ -208,7 +209,8 @@ fn recordings(session: &mut Session<'_>, programs: &Programs) -> Result<(), Stri
 /// A profile of `c_tests/record/record_grid.c` that moves nothing.
 const PROFILE: &str = r#"{"schema":1,"program":"record","processes":8,"node_sizes":[8],"order":"in turn","moves_grids":false,"combines_blocks":true}"#;
 
-/// A grid that stays where it may gain much is told in one line, unless a report has it or the user knows already; and by
+/// A grid that stays where it may gain much is told in one line, unless a report has it or the user knows already;
+/// and by
 /// `exec` alone.
 fn missed_gain(session: &mut Session<'_>, programs: &Programs) {
     let layout = session.write("columns.layout", &"0\n1\n".repeat(4));
@@ -223,7 +225,7 @@ fn missed_gain(session: &mut Session<'_>, programs: &Programs) {
     for (options, lines) in options {
         let words = [options, &["--layout", word(&layout), word(&programs.record)]].concat();
         let ran = Exec { session, settings: Vec::new() }.runs(8, &words);
-        let line = "^cartograph: MPI_Cart_create, grid 4 x 2: ranks were kept; another order has 2 edges on the busiest node \
+        let line = "^cartograph: MPI_Cart_create, grid 4 x 2: ranks unchanged; another order has 2 edges on the busiest node \
                     in place of 4, and cartograph tune ";
         let said = session.said(line) == lines && session.said("^cartograph: ") == lines;
         session.check(&format!("{lines} lines on a gain with {options:?}"), ran && said);
@@ -303,7 +305,7 @@ fn right_library(session: &mut Session<'_>, programs: &Programs) -> Result<(), S
     }
     let only = site(session, "own", &[(&host, &host)])?;
     at(session, &only).prints("named by --mpi", OURS, &["--mpi", &host, own, "self"]);
-    let pattern = "there is no library for --mpi nothing; there are: ";
+    let pattern = "no library for --mpi nothing (available: ";
     refused(session, "no such name", &only, pattern, &["--mpi", "nothing"], own);
     for kind in ["mpich", "openmpi"] {
         if host.starts_with(kind) || !is_built(kind) {

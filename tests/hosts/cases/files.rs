@@ -60,7 +60,7 @@ pub(super) fn full(mut session: Session<'_>) -> Outcome {
         still_there(&mut session);
         let mut show = Command::new(command());
         let shown = session.finish(show.arg("show").arg(after(&session).join("traffic")));
-        let missing = count(&session.out, "^[1-5] of the 6 parts are missing");
+        let missing = count(&session.out, "^[1-5] of 6 parts are missing");
         let right = match pages {
             0 => !shown && session.err.lines().count() == 1,
             1 => shown && missing == 1,

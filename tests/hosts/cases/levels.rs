@@ -1,4 +1,5 @@
-//! Machines of other levels than nodes: packages below them, switches and the like above, which the library finds by itself
+//! Machines of other levels than nodes: packages below them, switches and the like above, which the library finds by
+//! itself
 //! and by which it places neighbors.
 
 use super::Outcome;
@@ -52,8 +53,10 @@ pub(super) fn domains(mut session: Session<'_>) -> Outcome {
 
 const TREE: &str = "SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node SLURM_TOPOLOGY_ADDR=";
 
-/// Above the nodes: eight processes are shown four nodes (c_tests/reorder/nodes.c), dealt to two switches in turn, by what
-/// Slurm tells its tasks or a file with the names of hosts. Only with Open MPI all of it is run: what is read and dropped
+/// Above the nodes: eight processes are shown four nodes (c_tests/reorder/nodes.c), dealt to two switches in turn, by
+/// what
+/// Slurm tells its tasks or a file with the names of hosts. Only with Open MPI all of it is run: what is read and
+/// dropped
 /// does not depend on the host; how processes tell each other, and who has which rank, does.
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let options = ["-Wall", "-shared", "-fPIC"];
@@ -105,7 +108,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             if words.is_empty() { session.said("warning") == 0 } else { session.said(words) > 0 };
         session.check(&format!("{settings}: the report says '{words}'"), holds);
     };
-    let one_for_all = "warning: SLURM_TOPOLOGY_ADDR is the same for ranks [0-7] and [0-7], which are on two nodes: no switches are taken from it";
+    let one_for_all = "warning: SLURM_TOPOLOGY_ADDR is the same for ranks [0-7] and [0-7], which are on two nodes: \
+                       switches ignored";
     mapped_by(&mut session, "switches", &tree("root.s$((node % 2)).n$node"));
     mapped_by(&mut session, "switches", &file("topology.conf"));
     mapped_by(&mut session, "switches", &file("coordinates"));
@@ -127,13 +131,11 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     // What a file says comes before what the launcher says.
     mapped_by(&mut session, "switches", &format!("{} {TREE}root.s0.n0", file("topology.conf")));
     mapped_by(&mut session, "switches", &file("coloured.conf"));
-    let said =
-        "CARTOGRAPH_LAYOUT: line 3 of the file: 'Colour=red' is not known here; it is ignored";
+    let said = "CARTOGRAPH_LAYOUT: line 3 of the file: unknown keyword 'Colour=red'; ignored";
     session.check("a wrong word in a file is said once", session.err.matches(said).count() == 1);
     let knows_better = format!("{} {}", file("twice.conf"), tree("root.s$((node % 2)).n$node"));
     mapped_by(&mut session, "switches", &knows_better);
-    let said =
-        "CARTOGRAPH_LAYOUT: line 2 of the file: n1 is in left and in right; the file is not used";
+    let said = "CARTOGRAPH_LAYOUT: line 2 of the file: n1 is in left and in right; file ignored";
     session.check("a node on two switches is said once", session.err.matches(said).count() == 1);
 
     dropped(&mut session, "", "SLURM_TOPOLOGY_ADDR_PATTERN=node SLURM_TOPOLOGY_ADDR=n$node");
@@ -158,18 +160,19 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     );
     dropped(
         &mut session,
-        "CARTOGRAPH_LAYOUT: the place of the node in the file is not known for rank [67]: no switches are taken from it",
+        "CARTOGRAPH_LAYOUT: the place of the node in the file is not known for rank [67]: switches ignored",
         &file("partial.conf"),
     );
     dropped(
         &mut session,
-        "CARTOGRAPH_LAYOUT: none of the nodes is in the file",
+        "CARTOGRAPH_LAYOUT: the file lists none of the job's nodes",
         &file("other.conf"),
     );
     session.verdict()
 }
 
-/// Runs a program with settings that the shell expands for each process, whose node is `$node`, and counts as a check that
+/// Runs a program with settings that the shell expands for each process, whose node is `$node`, and counts as a check
+/// that
 /// it succeeds.
 fn run_with(session: &mut Session<'_>, program: &str, settings: &str) {
     let each = format!(
@@ -181,17 +184,17 @@ fn run_with(session: &mut Session<'_>, program: &str, settings: &str) {
     session.runs(settings, 8, &["CARTOGRAPH_REPORT=1"], &["sh", word(&each)]);
 }
 
-/// Nodes of one name, and a node for each process, as Slurm tells MPICH by PMI-2 where ranks are placed by a file; and the
+/// Nodes of one name, and a node for each process, as Slurm tells MPICH by PMI-2 where ranks are placed by a file;
+/// and the
 /// rank file of the launcher at hand, with the real names.
 fn reported(session: &mut Session<'_>) {
-    let apart = "warning: the MPI has each of 8 processes on a node of its own, but these are on";
+    let apart = "warning: the MPI reports each of 8 processes on a separate node, but their names are those of";
     run_with(session, "reorder", "TEST_NODE=$rank TEST_HOST=0");
     session.check("on one host", session.says(&format!("{apart} one host by name")));
     run_with(session, "reorder", "TEST_NODE=$rank TEST_HOST=$node");
     session.check("on four hosts", session.says(&format!("{apart} 4 hosts by name")));
     run_with(session, "reorder", "TEST_NODE=$rank");
-    session
-        .check("on eight hosts, of which nothing is said", !session.says("on a node of its own"));
+    session.check("on eight hosts, of which nothing is said", !session.says("on a separate node"));
 
     let launcher = if session.host.name.starts_with("openmpi") { "openmpi" } else { "mpich" };
     let cluster = format!("{launcher} FILE --hosts 'n[0-3].cluster.example'");

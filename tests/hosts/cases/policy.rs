@@ -19,7 +19,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         );
     };
     let always = "CARTOGRAPH_REORDER=always";
-    let forced = "processes were moved though the program passed reorder = 0, as CARTOGRAPH_REORDER=always says";
+    let forced = "ranks reordered despite reorder = 0, as CARTOGRAPH_REORDER=always says";
     way(&mut session, 8, "minimd", "wrong", &[DEALT, always]);
     session.check(
         "one line says so",
@@ -36,7 +36,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             "lammps",
             &[DEALT, REPORT],
             "MPI_Cart_create",
-            "LAMMPS uses ranks of the grid on the old communicator; CARTOGRAPH_REORDER=always moves it anyway",
+            "LAMMPS uses ranks of the grid on the old communicator; CARTOGRAPH_REORDER=always reorders its ranks \
+             anyway",
         ),
         (
             "petsc",
@@ -66,7 +67,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     for wrong in ["scramble", "scramble:x", "scramble:1:cart_sub", "on,off", "ON"] {
         way(&mut session, 8, "careful", "stays", &[DEALT, &format!("CARTOGRAPH_REORDER={wrong}")]);
         let words = format!(
-            "CARTOGRAPH_REORDER is '{wrong}', but off, on, all, always and scramble[0]:SEED[:CONSTRUCTOR+...] are known; taken as off"
+            "CARTOGRAPH_REORDER is '{wrong}', but off, on, all, always and scramble[0]:SEED[:CONSTRUCTOR+...] are \
+             known; using off"
         );
         let said = session.err.lines().filter(|line| line.contains(&words)).count();
         session.check(&format!("{wrong} is said"), said == 1);
@@ -92,7 +94,7 @@ fn weights(session: &mut Session<'_>, program: &str) {
         "is told",
         session.said("; between nodes 16, at least .*; weights assumed equal$") > 0,
     );
-    let no_number = "but weights are whole numbers from 0 to 2147483648; ";
+    let no_number = r"\(expected whole numbers from 0 to 2147483648\); ";
     for (text, words) in [
         ("16,-1", no_number),
         ("inf,1", no_number),
@@ -102,8 +104,8 @@ fn weights(session: &mut Session<'_>, program: &str) {
         ("1e99,1", no_number),
         ("0,0", "has no weight above 0; "),
         ("4x2:16", "has 1 weights for 2 dimensions; "),
-        ("16,1,1", "there are no weights for a grid of 2 dimensions; "),
-        ("4y2:16,1", "which is not a grid such as 8x8:1,4; "),
+        ("16,1,1", "no weights for a grid of 2 dimensions; "),
+        ("4y2:16,1", r"invalid grid '4y2' \(expected, for example, 8x8:1,4\); "),
     ] {
         let setting = format!("CARTOGRAPH_WEIGHTS={text}");
         session.runs(&setting, 8, &[four, &setting], &[program, "careful", "stays"]);

@@ -62,7 +62,7 @@ impl Network {
             };
             self.names += names.len();
             let Some(group) = self.groups.last_mut() else {
-                self.fault(line, "names that are in no group".to_owned());
+                self.fault(line, "names outside any group".to_owned());
                 continue;
             };
             let into = if is_nodes { &mut group.nodes } else { &mut group.children };
@@ -86,7 +86,7 @@ impl Network {
         for (at, group) in self.groups.iter().enumerate() {
             for (line, child) in &group.children {
                 let Some(child) = number.get(child).copied() else {
-                    faults.push((*line, format!("{child} is described nowhere")));
+                    faults.push((*line, format!("{child} is not described")));
                     continue;
                 };
                 match parents[child] {
@@ -250,9 +250,9 @@ SwitchName=s4 Switches=s[2-3]
         assert_eq!(
             faults,
             [
-                "line 6 of the file: 'Colour=red' is not known here",
+                "line 6 of the file: unknown keyword 'Colour=red'",
                 "line 5 of the file: l2 is in m1 and in m2: no level above it is used",
-                "line 5 of the file: l9 is described nowhere",
+                "line 5 of the file: l9 is not described",
             ]
         );
         let many = "SwitchName=s Nodes=a[1\n".repeat(2 * MOST_FAULTS);
@@ -297,9 +297,9 @@ SwitchName=s4 Switches=s[2-3]
         assert_eq!(
             said,
             [
-                "line 1 of the file: 'a[1-9' has brackets that do not match",
-                "line 2 of the file: 'b[0-9999999999]' has more names than the 1048576 that are taken",
-                "line 3 of the file: names of nodes or switches, but not what they are in",
+                "line 1 of the file: 'a[1-9' has unmatched brackets",
+                "line 2 of the file: 'b[0-9999999999]' has more than 1048576 names",
+                "line 3 of the file: nodes or switches without the switch that connects them",
             ]
         );
     }

@@ -92,7 +92,7 @@ fn split(list: &str) -> Result<Vec<&str>, String> {
         match byte {
             b'[' if !inside => inside = true,
             b']' if inside => inside = false,
-            b'[' | b']' => return Err(format!("'{list}' has brackets that do not match")),
+            b'[' | b']' => return Err(format!("'{list}' has unmatched brackets")),
             b',' if !inside => {
                 parts.push(&list[start..at]);
                 start = at + 1;
@@ -101,7 +101,7 @@ fn split(list: &str) -> Result<Vec<&str>, String> {
         }
     }
     if inside {
-        return Err(format!("'{list}' has brackets that do not match"));
+        return Err(format!("'{list}' has unmatched brackets"));
     }
     parts.push(&list[start..]);
     Ok(parts)
@@ -140,10 +140,10 @@ fn numbers(inside: &str, list: &str, room: usize) -> Result<Vec<String>, String>
             is_number.then(|| text.parse::<usize>().ok()).flatten()
         };
         let (Some(from), Some(to)) = (number(first), number(last)) else {
-            return Err(format!("'{list}' has '{range}' in brackets"));
+            return Err(format!("'{list}' has an invalid range '{range}'"));
         };
         if to < from {
-            return Err(format!("'{list}' has '{range}' in brackets"));
+            return Err(format!("'{list}' has an invalid range '{range}'"));
         }
         if to - from >= room.saturating_sub(numbers.len()) {
             return Err(too_many(list));
@@ -157,7 +157,7 @@ fn too_many(list: &str) -> String {
     /// As much of a list as is shown.
     const SHOWN: usize = 60;
     let shown: String = list.chars().take(SHOWN).collect();
-    format!("'{shown}' has more names than the {MOST_NAMES} that are taken")
+    format!("'{shown}' has more than {MOST_NAMES} names")
 }
 
 #[cfg(test)]

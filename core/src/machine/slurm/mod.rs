@@ -47,7 +47,7 @@ pub(super) fn read(text: &str) -> Result<Network, LayoutError> {
                         continue;
                     }
                     None => {
-                        network.fault(line, format!("'{word}' is not known here"));
+                        network.fault(line, format!("unknown keyword '{word}'"));
                         continue;
                     }
                 },
@@ -61,7 +61,8 @@ pub(super) fn read(text: &str) -> Result<Network, LayoutError> {
             }
             Some(_) => return Err(wrong(line, "a switch, block or ring without a name")),
             None if children.is_some() || nodes.is_some() => {
-                network.fault(line, "names of nodes or switches, but not what they are in".into());
+                network
+                    .fault(line, "nodes or switches without the switch that connects them".into());
             }
             None => {}
         }

@@ -22,7 +22,7 @@ fn numbers(text: &str) -> Result<Vec<i64>, String> {
     let number = |word: &str| {
         let number = word.trim().parse().ok().filter(|number| (0..=MOST).contains(number));
         number.ok_or_else(|| {
-            format!("has '{}', but weights are whole numbers from 0 to {MOST}", word.trim())
+            format!("invalid weight '{}' (expected whole numbers from 0 to {MOST})", word.trim())
         })
     };
     let weights: Vec<i64> = text.split(',').map(number).collect::<Result<_, _>>()?;
@@ -52,8 +52,9 @@ impl Weights {
             Some((dims, weights)) => {
                 let side = |word: &str| word.trim().parse::<usize>().ok().filter(|side| *side > 0);
                 let dims: Option<Vec<usize>> = dims.split('x').map(side).collect();
-                let dims = dims
-                    .ok_or_else(|| format!("has '{text}', which is not a grid such as 8x8:1,4"))?;
+                let dims = dims.ok_or_else(|| {
+                    format!("invalid grid '{text}' (expected, for example, 8x8:1,4)")
+                })?;
                 let weights = parse(weights, dims.len())?;
                 Ok((Some(dims), weights))
             }
@@ -90,7 +91,7 @@ mod tests {
 
     #[test]
     fn what_people_write_is_read() {
-        assert!(Weights::parse("4x0:1,2").unwrap_err().contains("not a grid such as"));
+        assert!(Weights::parse("4x0:1,2").unwrap_err().contains("invalid grid"));
         let weights = Weights::parse("16,1,1; 4x4x1 : 1, 2,3;8x8:1,4").unwrap();
         assert_eq!(weights.of(&[4, 4, 1]), Some(&[1, 2, 3][..]));
         assert_eq!(weights.of(&[4, 4, 2]), Some(&[16, 1, 1][..]));
@@ -103,7 +104,7 @@ mod tests {
         }
         assert_eq!(Weights::parse("0,0"), Err("'0,0' has no weight above 0".into()));
         assert_eq!(Weights::parse("4x4:1"), Err("'1' has 1 weights for 2 dimensions".into()));
-        assert!(Weights::parse("4xx:1,2").unwrap_err().contains("not a grid such as"));
+        assert!(Weights::parse("4xx:1,2").unwrap_err().contains("invalid grid"));
         assert_eq!(parse("1,2", 3), Err("'1,2' has 2 weights for 3 dimensions".into()));
     }
 

@@ -13,7 +13,8 @@ pub struct Distances {
 /// The largest distance that may be given.
 pub const MOST_DISTANCE: i64 = 1_000_000;
 
-/// The growth of distances that are not given: from inside a node to another node, and from each further level to the next.
+/// The growth of distances that are not given: from inside a node to another node, and from each further level to the
+/// next.
 /// By SMPI, seven exchanges on fat trees and dragonflies take 0.97 of their time at 1:10:100 by the sum, from 0.89 to
 /// 1.16; by host files they took 0.96, and at 1:10:20 0.98.
 const GROWTH: [i64; 2] = [10, 3];
@@ -35,7 +36,7 @@ impl Distances {
             let number = word.trim().parse().ok().filter(|n| (1..=MOST_DISTANCE).contains(n));
             let number = number.ok_or_else(|| {
                 format!(
-                    "has '{}', but distances are whole numbers from 1 to {MOST_DISTANCE}",
+                    "invalid distance '{}' (expected whole numbers from 1 to {MOST_DISTANCE})",
                     word.trim()
                 )
             })?;

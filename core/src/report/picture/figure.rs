@@ -85,7 +85,7 @@ impl Figure {
         let mut legend = vec![square, axes(&shown)];
         if shown != dims {
             legend.push(format!(
-                "Only a corner is drawn, {} of {} processes; figures are of all.",
+                "Only a corner is drawn, {} of {} processes; numbers are for all.",
                 sides(&shown),
                 sides(dims)
             ));
@@ -175,7 +175,7 @@ impl Figure {
         let below = LINE * legend.len() as f64 + if scale.is_some() { 2.0 * LINE } else { 0.0 };
         let (width, height) = (wide + MARGIN, high + below + LEGEND);
         let after = match &caption.algorithm[..] {
-            "none" => "After: the same, for nothing better was found".to_owned(),
+            "none" => "After: unchanged, no better order found".to_owned(),
             algorithm => format!("After: {algorithm}"),
         };
         let titled = |words: &str, at: (f64, f64), panel: Panel| {
@@ -194,7 +194,7 @@ impl Figure {
             group = group.add(if is_title { words.set("font-weight", "bold") } else { words });
         }
         group = group
-            .add(titled("Before: in the order of ranks", first, left))
+            .add(titled("Before: default rank order", first, left))
             .add(titled(&after, second, right));
         for (line, words) in legend.iter().enumerate() {
             let y = high + LEGEND + LINE * line as f64;

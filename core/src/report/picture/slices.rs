@@ -93,8 +93,7 @@ pub(super) fn axes(dims: &[usize]) -> String {
         0 => String::new(),
         1 => format!("{}.", across(0)),
         ndims => {
-            let down = if ndims > 2 { "in it down" } else { "down" };
-            let axes = format!("{down}: dimension {}, {}.", ndims - 2, across(ndims - 1));
+            let axes = format!("down: dimension {}, {}.", ndims - 2, across(ndims - 1));
             match ndims {
                 2 => axes,
                 3 => format!("a slice for each coordinate of dimension 0; {axes}"),
@@ -106,12 +105,12 @@ pub(super) fn axes(dims: &[usize]) -> String {
         words.replace_range(..1, &first);
     }
     if dims.len() > 2 {
-        words.push_str(" A node's box is the same rectangle in slices that follow each other.");
+        words.push_str(" A node's box is the same rectangle in consecutive slices.");
     }
     if pieces.len() > 1
         && (dims.len() < 3 || pieces.len() > dims[..dims.len() - 2].iter().product())
     {
-        words.push_str(" Long lines are cut to pieces.");
+        words.push_str(" Long lines are wrapped.");
     }
     words
 }
@@ -176,8 +175,11 @@ mod tests {
     #[test]
     fn axes_are_told_in_words() {
         assert_eq!(axes(&[4, 4]), "Down: dimension 0, across: dimension 1.");
-        assert!(axes(&[2, 500]).ends_with("Long lines are cut to pieces."));
+        assert!(axes(&[2, 500]).ends_with("Long lines are wrapped."));
         assert!(!axes(&[4, 4, 4]).contains("Long lines"));
-        assert!(axes(&[4, 4, 4]).starts_with("A slice for each coordinate of dimension 0; in it"));
+        assert!(
+            axes(&[4, 4, 4])
+                .starts_with("A slice for each coordinate of dimension 0; down: dimension 1")
+        );
     }
 }

@@ -79,7 +79,7 @@ pub fn draw(dims: &[usize], views: &[View], width: usize) -> Option<String> {
     let drawn =
         beside.filter(|beside| beside.lines().count() <= below.lines().count()).unwrap_or(below);
     let words =
-        format!("Each number is a process: that of its node. {}", axes(dims)).replace(". ", ".\n");
+        format!("Each number is a process and names its node. {}", axes(dims)).replace(". ", ".\n");
     Some(format!("{words}\n\n{drawn}"))
 }
 
@@ -197,7 +197,7 @@ mod tests {
     fn views_are_side_by_side_where_they_fit() {
         let (before, after) = ([0, 0, 0, 0, 1, 1, 1, 1], [0, 0, 1, 1, 0, 0, 1, 1]);
         let beside = "\
-Each number is a process: that of its node.
+Each number is a process and names its node.
 Down: dimension 0, across: dimension 1.
 
 view         view

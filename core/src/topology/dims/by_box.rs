@@ -7,7 +7,8 @@ use super::super::Error;
 
 /// The proportions of what a grid divides: what one more cut across each dimension costs.
 ///
-/// A box of sides L that is cut into d pieces along a dimension has d - 1 faces across it, each as large as the box over
+/// A box of sides L that is cut into d pieces along a dimension has d - 1 faces across it, each as large as the box
+/// over
 /// L. Where it goes on at its ends, it has d.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoxShape {
@@ -23,7 +24,7 @@ impl fmt::Display for NoBox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "'{}' is not a box: write its sides such as 1x1x10, each from 1 to {MOST_SIDE}",
+            "invalid value '{}' (expected sides such as 1x1x10, each from 1 to {MOST_SIDE})",
             self.0
         )
     }
@@ -51,7 +52,8 @@ impl BoxShape {
         Some(Self { cuts: sides.iter().map(|&side| common / u128::from(side)).collect() })
     }
 
-    /// The shape by the bytes of a process' face across each dimension in a grid of these dims. `None` if a dimension is
+    /// The shape by the bytes of a process' face across each dimension in a grid of these dims. `None` if a dimension
+    /// is
     /// not cut, as nothing is known of it then, or a face has no bytes.
     pub fn from_faces(dims: &[u32], faces: &[u64]) -> Option<Self> {
         // A cut has a face for each process in the other dimensions.
@@ -88,7 +90,8 @@ impl BoxShape {
             .sum()
     }
 
-    /// The dims of `nnodes` processes with the fewest bytes. Of several that are alike the first dimension is largest, then
+    /// The dims of `nnodes` processes with the fewest bytes. Of several that are alike the first dimension is
+    /// largest, then
     /// the second, and so on.
     ///
     /// # Errors
@@ -270,7 +273,7 @@ mod tests {
     fn what_is_no_box_is_refused() {
         for text in ["", "x", "0x1", "1x", "-1x2", "1.5x2", "10000000x1"] {
             let error = text.parse::<BoxShape>().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("'{text}' is not a box")), "{error}");
+            assert!(error.starts_with(&format!("invalid value '{text}'")), "{error}");
         }
         assert_eq!("2x4".parse::<BoxShape>().unwrap(), "1x2".parse().unwrap());
         assert!(matches!(

@@ -1,4 +1,4 @@
-//! No library for the MPI, no MPI, or no function: the MPI's own functions are called, or an error says what is missing.
+//! No library for the MPI, no MPI, or no function: using the MPI's own functions, or an error says what is missing.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -11,7 +11,7 @@ use crate::session::{Session, word};
 use crate::testlist::top;
 
 impl Preload<'_> {
-    /// Without a library for this MPI, or with a wrong one, the MPI's own functions are called, and a line says so where a
+    /// Without a library for this MPI, or with a wrong one, using the MPI's own functions, and a line says so where a
     /// report is asked for.
     pub(super) fn no_library(&mut self) -> Result<(), String> {
         let linked = self.linked.clone();
@@ -41,11 +41,12 @@ impl Preload<'_> {
         let words = [&linked[..], "self", "self"];
         let quiet = self.prints(&[site], &THEIRS.repeat(2), &words) && self.says(0, ".");
         let reported = self.runs(&[site], &["CARTOGRAPH_REPORT=1"], &words)
-            && self.says(1, &format!("{pattern}.*; the MPI's own functions are called"));
+            && self.says(1, &format!("{pattern}.*; using the MPI's own functions"));
         self.session.check(what, quiet && reported);
     }
 
-    /// A file of the MPI's name is loaded before the MPI, which is needed by its path: what needs the name gets that file.
+    /// A file of the MPI's name is loaded before the MPI, which is needed by its path: what needs the name gets that
+    /// file.
     pub(super) fn behind_another(&mut self) -> Result<(), String> {
         let own = self.own.clone();
         let is_mpi = |name: &String| {
@@ -79,7 +80,7 @@ impl Preload<'_> {
                 && self.session.out == "behind.so: the host\n"
                 && self.session.is_quiet();
             let reported = self.runs(&[&one], &[&search, "CARTOGRAPH_REPORT=1"], &words)
-                && self.says(1, "is loaded behind another MPI");
+                && self.says(1, "is loaded after another MPI");
             self.session.check("a second MPI of the name", own && reported);
         }
         Ok(())
@@ -124,7 +125,8 @@ impl Preload<'_> {
         }
         let mut shell = Command::new("sh");
         let program = self.session.work("static");
-        let link = "gcc -g -O1 -w -DLINKED -rdynamic $(mpicc.mpich -show | grep -oE -- '-I[^ ]*') -o \"$1\" \"$2\" \"$3\" \
+        let link = "gcc -g -O1 -w -DLINKED -rdynamic $(mpicc.mpich -show | grep -oE -- '-I[^ ]*') -o \"$1\" \"$2\" \
+                    \"$3\" \
                     \"$(gcc -print-file-name=libmpich.a)\" -lhwloc -lucp -lucs -lpthread -lm -ldl";
         shell.args(["-c", link, "sh"]).arg(&program).args([STEPS, MODULE]).current_dir(top());
         let made = self.session.finish(&mut shell);

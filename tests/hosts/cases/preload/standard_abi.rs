@@ -1,4 +1,5 @@
-//! Stand-ins for MPIs of the standard ABI that are not here, made of MPICH's: one that calls itself Open MPI, one without
+//! Stand-ins for MPIs of the standard ABI that are not here, made of MPICH's: one that calls itself Open MPI, one
+//! without
 //! `PMPI_` names, and one that has these in a library of their own.
 
 use std::fs;
@@ -52,10 +53,7 @@ impl Preload<'_> {
         let settings = [&without[..], "CARTOGRAPH_REPORT=1"];
         let reported = self.runs(&[&one], &settings, &[&linked, "self", "self"])
             && self.session.out == THEIRS.repeat(2)
-            && self.says(
-                1,
-                "libmpi_abi.so.1 has no PMPI_ names.*; the MPI's own functions are called",
-            );
+            && self.says(1, "libmpi_abi.so.1 has no PMPI_ names.*; using the MPI's own functions");
         self.session.check("it has no PMPI_ names, and a line says so", reported);
         let quiet = self.runs(&[&one], &[&without[..], "CARTOGRAPH_REPORT=off"], &words)
             && self.says(0, ".");

@@ -24,7 +24,7 @@ impl Recorder<'_, '_> {
         let ran = self.again(2, &[&program]);
         let kept = before == files([&traffic, mine]);
         let line = format!(
-            "^cartograph: CARTOGRAPH_RECORD: {} is there already; .*; nothing is recorded$",
+            "^cartograph: CARTOGRAPH_RECORD: {} already exists; .*; nothing is recorded$",
             regex::escape(word(&traffic))
         );
         let told = self.session.said("cartograph") == 1 && self.session.said(&line) == 1;
@@ -64,7 +64,7 @@ impl Recorder<'_, '_> {
         let ran = self.recorded(2, &[&more, "planted", word(&traffic), word(&thesis)]);
         let kept = fs::read_to_string(&thesis).is_ok_and(|text| text == "mine\n");
         let line =
-            "^cartograph: CARTOGRAPH_RECORD: .* cannot be written, so the recording is not whole: ";
+            "^cartograph: CARTOGRAPH_RECORD: .* cannot be written; the recording is incomplete: ";
         let told = self.session.said("cartograph") == 1 && self.session.said(line) == 1;
         self.session.check(
             "no link is followed to another file, and that is said once",
@@ -101,7 +101,7 @@ impl Recorder<'_, '_> {
             job.args(first).args([":", "-n", "2"]).args(second);
             self.session.finish(&mut job);
             let right = self.session.is_quiet() && Parts::read(&self.traffic).ranks().eq(ranks);
-            let right = right && self.shows("^2 of the 4 parts are missing");
+            let right = right && self.shows("^2 of 4 parts are missing");
             self.session.check(what, right);
         }
     }

@@ -42,9 +42,7 @@ impl Next<'_, '_, '_> {
     fn without(&mut self, what: &str, processes: u32, why: &str) {
         let ran = self.weighed(processes, &[]);
         let session = &mut *self.recorder.session;
-        let line = format!(
-            "^cartograph: CARTOGRAPH_TRAFFIC: .*learned {why}; the program runs as without it$"
-        );
+        let line = format!("^cartograph: CARTOGRAPH_TRAFFIC: .*learned {why}; ignored$");
         let told = session.said("^cartograph:") == 1 && session.said(&line) == 1;
         let right = ran && told && session.said("; weights assumed equal$") > 0;
         session.check(what, right);
@@ -77,7 +75,7 @@ impl Recorder<'_, '_> {
         next.recorder.session.check("MPI_Cart_map answers as without the recording", right);
         let user = "CARTOGRAPH_WEIGHTS=1,3";
         next.says("what the user says comes first", &[user], &["; weighted 1,3$"]);
-        next.without("of another job", 6, "is of a job of 8 processes, and this one has 6");
+        next.without("of another job", 6, "is for 8 processes, but this job has 6");
 
         fs::remove_dir_all(&learned).and_then(|()| parts.write(&learned)).map_err(explain)?;
         next.says("a file for each process is as good", &[], &[WEIGHED]);

@@ -1,4 +1,5 @@
-//! Who keeps the ranks: jobs whose processes differ or are another profile's, children, programs that know sessions alone.
+//! Who keeps the ranks: jobs whose processes differ or are another profile's, children, programs that know sessions
+//! alone.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -22,7 +23,7 @@ pub(super) fn differing(session: &mut Session<'_>, program: &Path) {
         (
             "another number",
             &[0, 2, 1],
-            "is for 3 processes, and the job has 4, so all ranks are kept",
+            "is for 3 processes, and the job has 4; world order unchanged",
         ),
         (
             "a rank twice",
@@ -53,7 +54,7 @@ pub(super) fn differing(session: &mut Session<'_>, program: &Path) {
         "no profile",
         empty,
         &[program, same, file],
-        "rank 0 has no profile for this job, so all ranks are kept",
+        "rank 0 has no profile for this job; world order unchanged",
     );
     let setting = ordered(session, &[0, 3, 2, 1]);
     let but = "if [ \"${PMI_RANK-$OMPI_COMM_WORLD_RANK}\" = 2 ]; then unset CARTOGRAPH_WORLD; fi; exec \"$@\"";
@@ -72,7 +73,7 @@ pub(super) fn differing(session: &mut Session<'_>, program: &Path) {
     let mut command = session.launcher(2);
     command.args(with.split(' ')).args([program, same, file]).args([":", "-n", "2"]);
     let ran = session.finish(command.args(with.split(' ')).args([program, same, file]));
-    let said = session.said("cartograph: .*all ranks are kept") == 1;
+    let said = session.said("cartograph: .*world order unchanged") == 1;
     session.check("two programs", ran && said);
     // Neither has the library.
     let mut command = session.launcher(2);
@@ -81,11 +82,13 @@ pub(super) fn differing(session: &mut Session<'_>, program: &Path) {
     session.check("two programs without it", ran && session.said("cartograph") == 0);
 }
 
-/// Jobs that wait for a process without the library, most of them for longer than all else takes here: they run beside it.
+/// Jobs that wait for a process without the library, most of them for longer than all else takes here: they run
+/// beside it.
 pub(super) struct Waiting(Vec<(&'static str, Child)>);
 
 impl Waiting {
-    /// Starts a job with a process that lacks the library, and one with two programs of which one has it. That Open MPI tells
+    /// Starts a job with a process that lacks the library, and one with two programs of which one has it. That Open
+    /// MPI tells
     /// processes of, and they do not wait.
     pub(super) fn begin(session: &mut Session<'_>) -> Self {
         let wait = session.compile("wait", "c_tests/world/wait.c", &[]);
@@ -117,7 +120,7 @@ impl Waiting {
             session.err = String::from_utf8_lossy(&output.stderr).into_owned();
             let words = "cartograph: MPI_Init has been waiting for 10 s: ";
             let lines = session.said(words);
-            let but = session.said("processes of this job do not have");
+            let but = session.said("some processes run without libcartograph_world");
             session.check(what, (lines, but) == (1, 1));
         }
     }
@@ -142,7 +145,7 @@ pub(super) fn lacking_in_one_program(session: &mut Session<'_>, program: &Path) 
     let mut command = session.launcher(2);
     command.args(["env", &session.preload(), &setting]).args(program);
     let ran = session.finish(command.args([":", "-n", "2"]).args(program));
-    let said = session.said("the job has several programs, so all ranks are kept") == 1;
+    let said = session.said("MPMD job; world order unchanged") == 1;
     session.check("one of two programs has the library", ran && said);
 }
 

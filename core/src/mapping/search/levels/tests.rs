@@ -178,11 +178,11 @@ fn distances_are_read() {
     assert_eq!(of("2:3", 2), [2, 3, 9, 27]);
     assert_eq!(of("1,1,1,1,1", 1), [1, 1, 1]);
     for (text, what) in [
-        ("", "has ''"),
-        ("0,1", "has '0', but distances are whole numbers from 1 to 1000000"),
-        ("1,x", "has 'x'"),
-        ("1,-1", "has '-1'"),
-        ("1,1000001", "has '1000001'"),
+        ("", "invalid distance ''"),
+        ("0,1", "invalid distance '0' (expected whole numbers from 1 to 1000000)"),
+        ("1,x", "invalid distance 'x'"),
+        ("1,-1", "invalid distance '-1'"),
+        ("1,1000001", "invalid distance '1000001'"),
         ("10,5", "has 5 after 10"),
         ("1,1,1,1,1,1,1,1,1,1,1,1,1,1", "more than 13"),
     ] {
