@@ -12,10 +12,10 @@ pub(crate) struct Arguments {
     /// The number of dimensions
     #[arg(value_parser = clap::value_parser!(u32).range(..=MOST_DIMENSIONS as i64))]
     ndims: u32,
-    /// Sizes that are given, 0 for those that are not, such as 0x3x0
+    /// Fixed sizes, 0 for those to choose, such as 0x3x0
     #[arg(long, value_name = "AxBxC")]
     fixed: Option<String>,
-    /// The proportions of what the grid divides, such as 1x1x10: the sizes by which the fewest bytes of halos are sent
+    /// Aspect ratio of the global domain, such as 1x1x10: choose the sizes with the fewest bytes of halos
     #[arg(long = "box", value_name = "AxBxC", conflicts_with = "fixed")]
     shape: Option<BoxShape>,
 }
@@ -28,13 +28,14 @@ pub(crate) fn parse_sides(text: &str) -> Result<Vec<i32>> {
     let ndims = text.split('x').count();
     if ndims > MOST_DIMENSIONS {
         return Err(Failure::usage(format!(
-            "a grid of {ndims} dimensions: at most {MOST_DIMENSIONS} are possible"
+            "a grid has at most {MOST_DIMENSIONS} dimensions, not {ndims}"
         )));
     }
     let sides: Option<Vec<i32>> =
         text.split('x').map(|side| side.trim().parse().ok().filter(|side| *side >= 0)).collect();
-    sides
-        .ok_or_else(|| Failure::usage(format!("'{text}' is not a grid: write sizes such as 50x48")))
+    sides.ok_or_else(|| {
+        Failure::usage(format!("invalid grid '{text}' (expected sizes such as 50x48)"))
+    })
 }
 
 /// Writes sizes as they are read.

@@ -14,7 +14,7 @@ Examples:
   cartograph tune -- mpiexec -n 64 ./app
 
 Exit status:
-  0; 1 if something cannot be done, 2 for wrong arguments; exec passes on that of the program";
+  0; 1 on failure, 2 for wrong arguments; exec returns the exit status of the program";
 
 pub(crate) const RUN: &str = "\
 Examples:
@@ -46,14 +46,14 @@ Examples:
 
 Algorithms:
   bricks         every node gets a box, and equal boxes tile the grid
-  strips         the grid is cut into strips; a path runs through them to and fro and fills one node after the other
-  bisection      grid and nodes are halved again and again
-  multilevel     a graph is made smaller by merging neighbors, divided, and improved on the way back
-  multisection   first the part of each switch is found, then that of each of its nodes
-  Parts of nodes that were found alone are placed on switches so that neighbors share one.
+  strips         the grid is cut into strips, traversed back and forth (boustrophedon), filling one node after the other
+  bisection      grid and nodes are halved recursively
+  multilevel     the graph is coarsened, partitioned, and refined during uncoarsening
+  multisection   the graph is partitioned among switches, then among the nodes of each
+  Node parts found independently are then assigned to switches.
 
 Exit status:
-  0; 1 if something cannot be done, 2 for wrong arguments";
+  0; 1 on failure, 2 for wrong arguments";
 
 pub(crate) const DIMS: &str = "\
 Examples:
@@ -70,11 +70,11 @@ Examples:
   cartograph show run.traffic --json
 
 Exit status:
-  0; 1 if the file cannot be read or the picture not be written, 2 for wrong arguments";
+  0; 1 on read or write errors, 2 for wrong arguments";
 
 pub(crate) const SITE: &str = "\
 Examples:
-  export CARTOGRAPH_REPORT=/reports/%j-%u.json   in the environment of all jobs; also %h, %p and %d: host, program, day
+  export CARTOGRAPH_REPORT=/reports/%j-%u.json   in the environment of all jobs; also %h, %p, %d: host, program, date
   cartograph site /reports --least 30
 
 Exit status:
@@ -86,7 +86,7 @@ Examples:
   cartograph try --ignore \"wall time\" mpiexec -n 8 -- python3 app.py
 
 Exit status:
-  0 if the program works when its processes are moved, or none was; 1 if not, or if that is unclear; 2 for wrong arguments";
+  0 if the output is the same with reordered ranks, or no rank was moved; 1 if not, or if unclear; 2 for wrong arguments";
 
 pub(crate) const TUNE: &str = "\
 Examples:
@@ -95,14 +95,14 @@ Examples:
   mpiexec -n 64 cartograph exec --profile app.cartograph.json ./app
 
 Exit status:
-  0, also if nothing is faster; 1 if something cannot be done, 2 for wrong arguments, 130 if it is interrupted";
+  0, also if no variant is faster; 1 on failure, 2 for wrong arguments, 130 if interrupted";
 
 pub(crate) const INFO: &str = "\
 Examples:
   cartograph info
 
 Exit status:
-  0; 1 if something cannot be done";
+  0; 1 on failure";
 
 /// A parser of values of which completions know some; others may be valid too.
 #[derive(Clone)]

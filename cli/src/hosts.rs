@@ -57,7 +57,7 @@ impl Hosts {
                 };
                 check_name(&name).map_err(wrong)?;
                 if !seen.insert(name.clone()) {
-                    let twice = format!("{name} is named twice; each node has a name of its own");
+                    let twice = format!("{name} given twice; node names must differ");
                     return Err(wrong(twice));
                 }
                 let count = count.filter(|count| *count > 0);
@@ -86,8 +86,7 @@ impl Hosts {
         Err(Failure::usage(match hosts.contains([',', '[']) || Path::new(hosts).is_file() {
             true => format!("--hosts {hosts}: there are {nodes} nodes, but {} names", names.len()),
             false => format!(
-                "--hosts {hosts}: there is no such file, and as a list it has one name, but there are {nodes} \
-                 nodes"
+                "--hosts {hosts}: no such file, and as a list it has one name for {nodes} nodes"
             ),
         }))
     }

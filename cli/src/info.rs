@@ -55,7 +55,7 @@ pub(crate) fn run() -> Result<()> {
         let fault =
             value.filter(|value| !value.is_empty()).and_then(|value| fault(*setting, &value));
         if let Some(fault) = fault {
-            let _ = writeln!(text, "      wrong: it {fault}");
+            let _ = writeln!(text, "      {fault}");
         }
     }
     for (name, _) in env::vars_os() {
@@ -63,7 +63,7 @@ pub(crate) fn run() -> Result<()> {
         if name.starts_with("CARTOGRAPH_")
             && settings::ALL.iter().all(|setting| setting.name() != name)
         {
-            let _ = writeln!(text, "  {name} is not known");
+            let _ = writeln!(text, "  {name}: unknown setting");
         }
     }
     output::print(&output::shown(&text))

@@ -27,7 +27,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use output::Failure;
 
-/// The process-topology chapter of MPI as a library of its own.
+/// The process-topology chapter of MPI as a separate library.
 #[derive(Parser)]
 #[command(name = "cartograph", version, max_term_width = 100, after_help = help::COMMAND)]
 struct Arguments {
@@ -37,46 +37,46 @@ struct Arguments {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Runs a job in the best placement that its earlier jobs have taught: cartograph run mpiexec -n 64 ./app
+    /// Run a job in the best placement learned from earlier jobs: cartograph run mpiexec -n 64 ./app
     #[command(after_help = help::RUN)]
     Run(run::Arguments),
-    /// Lists what is known of programs by their runs, and what that has saved
+    /// List what is known about programs from their runs, and the time saved
     Known(run::KnownArguments),
-    /// Runs a program with the library for its MPI: mpiexec -n 8 cartograph exec ./program
+    /// Run a program with the library for its MPI: mpiexec -n 8 cartograph exec ./program
     #[command(after_help = help::EXEC)]
     Exec(exec::Arguments),
-    /// Finds the fastest placement of a program, by runs: cartograph tune -- mpiexec -n 64 ./app
+    /// Find the fastest placement of a program by running it: cartograph tune -- mpiexec -n 64 ./app
     #[command(after_help = help::TUNE)]
     Tune(tune::Arguments),
-    /// Plans the placement of a grid, a graph or a recorded program, and shows what it gains
+    /// Plan the placement of a grid, a graph or a recorded program, and show what it gains
     #[command(after_help = help::PLAN)]
     Plan(plan::Arguments),
-    /// Prints the answer of MPI_Dims_create
+    /// Print the result of MPI_Dims_create
     #[command(after_help = help::DIMS)]
     Dims(dims::Arguments),
-    /// Prints or draws a report in JSON, as exec --report=FILE.json writes it, or a recorded run
+    /// Print or draw a JSON report written by exec --report=FILE.json, or a recorded run
     #[command(after_help = help::SHOW)]
     Show(show::Arguments),
-    /// Lists the reports of many jobs by what these would gain: cartograph site DIR
+    /// List the reports of many jobs by possible gain: cartograph site DIR
     #[command(after_help = help::SITE)]
     Site(site::Arguments),
-    /// Finds out whether a program still works when its processes are moved: cartograph try mpiexec -n 8 ./app
+    /// Check that a program gives the same output when its ranks are reordered: cartograph try mpiexec -n 8 ./app
     #[command(after_help = help::TRY)]
     Try(trial::Arguments),
-    /// Prints the version, the libraries that were found, and the settings in the environment
+    /// Print the version, the installed libraries, and the settings in the environment
     #[command(after_help = help::INFO)]
     Info,
-    /// Prints the place of this process; run starts it in place of the program, to find out the nodes of a job
+    /// Print the place of this process; `run` starts it instead of the program to find the nodes of a job
     #[command(hide = true)]
     Where,
-    /// Becomes a command that ends with the process that started it
+    /// Become a command that ends with the process that started it
     #[command(hide = true)]
     Under {
         parent: u32,
         #[arg(required = true, trailing_var_arg = true)]
         command: Vec<std::ffi::OsString>,
     },
-    /// Writes man pages and shell completions below a directory, as `make install` puts them
+    /// Write man pages and shell completions below a directory, as `make install` does
     #[command(hide = true)]
     Pages(pages::Arguments),
 }

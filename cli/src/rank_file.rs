@@ -75,24 +75,24 @@ pub(crate) fn usage(format: Format, file: &str, node_of: &[u32]) -> String {
     let line = variables.join(OsStr::new(" "));
     let note = match format {
         Format::Openmpi => format!(
-            "(Open MPI 4: mpiexec --rankfile {file} -n {ranks} PROGRAM; it ends with code 1 and \
-             without a word where a node has fewer cores than ranks, here {})",
+            "(Open MPI 4: mpiexec --rankfile {file} -n {ranks} PROGRAM; it exits silently with code 1 when a node has \
+             fewer cores than ranks, here {})",
             most(node_of)
         ),
         Format::Mpich => {
-            "(an mpiexec that does not know -rankmap, as Debian's of MPICH 4.0.2, cannot place ranks: \
-             use srun with --rankfile slurm, or link the program with a later MPICH)"
+            "(an mpiexec without -rankmap, such as Debian's MPICH 4.0.2, cannot place ranks: use srun with --rankfile \
+             slurm, or link the program with a later MPICH)"
                 .to_owned()
         }
-        Format::Slurm => "(not MPICH by srun --mpi=pmi2: Slurm tells it then that each process is on a node of its own, and \
-             none shares memory with another; take an MPI by --mpi=pmix)"
+        Format::Slurm => "(not for MPICH with srun --mpi=pmi2, where Slurm reports each process on a separate node and \
+                          none shares memory; use an MPI with --mpi=pmix)"
             .to_owned(),
         Format::Cray => {
-            "(nodes are filled one after the other, in the order of the allocation)".to_owned()
+            "(nodes are filled in allocation order)".to_owned()
         }
-        Format::Flux => "(nodes are numbered in the order of the allocation)".to_owned(),
+        Format::Flux => "(nodes are numbered in allocation order)".to_owned(),
     };
-    format!("start it by: {} -n {ranks} PROGRAM\n{note}", line.to_string_lossy())
+    format!("run: {} -n {ranks} PROGRAM\n{note}", line.to_string_lossy())
 }
 
 #[cfg(test)]
@@ -112,9 +112,7 @@ mod tests {
         assert_eq!(order, [1, 0, 1, 0, 1]);
         assert_eq!(names(Some("a,b"), None, &layout).unwrap(), ["a", "b"]);
         let how = usage(Format::Openmpi, "ranks", &order);
-        assert!(
-            how.starts_with("start it by: mpiexec --map-by rankfile:file=ranks -n 5 PROGRAM\n")
-        );
+        assert!(how.starts_with("run: mpiexec --map-by rankfile:file=ranks -n 5 PROGRAM\n"));
         assert!(how.contains("fewer cores than ranks, here 3)"), "{how}");
         assert!(
             usage(Format::Mpich, "ranks", &order).contains("mpiexec $(cat ranks) -n 5 PROGRAM")

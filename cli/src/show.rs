@@ -12,13 +12,13 @@ pub(crate) struct Arguments {
     /// A report in JSON, with the parts of other processes beside it (FILE.RANK), or what
     /// `cartograph exec --record` has written; - is stdin
     report: PathBuf,
-    /// Draws processes before and after into a file; - is stdout
+    /// Draw the processes before and after to a file; - is stdout
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Prints what was read, with all parts together, as JSON
+    /// Print the report or recording, with all parts merged, as JSON
     #[arg(long, conflicts_with = "svg")]
     json: bool,
-    /// Only the topology with this number, from 1 in the order of the report
+    /// Show only the topology with this number, counted from 1 in the report
     #[arg(long, value_name = "NUMBER")]
     topology: Option<usize>,
 }
@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(number) = arguments.topology {
         let count = document.topologies.len();
         let wanted = number.checked_sub(1).filter(|at| *at < count).ok_or_else(|| {
-            Failure::usage(format!("there is no topology {number}: the report has {count}"))
+            Failure::usage(format!("no topology {number}; the report has {count}"))
         })?;
         document.topologies = vec![document.topologies.swap_remove(wanted)];
     }
@@ -92,7 +92,7 @@ fn draw(topologies: &[Record]) -> Result<String> {
     let figures: Vec<_> = topologies.iter().filter_map(picture::of_record).collect();
     if figures.is_empty() {
         return Err(Failure::new(
-            "there is nothing to draw: no topology in the report has places (grids) or traffic (graphs)",
+            "nothing to draw: no topology in the report has places (grids) or traffic (graphs)",
         ));
     }
     Ok(picture::sheet(figures))

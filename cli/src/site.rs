@@ -10,9 +10,9 @@ use crate::output::{self, Failure, Result, say};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The directory of the reports that a pattern such as CARTOGRAPH_REPORT=/DIR/%j-%u.json has named
+    /// The directory of reports written with CARTOGRAPH_REPORT=/DIR/%j-%u.json
     directory: PathBuf,
-    /// Only the jobs that would gain at least this: the percentage of the busiest node's edges
+    /// Show only jobs that would save at least PERCENT of the busiest node's edges
     #[arg(long, value_name = "PERCENT", default_value_t = 0)]
     least: u8,
 }
@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         }
     }
     if unread > 0 {
-        say(&format!("{unread} of {} files are no reports of a job", files.len()));
+        say(&format!("{unread} of {} files are not reports", files.len()));
     }
     let least = f64::from(arguments.least) / 100.0;
     rows.retain(|row| row.gain() >= least);

@@ -31,8 +31,8 @@ impl LibraryDirectory {
         };
         place.ok_or_else(|| {
             Failure::new(format!(
-                "there is no {LIBRARY} in ../lib of the command; `make` and `make install` put it there, and \
-                 CARTOGRAPH_LIB_DIR names another directory"
+                "no {LIBRARY} in ../lib of the command; run `make` and `make install`, or set CARTOGRAPH_LIB_DIR to \
+                 its directory"
             ))
         })
     }
@@ -71,7 +71,7 @@ impl LibraryDirectory {
         match names.contains(&name) {
             true => Ok(self.directory.join(FOLDER).join(name)),
             false => Err(Failure::usage(format!(
-                "there is no library for --mpi {name}; there are: {}",
+                "no library for --mpi {name} (available: {})",
                 if names.is_empty() { "none".to_owned() } else { names.join(", ") }
             ))),
         }
@@ -82,8 +82,10 @@ impl LibraryDirectory {
         self.directory.join(LIBRARY)
     }
 
-    /// The recorder, `record`, or the world's library, `world`, to preload for the MPI that one of its libraries or the MPI's
-    /// own file is of: one without functions that this does not have, for which programs may ask. The first, if the file is
+    /// The recorder, `record`, or the world's library, `world`, to preload for the MPI that one of its libraries or
+    /// the MPI's
+    /// own file is of: one without functions that this does not have, for which programs may ask. The first, if the
+    /// file is
     /// not known.
     pub(super) fn wrapper(&self, what: &str, of: Option<&Path>) -> Result<PathBuf> {
         let names = of.and_then(|file| fs::read(file).ok()).unwrap_or_default();
@@ -95,7 +97,7 @@ impl LibraryDirectory {
         let path = self.directory.join(FOLDER).join(format!("{what}-{kind}.so"));
         match self.trusts(&path) {
             true => Ok(path),
-            false => Err(Failure::new(format!("there is no {}", path.display()))),
+            false => Err(Failure::new(format!("{} not found", path.display()))),
         }
     }
 }

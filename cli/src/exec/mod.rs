@@ -26,34 +26,34 @@ use program::find_program;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Reports what was created and what it gained, on stderr or in a file; in JSON if its name ends in .json
+    /// Report the topologies and what reordering gained, on stderr or in FILE (in JSON if it ends in .json)
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     report: Option<PathBuf>,
-    /// Records what each process sends, in DIR; does not reorder
+    /// Record what each process sends, in DIR; no reordering
     #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout", "reorder", "weights"])]
     record: Option<PathBuf>,
-    /// Notes in DIR how long each process runs, from MPI_Init to MPI_Finalize, for cartograph tune; without --reorder
-    /// nothing else is preloaded
+    /// Write to DIR how long each process runs from MPI_Init to MPI_Finalize, for cartograph tune; without --reorder
+    /// preload nothing else
     #[arg(long, value_name = "DIR", hide = true, conflicts_with = "record")]
     clock: Option<PathBuf>,
-    /// A recording of this program: the edges of its grids and graphs weigh what was sent along them
+    /// A recording of this program: use the recorded bytes as edge weights of its grids and graphs
     #[arg(long, value_name = "DIR", conflicts_with = "record")]
     traffic: Option<PathBuf>,
-    /// A profile that cartograph tune has written: the grids of this program weigh what it says
+    /// A profile written by cartograph tune: use its settings for this program
     #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "traffic", "weights"])]
     profile: Option<PathBuf>,
-    /// The only MPI whose library is taken: mpich, openmpi, or another that `cartograph info` lists; by default, that of
-    /// whatever MPI a process loads
+    /// Restrict to the library for this MPI: mpich, openmpi, or another that `cartograph info` lists; default: the
+    /// MPI that a process loads
     #[arg(long, value_name = "NAME", value_parser = help::MPIS, hide_possible_values = true)]
     mpi: Option<String>,
-    /// The ranks that share a node, in place of what the MPI says: 4x16, 40*48,16,8, or a file with the node of
+    /// The ranks that share a node, overriding the MPI: 4x16, 40*48,16,8, or a file with the node of
     /// each rank
     #[arg(long)]
     layout: Option<String>,
-    /// The processes that may be moved: off, on (the default), all, always or scramble:SEED[:CONSTRUCTOR]
+    /// When to reorder: off, on (the default), all, always or scramble:SEED[:CONSTRUCTOR]
     #[arg(long, value_name = "WORD", value_parser = REORDER, hide_possible_values = true)]
     reorder: Option<String>,
-    /// The weights of edges along each dimension of grids: 16,1,1, or for some grids 4x4x1:16,1,1;8x8:1,4
+    /// Weights of edges along each dimension of grids: 16,1,1, or for certain grids 4x4x1:16,1,1;8x8:1,4
     #[arg(long, value_parser = checked_weights)]
     weights: Option<String>,
     /// The program and its arguments
@@ -74,14 +74,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if let Some(launcher) = launcher::named(&word).next() {
         let command = launcher.subcommand.map_or(word.to_string(), |next| format!("{word} {next}"));
         return Err(Failure::usage(format!(
-            "{word} starts the processes: write cartograph exec behind it and before the program, as in \
-             {command} -n 8 cartograph exec ./app"
+            "{word} is a launcher; use: {command} -n 8 cartograph exec ./app"
         )));
     }
     let program =
         find_program(&arguments.program[0]).map_err(|failure| match arguments.report {
-            Some(ref file) if file == Path::new("1") && arguments.program.len() > 1 => failure
-                .with_hint(&format!("a file for the report would be written --report={word}")),
+            Some(ref file) if file == Path::new("1") && arguments.program.len() > 1 => {
+                failure.with_hint(&format!("to report to a file, use --report={word}"))
+            }
             _ => failure,
         })?;
     let mut command = Command::new(&program);
@@ -138,10 +138,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 command.envs(settings).env("CARTOGRAPH_PROFILE", absolute(&file));
                 world.map(|file| command.env("CARTOGRAPH_WORLD", file));
             }
-            Err(why) if is_first() => say(&format!(
-                "the profile {} {why}; the program runs as without it",
-                file.display()
-            )),
+            Err(why) if is_first() => {
+                say(&format!("the profile {} {why}; ignored", file.display()))
+            }
             Err(_) => {}
         }
     }
@@ -222,7 +221,8 @@ fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString> {
     Ok(among(recorder, libraries, &others))
 }
 
-/// The value of `LD_PRELOAD`. The recorder is in front of all, as it counts what programs call. Tools that are preloaded
+/// The value of `LD_PRELOAD`. The recorder is in front of all, as it counts what programs call. Tools that are
+/// preloaded
 /// already stay in front of the libraries, since they must see which communicators a program makes, but not an MPI.
 fn among(recorder: &[OsString], libraries: &[OsString], others: &OsStr) -> OsString {
     let others = others.as_encoded_bytes().split(|byte| b" :".contains(byte));
@@ -309,8 +309,8 @@ fn checked_layout(text: &str) -> Result<String> {
     }
     Err(Failure::usage(match text.split(',').any(|word| word.trim() == "0") {
         true => format!(
-            "--layout {text}: these would be the sizes of nodes, and no node has 0 processes; \
-             the node of each rank is told by a file with a word a rank"
+            "--layout {text}: node sizes must be at least 1; to give the node of each rank, use a file with one word \
+             per rank"
         ),
         false => format!(
             "--layout {text} is neither NODESxRANKS (4x16) nor a list of node sizes (40*48,16,8) nor a file"

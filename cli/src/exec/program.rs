@@ -22,8 +22,7 @@ pub(crate) fn find_program(name: &OsStr) -> Result<PathBuf> {
         return match path.metadata() {
             _ if runs(&path) => Ok(path),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                Err(Failure::new(format!("there is no program {shown}"))
-                    .with_code(Failure::NOT_FOUND))
+                Err(Failure::new(format!("program {shown} not found")).with_code(Failure::NOT_FOUND))
             }
             Ok(file) if file.is_dir() => {
                 Err(Failure::new(format!("cannot run {shown}: it is a directory"))
@@ -44,7 +43,7 @@ pub(crate) fn find_program(name: &OsStr) -> Result<PathBuf> {
         .map(|directory| directory.join(name))
         .find(|path| runs(path))
         .ok_or_else(|| {
-            Failure::new(format!("there is no program {shown} in PATH; write its path, ./{shown}"))
+            Failure::new(format!("program {shown} not found in PATH; use its path, ./{shown}"))
                 .with_code(Failure::NOT_FOUND)
         })
 }

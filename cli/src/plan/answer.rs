@@ -128,19 +128,19 @@ impl Solved {
         }
         let found = match (&plan.old_rank, plan.rejected_as_risky) {
             (Some(_), _) if plan.algorithm == Plan::INSIDE_NODES => {
-                "every process stays on its node, some take another place in it: found".to_owned()
+                "ranks reordered inside their nodes only: found".to_owned()
             }
             (Some(_), _) => format!("found by {}", plan.algorithm),
             (None, Some(cost)) => format!(
-                "moving helps if all faces are alike and exchanged at once ({} of the busiest node, {} between nodes) but \
-                 may hurt if not (--weights says what they weigh): no process is moved",
+                "reordering helps if all faces carry equal data and are exchanged at once ({} of the busiest node, {} \
+                 between nodes), but may hurt otherwise (set --weights): ranks unchanged",
                 cost.max_node_edges, cost.inter_node_edges
             ),
             (None, None) if self.forecast.is_some() => format!(
                 "no rank order is predicted to be at least {:.0} % faster; ranks unchanged",
                 100.0 * (LEAST_GAIN - 1.0)
             ),
-            (None, None) => "nothing better than the order of ranks was found".to_owned(),
+            (None, None) => "no better rank order found".to_owned(),
         };
         let stopped = if self.stopped { ", interrupted" } else { "" };
         let _ = writeln!(text, "\n{found}, in {:.4} s{stopped}", self.seconds);
@@ -150,7 +150,7 @@ impl Solved {
         if let Problem::Grid(grid) = &self.problem {
             let [before, after] = self.places();
             let planned = format!("after: {}", plan.algorithm);
-            let before = View { title: "before: in the order of ranks", node_of: &before.nodes };
+            let before = View { title: "before: default rank order", node_of: &before.nodes };
             let after = View { title: &planned, node_of: &after.nodes };
             let views = [before, after];
             let views = if plan.old_rank.is_some() { &views[..] } else { &views[..1] };
@@ -158,7 +158,7 @@ impl Solved {
                 Some(drawn) => {
                     let _ = write!(text, "\n{drawn}");
                 }
-                None => text.push_str("too large to be drawn here: --svg FILE draws it\n"),
+                None => text.push_str("too large for the terminal; use --svg FILE\n"),
             }
         }
         text
@@ -182,7 +182,7 @@ impl Solved {
             Problem::Graph { graph, .. } => self.matrices(&caption, graph),
             Problem::Traffic(recorded) => self.matrices(&caption, recorded.graph()),
         };
-        let figure = figure.ok_or_else(|| Failure::new("--svg: this is too large to be drawn"))?;
+        let figure = figure.ok_or_else(|| Failure::new("--svg: too large to draw"))?;
         Ok(picture::sheet(vec![figure]))
     }
 

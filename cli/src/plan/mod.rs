@@ -31,22 +31,22 @@ pub(crate) struct Arguments {
     /// The sizes of a grid
     #[arg(long, value_name = "AxBxC")]
     dims: Option<String>,
-    /// The dimensions that wrap around: a 1 or a 0 for each, such as 110
+    /// Periodic dimensions: a 1 or a 0 for each, such as 110
     #[arg(long, value_name = "BITS", conflicts_with_all = ["graph", "traffic"])]
     periodic: Option<String>,
-    /// A graph in METIS format, in place of a grid; - is stdin
+    /// A graph in METIS format instead of a grid; - is stdin
     #[arg(long, value_name = "FILE")]
     graph: Option<PathBuf>,
     /// A recording by `cartograph exec --record`: places the ranks of that program
     #[arg(long, value_name = "DIR")]
     traffic: Option<PathBuf>,
-    /// The number of nodes, all of one size
+    /// The number of nodes, all of the same size
     #[arg(long, requires = "ppn")]
     nodes: Option<usize>,
     /// Processes on each node
     #[arg(long, conflicts_with_all = ["node_sizes", "levels"])]
     ppn: Option<usize>,
-    /// Processes on each node where they differ: 40*48,10*30,15 for 40 nodes of 48, 10 of 30 and one of 15
+    /// Processes on each node if they differ: 40*48,10*30,15 for 40 nodes of 48, 10 of 30 and one of 15
     #[arg(long, value_name = "SIZES")]
     node_sizes: Option<String>,
     /// Switches, nodes on each switch and processes on each node: 4:8:32; switches of switches come first
@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     /// topology.conf: then give the nodes by --hosts with --ppn or --node-sizes, or by --traffic
     #[arg(long)]
     layout: Option<String>,
-    /// The cost, where there are switches, of an edge inside a node, between nodes of one switch, between
+    /// With switches: the cost of an edge inside a node, between nodes of one switch, between
     /// switches and so on: 1,10,30 by default
     #[arg(long, value_name = "DISTANCES")]
     level_weights: Option<String>,
@@ -68,32 +68,32 @@ pub(crate) struct Arguments {
     /// The weights of edges along each dimension, such as 1,1,4; by default assumed to be equal
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["graph", "traffic"])]
     weights: Option<Vec<i64>>,
-    /// The figure to minimize: how long an exchange takes by the busiest link, where switches or coordinates are known (time),
-    /// all edges between nodes (sum), or first those of the busiest node (max)
+    /// The objective to minimize: the time of an exchange over the busiest link, if switches or coordinates are known
+    /// (time), all edges between nodes (sum), or first those of the busiest node (max)
     #[arg(long, default_value = "time")]
     objective: Figures,
-    /// With --traffic: the latency and bandwidth between nodes, such as 1.5us,100Gbit; by default those by which the
-    /// recorded run takes as long as it took
+    /// With --traffic: the latency and bandwidth between nodes, such as 1.5us,100Gbit; default: fitted to the
+    /// recorded run
     #[arg(long, value_name = "LATENCY,BITS", requires = "traffic", value_parser = parse_network)]
     network: Option<Link>,
-    /// About how long the search may take
+    /// Approximate time limit of the search
     #[arg(long)]
     seconds: Option<f64>,
-    /// Prints the plan as JSON: the process with the old rank old_rank[r] becomes rank r
+    /// Print the plan as JSON: the process with the old rank old_rank[r] becomes rank r
     #[arg(long)]
     json: bool,
-    /// Draws processes before and after into a file; - is stdout
+    /// Draw the processes before and after to a file; - is stdout
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// Writes a file by which a launcher starts ranks in these places, for programs that pass reorder = 0; may be
-    /// repeated
+    /// Write a rank file for a launcher, for programs that pass reorder = 0; may be repeated
     #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm|cray|flux", "FILE"], value_parser = LAUNCHERS, hide_possible_values = true)]
     rankfile: Option<Vec<String>>,
-    /// With --traffic: writes what is predicted to be fastest as a profile, as cartograph tune writes what it has measured
+    /// With --traffic: write the variant predicted to be fastest as a profile, like those of cartograph tune
     #[arg(long, value_name = "FILE", requires = "traffic", conflicts_with_all = ["where", "layout"])]
     profile: Option<PathBuf>,
     /// The names of the nodes, for the rank file and a --layout file of the network: a,b,c or n[0-7], or a file with
-    /// one on each line, also as host:48 or host slots=48; by default those of --layout FILE or --traffic, or n0, n1, ...
+    /// one on each line, also as host:48 or host slots=48; by default those of --layout FILE or --traffic, or n0, n1,
+    /// ...
     #[arg(long)]
     hosts: Option<String>,
 }
@@ -147,15 +147,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         && !network::is_named(arguments)
     {
         return Err(Failure::usage(
-            "--hosts is for a --layout file of the network, and for --rankfile with openmpi, mpich and slurm: cray and \
-             flux number the nodes as they are allocated",
+            "--hosts needs a --layout file of the network or --rankfile openmpi, mpich or slurm; cray and flux number \
+             nodes in allocation order",
         ));
     }
     let files = || arguments.svg.iter().chain(formats.iter().map(|(_, file)| file));
     let mut seen = HashSet::new();
     if let Some(twice) = files().find(|file| file.as_os_str() != "-" && !seen.insert(*file)) {
         return Err(Failure::usage(format!(
-            "{} is named twice: each answer is a file of its own",
+            "{} given twice; each output needs its own file",
             twice.display()
         )));
     }
@@ -166,7 +166,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let on_stdout = files().filter(|file| file.as_os_str() == "-").count();
     if on_stdout + usize::from(arguments.json) > 1 {
         return Err(Failure::usage(
-            "--json and the file - are all stdout, which is for one of them; name files for others",
+            "--json and - both write to stdout; only one output can go there",
         ));
     }
     let solved = solve(arguments)?;
@@ -183,7 +183,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let names = rank_file::names(arguments.hosts.as_deref(), known, &solved.layout)?;
         let mut how = rank_file::usage(format, &file.display().to_string(), &node_of);
         if format.takes_names() && arguments.hosts.is_none() && known.is_none() {
-            how += "\n(the names n0, n1, ... in it are made up: say the nodes' own by --hosts)";
+            how += "\n(host names n0, n1, ... are placeholders; pass --hosts)";
         }
         let text = format.write(&node_of, &names);
         let text =
@@ -221,7 +221,7 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
     };
     let seconds = arguments.seconds;
     if seconds.is_some_and(|seconds| !(seconds >= 0.0 && seconds.is_finite())) {
-        return Err(Failure::usage("--seconds must be a number that is not negative"));
+        return Err(Failure::usage("--seconds must be a non-negative number"));
     }
     let distances =
         arguments.level_weights.as_deref().map_or(Ok(Distances::default()), |text| {
@@ -230,7 +230,7 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
         })?;
     if arguments.level_weights.is_some() && layout.above().is_empty() {
         return Err(Failure::usage(
-            "--level-weights are for machines with switches, and this one has none: describe them by --levels or --layout",
+            "--level-weights needs a machine with switches; describe it with --levels or --layout",
         ));
     }
     let stop = stop_when_interrupted();

@@ -95,12 +95,12 @@ fn nodes(
             Ok((layout, Some(names)))
         }
         (sizes, ..) => Err(Failure::usage(format!(
-            "--layout {} says where nodes are in the network: say {}",
+            "--layout {} describes the network; also pass {}",
             arguments.layout.as_deref().unwrap_or_default(),
             match sizes {
-                Some(_) => "which nodes these are by --hosts, as n[0-3] or in a file",
+                Some(_) => "--hosts with the job's nodes, as n[0-3] or in a file",
                 None =>
-                    "by --hosts which nodes these are, and how many processes each has by --ppn, --node-sizes or n0:48",
+                    "--hosts with the job's nodes, and their processes by --ppn, --node-sizes or n0:48",
             }
         ))),
     }

@@ -20,7 +20,7 @@ pub(super) fn layout(
         return network::layout(&map, arguments, problem);
     }
     if arguments.ppn.is_some() && arguments.nodes.is_none() {
-        return Err(Failure::usage("--ppn is with --nodes: say how many there are"));
+        return Err(Failure::usage("--ppn needs --nodes"));
     }
     let others =
         [("--nodes", arguments.nodes.is_some()), ("--node-sizes", arguments.node_sizes.is_some())];
@@ -44,8 +44,7 @@ fn levels(text: &str, problem: &Problem) -> Result<(Machine, Option<Vec<String>>
         text.split([':', 'x']).map(|word| word.parse().ok().filter(|n| *n > 0)).collect();
     let numbers = numbers.filter(|numbers| numbers.len() > 1).ok_or_else(|| {
         Failure::usage(format!(
-            "--levels {text}: write how many switches there are, nodes on each and processes on each of \
-             these, such as 4:8:32"
+            "--levels {text}: expected the number of switches, nodes per switch and processes per node, such as 4:8:32"
         ))
     })?;
     let ranks = numbers.iter().fold(1usize, |all, number| all.saturating_mul(*number));
@@ -61,13 +60,13 @@ fn named_layout(text: Option<&str>, problem: &Problem) -> Result<(Machine, Optio
     let Some(text) = text else {
         let Problem::Traffic(recorded) = problem else {
             return Err(Failure::usage(
-                "say where: --nodes with --ppn, --node-sizes, --levels or --layout",
+                "specify the machine: --nodes and --ppn, --node-sizes, --levels or --layout",
             ));
         };
         let (layout, names) = traffic::layout(&recorded.recording).ok_or_else(|| {
             Failure::new(
-                "parts of the recording are missing, so the nodes of some ranks are unknown: say \
-                 them by --nodes with --ppn, --node-sizes or --layout",
+                "parts of the recording are missing, so the nodes of some ranks are unknown; specify them with --nodes \
+                 and --ppn, --node-sizes or --layout",
             )
         })?;
         return Ok((layout, Some(names)));

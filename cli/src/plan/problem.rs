@@ -90,7 +90,7 @@ pub(super) fn read(arguments: &Arguments) -> Result<Problem> {
         (None, Some(file), _) => graph(file),
         (None, None, Some(file)) => recorded(file),
         (None, None, None) => {
-            Err(Failure::usage("say what to place: --dims, --graph or --traffic"))
+            Err(Failure::usage("specify what to place: --dims, --graph or --traffic"))
         }
     }
 }
@@ -119,7 +119,7 @@ fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
             .filter(|periodic| periodic.len() == ndims)
             .ok_or_else(|| {
                 Failure::usage(format!(
-                    "--periodic {bits}: write a 0 or 1 for each of the {ndims} dimensions, such as {}",
+                    "--periodic {bits}: expected a 0 or 1 for each of the {ndims} dimensions, such as {}",
                     "1".repeat(ndims)
                 ))
             })?,
@@ -136,13 +136,13 @@ fn grid(text: &str, arguments: &Arguments) -> Result<Grid> {
             let most = Grid::most_weight(cells);
             if weights.len() != ndims {
                 return Err(Failure::usage(format!(
-                    "--weights must be {ndims} numbers, one a dimension; {} are given",
+                    "--weights must be {ndims} numbers, one per dimension; {} given",
                     weights.len()
                 )));
             }
             if let Some(wrong) = weights.iter().find(|weight| !(0..=most).contains(*weight)) {
                 return Err(Failure::usage(format!(
-                    "--weights: {wrong} is not from 0 to {most}, the most for so large a grid"
+                    "--weights: {wrong} must be from 0 to {most} for this grid size"
                 )));
             }
             weights.clone()
@@ -168,7 +168,7 @@ pub(super) fn sizes(
     match (&arguments.node_sizes, arguments.nodes.or(known), arguments.ppn) {
         (Some(text), _, _) => {
             let malformed = || {
-                let how = "write sizes such as 40*48,10*30,12*15";
+                let how = "expected sizes such as 40*48,10*30,12*15";
                 Failure::usage(format!("--node-sizes {text}: {how}"))
             };
             // Before they take memory.
@@ -254,7 +254,7 @@ fn graph(file: &Path) -> Result<Problem> {
     let graph = metis::read(&output::read(file)?)
         .map_err(|error| Failure::new(format!("{} is not a graph: {error}", file.display())))?;
     match graph.vertices() {
-        0 => Err(Failure::new(format!("{} has no vertices: nothing is to place", file.display()))),
+        0 => Err(Failure::new(format!("{} has no vertices; nothing to place", file.display()))),
         vertices if vertices > MOST_RANKS => Err(Failure::new(format!(
             "{} has {vertices} vertices; at most {MOST_RANKS} can be placed",
             file.display()

@@ -60,7 +60,7 @@ pub(super) fn all(
         now.clone().with_order(graph, machine, old_rank, name)
     };
     let mut found =
-        vec![Candidate { order: "as it is".to_owned(), by: By::Ranks, plan: now.clone() }];
+        vec![Candidate { order: "default order".to_owned(), by: By::Ranks, plan: now.clone() }];
     if let Some(old_rank) = placed(&round_robin(machine, size)) {
         found.push(Candidate {
             order: "round-robin".to_owned(),
@@ -183,8 +183,8 @@ pub(super) fn of_grid(
     };
     let by_default = plan_cart(&weighed(&equal).with_unknown_weights(), machine, options);
     let mut all = vec![
-        Candidate { order: "as it is".to_owned(), by: By::Ranks, plan: now.clone() },
-        found("Cartograph by default".to_owned(), by_default, None),
+        Candidate { order: "default order".to_owned(), by: By::Ranks, plan: now.clone() },
+        found("Cartograph's defaults".to_owned(), by_default, None),
     ];
     for weights in weights {
         let words = weights.iter().map(i64::to_string).collect::<Vec<_>>().join(",");

@@ -72,7 +72,8 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// Replays a recording on a machine, in the order of its ranks and in others; `None` if it has too little to replay.
+    /// Replays a recording on a machine, in the order of its ranks and in others; `None` if it has too little to
+    /// replay.
     pub(crate) fn new(
         recording: &Recording,
         machine: &Machine,
@@ -162,7 +163,8 @@ impl Forecast {
         found
     }
 
-    /// The candidates that are worth a run: those that gain, and then the one with the fewest bytes if it is predicted to
+    /// The candidates that are worth a run: those that gain, and then the one with the fewest bytes if it is
+    /// predicted to
     /// be about as fast as the rank order. Recorded computation may include other work on the machine, which hides
     /// messages: two recordings of NPB BT predicted speeds of 1.16 and 1.00 for an order with a measured speed of 1.18.
     pub(crate) fn worth_running(&self) -> Vec<&Foretold> {
@@ -277,7 +279,7 @@ fn network(recording: &Recording, machine: &Machine, stop: Stop) -> Option<Netwo
 
 /// "1.5us,100Gbit": a latency and the bits of a second.
 pub(crate) fn parse_network(text: &str) -> Result<Link, String> {
-    let wrong = || format!("'{text}': write a latency and bits a second, such as 1.5us,100Gbit");
+    let wrong = || format!("'{text}': expected a latency and a bandwidth, such as 1.5us,100Gbit");
     let (latency, bandwidth) = text.split_once(',').ok_or_else(wrong)?;
     let number = |text: &str, units: &[(&str, f64)]| -> Option<f64> {
         let (unit, factor) = units.iter().find(|(unit, _)| text.trim().ends_with(unit))?;

@@ -41,12 +41,12 @@ impl Launch {
             words().find(|w| w.contains("CARTOGRAPH_") || w.contains("libcartograph"))
         {
             return Err(Failure::usage(format!(
-                "{word} would bring Cartograph into the runs of the program alone; leave it out"
+                "{word} would load Cartograph in baseline runs; omit it"
             )));
         }
         if words().any(|word| word == ":") {
             return Err(Failure::usage(
-                "the command starts several programs, with ':' between them; try each by itself",
+                "the command starts several programs, separated by ':'; test each one separately",
             ));
         }
         let at = if let Some(at) = command.iter().position(|word| word == "--") {
@@ -60,10 +60,12 @@ impl Launch {
         let launcher = command[..at].iter().filter(|word| *word != "--").cloned().collect();
         let program = command[at..].to_vec();
         let Some(name) = program.first() else {
-            return Err(Failure::usage("there is no program after the --"));
+            return Err(Failure::usage("no program after --"));
         };
         if Path::new(name).file_name() == Some(OsStr::new("cartograph")) {
-            return Err(Failure::usage("leave cartograph exec out of the command: it is added"));
+            return Err(Failure::usage(
+                "omit cartograph exec from the command; it is added automatically",
+            ));
         }
         Ok(Self { launcher, program })
     }
@@ -86,7 +88,7 @@ impl Launch {
         let shown = |words: &[OsString]| words.join(OsStr::new(" ")).to_string_lossy().into_owned();
         let Some(at) = (1..command.len()).find(|&at| find_program(&command[at]).is_ok()) else {
             return Failure::usage(format!(
-                "there is no program behind {}: none of its arguments is an executable file, or in PATH",
+                "no program found after {}: none of its arguments is an executable file or in PATH",
                 shown(&command[..1])
             ));
         };
@@ -115,8 +117,9 @@ impl Launch {
         setting: Option<&str>,
         options: &[OsString],
     ) -> Result<Vec<OsString>> {
-        let own = env::current_exe()
-            .map_err(|error| Failure::new(format!("cannot find the own program: {error}")))?;
+        let own = env::current_exe().map_err(|error| {
+            Failure::new(format!("cannot locate the cartograph executable: {error}"))
+        })?;
         let set = setting.map(|setting| ["env".into(), setting.into()]);
         let exec = [own.into_os_string(), "exec".into()];
         let set: &[OsString] = set.as_ref().map_or(&[], |set| &set[..]);

@@ -31,7 +31,7 @@ impl Input {
         }
         if kind.is_fifo() || kind.is_socket() {
             output::say(
-                "stdin is a pipe, which only one run could read, so runs get no input; redirect a file instead: < FILE",
+                "stdin is a pipe, which only one run could read; runs get no input; use a file instead: < FILE",
             );
             return Self::Once;
         }

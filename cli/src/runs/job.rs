@@ -55,9 +55,9 @@ pub(crate) struct Run {
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Code(code) => write!(f, "ends with exit code {code}"),
-            Self::Signal(signal) => write!(f, "is ended by signal {signal}"),
-            Self::Never(longest) => write!(f, "has not ended after {:.0} s", longest.as_secs_f64()),
+            Self::Code(code) => write!(f, "exited with code {code}"),
+            Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
+            Self::Never(longest) => write!(f, "did not end within {:.0} s", longest.as_secs_f64()),
         }
     }
 }

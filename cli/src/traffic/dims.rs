@@ -26,7 +26,7 @@ impl fmt::Display for BetterDims {
         let Self { now, better, gain, sides } = self;
         write!(f, "dims {now} -> {better}: {gain:.1} times fewer bytes between neighbors")?;
         match sides {
-            Some(sides) => write!(f, "; CARTOGRAPH_DIMS={sides} makes MPI_Dims_create answer so"),
+            Some(sides) => write!(f, "; CARTOGRAPH_DIMS={sides} makes MPI_Dims_create choose them"),
             None => Ok(()),
         }
     }

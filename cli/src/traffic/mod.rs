@@ -76,9 +76,7 @@ pub(crate) fn layout(recording: &Recording) -> Option<(Machine, Vec<String>)> {
     let layout = match layout.addressed(recording.hosts.values().map(address), true) {
         Ok(found) => found.without_idle_levels(),
         Err(why) => {
-            output::say(&format!(
-                "SLURM_TOPOLOGY_ADDR in the recording {why}: no switches are taken from it"
-            ));
+            output::say(&format!("SLURM_TOPOLOGY_ADDR in the recording {why}: switches ignored"));
             layout
         }
     };

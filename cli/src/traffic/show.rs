@@ -105,7 +105,7 @@ fn text(recording: &Recording) -> String {
     if let Some(first) = recording.first_missing() {
         let _ = writeln!(
             text,
-            "{} of the {} parts are missing, the first that of rank {first}: what these sent is not here",
+            "{} of {} parts are missing (the first: rank {first}); messages of these ranks are not shown",
             recording.missing(),
             recording.size
         );
@@ -113,7 +113,7 @@ fn text(recording: &Recording) -> String {
     if recording.cut_short > 0 {
         let _ = writeln!(
             text,
-            "{} processes did not come to MPI_Finalize: what they sent last may be missing",
+            "{} processes did not reach MPI_Finalize; their last messages may be missing",
             recording.cut_short
         );
     }
@@ -176,7 +176,7 @@ fn pairs(text: &mut String, mut others: Vec<&Edge>, layout: Option<&(Machine, Ve
     if others.is_empty() {
         return;
     }
-    text.push_str("\npairs of ranks between which most goes:\n");
+    text.push_str("\npairs of ranks with the most traffic:\n");
     for edge in others.iter().take(MOST_LISTED) {
         let pair = format!("{} -> {}", edge.from, edge.to);
         let _ = write!(text, "  {pair:<16} {}", Messages(edge.count));
@@ -197,7 +197,7 @@ fn waits(text: &mut String, recording: &Recording) {
     if sum == 0 {
         return;
     }
-    let _ = writeln!(text, "\nin receives and waiting for messages: {}, most of it", Time(sum));
+    let _ = writeln!(text, "\ntime in receives and waits: {}; most of it by ranks", Time(sum));
     let mut waits: Vec<(&(u32, Option<u32>), &u64)> = recording.waits.iter().collect();
     waits.sort_by_key(|(pair, time)| (std::cmp::Reverse(**time), **pair));
     for ((rank, on), time) in waits.into_iter().take(MOST_LISTED) {
@@ -250,8 +250,7 @@ fn draw(recording: &Recording) -> Result<String> {
         }
     }
     let title = format!("{}: {}", recording.program, processes(recording.size as usize));
-    let legend =
-        format!("In {unit}. Row: the {what} that sends. Column: the {what} that receives.");
+    let legend = format!("In {unit}. Row: sending {what}. Column: receiving {what}.");
     let figure = Figure::matrix(&title, &legend, &matrix)
         .ok_or_else(|| Failure::new(format!("{count} nodes are too many to be drawn")))?;
     Ok(picture::sheet(vec![figure]))

@@ -20,20 +20,20 @@ pub(crate) struct Arguments {
     /// Number of runs with rank 0 in place, and again with rank 0 moved, each in a different order
     #[arg(long, default_value = "3", value_parser = clap::value_parser!(u64).range(1..=1000))]
     runs: u64,
-    /// Time limit of each run; by default an hour for the first two, then ten times what these took and ten seconds
+    /// Time limit of each run; default: an hour for the first two, then ten times their time plus ten seconds
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     seconds: Option<u64>,
     /// Tolerance of numbers, relative to their size or, if they are smaller, to 0.001
     #[arg(long, default_value = "1e-6")]
     tolerance: f64,
-    /// Ignores lines that contain this text, such as those with a process' position, and files whose names do; may be
+    /// Ignore lines that contain this text, such as those with a rank's position, and files whose names do; may be
     /// repeated
     #[arg(long, value_name = "TEXT")]
     ignore: Vec<String>,
-    /// Also moves processes where the program passes reorder = 0
+    /// Also reorder when the program passes reorder = 0
     #[arg(long)]
     always: bool,
-    /// Runs in this directory, not in a copy of it, and lets the program change its files
+    /// Run in this directory, not in a copy of it, and let the program change its files
     #[arg(long)]
     in_place: bool,
     /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
@@ -61,7 +61,7 @@ const INSTEAD: &str =
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !(arguments.tolerance >= 0.0 && arguments.tolerance.is_finite()) {
-        return Err(Failure::usage("--tolerance must be a number that is not negative"));
+        return Err(Failure::usage("--tolerance must be a non-negative number"));
     }
     let launch = Launch::of(&arguments.command)?;
     exec::check(launch.program(), arguments.mpi.as_deref())?;
@@ -116,17 +116,19 @@ fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<String> {
     let by: Vec<Function> = (&moved[0] | &moved[1]).into_iter().collect();
     let setting = runs.setting.map_or_else(String::new, |setting| format!(" with {setting}"));
     let needs = runs.setting.map_or_else(String::new, |setting| {
-        format!("; it needs {setting}, since it mends the MPI's pairing of blocks itself")
+        format!("; it needs {setting}, since it works around the MPI's pairing of blocks")
     });
     if by.is_empty() {
         return Ok(format!(
-            "no rank was moved: the program creates no topology of several processes with reorder = 1, so there is nothing \
+            "no rank was moved: the program creates no topology of several processes with reorder = 1, so there is \
+             nothing \
              to try{needs}; {INSTEAD}"
         ));
     }
     if !runs.compares_output() {
         return Err(cannot_tell(
-            "all runs end with exit code 0, but no line of stdout and no file below this directory is the same in each run \
+            "all runs end with exit code 0, but no line of stdout and no file below this directory is the same in each \
+             run \
              without moved ranks; have the program print a result there",
         ));
     }
@@ -168,17 +170,19 @@ fn without_moves(runs: &mut Runs) -> Result<Option<String>> {
     }
     match outcome {
         Outcome::Same(moves) if !moves.are_told => Err(Failure::new(
-            "cannot tell whether ranks were reordered: no process wrote a report beside the working directory (do all nodes \
+            "cannot tell whether ranks were reordered: no process wrote a report beside the working directory (do all \
+             nodes \
              share it?)",
         )),
         Outcome::Same(_) => Ok(None),
         Outcome::Unclear(why) => Ok(Some(why)),
         Outcome::Fails(_, why) => Err(Failure::new(format!(
-            "under Cartograph {why}, though no rank is moved; please report this as a fault of Cartograph"
+            "under Cartograph {why}, though no rank is moved; please report this as a bug in Cartograph"
         ))),
         Outcome::Differs(_, Difference { why, .. }) => Ok(Some(format!(
-            "with Cartograph loaded and no rank moved, output differs already: {why}. If that depends on times or hosts, add \
-             --ignore TEXT; if not, please report it as a fault of Cartograph"
+            "with Cartograph loaded and no rank moved, output differs already: {why}. If that depends on times or \
+             hosts, add \
+             --ignore TEXT; if not, please report it as a bug in Cartograph"
         ))),
     }
 }
@@ -234,11 +238,13 @@ fn blame(
     text += &match fault {
         Fault::Run(_) => format!(". Run it with CARTOGRAPH_REORDER=off; {INSTEAD}"),
         Fault::Output(Difference { ignorable: Some(options), .. }) => format!(
-            ". Only lines that name ranks, coordinates or hosts differ: if they only say where ranks are, try again with \
+            ". Only lines that name ranks, coordinates or hosts differ: if they only say where ranks are, try again \
+             with \
              {options}; else run it with CARTOGRAPH_REORDER=off; {INSTEAD}"
         ),
         Fault::Output(_) => format!(
-            ". If it is only a host name or a time, add --ignore TEXT; else run it with CARTOGRAPH_REORDER=off; {INSTEAD}"
+            ". If it is only a host name or a time, add --ignore TEXT; else run it with CARTOGRAPH_REORDER=off; \
+             {INSTEAD}"
         ),
     };
     Ok(text)

@@ -34,27 +34,26 @@ pub(crate) struct Arguments {
     /// Start no run after SECONDS, and end one that takes longer
     #[arg(long, default_value = "1800", value_name = "SECONDS")]
     seconds: u64,
-    /// The time that the program prints: the first group of a regular expression, or its first number; by default a run
-    /// takes the time from MPI_Init to MPI_Finalize
+    /// Compare the time that the program prints: the first group of a regular expression, or its first number;
+    /// default: the time from MPI_Init to MPI_Finalize
     #[arg(long, value_name = "REGEX")]
     time: Option<Regex>,
-    /// Tolerance of numbers in the answers, relative to their size or, if they are smaller, to 0.001
+    /// Tolerance of numbers in the output, relative to their size or, if they are smaller, to 0.001
     #[arg(long, default_value = "1e-6")]
     tolerance: f64,
-    /// Ignores lines of the answers that contain this text, and files whose names do; may be repeated
+    /// Ignore lines of the output that contain this text, and files whose names do; may be repeated
     #[arg(long, value_name = "TEXT")]
     ignore: Vec<String>,
-    /// Also tries other dims, if the program takes those of MPI_Dims_create and halos would have fewer bytes
+    /// Also try other dims when the program uses MPI_Dims_create and they would shrink halos
     #[arg(long)]
     dims: bool,
-    /// The profile that is written, and beside it a rank file; by default PROGRAM.cartograph.json here
+    /// The profile to write, with a rank file beside it; default: PROGRAM.cartograph.json here
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
     /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
     #[arg(long, value_name = "NAME", value_parser = crate::help::MPIS, hide_possible_values = true)]
     mpi: Option<String>,
-    /// The launcher, the program and its arguments: mpiexec -n 64 ./app; where it is not clear which word is the
-    /// program, put -- before it
+    /// The launcher, the program and its arguments: mpiexec -n 64 ./app; use -- before PROGRAM if ambiguous
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
@@ -67,7 +66,7 @@ const MUCH_LOAD: f64 = 0.5;
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     if !(arguments.tolerance >= 0.0 && arguments.tolerance.is_finite()) {
-        return Err(Failure::usage("--tolerance must be a number that is not negative"));
+        return Err(Failure::usage("--tolerance must be a non-negative number"));
     }
     let launch = Launch::of(&arguments.command)?;
     exec::check(launch.program(), arguments.mpi.as_deref())?;
@@ -85,11 +84,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         .map_err(|error| Failure::new(format!("cannot make a temporary directory: {error}")))?;
     let recording = record(arguments, &launch, &input, &temporary.path().join("run.traffic"))?;
     let (machine, names) = traffic::layout(&recording).ok_or_else(|| {
-        Failure::new("parts of the recording are missing: is the directory for temporary files shared by all nodes? TMPDIR names another")
+        Failure::new("parts of the recording are missing: is the directory for temporary files shared by all nodes? \
+                      set TMPDIR to one that is")
     })?;
     if names.len() < 2 {
         return Err(Failure::new(format!(
-            "all {} processes run on {} by what MPI_Get_processor_name answers: on one node there is nothing to place",
+            "all {} processes run on {} (MPI_Get_processor_name): nothing to place on one node",
             recording.size, names[0]
         )));
     }
@@ -139,7 +139,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         output::print(&used(way, &file, &ranks, recording.size, orders_world))?;
     }
     match interrupted {
-        true => Err(Failure::new("interrupted: this is the best so far").with_code(130)),
+        true => Err(Failure::new("interrupted; best result so far").with_code(130)),
         false => Ok(()),
     }
 }
@@ -184,7 +184,7 @@ fn say_load() -> Result<()> {
     Ok(())
 }
 
-/// Runs the program under the recorder.
+/// Runs the recorded run.
 fn record(
     arguments: &Arguments,
     launch: &Launch,
@@ -201,7 +201,7 @@ fn record(
     drop(progress);
     let run = run?;
     if run.ended != Ended::Code(0) {
-        let failure = Failure::new(format!("the program under the recorder {}", run.end()));
+        let failure = Failure::new(format!("the recorded run {}", run.end()));
         let failure = match run.ended {
             Ended::Never(_) => failure.with_hint("--seconds sets this limit"),
             _ => failure,
@@ -209,7 +209,7 @@ fn record(
         return Err(input.explained(failure));
     }
     traffic::read(directory).map_err(|failure| {
-        failure.with_hint("is TMPDIR shared by all nodes? name a directory that is")
+        failure.with_hint("is TMPDIR shared by all nodes? set it to a directory that is")
     })
 }
 

@@ -282,27 +282,25 @@ impl<'a> Rounds<'a> {
         let sure = best(&remains, &is_sure);
         let mut words = match (&sure, best(&remains, &|gain| gain.most > LEAST_GAIN)) {
             (Some((runs, gain)), _) => format!(
-                "{} is {:.2} times as fast as the program alone ({:.2} to {:.2}, in 19 of 20 cases)",
+                "{} is {:.2} times as fast as the default order (95 % CI {:.2} to {:.2})",
                 runs.way.order, gain.mean, gain.least, gain.most
             ),
             (None, Some((runs, gain))) => format!(
-                "nothing is surely faster than the program alone: {} has {:.2} ({:.2} to {:.2}); more --runs, or fewer \
-                 others on the machine, may tell",
+                "no significant speedup: {} is {:.2} times as fast (95 % CI {:.2} to {:.2}); try more --runs or an \
+                 idle machine",
                 runs.way.order, gain.mean, gain.least, gain.most
             ),
-            _ => "nothing is faster than the program alone, in the order in which its ranks are started"
-                .to_owned(),
+            _ => "no variant is faster than the default order".to_owned(),
         };
         let least = sure.as_ref().map_or(LEAST_GAIN, |(_, gain)| gain.mean);
         if let Some((runs, gain)) = best(&|runs| runs.differs, &|gain| gain.mean > least) {
             let hint = match &runs.ignorable {
                 Some(options) => format!(
-                    "only lines that name ranks, coordinates or hosts differ; if they only say where ranks are, run again \
+                    "only lines that name ranks, coordinates or hosts differ; if they only say where ranks are, run \
+                     again \
                      with {options}"
                 ),
-                None => {
-                    "if what differs is only a time or a host name, add --ignore TEXT".to_owned()
-                }
+                None => "if only a time or a host name differs, add --ignore TEXT".to_owned(),
             };
             let _ = write!(
                 words,
@@ -319,7 +317,8 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// The time from `MPI_Init` to `MPI_Finalize` that all processes have noted. The directory is free for the next run then.
+/// The time from `MPI_Init` to `MPI_Finalize` that all processes have noted. The directory is free for the next run
+/// then.
 fn noted(directory: &Path) -> Option<f64> {
     let found = Recording::open(directory).ok();
     let _ = fs::remove_dir_all(directory);

@@ -174,12 +174,12 @@ fn what_is_wrong_with_the_arguments_is_told_once_a_job() {
         ("--layout 4xfour", "NODESxRANKS"),
         ("--layout 99999999999x1", "more than"),
         ("--layout 2x9999999999", "2147483647 processes"),
-        ("--layout 0,1,0,1", "no node has 0 processes"),
+        ("--layout 0,1,0,1", "node sizes must be at least 1"),
         ("--reorder perhaps", "always"),
         ("--record x --reorder on", "cannot be used with"),
-        ("mpiexec -n 4", "before the program, as in mpiexec -n 8 cartograph exec ./app"),
-        ("/usr/bin/mpirun.openmpi", "starts the processes"),
-        ("flux run -n 4", "before the program, as in flux run -n 8 cartograph exec ./app"),
+        ("mpiexec -n 4", "mpiexec is a launcher; use: mpiexec -n 8 cartograph exec ./app"),
+        ("/usr/bin/mpirun.openmpi", "is a launcher"),
+        ("flux run -n 4", "use: flux run -n 8 cartograph exec ./app"),
     ] {
         machine.exec(arguments, &program).fails(2, words);
         let other = machine.exec(arguments, &program).env("PMI_RANK", "3").output();
@@ -197,7 +197,7 @@ fn what_cannot_be_preloaded_is_told_and_the_program_runs() {
     let machine = Machine::new("exec-bare");
     let at = machine.directory.path();
     let program = machine.program("program", "mpich/libmpich.so.12");
-    let bare = warns(machine.exec("--mpi lam", &program), "--mpi lam; there are: mpich, ours; the");
+    let bare = warns(machine.exec("--mpi lam", &program), "--mpi lam (available: mpich, ours); the");
     assert!(bare.starts_with("-\n"), "{bare}");
     warns(machine.exec("", &cc(at, PROGRAM, "alone", &["-static"])), "statically");
     let spaced = at.join("a place");
@@ -206,7 +206,7 @@ fn what_cannot_be_preloaded_is_told_and_the_program_runs() {
     let run = machine.exec("", &program).env("CARTOGRAPH_LIB_DIR", &spaced);
     warns(run, "space or colon");
     let run = machine.exec("", &program).env("CARTOGRAPH_LIB_DIR", at.join("nowhere"));
-    warns(run, "there is no libcartograph.so.0");
+    warns(run, "no libcartograph.so.0 in ../lib");
     fs::remove_file(at.join("lib/cartograph/record-4c.so")).unwrap();
     warns(machine.exec("--record x", &program), "record-4c.so; the program runs");
 }

@@ -128,7 +128,7 @@ fn tables_and_pictures_are_for_people() {
         ["0 0 0 0 0                       0 0 0 1 1", "1 1 1 1 1                       1 0 0 1 1"];
     let drawn: Vec<&str> = text.lines().map(str::trim_end).collect();
     assert!(drawn.windows(2).any(|lines| lines == rows), "{text}");
-    assert!(text.contains("before: in the order of ranks   after: bricks"), "{text}");
+    assert!(text.contains("before: default rank order   after: bricks"), "{text}");
     let drawn = fs::read_to_string(&svg).unwrap();
     assert!(drawn.starts_with("<svg") && drawn.trim_end().ends_with("</svg>"));
     for words in
@@ -175,7 +175,7 @@ fn rank_files_start_each_rank_on_the_node_of_its_place() {
 
     let told =
         cartograph("plan --dims 2x3 --nodes 2 --ppn 3 --rankfile openmpi").arg(&file).stdout();
-    assert!(told.contains("--rankfile") && told.contains("n1, ... in it are made up"), "{told}");
+    assert!(told.contains("--rankfile") && told.contains("n1, ... are placeholders"), "{told}");
     assert!(fs::read_to_string(&file).unwrap().contains("=n1 slot=0\n"));
     let run = cartograph(&format!("{arguments} slurm")).arg(&file).arg("--hosts").arg("a,b,c");
     run.fails(2, "2 nodes, but 3 names");
@@ -183,7 +183,10 @@ fn rank_files_start_each_rank_on_the_node_of_its_place() {
     let run = cartograph("plan --dims 2x3 --nodes 2 --ppn 3 --rankfile slurm").arg(&file);
     // As `scontrol show hostnames` prints them.
     let told = run.arg("--hosts").arg("a\nb\n").stdout();
-    assert!(told.contains("not MPICH by srun --mpi=pmi2") && !told.contains("made up"), "{told}");
+    assert!(
+        told.contains("not for MPICH with srun --mpi=pmi2") && !told.contains("placeholders"),
+        "{told}"
+    );
     // Several at once.
     let other = directory.join("other");
     let run = cartograph(&format!("{arguments} slurm")).arg(&file);
@@ -204,14 +207,11 @@ fn wrong_questions_are_answered_in_one_line() {
         ("--dims 99999x99999 --nodes 4 --ppn 4", "at most"),
         ("--dims 4x4 --nodes 4", "--ppn"),
         ("--dims 4x4 --nodes 0 --ppn 4", "at least 1"),
-        ("--dims 4x4 --ppn 4", "--ppn is with --nodes"),
+        ("--dims 4x4 --ppn 4", "--ppn needs --nodes"),
         ("--dims 4x4 --levels 2:2:4 --ppn 4", "cannot be used with"),
         ("--dims 4x4 --layout 4x4 --nodes 4 --ppn 4", "--layout cannot be used with --nodes"),
         ("--dims 4x4 --layout 4x4 --node-sizes 4*4", "--layout cannot be used with --node-sizes"),
-        (
-            "--dims 4x4 --layout 4x4 --hosts a,b,c,d",
-            "--hosts is for a --layout file of the network",
-        ),
+        ("--dims 4x4 --layout 4x4 --hosts a,b,c,d", "--hosts needs a --layout file of the network"),
         ("--dims 4x4 --nodes 3 --ppn 5", "needs 16 processes, but the nodes have 15"),
         ("--dims 4x4 --node-sizes 4,,4", "40*48"),
         ("--dims 4x4 --node-sizes 999999999*99", "more than"),
@@ -227,15 +227,15 @@ fn wrong_questions_are_answered_in_one_line() {
         ("--dims 4x4 --nodes 4 --ppn 4 --svg - --json", "stdout"),
         ("--dims 4x4 --nodes 4 --ppn 4 --svg - --rankfile slurm -", "stdout"),
         ("--dims 4x4 --nodes 4 --ppn 4 --rankfile slurm x --hosts nofile", "no such file"),
-        ("--dims 4x4 --nodes 4 --ppn 4 --rankfile slurm x --hosts a,b,a,c", "a is named twice"),
-        ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,-2", "-2 is not from 0"),
-        ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,9223372036854775807", "is not from 0"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --rankfile slurm x --hosts a,b,a,c", "a given twice"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,-2", "-2 must be from 0"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,9223372036854775807", "must be from 0"),
         (
             "--dims 4x4 --nodes 4 --ppn 4 --rankfile cray x --hosts a,b,c,d",
             "cray and flux number the nodes",
         ),
-        ("--dims 4x4 --nodes 4 --ppn 4 --rankfile cray x --svg x", "x is named twice"),
-        ("--dims 4x4 --nodes 4 --ppn 4 --level-weights 1,2", "this one has none"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --rankfile cray x --svg x", "x given twice"),
+        ("--dims 4x4 --nodes 4 --ppn 4 --level-weights 1,2", "needs a machine with switches"),
         ("--dims 4x4 --nodes 99999999999 --ppn 4", "more than"),
         ("--dims 4x4 --nodes 4 --ppn 18446744073709551615", "more than"),
     ] {

@@ -102,7 +102,7 @@ fn parts_of_several_processes_are_shown_together() {
     part("all.json.+1", 7);
     assert_eq!(shown(), ["5", "9", "10"]);
     fs::write(directory.join("all.json.11"), "{").unwrap();
-    cartograph("show").arg(&all).fails(1, "all.json.11: it is not a report");
+    cartograph("show").arg(&all).fails(1, "all.json.11: it is not a JSON report");
 }
 
 #[test]
@@ -111,7 +111,7 @@ fn what_is_no_report_is_refused() {
     let file = directory.join("file");
     cartograph("show").arg(&file).fails(1, "cannot read");
     for (text, words) in [
-        ("", "not a report"),
+        ("", "not a JSON report"),
         ("{\"schema\": 99}", "version 99"),
         ("{\"schema\": 1}", "missing field"),
     ] {

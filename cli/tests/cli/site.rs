@@ -77,7 +77,7 @@ fn jobs_are_listed_by_what_they_would_gain() {
         }
     }
     let said = String::from_utf8(output.stderr).unwrap();
-    assert!(said.contains("1 of 6 files are no reports of a job"), "{said}");
+    assert!(said.contains("1 of 6 files are not reports"), "{said}");
     let least = cartograph("site --least 60").arg(directory.path()).output();
     assert_eq!(String::from_utf8(least.stdout).unwrap().lines().count(), 2);
     cartograph("site /nowhere").fails(1, "cannot read /nowhere");

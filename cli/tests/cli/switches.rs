@@ -124,17 +124,17 @@ fn a_file_of_the_network_tells_which_hosts_share_a_switch() {
     let [out, said] = [done.stdout, done.stderr].map(|text| String::from_utf8(text).unwrap());
     assert!(done.status.success() && out.contains("on 4 nodes of 2, 2 switches"), "{out}");
     assert!(
-        said.starts_with("cartograph: --layout: line 2 of the file: 'Colour=red' is"),
+        said.starts_with("cartograph: --layout: line 2 of the file: unknown keyword 'Colour=red'"),
         "{said}"
     );
     for (arguments, words) in [
-        (conf.clone(), "say by --hosts which nodes these are"),
-        (format!("{conf} --nodes 4 --ppn 2"), "which nodes these are by --hosts"),
-        (format!("{conf} --hosts n[0-3]"), "how many processes each has"),
+        (conf.clone(), "pass --hosts with the job's nodes"),
+        (format!("{conf} --nodes 4 --ppn 2"), "pass --hosts with the job's nodes"),
+        (format!("{conf} --hosts n[0-3]"), "their processes by"),
         (format!("{conf} --hosts n[0-3] --ppn 1"), "needs 8 processes"),
         (format!("{conf} --hosts n[0-3] --nodes 5 --ppn 2"), "5 nodes, but 4 names"),
-        (format!("{conf} --hosts n[0-3 --ppn 2"), "brackets that do not match"),
-        (format!("{conf} --hosts n[0-3],n2 --ppn 2"), "n2 is named twice"),
+        (format!("{conf} --hosts n[0-3 --ppn 2"), "unmatched brackets"),
+        (format!("{conf} --hosts n[0-3],n2 --ppn 2"), "n2 given twice"),
         (format!("{conf} --hosts n[3-6] --ppn 2"), "the host n4 is not in it"),
         (format!("{coordinates} --nodes 5 --ppn 2"), "rank 8 is not in it"),
     ] {
@@ -203,7 +203,7 @@ fn the_hosts_of_a_recording_are_looked_up_in_a_file_of_the_network() {
     plan(&few, "").fails(2, "the host n3 is not in it");
     let twice = file("twice", "SwitchName=left Nodes=n[0-2]\nSwitchName=right Nodes=n[2-3]\n");
     plan(&twice, "").fails(2, "n2 ");
-    plan(&conf, "--nodes 4 --ppn 2").fails(2, "which nodes these are by --hosts");
+    plan(&conf, "--nodes 4 --ppn 2").fails(2, "pass --hosts with the job's nodes");
     plan(&conf, "--hosts n[0-3] --ppn 1").fails(2, "needs 8 processes");
     // The node of a process without a part is unknown.
     fs::remove_file(traffic.join("5.jsonl")).unwrap();

@@ -111,9 +111,9 @@ fn programs_that_cannot_be_tried_are_told_in_one_line() {
         cartograph(arguments).fails(2, "several programs");
     }
     for arguments in ["try -- env -- nothing-like-it", "try env -- nothing-like-it"] {
-        cartograph(arguments).fails(127, "there is no program nothing-like-it");
+        cartograph(arguments).fails(127, "program nothing-like-it not found");
     }
-    cartograph("try env -n 3 nothing-like-it 5").fails(2, "there is no program behind env");
+    cartograph("try env -n 3 nothing-like-it 5").fails(2, "no program found after env");
     cartograph("try env -n 3 sh x.sh")
         .fails(2, "put -- before it: cartograph try env -n 3 -- sh x.sh");
     // Nor need a script for an interpreter be executable.
@@ -123,14 +123,15 @@ fn programs_that_cannot_be_tried_are_told_in_one_line() {
         .arg(&script)
         .fails(2, "put -- before it: cartograph try env");
     cartograph("try --rnus 3 env true").fails(2, "found; tip: a similar argument exists: '--runs'");
-    cartograph("try env -n 3 ./nothing-like-it 5").fails(127, "no program ./nothing-like-it");
-    cartograph("try -- env --").fails(2, "no program after the --");
+    cartograph("try env -n 3 ./nothing-like-it 5")
+        .fails(127, "program ./nothing-like-it not found");
+    cartograph("try -- env --").fails(2, "no program after --");
     cartograph("try --tolerance=-1 -- env --").fails(2, "--tolerance");
-    cartograph("try env -- /bin/cartograph exec ./app").fails(2, "leave cartograph exec out");
-    cartograph("try env CARTOGRAPH_REORDER=all -- ./app").fails(2, "leave it out");
+    cartograph("try env -- /bin/cartograph exec ./app").fails(2, "omit cartograph exec");
+    cartograph("try env CARTOGRAPH_REORDER=all -- ./app").fails(2, "omit it");
     let fails = bench.script("fails", "echo it is broken >&2; exit 3");
     let text = bench.said(1, bench.run(COMMAND, "try env --", fails));
-    has(&text, "exit code 3 (it is broken)");
+    has(&text, "exited with code 3 (it is broken)");
     let text = bench.said(1, bench.run(COMMAND, "try /nowhere/mpiexec --", fine));
     has(&text, "cannot run /nowhere/mpiexec");
 }
@@ -190,7 +191,7 @@ fn what_goes_wrong_when_moved_is_told() {
     has(&text, "in two runs alike and in none of 4 without moves");
     has(&text, "else run it with CARTOGRAPH_REORDER=off");
     let text = bench.tries(1, "moved && { echo it is broken >&2; exit 3; }");
-    has(&text, "it ends with exit code 3 (it is broken), twice");
+    has(&text, "it exited with code 3 (it is broken), twice");
     has(&text, "Run it with CARTOGRAPH_REORDER=off");
     // In different ways each time: that is all that is known.
     let text = bench.tries(1, "if moved; then echo sum $run; else echo sum 5; fi");
@@ -295,7 +296,7 @@ fn a_job_that_hangs_is_ended() {
         }
     };
     let text = bench.said(1, bench.command("--seconds 1", hangs));
-    has(&text, "it has not ended after 1 s, twice");
+    has(&text, "it did not end within 1 s, twice");
     is_gone();
     for signal in ["INT", "TERM"] {
         let _ = fs::remove_file(bench.directory.join("state.child"));

@@ -110,7 +110,8 @@ impl Bench {
     pub(crate) fn command(&self, options: &str, program: &str) -> Command {
         let launcher = self.script(
             "mpiexec",
-            "while :; do case $1 in --rankfile) RANKS=$2; export RANKS; shift 2 ;; -n) shift 2 ;; *) break ;; esac; done\n\
+            "while :; do case $1 in --rankfile) RANKS=$2; export RANKS; shift 2 ;; -n) shift 2 ;; *) break ;; esac; \
+             done\n\
              exec \"$@\"",
         );
         let mut command = self.tuning(options);
@@ -175,16 +176,17 @@ fn lines(file: &Path) -> Vec<Value> {
 }
 
 /// Faster with squares, by a bit more or less each time.
-pub(crate) const BY_WEIGHTS: &str = "case $CARTOGRAPH_WEIGHTS in 4x4:*) echo took 1.0$(($$ % 10)) ;; *) echo took 2.0$(($$ % 10)) ;; esac";
+pub(crate) const BY_WEIGHTS: &str = "case $CARTOGRAPH_WEIGHTS in 4x4:*) echo took 1.0$(($$ % 10)) ;; *) echo took \
+                                     2.0$(($$ % 10)) ;; esac";
 
 #[test]
 fn a_grid_is_moved_by_what_was_measured() {
     let bench = Bench::new("grid", true);
     let text = bench.tune(0, "--runs 3", BY_WEIGHTS);
     has(&text, "weights 1,1 is ");
-    has(&text, "times as fast as the program alone");
+    has(&text, "times as fast as the default order");
     has(&text, "exec --profile");
-    has(&text, "cartograph: recording a run\ncartograph: run 1 of 6: as it is\n");
+    has(&text, "cartograph: recording a run\ncartograph: run 1 of 6: default order\n");
     let profile = read(&bench.profile());
     assert_eq!(profile["weights"], "4x4:1,1");
     assert_eq!((&profile["processes"], &profile["program"]), (&json!(16), &json!("program")));
@@ -198,7 +200,7 @@ fn a_grid_is_moved_by_what_was_measured() {
     let run = || run().env("CARTOGRAPH_LIB_DIR", &library);
     assert_eq!(run().stdout_only(), "weights 4x4:1,1\n");
     for (name, value, why) in [
-        ("OMPI_COMM_WORLD_SIZE", "8", "is for 16 processes, and the job has 8"),
+        ("OMPI_COMM_WORLD_SIZE", "8", "is for 16 processes, but the job has 8"),
         ("OMPI_COMM_WORLD_LOCAL_SIZE", "16", "is for other nodes"),
     ] {
         let done = run().env(name, value).output();
@@ -209,12 +211,8 @@ fn a_grid_is_moved_by_what_was_measured() {
     let pipe = bench.directory.join("pipe");
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
     for (file, text, why) in [
-        (pipe, None, "pipe is not a regular file; the program runs as without it"),
-        (
-            bench.directory.join("later"),
-            Some("{\"schema\":2}"),
-            "later has version 2 of the format",
-        ),
+        (pipe, None, "pipe is not a regular file; ignored"),
+        (bench.directory.join("later"), Some("{\"schema\":2}"), "later has format version 2"),
     ] {
         if let Some(text) = text {
             fs::write(&file, text).unwrap();
@@ -228,10 +226,7 @@ fn a_grid_is_moved_by_what_was_measured() {
     let other = bench.script("other", "echo weights $CARTOGRAPH_WEIGHTS");
     let run = cartograph("exec").arg(&other).env("CARTOGRAPH_PROFILE", bench.profile());
     let done = run.env("CARTOGRAPH_LIB_DIR", &library).output();
-    has(
-        &String::from_utf8_lossy(&done.stderr),
-        "is for the program program; the program runs as without it",
-    );
+    has(&String::from_utf8_lossy(&done.stderr), "is for the program program; ignored");
     assert_eq!(String::from_utf8_lossy(&done.stdout), "weights\n");
 }
 
@@ -242,12 +237,12 @@ fn nothing_is_claimed_that_was_not_measured() {
     let count = bench.directory.join("count");
     let noise = format!("echo >>{0}; echo took 2.0$(($(wc -l <{0}) / 2 % 2 * 5))", count.display());
     let text = bench.tune(0, "--runs 3", &noise);
-    has(&text, "the program alone");
+    has(&text, "the default order");
     assert!(!bench.profile().exists(), "{text}");
     let text =
         bench.tune(0, "", "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 3; else echo took 2; fi");
     has(&text, "dropped: much slower than the best variant");
-    has(&text, "nothing is faster than the program alone");
+    has(&text, "no variant is faster than the default order");
     // Other answers are no gain.
     let text = bench.tune(
         0,
@@ -257,7 +252,7 @@ fn nothing_is_claimed_that_was_not_measured() {
     has(&text, "output differs: \"stdout: sum 5\" instead of \"stdout: sum 4\"");
     has(
         &text,
-        "is 2.00 times as fast, but its output differs: if what differs is only a time or a host name",
+        "is 2.00 times as fast, but its output differs: if only a time or a host name differs",
     );
     assert!(!bench.profile().exists(), "{text}");
     // Lines that say where a rank is, as Comb's, are left out by what a line offers.
@@ -270,7 +265,8 @@ fn nothing_is_claimed_that_was_not_measured() {
     fs::remove_file(bench.profile()).unwrap();
     // Nobody is clearly behind where times are far apart.
     let spread = format!(
-        "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 3; else echo >>{0}; echo took $((1 + $(wc -l <{0}) % 2 * 2)); fi",
+        "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then echo took 3; else echo >>{0}; echo took $((1 + $(wc -l <{0}) % 2 * 2)); \
+         fi",
         bench.directory.join("spread").display()
     );
     let text = bench.tune(0, "--runs 2", &spread);
@@ -285,15 +281,16 @@ fn nothing_is_claimed_that_was_not_measured() {
     let text = bench.tune(1, "", "echo done");
     has(&text, "baseline run failed: --time did not match the output");
     let text = bench.tune(1, "", "echo it is broken >&2; exit 3");
-    has(&text, "exit code 3 (it is broken)");
+    has(&text, "exited with code 3 (it is broken)");
 }
 
 #[test]
 fn a_program_whose_grids_stay_gets_a_rank_file() {
     let bench = Bench::new("ranks", false);
-    let by_ranks = "if [ \"$RANKS\" ]; then grep -q 'rank 15=n' \"$RANKS\" && echo took 1.0$(($$ % 10)); else echo took 2.0$(($$ % 10)); fi";
+    let by_ranks = "if [ \"$RANKS\" ]; then grep -q 'rank 15=n' \"$RANKS\" && echo took 1.0$(($$ % 10)); else echo \
+                    took 2.0$(($$ % 10)); fi";
     let text = bench.tune(0, "--runs 3", by_ranks);
-    has(&text, "times as fast as the program alone");
+    has(&text, "times as fast as the default order");
     has(&text, "on these nodes, which the rank file names, run: ");
     has(&text, "mpiexec --rankfile ");
     let profile = bench.profile().canonicalize().unwrap();
@@ -333,7 +330,8 @@ fn a_program_whose_grids_stay_gets_a_rank_file() {
 }
 
 /// Notes for all ranks that they ran for $1 tenths of a second.
-pub(crate) const NOTED: &str = "noted() { mkdir -p $CARTOGRAPH_CLOCK; for rank in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do \
+pub(crate) const NOTED: &str = "noted() { mkdir -p $CARTOGRAPH_CLOCK; for rank in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 \
+                                15; do \
     echo '{\"process\":{\"schema\":1,\"rank\":'$rank',\"size\":16,\"host\":\"n0\",\"program\":\"./program\",\"mpi\":\"Open MPI v4.1.4\",\"part\":0,\"complete\":true,\"nanoseconds\":'$1'00000000,\"lines\":0}}'; \
     done >$CARTOGRAPH_CLOCK/n0.jsonl; }\n";
 
@@ -344,7 +342,7 @@ fn the_time_is_that_between_the_start_and_the_end_of_mpi() {
     let program = format!("{NOTED}[ \"$CARTOGRAPH_WEIGHTS\" ] && noted 10 || noted 2$(($$ % 2))");
     let text = bench.tune(0, "--runs 3", &program);
     has(&text, "measured, from MPI_Init to MPI_Finalize");
-    has(&text, "times as fast as the program alone");
+    has(&text, "times as fast as the default order");
     let measured = &read(&bench.profile())["measured"];
     assert_eq!(measured[1], json!(1.0), "{text}");
     assert!(measured[0].as_f64().unwrap() >= 2.0, "{text}");

@@ -21,7 +21,7 @@ fn temporary_files_are_no_output() {
         let place = bench.directory.join(place);
         fs::create_dir_all(&place).unwrap();
         let done = bench.command("--runs 3", &program).env("TMPDIR", place).output().unwrap();
-        has(&bench.said(0, &done), "times as fast as the program alone");
+        has(&bench.said(0, &done), "times as fast as the default order");
     }
 }
 
@@ -31,17 +31,17 @@ fn a_run_ends_in_time_and_reads_the_input() {
     let mut command = bench.command("--seconds 1", "");
     bench.script("program", "sleep 60");
     let text = bench.said(1, &command.output().unwrap());
-    has(&text, "the program under the recorder has not ended after 1 s");
+    has(&text, "the recorded run did not end within 1 s");
     has(&text, "; --seconds sets this limit\n");
     let text = bench.tune(0, "--runs 3 --seconds 18446744073709551615", BY_WEIGHTS);
-    has(&text, "times as fast as the program alone");
+    has(&text, "times as fast as the default order");
     // A way that hangs is not waited for as long as all may take.
     let text = bench.tune(
         1,
         "--runs 2",
         "if [ \"$CARTOGRAPH_WEIGHTS\" ]; then sleep 600; else echo took 2; fi",
     );
-    has(&text, "it has not ended after 1");
+    has(&text, "it did not end within 1");
     let program = "read line || exit 7; [ \"$line\" = 5 ] && echo took 2";
     let input = bench.directory.join("input");
     fs::write(&input, "5\n6\n").unwrap();
@@ -49,7 +49,7 @@ fn a_run_ends_in_time_and_reads_the_input() {
     bench.said(0, &command.stdin(fs::File::open(&input).unwrap()).output().unwrap());
     let mut command = bench.command("--runs 2", program);
     let text = bench.said(1, &command.stdin(Stdio::piped()).output().unwrap());
-    has(&text, "exit code 7; it got no input, since stdin is a pipe");
+    has(&text, "exited with code 7; it got no input, since stdin is a pipe");
 }
 
 #[test]
@@ -96,7 +96,7 @@ fn ctrl_c_gives_the_best_so_far() {
     let mut kill = Command::new("kill");
     assert!(kill.args(["-s", "INT", &child.id().to_string()]).status().unwrap().success());
     let text = bench.said(130, &child.wait_with_output().unwrap());
-    has(&text, "weights 1,1 is 2.00 times as fast as the program alone");
-    has(&text, "cartograph: interrupted: this is the best so far");
+    has(&text, "weights 1,1 is 2.00 times as fast as the default order");
+    has(&text, "cartograph: interrupted; best result so far");
     assert_eq!(read(&bench.profile())["weights"], "4x4:1,1");
 }

@@ -27,7 +27,7 @@ fn what_is_no_recording_is_told_in_one_line() {
     for (wrong, words) in [
         ("hello", "line 13"),
         (&text.replace("\"rank\":2", "\"rank\":3"), "two parts of rank 3"),
-        (&text.replace("\"size\":8", "\"size\":9"), "of a job of 8 and of a job of 9"),
+        (&text.replace("\"size\":8", "\"size\":9"), "mixes jobs of 8 and 9 processes"),
         (&text.replace("\"schema\":1", "\"schema\":7"), "version 7"),
         (&text.replace("\"to\":6", "\"to\":66"), "rank 66, but the job has 8"),
     ] {
@@ -42,10 +42,7 @@ fn what_is_no_recording_is_told_in_one_line() {
     for cut in [&text[..text.len() / 2], text.lines().next().unwrap()] {
         fs::write(&part, cut).unwrap();
         let shown = cartograph("show").arg(&traffic).stdout();
-        assert!(
-            shown.contains("1 of the 8 parts are missing, the first that of rank 2"),
-            "{shown}"
-        );
+        assert!(shown.contains("1 of 8 parts are missing (the first: rank 2)"), "{shown}");
         plan("").fails(1, "say them by --nodes");
     }
     fs::remove_file(&part).unwrap();
@@ -142,7 +139,7 @@ fn what_a_recording_claims_takes_no_memory() {
         run.arg(env!("CARGO_BIN_EXE_cartograph")).arg(&file)
     };
     let text = limited("show").stdout();
-    assert!(text.contains("33554431 of the 33554432 parts are missing, the first that of rank 1"));
+    assert!(text.contains("33554431 of 33554432 parts are missing (the first: rank 1"));
     limited("plan --traffic").fails(1, "parts of the recording are missing");
     limited("plan --nodes 2 --ppn 4 --traffic").fails(2, "but the nodes have 8");
     limited("show --svg - ").fails(1, "too many to be drawn");

@@ -30,13 +30,13 @@ fn a_crash_is_found_whatever_else_differs() {
     // As EPOCH, whose dumps are others in each run.
     let dump = "printf '\\000%s' $run >dump.sdf; echo done";
     let text = bench.tries(1, &format!("{dump}; moved && {{ echo it is broken >&2; exit 3; }}"));
-    has(&text, "does not work when ranks are moved by MPI_Cart_create: it ends with exit code 3");
+    has(&text, "does not work when ranks are moved by MPI_Cart_create: it exited with code 3");
     // Lines that differ in each way.
     let text = bench.tries(1, "echo $CARTOGRAPH_REPORT $run; moved && exit 3");
-    has(&text, "does not work when ranks are moved by MPI_Cart_create: it ends with exit code 3");
+    has(&text, "does not work when ranks are moved by MPI_Cart_create: it exited with code 3");
     let _ = fs::remove_file(bench.directory.join("state"));
     let text = bench.tries(1, "echo done; [ $run = 4 ] && exit 3");
-    has(&text, "it ends with exit code 3, in one of two runs, and in none of 4 without moves");
+    has(&text, "it exited with code 3, in one of two runs, and in none of 4 without moves");
     let text = bench.tries(0, dump);
     has(&text, "from run to run: \"dump.sdf: bytes with the hash");
     // A file with an identifier of each run may still be compared.
@@ -124,8 +124,8 @@ fn every_run_reads_the_input() {
     let mut command = bench.command("", program);
     command.stdin(Stdio::piped());
     let text = bench.said(1, command);
-    has(&text, "cartograph: stdin is a pipe, which only one run could read, so runs get no input");
-    has(&text, "exit code 7; it got no input, since stdin is a pipe");
+    has(&text, "cartograph: stdin is a pipe, which only one run could read; runs get no input");
+    has(&text, "exited with code 7; it got no input, since stdin is a pipe");
 }
 
 #[test]
@@ -134,5 +134,5 @@ fn any_limit_of_time_is_one() {
     let text = bench.said(0, bench.command("--seconds 18446744073709551615", "echo 1"));
     has(&text, "output unchanged");
     let text = bench.said(1, bench.command("--seconds 1", "sleep 60"));
-    has(&text, "fails without Cartograph: has not ended after 1 s");
+    has(&text, "fails without Cartograph: did not end within 1 s");
 }

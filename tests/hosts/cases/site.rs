@@ -60,7 +60,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     session.verdict()
 }
 
-/// Runs a job of which one process dies at a call, if there are as many; whether there are not. Checks that all is there
+/// Runs a job of which one process dies at a call, if there are as many; whether there are not. Checks that all is
+/// there
 /// that was there.
 fn dies(session: &mut Session<'_>, program: &Path, victim: &str, call: usize) -> bool {
     let site = session.work("site");
@@ -102,8 +103,7 @@ fn told(session: &mut Session<'_>, site: &Path) {
     let listed = session.finish(Command::new(command()).arg("site").arg(site));
     let rows = session.out.lines().filter(|line| line.contains(" ann ")).count();
     session.check("a line of each job whose report is whole", listed && rows == whole && rows > 5);
-    let unread =
-        format!("{} of {} files are no reports of a job", reports.len() - whole, reports.len());
+    let unread = format!("{} of {} files are not reports", reports.len() - whole, reports.len());
     let told = session.says(&unread);
     session.check(&unread, told);
 }

@@ -1,4 +1,5 @@
-//! `cartograph try` finds out which of the programs of c_tests/try stand being moved, and why the others do not: as LAMMPS,
+//! `cartograph try` finds out which of the programs of c_tests/try stand being moved, and why the others do not: as
+//! LAMMPS,
 //! PETSc and CP2K.
 
 use std::process::{Command, Stdio};
@@ -73,7 +74,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     s.check("the right file was left behind", ran && same);
     std::fs::remove_file(result).map_err(|error| error.to_string())?;
     let lammps = [
-        "does not work when ranks are moved by MPI_Cart_create: it has not ended after 8 s",
+        "does not work when ranks are moved by MPI_Cart_create: it did not end within 8 s",
         "Run it with CARTOGRAPH_REORDER=off",
     ];
     tries(s, 1, "--seconds 8 --runs 10", &["old_communicator"], &lammps);
@@ -86,7 +87,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     tries(s, 0, "", &["not_asked"], &["no rank was moved"]);
     let cp2k = [
         "Got different MPI process grid",
-        "With CARTOGRAPH_REORDER=all, which moves no rank where the program passes reorder = 0, it is right; no rank is moved then",
+        "With CARTOGRAPH_REORDER=all, which moves no rank where the program passes reorder = 0, it is right; no rank \
+         is moved then",
     ];
     tries(s, 1, "--always --runs 10", &["not_asked"], &cp2k);
     // One like SPARC mends the pairing of blocks itself, under another name than those that are known. MPICH 5 is right alone.
