@@ -73,10 +73,10 @@ else
     printf '\n%s has no Fortran compiler wrapper.\n' "$host"
 fi
 
-# The effect of reorder = 1: the program, its processes dealt to three nodes in turn as a round-robin
+# The effect of reorder = 1: the program, its processes distributed over three nodes as a round-robin
 # launch does, and what Cartograph reports of it.
-nodes=$top/c_tests/reorder/dealt.layout
-printf '\nc_tests/poisson.c with reorder = 1, ranks dealt to three nodes in turn: %s\n\n' "$(cat "$nodes")"
+nodes=$top/c_tests/reorder/three_nodes.layout
+printf '\nc_tests/poisson.c with reorder = 1, ranks round-robin over three nodes: %s\n\n' "$(cat "$nodes")"
 if ! timeout -k 5 60 "${launch[@]}" $processes env CARTOGRAPH_LAYOUT=$nodes CARTOGRAPH_REPORT=1 \
     LD_PRELOAD="$library" "$out/poisson_c" >"$out/reordered.out" 2>"$out/reordered.err"; then
     cat "$out/reordered.out" "$out/reordered.err" >&2

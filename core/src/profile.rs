@@ -42,7 +42,7 @@ pub struct Profile {
     pub orders_world: bool,
     /// The speed relative to the baseline, by replay.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub foretold: Option<f64>,
+    pub predicted: Option<f64>,
     /// The seconds of the baseline and of this variant, if measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<(f64, f64)>,
@@ -62,7 +62,7 @@ impl Profile {
 
     /// The order of MPI_COMM_WORLD and what it brings, in words.
     pub fn world(&self) -> String {
-        let gain = match (self.measured, self.foretold) {
+        let gain = match (self.measured, self.predicted) {
             (Some((before, after)), _) => format!("measured {:.2}x", before / after),
             (None, Some(gain)) => format!("predicted {gain:.2}x"),
             (None, None) => "of unknown speed".to_owned(),
@@ -167,7 +167,7 @@ mod tests {
             moves_grids: true,
             combines_blocks: false,
             orders_world: false,
-            foretold: Some(1.5),
+            predicted: Some(1.5),
             measured: Some((2.0, 1.0)),
         };
         let fits = |program: &str, shape| profile.fits(OsStr::new(program), shape);

@@ -12,7 +12,7 @@ report = cartograph.read_report(sys.argv[2])
 assert report.job.processes == 4 and report.topologies[0].dims == (2, 2), report
 assert report.topologies[0].kept, report
 profile = cartograph.read_profile(sys.argv[3])
-assert (profile.processes, profile.orders_world, profile.foretold) == (4, True, None), profile
+assert (profile.processes, profile.orders_world, profile.predicted) == (4, True, None), profile
 try:
     cartograph.read_recording(sys.argv[2])
 except cartograph.CartographError as error:

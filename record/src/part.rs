@@ -65,7 +65,7 @@ struct Written {
 }
 
 /// When a part is to be written before the end.
-pub(crate) struct Clock {
+pub(crate) struct Schedule {
     start: i64,
     wait: i64,
     next: i64,
@@ -79,13 +79,13 @@ fn now() -> i64 {
     time.tv_sec * 1000 + time.tv_nsec / 1_000_000
 }
 
-impl Clock {
-    /// A clock by which no part is due.
-    pub(crate) const fn stopped() -> Self {
+impl Schedule {
+    /// A schedule with no part due.
+    pub(crate) const fn never() -> Self {
         Self { start: 0, wait: 0, next: i64::MAX }
     }
 
-    /// A clock that starts now. Parts of different ranks are due at different times, so that not all of a job
+    /// A schedule that starts now. Parts of different ranks are due at different times, so that not all of a job
     /// write at once: the first after one to two times [`FIRST`].
     pub(crate) fn of_rank(rank: u32) -> Self {
         // Multiplied by the golden ratio, ranks are spread evenly, however many there are.

@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::Solved;
 use super::problem::Problem;
 use crate::output::{self, Failure, Result};
-use crate::predict::{Foretold, LEAST_GAIN};
+use crate::predict::{LEAST_GAIN, Prediction};
 use crate::traffic;
 
 /// The output of `--json`.
@@ -31,7 +31,7 @@ struct Answer<'a> {
     seconds: f64,
     levels: Vec<LevelEffect>,
     weighted: Option<WeightedEffect>,
-    foretold: &'a [Foretold],
+    predicted: &'a [Prediction],
     old_rank: Vec<i32>,
 }
 
@@ -54,7 +54,7 @@ impl Solved {
             seconds: self.seconds,
             levels: LevelEffect::of(&self.layout, &self.plan),
             weighted: self.plan.weighted.as_ref().map(WeightedEffect::from),
-            foretold: self.forecast.as_ref().map_or(&[], |forecast| &forecast.all),
+            predicted: self.forecast.as_ref().map_or(&[], |forecast| &forecast.all),
             old_rank: self.plan.old_ranks().collect(),
         };
         serde_json::to_string(&answer).expect("all keys are strings")

@@ -174,7 +174,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let forecast = solved.forecast.as_ref().ok_or_else(|| {
             Failure::new("--profile: the recorded run cannot be replayed, so there is no profile")
         })?;
-        tune::write_foretold(&recorded.recording, &solved.layout, forecast, file)?;
+        tune::write_predicted(&recorded.recording, &solved.layout, forecast, file)?;
     }
     let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
     let ranks = formats.into_iter().map(|(format, file)| {

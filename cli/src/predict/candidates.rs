@@ -99,7 +99,7 @@ pub(super) fn all(
     each_once(found, machine)
 }
 
-/// The order with fewest bytes by what was recorded, where no time of it can be foretold.
+/// The order with fewest bytes by what was recorded, where no time of it can be predicted.
 pub(crate) fn fewest_bytes(
     recording: &Recording,
     graph: &Csr,

@@ -47,7 +47,7 @@ const BETTER_FIT: f64 = 1.1;
 
 /// A candidate with its forecast.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Foretold {
+pub(crate) struct Prediction {
     pub(crate) order: String,
     /// Seconds of what was replayed.
     pub(crate) seconds: f64,
@@ -62,7 +62,7 @@ pub(crate) struct Foretold {
 
 /// The forecast for all candidates, the order of the ranks first.
 pub(crate) struct Forecast {
-    pub(crate) all: Vec<Foretold>,
+    pub(crate) all: Vec<Prediction>,
     network: Network,
     /// True if the network is the user's and not fitted to the recording.
     is_told: bool,
@@ -133,7 +133,7 @@ impl Forecast {
             true => run(plan, &mark).after_mark,
             false => run(plan, &[]).seconds,
         };
-        let foretold = |Candidate { order, by, plan }| Foretold {
+        let predicted = |Candidate { order, by, plan }| Prediction {
             order,
             by,
             seconds: seconds(&plan),
@@ -143,7 +143,7 @@ impl Forecast {
         // The first is what the others are compared with; of these, what is known when the search is to end.
         let is_known = |(at, _): &(usize, Candidate)| *at == 0 || !stop.is_set();
         let candidates = candidates.into_iter().enumerate().take_while(is_known);
-        let all = candidates.map(|(_, candidate)| foretold(candidate)).collect();
+        let all = candidates.map(|(_, candidate)| predicted(candidate)).collect();
         Some(Self { all, network, is_told: told.is_some(), cut, unit })
     }
 
@@ -153,9 +153,9 @@ impl Forecast {
     }
 
     /// The candidates that are predicted to gain, the best first; among equals, the one with fewer bytes first.
-    pub(crate) fn gaining(&self) -> Vec<&Foretold> {
+    pub(crate) fn gaining(&self) -> Vec<&Prediction> {
         let now = self.all[0].seconds;
-        let mut found: Vec<&Foretold> =
+        let mut found: Vec<&Prediction> =
             self.all[1..].iter().filter(|one| one.seconds * LEAST_GAIN < now).collect();
         found.sort_by(|one, other| {
             one.seconds.total_cmp(&other.seconds).then(one.busiest.cmp(&other.busiest))
@@ -167,10 +167,10 @@ impl Forecast {
     /// predicted to
     /// be about as fast as the rank order. Recorded computation may include other work on the machine, which hides
     /// messages: two recordings of NPB BT predicted speeds of 1.16 and 1.00 for an order with a measured speed of 1.18.
-    pub(crate) fn worth_running(&self) -> Vec<&Foretold> {
+    pub(crate) fn worth_running(&self) -> Vec<&Prediction> {
         let first = &self.all[0];
         let mut found = self.gaining();
-        let is_close = |one: &&Foretold| {
+        let is_close = |one: &&Prediction| {
             one.seconds * LEAST_GAIN >= first.seconds
                 && one.seconds < first.seconds * LEAST_GAIN
                 && (one.busiest as f64) < first.busiest as f64 * FEWER_BYTES
@@ -194,9 +194,9 @@ impl Forecast {
             format!("{}, worst", self.unit)
         );
         let now = self.all[0].seconds;
-        let mut rows: Vec<&Foretold> = self.all[1..].iter().collect();
+        let mut rows: Vec<&Prediction> = self.all[1..].iter().collect();
         rows.sort_by(|one, other| one.seconds.total_cmp(&other.seconds));
-        for Foretold { order, seconds, busiest, .. } in
+        for Prediction { order, seconds, busiest, .. } in
             std::iter::once(&self.all[0]).chain(rows.into_iter().take(MOST_SHOWN))
         {
             let gain = now / seconds.max(1e-12);

@@ -107,7 +107,7 @@ impl Launch {
     }
 
     /// The command as the user wrote it.
-    pub(crate) fn alone(&self) -> Vec<OsString> {
+    pub(crate) fn baseline(&self) -> Vec<OsString> {
         [&self.launcher[..], &self.program].concat()
     }
 

@@ -101,35 +101,35 @@ fn number(text: &str) -> Option<(f64, usize)> {
 /// Compares runs of two kinds, one at least of each. A number, or how often a line comes, counts only if it is alike in
 /// all runs of a kind; and a line with a number that is not may also come and go, as in tables of times. In a file of
 /// which each run has words of its own, such as an identifier or the hash of bytes, others may be new as well.
-pub(crate) fn compare(alone: &[&Lines], others: &[&Lines], tolerance: f64) -> Comparison {
+pub(crate) fn compare(baseline: &[&Lines], others: &[&Lines], tolerance: f64) -> Comparison {
     let mut found = Comparison::default();
     let texts: BTreeSet<&String> =
-        alone.iter().chain(others).flat_map(|lines| lines.keys()).collect();
-    let own_words = own_words(alone);
+        baseline.iter().chain(others).flat_map(|lines| lines.keys()).collect();
+    let own_words = own_words(baseline);
     let mut ignored = BTreeSet::new();
     let mut all_are_places = true;
     for text in texts {
         let rows = |runs: &[&'_ Lines]| -> Vec<Rows> {
             runs.iter().map(|lines| lines.get(text).cloned().unwrap_or_default()).collect()
         };
-        let (alone, others) = (rows(alone), rows(others));
+        let (baseline, others) = (rows(baseline), rows(others));
         let width = text.matches(NUMBER).count();
-        let columns = stable(&alone, width, tolerance).zip(stable(&others, width, tolerance));
+        let columns = stable(&baseline, width, tolerance).zip(stable(&others, width, tolerance));
         let columns: Option<Vec<bool>> =
             columns.map(|(a, b)| a.iter().zip(b).map(|(a, b)| *a && b).collect());
         let varies = columns.as_ref().is_none_or(|columns| columns.contains(&false));
-        let is_own = alone.iter().all(Vec::is_empty) && own_words.contains(file_of(text));
-        let first = alone.iter().chain(&others).find_map(|rows| rows.first());
+        let is_own = baseline.iter().all(Vec::is_empty) && own_words.contains(file_of(text));
+        let first = baseline.iter().chain(&others).find_map(|rows| rows.first());
         let shown = written(text, first.unwrap_or(&vec![]), &vec![true; width]);
         if varies || is_own {
             found.varying.push(format!("\"{shown}\""));
         }
         let Some(columns) = columns.filter(|_| !is_own) else { continue };
         let is_stable = !varies || columns.contains(&true);
-        if is_stable && !alone[0].is_empty() && !text.ends_with(FILE) {
+        if is_stable && !baseline[0].is_empty() && !text.ends_with(FILE) {
             found.compared += 1;
         }
-        let (rows, others) = (chosen(&alone[0], &columns), chosen(&others[0], &columns));
+        let (rows, others) = (chosen(&baseline[0], &columns), chosen(&others[0], &columns));
         let difference = if rows.len() == others.len() {
             let pair = rows.iter().zip(&others).find(|(a, b)| !alike(a, b, tolerance));
             let show = |row: &Vec<f64>| written(text, row, &columns);
@@ -249,10 +249,10 @@ mod tests {
         lines
     }
 
-    fn differs(alone: &[&str], others: &[&str]) -> Option<String> {
+    fn differs(baseline: &[&str], others: &[&str]) -> Option<String> {
         let read = |texts: &[&str]| texts.iter().map(|text| lines(text)).collect::<Vec<_>>();
-        let (alone, others) = (read(alone), read(others));
-        compare(&alone.iter().collect::<Vec<_>>(), &others.iter().collect::<Vec<_>>(), 1e-6)
+        let (baseline, others) = (read(baseline), read(others));
+        compare(&baseline.iter().collect::<Vec<_>>(), &others.iter().collect::<Vec<_>>(), 1e-6)
             .difference
     }
 
@@ -323,8 +323,11 @@ mod tests {
     /// As CP2K's, which are sorted by time and leave out what takes less than a part of the whole.
     #[test]
     fn rows_of_a_table_of_times_come_and_go() {
-        let alone = ["cp 1 2.5\nscf 1 2.0\nfft 40 0.5", "cp 1 2.4\nscf 1 2.1\nfft 40 0.6"];
-        assert_eq!(differs(&alone, &["cp 1 3\nscf 1 0.8\nsum 2 0.7", "cp 1 4\nsum 2 0.8"]), None);
-        assert!(differs(&alone, &["cp 2 3\nscf 1 0.8\nfft 40 0.5"; 2]).is_some());
+        let baseline = ["cp 1 2.5\nscf 1 2.0\nfft 40 0.5", "cp 1 2.4\nscf 1 2.1\nfft 40 0.6"];
+        assert_eq!(
+            differs(&baseline, &["cp 1 3\nscf 1 0.8\nsum 2 0.7", "cp 1 4\nsum 2 0.8"]),
+            None
+        );
+        assert!(differs(&baseline, &["cp 2 3\nscf 1 0.8\nfft 40 0.5"; 2]).is_some());
     }
 }

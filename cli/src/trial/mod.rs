@@ -66,7 +66,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let launch = Launch::of(&arguments.command)?;
     exec::check(launch.program(), arguments.mpi.as_deref())?;
     job::end_jobs_when_interrupted();
-    let mut runs = Runs::alone(arguments, launch)?;
+    let mut runs = Runs::baseline(arguments, launch)?;
     let reach = if arguments.always { "always" } else { "all" };
     let found = find(&mut runs, reach, arguments.runs);
     runs.rewrite()?;
@@ -169,7 +169,7 @@ fn without_moves(runs: &mut Runs) -> Result<Option<String>> {
         }
     }
     match outcome {
-        Outcome::Same(moves) if !moves.are_told => Err(Failure::new(
+        Outcome::Same(moves) if !moves.are_known => Err(Failure::new(
             "cannot tell whether ranks were reordered: no process wrote a report beside the working directory (do all \
              nodes \
              share it?)",

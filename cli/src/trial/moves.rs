@@ -11,7 +11,7 @@ use cartograph_core::report::Document;
 #[derive(Debug, Default)]
 pub(super) struct Moves {
     /// True if there is a report.
-    pub(super) are_told: bool,
+    pub(super) are_known: bool,
     /// The constructors that were called, and whether they moved processes.
     by: BTreeMap<Function, bool>,
 }
@@ -32,7 +32,7 @@ impl Moves {
     }
 
     fn add(&mut self, report: &Document) {
-        self.are_told = true;
+        self.are_known = true;
         for record in &report.topologies {
             let named = |function: &Function| function.name() == record.function;
             if let Some(function) = CONSTRUCTORS.into_iter().find(named) {
@@ -60,7 +60,7 @@ mod tests {
     fn the_reports_of_all_processes_are_read() {
         let directory = tempfile::tempdir().unwrap();
         let moves = Moves::take(directory.path());
-        assert!(!moves.are_told && moves.has_no_topology());
+        assert!(!moves.are_known && moves.has_no_topology());
         let report = |function: &str, kept: &str| {
             format!(
                 r#"{{"schema": 1, "cartograph": "0.1.0", "job": null, "topologies": [{{"function": "{function}", "count": 1,
@@ -79,7 +79,7 @@ mod tests {
             fs::write(directory.path().join(name), text).unwrap();
         }
         let moves = Moves::take(directory.path());
-        assert!(moves.are_told && !moves.has_no_topology());
+        assert!(moves.are_known && !moves.has_no_topology());
         assert_eq!(moves.by(), [Function::CartCreate]);
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
     }

@@ -29,11 +29,11 @@ const MOST_NAMED: usize = 5;
 
 /// The result of the runs of one variant.
 pub(super) enum Outcome {
-    /// The same as alone, or no rank was moved.
+    /// The same as the baseline, or no rank was moved.
     Same(Moves),
-    /// A run fails, and none of the program alone does.
+    /// A run fails, and no baseline run does.
     Fails(Moves, String),
-    /// Two runs differ alike from all of the program alone.
+    /// Two runs differ alike from all baseline runs.
     Differs(Moves, Difference),
     /// Two runs differ, and not alike.
     Unclear(String),
@@ -56,12 +56,12 @@ pub(super) struct Runs<'a> {
     reports: TempDir,
     /// True if a run left too many files to look at.
     too_many_files: bool,
-    /// The files that runs of the program alone have written, and whether another run may have been the last to.
+    /// The files that baseline runs have written, and whether another run may have been the last to.
     written: BTreeSet<String>,
     rewritten: bool,
     /// The files that runs without moves left behind.
     unmoved: Vec<Lines>,
-    alone: u32,
+    baselines: u32,
     /// The number of [`DOUBTS`] that are left.
     doubts: u32,
     longest: Duration,
@@ -86,7 +86,7 @@ impl Observed {
 
 impl<'a> Runs<'a> {
     /// Runs the program by itself, twice, to know what it does and what differs from run to run.
-    pub(super) fn alone(arguments: &'a Arguments, launch: Launch) -> Result<Self> {
+    pub(super) fn baseline(arguments: &'a Arguments, launch: Launch) -> Result<Self> {
         let root = env::current_dir()
             .map_err(|error| Failure::new(format!("cannot find the working directory: {error}")))?;
         let place = Place::new(root, !arguments.in_place)?;
@@ -105,13 +105,13 @@ impl<'a> Runs<'a> {
             written: BTreeSet::new(),
             rewritten: false,
             unmoved: Vec::new(),
-            alone: 0,
+            baselines: 0,
             doubts: DOUBTS,
             longest: arguments.seconds.map_or(LONGEST, Duration::from_secs),
             setting: None,
             varying: BTreeSet::new(),
         };
-        let took = runs.run_alone()?.max(runs.run_alone()?);
+        let took = runs.run_baseline()?.max(runs.run_baseline()?);
         if arguments.seconds.is_none() {
             runs.longest = 10 * took + Duration::from_secs(10);
         }
@@ -124,13 +124,13 @@ impl<'a> Runs<'a> {
     pub(super) fn examine(&mut self, reorder: &str, shown: &str) -> Result<Outcome> {
         let is_off = reorder == "off";
         let first = self.run_under(reorder, shown)?;
-        let outcome = if first.moves.are_told && first.moves.by().is_empty() && !is_off {
+        let outcome = if first.moves.are_known && first.moves.by().is_empty() && !is_off {
             Outcome::Same(first.moves)
         } else if !first.failed() && self.difference(&[&first]).is_none() {
             self.unmoved.extend(is_off.then_some(first.lines));
             Outcome::Same(first.moves)
         } else {
-            self.run_alone()?;
+            self.run_baseline()?;
             let second = self.run_under(reorder, shown)?;
             self.agree(first, second, is_off)?
         };
@@ -173,7 +173,7 @@ impl<'a> Runs<'a> {
                 },
             }
             self.doubts -= 1;
-            self.run_alone()?;
+            self.run_baseline()?;
         }
     }
 
@@ -194,17 +194,17 @@ impl<'a> Runs<'a> {
     }
 
     /// Runs the program by itself; how long it took.
-    fn run_alone(&mut self) -> Result<Duration> {
-        self.alone += 1;
-        let shown = format!("baseline run {}", self.alone);
-        let alone = self.observe(&self.launch.alone(), &shown, true)?;
-        if alone.failed() {
-            let end = alone.run.end();
+    fn run_baseline(&mut self) -> Result<Duration> {
+        self.baselines += 1;
+        let shown = format!("baseline run {}", self.baselines);
+        let baseline = self.observe(&self.launch.baseline(), &shown, true)?;
+        if baseline.failed() {
+            let end = baseline.run.end();
             let failure = Failure::new(format!("the program fails without Cartograph: {end}"));
             return Err(self.input.explained(failure));
         }
-        self.unmoved.push(alone.lines);
-        Ok(alone.run.took)
+        self.unmoved.push(baseline.lines);
+        Ok(baseline.run.took)
     }
 
     fn run_under(&mut self, reorder: &str, shown: &str) -> Result<Observed> {
@@ -219,7 +219,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Runs a command and reads what it leaves behind.
-    fn observe(&mut self, command: &[OsString], shown: &str, alone: bool) -> Result<Observed> {
+    fn observe(&mut self, command: &[OsString], shown: &str, baseline: bool) -> Result<Observed> {
         let directory = self.place.fresh()?;
         let mut files = Files::below(directory.to_owned(), Some(self.reports.path()));
         let progress = Progress::of_run(shown);
@@ -235,22 +235,22 @@ impl<'a> Runs<'a> {
                 // One that cannot be read is as if it were not there.
                 let _ = files::add(&mut lines, &name, &path, ignored);
             }
-            self.written.extend(alone.then_some(name));
+            self.written.extend(baseline.then_some(name));
         }
-        self.rewritten |= !alone && self.place.is_original() && !self.written.is_empty();
+        self.rewritten |= !baseline && self.place.is_original() && !self.written.is_empty();
         let run = run.map_err(|failure| match self.rewritten {
             true => failure
                 .with_hint("files below this directory may be those of a run with reordered ranks"),
             false => failure,
         })?;
-        self.rewritten &= !alone;
+        self.rewritten &= !baseline;
         compare::add(&mut lines, "stdout", &run.stdout, ignored);
         Ok(Observed { run, lines, moves })
     }
 
     /// Runs the baseline once more to restore its files, if another run may have written them last.
     pub(super) fn rewrite(&mut self) -> Result<()> {
-        if self.rewritten { self.run_alone().map(drop) } else { Ok(()) }
+        if self.rewritten { self.run_baseline().map(drop) } else { Ok(()) }
     }
 
     /// Describes what was compared and what not.

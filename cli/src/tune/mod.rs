@@ -3,7 +3,7 @@
 mod order;
 mod placer;
 mod rounds;
-mod ways;
+mod variants;
 
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -23,8 +23,8 @@ use crate::runs::job::{self, Ended};
 use crate::traffic;
 use placer::Placer;
 use rounds::Rounds;
-pub(crate) use ways::forecast;
-use ways::{Setting, Way};
+pub(crate) use variants::forecast;
+use variants::{Setting, Variant};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -59,7 +59,7 @@ pub(crate) struct Arguments {
 }
 
 /// The number of variants that run besides the baseline.
-const MOST_WAYS: usize = 3;
+const MOST_VARIANTS: usize = 3;
 
 /// More work of others than this part of the processors makes times worth little.
 const MUCH_LOAD: f64 = 0.5;
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         )));
     }
     let options = Options { stop: job::stop(), ..Options::default() };
-    let forecast = ways::forecast(&recording, &machine, &options, None)?;
+    let forecast = variants::forecast(&recording, &machine, &options, None)?;
     if job::is_interrupted() {
         return Err(job::interrupted());
     }
@@ -108,16 +108,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let ranks = file.with_extension("ranks");
     let placer = Placer::new(&launch, &recording.mpi, arguments.mpi.as_deref());
     let (mut chosen, note) =
-        ways::chosen(&forecast, &recording, &machine, &names, &placer, temporary.path())?;
+        variants::chosen(&forecast, &recording, &machine, &names, &placer, temporary.path())?;
     if let Some(why) = note {
         output::print(&format!("\nthe launcher does not place ranks: {why}\n"))?;
     }
     if arguments.dims {
-        chosen.extend(better.into_iter().find_map(|better| Way::of_dims(better, &machine)));
+        chosen.extend(better.into_iter().find_map(|better| Variant::of_dims(better, &machine)));
     }
     if chosen.len() == 1 {
         return output::print(
-            "\nNo placement is predicted to beat the default rank order (or to send fewer bytes in the same time).\n",
+            "\nno placement is predicted to beat the default rank order (or to send fewer bytes in the same time).\n",
         );
     }
     let mut rounds = Rounds::new(arguments, launch, &input, chosen, temporary.path());
@@ -128,15 +128,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return Err(Failure::new(finding.words));
     }
     output::print(&format!("{}\n", finding.words))?;
-    if let Some(way) = finding.best {
-        let profile = way.profile(&recording, &machine, finding.measured);
+    if let Some(variant) = finding.best {
+        let profile = variant.profile(&recording, &machine, finding.measured);
         output::write(&file, &profile)?;
-        if let Setting::Ranks { text, .. } = &way.setting {
+        if let Setting::Ranks { text, .. } = &variant.setting {
             output::write(&ranks, text)?;
         }
         // The second line is the order of the world.
         let orders_world = profile.lines().count() > 1;
-        output::print(&used(way, &file, &ranks, recording.size, orders_world))?;
+        output::print(&used(variant, &file, &ranks, recording.size, orders_world))?;
     }
     match interrupted {
         true => Err(Failure::new("interrupted; best result so far").with_code(130)),
@@ -145,15 +145,15 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
 }
 
 /// The use of a profile, in words.
-fn used(way: &Way, file: &Path, ranks: &Path, size: u32, orders_world: bool) -> String {
+fn used(variant: &Variant, file: &Path, ranks: &Path, size: u32, orders_world: bool) -> String {
     let mut text = format!("\nwritten: {}\n", file.display());
     let by_profile =
         format!("mpiexec -n {size} cartograph exec --profile {} PROGRAM", file.display());
-    match &way.setting {
+    match &variant.setting {
         Setting::Ranks { placed, .. } => {
             // Not by the profile, whose order of the world would come on top of the rank file's.
             let combining = "env CARTOGRAPH_COMBINE=on cartograph exec --reorder off PROGRAM";
-            let usage = placed.usage(ranks, if way.combines { combining } else { "PROGRAM" });
+            let usage = placed.usage(ranks, if variant.combines { combining } else { "PROGRAM" });
             let _ = writeln!(text, "written: {}", ranks.display());
             if placed.names_nodes() {
                 let _ = writeln!(text, "on these nodes, which the rank file names, run: {usage}");
@@ -214,7 +214,7 @@ fn record(
 }
 
 /// Writes the profile of a forecast, without running anything.
-pub(crate) fn write_foretold(
+pub(crate) fn write_predicted(
     recording: &cartograph_traffic::Recording,
     machine: &Machine,
     forecast: &Forecast,
@@ -225,6 +225,6 @@ pub(crate) fn write_foretold(
             "--profile: no placement is predicted to be faster, so there is no profile",
         ));
     };
-    let way = Way::foretold(best, &forecast.all[0], machine);
-    output::write(file, &way.profile(recording, machine, None))
+    let variant = Variant::predicted(best, &forecast.all[0], machine);
+    output::write(file, &variant.profile(recording, machine, None))
 }

@@ -63,8 +63,8 @@ mod tests {
         // Ranks 0 and 1 do.
         assert_eq!(order(&[1, 3], &[1, 0, 1, 1]), Some(vec![0, 1, 2, 3]));
         assert_eq!(order(&[2, 2], &[1, 1, 1, 0]), None);
-        let dealt = Machine::from_ids(&[0, 1, 0, 1]);
-        let order = WorldOrder::new(&dealt, &[0, 0, 1, 1]).unwrap();
+        let round_robin = Machine::from_ids(&[0, 1, 0, 1]);
+        let order = WorldOrder::new(&round_robin, &[0, 0, 1, 1]).unwrap();
         assert_eq!(order.new_ranks, [0, 2, 1, 3]);
         assert_eq!(order.node_of_rank, [0, 0, 1, 1]);
     }

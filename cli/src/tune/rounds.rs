@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use cartograph_traffic::Recording;
 
 use super::Arguments;
-use super::ways::Way;
+use super::variants::Variant;
 use crate::output::{Failure, Progress, Result};
 use crate::runs::command::Launch;
 use crate::runs::compare::{self, Lines};
@@ -28,7 +28,7 @@ const LEAST_GAIN: f64 = 1.02;
 
 /// A variant with its runs.
 struct Runs {
-    way: Way,
+    variant: Variant,
     times: Vec<f64>,
     lines: Vec<Lines>,
     /// Why it was dropped.
@@ -69,7 +69,7 @@ enum Time {
 /// The result of all rounds.
 pub(super) struct Finding<'a> {
     pub(super) words: String,
-    pub(super) best: Option<&'a Way>,
+    pub(super) best: Option<&'a Variant>,
     pub(super) measured: Option<(f64, f64)>,
     /// True if no variant except the baseline could run.
     pub(super) none_ran: bool,
@@ -81,24 +81,24 @@ impl<'a> Rounds<'a> {
         arguments: &'a Arguments,
         launch: Launch,
         input: &'a Input,
-        ways: Vec<Way>,
+        variants: Vec<Variant>,
         directory: &Path,
     ) -> Self {
-        let runs = |way: Way| {
-            let dropped = way.obstacle().map(str::to_owned);
+        let runs = |variant: Variant| {
+            let dropped = variant.obstacle().map(str::to_owned);
             let failed = dropped.is_some();
             let (times, lines) = (Vec::new(), Vec::new());
-            Runs { way, times, lines, dropped, differs: false, failed, ignorable: None }
+            Runs { variant, times, lines, dropped, differs: false, failed, ignorable: None }
         };
         let files = Files::below(env::current_dir().unwrap_or_default(), Some(directory));
         let time = if arguments.time.is_some() { Time::Printed } else { Time::OfJob };
         let clock = directory.join("clock");
         let longest = Duration::from_secs(arguments.seconds);
-        let all = ways.into_iter().map(runs).collect();
+        let all = variants.into_iter().map(runs).collect();
         Self { arguments, launch, input, longest, files, clock, time, all }
     }
 
-    /// Runs all ways in turn; whether that was interrupted after enough of them.
+    /// Runs all variants, interleaved. True if interrupted after enough runs.
     pub(super) fn run(&mut self, rounds: u32, start: Instant) -> Result<bool> {
         for round in 0..rounds {
             if self.all[1..].iter().all(|runs| runs.dropped.is_some()) {
@@ -124,14 +124,15 @@ impl<'a> Rounds<'a> {
     }
 
     fn run_once(&mut self, at: usize, round: u32) -> Result<()> {
-        let way = &self.all[at].way;
+        let variant = &self.all[at].variant;
         let mut mpi: Vec<OsString> = Vec::new();
         if let Some(name) = &self.arguments.mpi {
             mpi.extend(["--mpi".into(), name.into()]);
         }
         let clock = (self.time == Time::OfJob).then_some(&*self.clock);
-        let command = way.command(&self.launch, &mpi, clock)?;
-        let progress = Progress::of_run(&format!("{}: {}", self.numbered(at, round), way.order));
+        let command = variant.command(&self.launch, &mpi, clock)?;
+        let progress =
+            Progress::of_run(&format!("{}: {}", self.numbered(at, round), variant.order));
         let run = job::run(&command, None, self.input, self.longest);
         drop(progress);
         let run = run?;
@@ -164,7 +165,7 @@ impl<'a> Rounds<'a> {
         let runs = &mut self.all[at];
         if run.ended != Ended::Code(0) {
             (runs.dropped, runs.failed) = (Some(format!("it {}", run.end())), true);
-        } else if let Some(why) = runs.way.refusal(&run.stderr) {
+        } else if let Some(why) = runs.variant.refusal(&run.stderr) {
             (runs.dropped, runs.failed) = (Some(why.to_owned()), true);
         } else if let Some(time) = time {
             runs.times.push(time);
@@ -192,12 +193,12 @@ impl<'a> Rounds<'a> {
         format!("run {} of {all}", done + 1)
     }
 
-    /// Leaves out ways that are clearly behind, or give other answers.
+    /// Drops variants that are much slower, or whose output differs.
     fn drop_those_behind(&mut self) {
-        let (alone, others) = self.all.split_at_mut(1);
-        let known: Vec<&Lines> = alone[0].lines.iter().collect();
+        let (baseline, others) = self.all.split_at_mut(1);
+        let known: Vec<&Lines> = baseline[0].lines.iter().collect();
         let running = others.iter().filter(|runs| runs.dropped.is_none());
-        let times = std::iter::once(&alone[0]).chain(running).map(|runs| &runs.times);
+        let times = std::iter::once(&baseline[0]).chain(running).map(|runs| &runs.times);
         let best = times.min_by(|one, other| median(one).total_cmp(&median(other)));
         // The slowest run of the best: noisy runs drop no variant.
         let best = best.map_or(f64::INFINITY, |times| times.iter().copied().fold(0.0, f64::max));
@@ -241,11 +242,11 @@ impl<'a> Rounds<'a> {
                 time = format!("{:.3}", median(&runs.times));
                 spread = format!("{least:.3} to {most:.3}");
             }
-            let Way { order, foretold, busiest, .. } = &runs.way;
+            let Variant { order, predicted, busiest, .. } = &runs.variant;
             let _ = write!(
                 text,
                 "{order:40}{time:>10}{spread:>22}{gain:>8}{:>10}{:>14}{:>6}",
-                foretold.map_or_else(|| "-".to_owned(), |foretold| format!("{foretold:.2}")),
+                predicted.map_or_else(|| "-".to_owned(), |predicted| format!("{predicted:.2}")),
                 busiest.map_or_else(|| "-".to_owned(), |busiest| traffic::amount(busiest, unit)),
                 runs.times.len()
             );
@@ -259,11 +260,11 @@ impl<'a> Rounds<'a> {
 
     /// The variant with the largest significant speedup over the baseline, if any.
     pub(super) fn finding(&self) -> Finding<'_> {
-        let alone = &self.all[0].times;
+        let baseline = &self.all[0].times;
         let failures = self.all[1..].iter().filter(|runs| runs.failed);
         let failures: Vec<String> = failures
             .map(|runs| {
-                format!("{}: {}", runs.way.order, runs.dropped.as_deref().unwrap_or_default())
+                format!("{}: {}", runs.variant.order, runs.dropped.as_deref().unwrap_or_default())
             })
             .collect();
         if failures.len() == self.all.len() - 1 {
@@ -272,7 +273,7 @@ impl<'a> Rounds<'a> {
         }
         let best = |among: &dyn Fn(&Runs) -> bool, is_enough: &dyn Fn(&Gain) -> bool| {
             let others = self.all[1..].iter().filter(|runs| among(runs));
-            let gains = others.filter_map(|runs| Some((runs, Gain::of(alone, &runs.times)?)));
+            let gains = others.filter_map(|runs| Some((runs, Gain::of(baseline, &runs.times)?)));
             gains
                 .filter(|(_, gain)| is_enough(gain))
                 .max_by(|(_, one), (_, other)| one.mean.total_cmp(&other.mean))
@@ -283,12 +284,12 @@ impl<'a> Rounds<'a> {
         let mut words = match (&sure, best(&remains, &|gain| gain.most > LEAST_GAIN)) {
             (Some((runs, gain)), _) => format!(
                 "{} is {:.2} times as fast as the default order (95 % CI {:.2} to {:.2})",
-                runs.way.order, gain.mean, gain.least, gain.most
+                runs.variant.order, gain.mean, gain.least, gain.most
             ),
             (None, Some((runs, gain))) => format!(
                 "no significant speedup: {} is {:.2} times as fast (95 % CI {:.2} to {:.2}); try more --runs or an \
                  idle machine",
-                runs.way.order, gain.mean, gain.least, gain.most
+                runs.variant.order, gain.mean, gain.least, gain.most
             ),
             _ => "no variant is faster than the default order".to_owned(),
         };
@@ -305,14 +306,14 @@ impl<'a> Rounds<'a> {
             let _ = write!(
                 words,
                 "; {} is {:.2} times as fast, but its output differs: {hint}",
-                runs.way.order, gain.mean
+                runs.variant.order, gain.mean
             );
         }
         if !failures.is_empty() {
             let _ = write!(words, "; could not be tried: {}", failures.join("; "));
         }
-        let measured = sure.as_ref().map(|(runs, _)| (median(alone), median(&runs.times)));
-        let best = sure.map(|(runs, _)| &runs.way);
+        let measured = sure.as_ref().map(|(runs, _)| (median(baseline), median(&runs.times)));
+        let best = sure.map(|(runs, _)| &runs.variant);
         Finding { words, best, measured, none_ran: false }
     }
 }

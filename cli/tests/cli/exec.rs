@@ -197,7 +197,8 @@ fn what_cannot_be_preloaded_is_told_and_the_program_runs() {
     let machine = Machine::new("exec-bare");
     let at = machine.directory.path();
     let program = machine.program("program", "mpich/libmpich.so.12");
-    let bare = warns(machine.exec("--mpi lam", &program), "--mpi lam (available: mpich, ours); the");
+    let bare =
+        warns(machine.exec("--mpi lam", &program), "--mpi lam (available: mpich, ours); the");
     assert!(bare.starts_with("-\n"), "{bare}");
     warns(machine.exec("", &cc(at, PROGRAM, "alone", &["-static"])), "statically");
     let spaced = at.join("a place");

@@ -49,7 +49,7 @@ fn plans_are_permutations_with_the_figures_that_are_said() {
             "algorithm",
             "before",
             "dims",
-            "foretold",
+            "predicted",
             "levels",
             "lower_bound",
             "node_sizes",

@@ -221,14 +221,14 @@ fn the_grid_of_a_recording_is_placed_as_a_grid() {
 }
 
 #[test]
-fn what_is_foretold_to_be_slower_is_not_proposed() {
-    let directory = Directory::new("traffic-foretold");
+fn what_is_predicted_to_be_slower_is_not_proposed() {
+    let directory = Directory::new("traffic-predicted");
     let plan = |traffic: &Path| -> Value {
         let run = cartograph("plan --json --network 60us,200Mbit --traffic").arg(traffic);
         serde_json::from_str(&run.stdout()).unwrap()
     };
     let of = |plan: &Value, order: &str| -> f64 {
-        let all = plan["foretold"].as_array().unwrap();
+        let all = plan["predicted"].as_array().unwrap();
         let one = all.iter().find(|one| one["order"] == order).unwrap_or_else(|| panic!("{all:?}"));
         one["seconds"].as_f64().unwrap()
     };
@@ -251,7 +251,7 @@ fn what_is_foretold_to_be_slower_is_not_proposed() {
         receives.chain(after.iter().map(|to| json!({"send": [to, 8192, 0]}))).collect()
     });
     let found = plan(&sweep);
-    let orders = found["foretold"].as_array().unwrap();
+    let orders = found["predicted"].as_array().unwrap();
     // Bricks, or the same under the name of what found them first.
     let is_of_squares = |one: &&Value| {
         let name = one["order"].as_str().unwrap();

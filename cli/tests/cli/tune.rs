@@ -190,7 +190,7 @@ fn a_grid_is_moved_by_what_was_measured() {
     let profile = read(&bench.profile());
     assert_eq!(profile["weights"], "4x4:1,1");
     assert_eq!((&profile["processes"], &profile["program"]), (&json!(16), &json!("program")));
-    assert!(profile["foretold"].as_f64().unwrap() > 1.6, "{profile}");
+    assert!(profile["predicted"].as_f64().unwrap() > 1.6, "{profile}");
     assert!(!bench.ranks().exists());
 
     // The profile is used for this program, size and node, and a line says why not.
@@ -373,8 +373,8 @@ fn dims_are_tried_where_the_user_asks() {
 }
 
 #[test]
-fn what_is_foretold_can_be_a_profile() {
-    let bench = Bench::new("foretold", true);
+fn what_is_predicted_can_be_a_profile() {
+    let bench = Bench::new("predicted", true);
     let run =
         || cartograph("plan --traffic").arg(bench.directory.join("run.traffic")).arg("--profile");
     run().arg(bench.profile()).stdout();
@@ -385,11 +385,11 @@ fn what_is_foretold_can_be_a_profile() {
     for network in ["1us,400Gbit", "100us,20Mbit"] {
         let text = run().arg(bench.profile()).arg("--network").arg(network).stdout();
         let profile = read(&bench.profile());
-        let (order, foretold) = (profile["order"].as_str().unwrap(), &profile["foretold"]);
+        let (order, predicted) = (profile["order"].as_str().unwrap(), &profile["predicted"]);
         let row = text.lines().find_map(|line| line.strip_prefix(order));
         let row = row.unwrap_or_else(|| panic!("{order}\n{text}"));
         let gain: f64 = row.split_whitespace().nth(1).unwrap().parse().unwrap();
-        let foretold = foretold.as_f64().unwrap();
-        assert!((foretold - gain).abs() < 0.006, "{foretold}\n{text}");
+        let predicted = predicted.as_f64().unwrap();
+        assert!((predicted - gain).abs() < 0.006, "{predicted}\n{text}");
     }
 }

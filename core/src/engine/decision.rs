@@ -174,7 +174,7 @@ impl ReorderRequest {
             (Permission::Off, _) => ReorderOutcome::Off,
             (Permission::Refused, _) => ReorderOutcome::Refused,
             (Permission::NotAsked, _) => ReorderOutcome::NotAsked,
-            (Permission::NotConfirmed, _) => ReorderOutcome::NotTold,
+            (Permission::NotConfirmed, _) => ReorderOutcome::NotConfirmed,
             (Permission::InPlace, _) => ReorderOutcome::InPlace,
             _ if one_node => ReorderOutcome::OneNode,
             (Permission::Granted | Permission::Insisted, Some(incompatible_program)) => {
@@ -235,7 +235,7 @@ pub enum ReorderOutcome {
     /// The program passed `reorder = 0`.
     NotAsked,
     /// A distributed graph whose info does not allow it, with [`Reorder::On`].
-    NotTold,
+    NotConfirmed,
     /// The info of the call says no.
     Refused,
     /// The program cannot be moved.
@@ -286,7 +286,7 @@ mod tests {
         let (moved, forced) = (Applied { forced: false }, Applied { forced: true });
         for scramble in [None, Some(Scramble { seed: 3, rank_zero: false })] {
             assert_eq!(outcomes(true, false, None, scramble), [Off, moved, moved, moved]);
-            assert_eq!(outcomes(true, true, None, scramble), [Off, NotTold, moved, moved]);
+            assert_eq!(outcomes(true, true, None, scramble), [Off, NotConfirmed, moved, moved]);
             assert_eq!(outcomes(true, true, Some(true), scramble), [Off, moved, moved, moved]);
             assert_eq!(
                 outcomes(true, true, Some(false), scramble),
@@ -296,7 +296,7 @@ mod tests {
             let of_topology =
                 |distributed, info| outcomes_of(true, distributed, true, info, scramble);
             assert_eq!(of_topology(false, None), [Off, InPlace, moved, moved]);
-            assert_eq!(of_topology(true, None), [Off, NotTold, moved, moved]);
+            assert_eq!(of_topology(true, None), [Off, NotConfirmed, moved, moved]);
             for distributed in [false, true] {
                 assert_eq!(of_topology(distributed, Some(true)), [Off, moved, moved, moved]);
                 let zero = |info| outcomes(false, distributed, info, scramble);

@@ -313,7 +313,7 @@ mod tests {
         let file = |_: &str| Ok("a b a".to_owned());
         assert_eq!(Machine::written("1,2", 3, file), Ok(Machine::blocks(&[1, 2])));
         assert_eq!(Machine::written("4x16", 3, file), Machine::parse("4x16", 3));
-        assert_eq!(Machine::written("dealt", 3, file).unwrap().nodes(), [0, 1, 0]);
+        assert_eq!(Machine::written("round_robin", 3, file).unwrap().nodes(), [0, 1, 0]);
         let network = |_: &str| Ok("SwitchName=s1 Nodes=n[1-3]\n".to_owned());
         let error = Machine::written("topology.conf", 3, network);
         assert_eq!(error, Err(LayoutError::NetworkMap("topology.conf".into())));

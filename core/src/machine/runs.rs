@@ -140,7 +140,7 @@ mod tests {
         runs.words().len()
     }
 
-    fn dealt(ranks: u64, nodes: u64, at_once: u64) -> Machine {
+    fn round_robin(ranks: u64, nodes: u64, at_once: u64) -> Machine {
         Machine::from_ids(&(0..ranks).map(|rank| rank / at_once % nodes).collect::<Vec<_>>())
     }
 
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(words(&Machine::one_node(1_000_000)), HEAD + 1 + 2);
         assert_eq!(words(&Machine::blocks(&[48; 1000])), HEAD + 1 + 2 * 1000);
         for (ranks, at_once) in [(48_000, 1), (47_999, 1), (48_000, 8), (47_995, 8), (1_000, 1)] {
-            assert_eq!(words(&dealt(ranks, 1000, at_once)), HEAD + 1 + 2 * 1000);
+            assert_eq!(words(&round_robin(ranks, 1000, at_once)), HEAD + 1 + 2 * 1000);
         }
         let packages = |layout: Machine| {
             let packages: Vec<u64> = (0..layout.ranks() as u64).map(|rank| rank / 4).collect();

@@ -49,13 +49,13 @@ mod tests {
     #[test]
     fn what_is_recalled_is_what_is_planned() {
         let last = LastPlan::new();
-        let dealt = Machine::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>());
+        let round_robin = Machine::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>());
         let brief = Options { seconds: Some(0.0), ..Options::default() };
         for (dims, layout, options) in [
             ([4, 4], Machine::blocks(&[4; 4]), Options::default()),
             ([4, 4], Machine::blocks(&[4; 4]), brief),
-            ([4, 4], dealt.clone(), brief),
-            ([8, 2], dealt, brief),
+            ([4, 4], round_robin.clone(), brief),
+            ([8, 2], round_robin, brief),
         ] {
             let grid = nearest(&dims, &[false; 2]);
             let plan = plan_cart(&grid, &layout, &options);

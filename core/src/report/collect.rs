@@ -201,7 +201,7 @@ impl Collected {
             let again =
                 old.iter().zip(&written.records).filter(|(record, count)| record.count > **count);
             again.for_each(|(record, _)| lines += &format!("{}\n", record.in_all()));
-            lines += &document.not_told();
+            lines += &document.rest();
         }
         let (old, new) = document.warnings.split_at(written.warnings.len());
         let again = old.iter().zip(&written.warnings);

@@ -150,9 +150,9 @@ mod tests {
         assert!(text.contains(" --layout 2x2x3,1x2x2 --rankfile"), "{text}");
         // Nodes of one switch that are not one after the other, and nothing gained.
         let ids: Vec<u64> = (0..16).map(|rank| rank / 4).collect();
-        let dealt: Vec<u64> = ids.iter().map(|node| node % 2).collect();
-        let dealt = Machine::from_ids(&ids).under(Kind::Switch, &dealt).unwrap();
-        assert!(!record(&dealt, "1", 1).contains("cartograph plan"));
+        let round_robin: Vec<u64> = ids.iter().map(|node| node % 2).collect();
+        let round_robin = Machine::from_ids(&ids).under(Kind::Switch, &round_robin).unwrap();
+        assert!(!record(&round_robin, "1", 1).contains("cartograph plan"));
         assert!(!record(&even, "1", 1 << 40).contains("cartograph plan"));
     }
 }

@@ -53,7 +53,7 @@ pub enum Reason {
     /// hurt if not.
     RejectedAsRisky,
     /// Processes of distributed graphs are moved only if the info or the user allows it.
-    NotTold,
+    NotConfirmed,
     /// The program forbade it in the info of the call.
     Refused,
     /// The program fails when it is moved: why, and how to move it anyway.
@@ -82,7 +82,7 @@ impl Reason {
         Self::NoLayout,
         Self::NoArgument,
         Self::RejectedAsRisky,
-        Self::NotTold,
+        Self::NotConfirmed,
         Self::Refused,
     ];
 
@@ -112,7 +112,7 @@ impl Reason {
             Self::NoLayout => "no_layout",
             Self::NoArgument => "no_argument",
             Self::RejectedAsRisky => "rejected_as_risky",
-            Self::NotTold => "not_told",
+            Self::NotConfirmed => "not_confirmed",
             Self::Refused => "refused",
             Self::Misused(_) => "misused",
             Self::TooLarge(_) => "too_large",
@@ -137,7 +137,7 @@ impl fmt::Display for Reason {
             Self::RejectedAsRisky => {
                 "reordering helps if all faces carry equal data and are exchanged at once, but may hurt otherwise"
             }
-            Self::NotTold => {
+            Self::NotConfirmed => {
                 "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info"
             }
             Self::Refused => "cartograph_reorder = false in the info",

@@ -243,7 +243,7 @@ impl Document {
     }
 
     /// A line on what was not kept, if there is any.
-    pub(super) fn not_told(&self) -> String {
+    pub(super) fn rest(&self) -> String {
         match self.not_recorded {
             0 => String::new(),
             more => format!("{more} more topologies not shown\n"),
@@ -261,7 +261,7 @@ impl fmt::Display for Document {
             writeln!(f, "rank {rank} created no topology; {advice}")?;
         }
         self.topologies.iter().try_for_each(|record| write!(f, "{record}"))?;
-        write!(f, "{}", self.not_told())?;
+        write!(f, "{}", self.rest())?;
         self.warnings.iter().try_for_each(|warning| write!(f, "{warning}"))
     }
 }

@@ -127,7 +127,7 @@ class Profile:
     #: True if the file has an order of MPI_COMM_WORLD as well.
     orders_world: bool
     #: The speed relative to the program alone, by replay.
-    foretold: float | None
+    predicted: float | None
     #: The seconds that it took alone, and so, where it was run.
     measured: tuple[float, float] | None
 
@@ -212,6 +212,6 @@ def read_profile(path: PathLike) -> Profile:
         moves_grids=found["moves_grids"],
         combines_blocks=found.get("combines_blocks", False),
         orders_world=found.get("orders_world", False),
-        foretold=found.get("foretold"),
+        predicted=found.get("predicted"),
         measured=None if measured is None else (measured[0], measured[1]),
     )

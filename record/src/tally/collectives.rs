@@ -35,7 +35,7 @@ pub(crate) fn collective(sent: Sent) {
         Sent::Calls(calls) => {
             let mut tally = tally();
             tally.call(calls.function, ticks);
-            let is_due = tally.clock.is_due();
+            let is_due = tally.schedule.is_due();
             drop(tally);
             write_if(is_due);
         }

@@ -4,7 +4,7 @@ use cartograph_traffic::{Grid, Line, MOST_GRIDS};
 
 use super::locate::{locate, resolve};
 use super::state::{tally, tally_patiently};
-use crate::part::{self, Clock};
+use crate::part::{self, Schedule};
 use crate::peers::Peers;
 use crate::sent::{Block, Sent};
 use crate::window::Window;
@@ -18,7 +18,7 @@ fn lines((mut lines, window): (Vec<Line>, Option<Window>)) -> Vec<Line> {
 /// Begins to look for when parts are due.
 pub(crate) fn begin(rank: u32) {
     let mut tally = tally();
-    tally.clock = Clock::of_rank(rank);
+    tally.schedule = Schedule::of_rank(rank);
     tally.window.open();
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn count(sent: Sent) {
             let (mut tally, other) = locate(peers, block.rank);
             other.is_some_and(|other| {
                 tally.add(other, block);
-                tally.clock.is_due()
+                tally.schedule.is_due()
             })
         }
         Sent::Many(peers, blocks) => many(peers, &blocks),
@@ -59,7 +59,7 @@ pub(crate) fn count(sent: Sent) {
         Sent::Calls(calls) => {
             let mut tally = tally();
             tally.call(calls.function, 0);
-            tally.clock.is_due()
+            tally.schedule.is_due()
         }
     };
     write_if(is_due);
@@ -69,7 +69,7 @@ fn many(peers: Peers, blocks: &[Block]) -> bool {
     let found = resolve(peers, blocks);
     let mut tally = tally();
     found.into_iter().for_each(|(other, block)| tally.add(other, block));
-    tally.clock.is_due()
+    tally.schedule.is_due()
 }
 
 /// Counts a grid that the process is in.

@@ -37,7 +37,7 @@ pub(crate) fn send(sent: Sent, tag: c_int, request: Option<MPI_Request>) {
             None => {}
         }
     }
-    let is_due = tally.clock.is_due();
+    let is_due = tally.schedule.is_due();
     drop(tally);
     write_if(is_due);
 }
@@ -206,7 +206,7 @@ pub(crate) fn started(request: MPI_Request) {
         }
         None => return,
     }
-    let is_due = tally.clock.is_due();
+    let is_due = tally.schedule.is_due();
     drop(tally);
     write_if(is_due);
 }

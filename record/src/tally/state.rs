@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::requests::{Pending, Requests};
 use super::tables::Tables;
-use crate::part::{self, Clock};
+use crate::part::{self, Schedule};
 use crate::sent::Block;
 use crate::ticks;
 use crate::window::{self, Window};
@@ -31,7 +31,7 @@ pub(super) struct Tally {
     pub(super) grids: Vec<Grid>,
     /// The number of `grids` that are in a part.
     noted: usize,
-    pub(super) clock: Clock,
+    pub(super) schedule: Schedule,
 }
 
 /// The traffic to another process, and what was fetched from it, since the last part.
@@ -65,7 +65,7 @@ impl Tally {
             window: Window::closed(),
             grids: Vec::new(),
             noted: 0,
-            clock: Clock::stopped(),
+            schedule: Schedule::never(),
         }
     }
 

@@ -228,7 +228,7 @@ fn record(
         ReorderOutcome::Applied { forced: false } => (ReorderOrigin::Asked, None),
         ReorderOutcome::Applied { forced: true } => (ReorderOrigin::Forced, None),
         ReorderOutcome::NotAsked => (ReorderOrigin::No, Some(Reason::NotAsked)),
-        ReorderOutcome::NotTold => (ReorderOrigin::Asked, Some(Reason::NotTold)),
+        ReorderOutcome::NotConfirmed => (ReorderOrigin::Asked, Some(Reason::NotConfirmed)),
         ReorderOutcome::Refused => (ReorderOrigin::Asked, Some(Reason::Refused)),
         ReorderOutcome::Incompatible(incompatible_program) => {
             (ReorderOrigin::Asked, Some(Reason::misused(incompatible_program)))

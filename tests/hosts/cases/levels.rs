@@ -20,7 +20,7 @@ fn order(session: &Session<'_>) -> Option<Vec<usize>> {
 }
 
 /// Below the node: neighbors are placed in the same package, of a machine with two packages of one CPU each
-/// (c_tests/reorder/machine.c), to which ranks are dealt in turn.
+/// (c_tests/reorder/machine.c), over which ranks are distributed round-robin.
 pub(super) fn domains(mut session: Session<'_>) -> Outcome {
     let program = session.compile("reorder", "c_tests/reorder/reorder.c", &["-Wall"]);
     let shown = session.compile_with(
@@ -53,7 +53,7 @@ pub(super) fn domains(mut session: Session<'_>) -> Outcome {
 
 const TREE: &str = "SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node SLURM_TOPOLOGY_ADDR=";
 
-/// Above the nodes: eight processes are shown four nodes (c_tests/reorder/nodes.c), dealt to two switches in turn, by
+/// Above the nodes: eight processes are shown four nodes (c_tests/reorder/nodes.c) distributed over two switches round-robin, by
 /// what
 /// Slurm tells its tasks or a file with the names of hosts. Only with Open MPI all of it is run: what is read and
 /// dropped

@@ -4,7 +4,7 @@
 use super::Outcome;
 use crate::session::{Session, word};
 
-const DEALT: &str = "CARTOGRAPH_LAYOUT=c_tests/reorder/dealt.layout";
+const THREE_NODES: &str = "CARTOGRAPH_LAYOUT=c_tests/reorder/three_nodes.layout";
 const REPORT: &str = "CARTOGRAPH_REPORT=1";
 
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
@@ -20,13 +20,13 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     };
     let always = "CARTOGRAPH_REORDER=always";
     let forced = "ranks reordered despite reorder = 0, as CARTOGRAPH_REORDER=always says";
-    way(&mut session, 8, "minimd", "wrong", &[DEALT, always]);
+    way(&mut session, 8, "minimd", "wrong", &[THREE_NODES, always]);
     session.check(
         "one line says so",
         session.said(&format!("cartograph: MPI_Cart_create: {forced}")) == 1,
     );
     let equal = "CARTOGRAPH_WEIGHTS=1,1";
-    way(&mut session, 8, "careful", "moves", &[DEALT, always, equal]);
+    way(&mut session, 8, "careful", "moves", &[THREE_NODES, always, equal]);
     session.check("nothing is said", session.said("cartograph") == 0);
     way(&mut session, 8, "minimd", "stays", &["CARTOGRAPH_LAYOUT=1x8", always]);
     session.check("nothing is said of what is not done", session.said("cartograph") == 0);
@@ -34,20 +34,20 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let reasons: [(&str, &[&str], &str, &str); 3] = [
         (
             "lammps",
-            &[DEALT, REPORT],
+            &[THREE_NODES, REPORT],
             "MPI_Cart_create",
             "LAMMPS uses ranks of the grid on the old communicator; CARTOGRAPH_REORDER=always reorders its ranks \
              anyway",
         ),
         (
             "petsc",
-            &[DEALT, REPORT],
+            &[THREE_NODES, REPORT],
             "MPI_Dist_graph_create_adjacent",
             "distributed graphs need CARTOGRAPH_REORDER=all, or cartograph_reorder = true in the info",
         ),
         (
             "petsc-refused",
-            &[DEALT, REPORT, "CARTOGRAPH_REORDER=all"],
+            &[THREE_NODES, REPORT, "CARTOGRAPH_REORDER=all"],
             "MPI_Dist_graph_create_adjacent",
             "cartograph_reorder = false in the info",
         ),
@@ -65,7 +65,13 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     way(&mut session, 6, "careful", "moves", &["CARTOGRAPH_REORDER=scramble:9", REPORT]);
     session.check("scramble is told", session.said("^  ranks reordered by scramble; ") > 0);
     for wrong in ["scramble", "scramble:x", "scramble:1:cart_sub", "on,off", "ON"] {
-        way(&mut session, 8, "careful", "stays", &[DEALT, &format!("CARTOGRAPH_REORDER={wrong}")]);
+        way(
+            &mut session,
+            8,
+            "careful",
+            "stays",
+            &[THREE_NODES, &format!("CARTOGRAPH_REORDER={wrong}")],
+        );
         let words = format!(
             "CARTOGRAPH_REORDER is '{wrong}', but off, on, all, always and scramble[0]:SEED[:CONSTRUCTOR+...] are \
              known; using off"
@@ -123,7 +129,7 @@ fn differ(session: &mut Session<'_>, program: &str) {
         session.runs(
             &what,
             8,
-            &[DEALT],
+            &[THREE_NODES],
             &["sh", "-c", script, rank, others, word, program, way, expected],
         );
     };

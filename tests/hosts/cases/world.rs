@@ -42,7 +42,7 @@ pub(super) fn profile(
         (0..nodes).map(|node| node_of_rank.iter().filter(|of| **of == node).count()).collect();
     let text = format!(
         "{{\"schema\":1,\"program\":\"{program}\",\"processes\":{size},\"node_sizes\":{sizes:?},\"order\":\"a test\",\
-         \"moves_grids\":false,\"orders_world\":true,\"foretold\":1.0}}\n\
+         \"moves_grids\":false,\"orders_world\":true,\"predicted\":1.0}}\n\
          {{\"new_ranks\":{order:?},\"node_of_rank\":{node_of_rank:?}}}\n"
     );
     session.write("profile.json", &text)

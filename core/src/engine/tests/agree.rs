@@ -30,9 +30,9 @@ fn who_agrees_needs_no_more_than_the_split() {
     let calls_here = calls(Some(Machine::blocks(&[2, 2])), 4, |comm| row(comm, true));
     assert_eq!(calls_here, ["split", "broadcast", "scatter"]);
     // Round-robin ranks: processes move, to another communicator.
-    let dealt = Machine::from_ids(&[0, 1, 0, 1]);
+    let round_robin = Machine::from_ids(&[0, 1, 0, 1]);
     let expected = ["split", "broadcast", "scatter", "free", "split"];
-    assert_eq!(calls(Some(dealt), 4, |comm| row(comm, true)), expected);
+    assert_eq!(calls(Some(round_robin), 4, |comm| row(comm, true)), expected);
     // Processes are left out by another split.
     let smaller = |comm: &Sim| drop(cart(comm, &[3], &[false], false).unwrap());
     assert_eq!(calls(None, 4, smaller), ["split", "free", "split"]);
@@ -132,10 +132,10 @@ fn ring(
 
 #[test]
 fn distributed_graphs_are_moved_where_they_say_so() {
-    let dealt = || Some(Machine::from_ids(&[0, 1, 0, 1]));
+    let round_robin = || Some(Machine::from_ids(&[0, 1, 0, 1]));
     let settings = |reorder, info| CallSettings { reorder, info, ..CallSettings::default() };
     let moves = |settings: &(dyn Fn(i32) -> CallSettings + Sync)| {
-        ring(dealt(), 4, settings) != [0, 1, 2, 3]
+        ring(round_robin(), 4, settings) != [0, 1, 2, 3]
     };
     for (reorder, info, moved) in [
         (Reorder::On, None, false),
@@ -159,10 +159,10 @@ fn processes_are_scrambled_wherever_they_run() {
         settings.options.scramble = Some(Scramble { seed, rank_zero: true });
         settings
     };
-    let dealt = Machine::from_ids(&[0, 1, 0, 1, 0, 1]);
+    let round_robin = Machine::from_ids(&[0, 1, 0, 1, 0, 1]);
     let first = ring(None, 6, |_| scrambled(7));
     assert!((0..).zip(&first).all(|(old, new)| old != *new), "{first:?}");
-    for layout in [Some(Machine::one_node(6)), Some(dealt)] {
+    for layout in [Some(Machine::one_node(6)), Some(round_robin)] {
         assert_eq!(ring(layout, 6, |_| scrambled(7)), first);
     }
     // The seed is rank 0's; ranks without one scramble where others may be moved.
@@ -185,13 +185,13 @@ fn processes_are_scrambled_wherever_they_run() {
 
 #[test]
 fn whoever_is_moved_against_its_will_is_told_on_rank_0() {
-    let dealt = Machine::from_ids(&[0, 1, 0, 1]);
+    let round_robin = Machine::from_ids(&[0, 1, 0, 1]);
     for (reorder, asked, told) in [
         (Reorder::Always, false, true),
         (Reorder::Always, true, false),
         (Reorder::All, false, false),
     ] {
-        let made = sim::run_on(Some(dealt.clone()), 4, |comm| {
+        let made = sim::run_on(Some(round_robin.clone()), 4, |comm| {
             let arguments = CartArguments { dims: &[4], periods: &[false], reorder: asked };
             let settings = CallSettings { reorder, ..CallSettings::default() };
             cart_create(comm, settings, Ok(arguments))

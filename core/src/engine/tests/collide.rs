@@ -77,9 +77,9 @@ fn nobody_waits_for_ever_where_digests_collide() {
     let settings = |_| CallSettings { reorder: Reorder::All, ..CallSettings::default() };
     for one in &calls {
         for other in &calls {
-            let dealt = Some(Machine::from_ids(&[0, 1, 0, 1]));
+            let round_robin = Some(Machine::from_ids(&[0, 1, 0, 1]));
             collide(None, settings, [one, one, other, one]);
-            collide(dealt, settings, [other, one, one, other]);
+            collide(round_robin, settings, [other, one, one, other]);
         }
     }
 }

@@ -12,7 +12,7 @@ fn checking(check: Check) -> CallSettings {
 }
 
 /// Ranks round-robin on two nodes, so that reordering a row of them gains.
-fn dealt() -> Machine {
+fn round_robin() -> Machine {
     Machine::from_ids(&[0, 1, 0, 1])
 }
 
@@ -21,7 +21,7 @@ const SAME: &str = "it must be the same on all ranks";
 #[test]
 fn periods_may_differ() {
     let create = |check, reorder| {
-        sim::run_on(Some(dealt()), 4, |comm| {
+        sim::run_on(Some(round_robin()), 4, |comm| {
             let odd = comm.rank() == Ok(2);
             let arguments = CartArguments { dims: &[4], periods: &[odd], reorder };
             let settings = CallSettings { reporting: true, ..checking(check) };
@@ -64,7 +64,7 @@ fn graphs_may_differ_in_their_edges_but_not_in_their_size() {
         edges
     };
     let create = |check: Check| {
-        sim::run_on(Some(dealt()), 4, |comm| {
+        sim::run_on(Some(round_robin()), 4, |comm| {
             let edges = own_edges(comm.rank().unwrap() as usize);
             let arguments = GraphArguments { index: &index, edges: &edges, reorder: true };
             graph_create(comm, checking(check), Ok(arguments)).map(|made| made.member)
@@ -157,7 +157,7 @@ fn lists_of_an_odd_graph_stay_with_their_vertex() {
         (&[1, 3], &[1, 3], weights(&[2, 9]), true),
         (&[], &[2], [EdgeWeights::Given(&[]), EdgeWeights::Given(&[4])], true),
     ];
-    let made = adjacent(Some(dealt()), Check::default(), &passed);
+    let made = adjacent(Some(round_robin()), Check::default(), &passed);
     let made: Vec<_> = made.into_iter().map(Result::unwrap).collect();
     assert!((0..).zip(&made).any(|(old, (new, _))| old != *new), "no process was moved");
     for (new, graph) in made {
@@ -191,7 +191,7 @@ fn one_rank_that_does_not_reorder_keeps_all() {
             (&[1, 3], &[1, 3], NO_WEIGHTS, reorder[2]),
             (&[2], &[2], NO_WEIGHTS, reorder[3]),
         ];
-        let made = adjacent(Some(dealt()), Check::default(), &passed);
+        let made = adjacent(Some(round_robin()), Check::default(), &passed);
         made.into_iter().map(|made| made.unwrap().0).collect()
     };
     assert_ne!(row([true; 4]), [0, 1, 2, 3]);
@@ -220,7 +220,7 @@ fn rank_0_says_what_is_checked() {
 #[test]
 fn the_report_says_that_edges_do_not_match() {
     for (matching, expected) in [(true, vec![]), (false, vec![Rule::Edges])] {
-        let placement = sim::run_on(Some(dealt()), 4, |comm| {
+        let placement = sim::run_on(Some(round_robin()), 4, |comm| {
             let rank = comm.rank().unwrap();
             let next = [(rank + 1) % 4];
             let arguments = AdjacentArguments {

@@ -51,8 +51,8 @@ fn a_placement_says_why_all_stay() {
     assert_eq!(outcome(nodes(), None, |_| ()), ReorderOutcome::NothingGained);
     let reject = |plan: &mut Plan| plan.rejected_as_risky = Some(plan.before);
     assert_eq!(outcome(nodes(), None, reject), ReorderOutcome::RejectedAsRisky);
-    let dealt = Some(Machine::from_ids(&[0, 1, 0, 1]));
-    assert_eq!(outcome(dealt, None, |_| ()), ReorderOutcome::Applied { forced: false });
+    let round_robin = Some(Machine::from_ids(&[0, 1, 0, 1]));
+    assert_eq!(outcome(round_robin, None, |_| ()), ReorderOutcome::Applied { forced: false });
     // At random they are moved wherever they run.
     let scramble = Some(Scramble { seed: 3, rank_zero: true });
     let moved = |plan: &mut Plan| assert!(plan.old_rank.is_some());

@@ -16,7 +16,7 @@ fn sixteen() -> Machine {
 }
 
 /// 16 processes, round-robin on four nodes: a row of them is moved.
-fn dealt() -> Machine {
+fn round_robin() -> Machine {
     Machine::from_ids(&(0..16).map(|rank| rank % 4).collect::<Vec<_>>())
 }
 
@@ -107,7 +107,7 @@ fn the_first_grid_decides_whatever_the_periods() {
 
 #[test]
 fn other_dims_and_other_orders_are_other_grids() {
-    let made = sim::run_on(Some(dealt()), 16, |comm| {
+    let made = sim::run_on(Some(round_robin()), 16, |comm| {
         let settings = of_word("on");
         let rank = comm.rank().unwrap();
         let backwards = split(comm, Some(0), -rank).unwrap();
@@ -116,7 +116,7 @@ fn other_dims_and_other_orders_are_other_grids() {
         let (third, _) = make(comm, settings, &[8, 2, 1], &[false; 3]);
         [first, second, third].map(|made| rank_of(&made).unwrap())
     });
-    let fresh = sim::run_on(Some(dealt()), 16, |comm| {
+    let fresh = sim::run_on(Some(round_robin()), 16, |comm| {
         rank_of(&make(comm, of_word("on"), &[8, 2], &[false; 2]).0).unwrap()
     });
     let column = |i: usize| made.iter().map(|ranks| ranks[i]).collect::<Vec<_>>();
@@ -127,7 +127,7 @@ fn other_dims_and_other_orders_are_other_grids() {
 
 #[test]
 fn processes_that_are_left_out_are_so_again() {
-    let made = sim::run_on(Some(dealt()), 16, |comm| {
+    let made = sim::run_on(Some(round_robin()), 16, |comm| {
         let of = |periods: [bool; 2]| rank_of(&make(comm, of_word("on"), &[6, 2], &periods).0);
         [of([true, false]), of([false, true]), of([false, false])]
     });
@@ -137,7 +137,7 @@ fn processes_that_are_left_out_are_so_again() {
 
 #[test]
 fn rank_0_decides_also_if_others_have_forgotten() {
-    let made = sim::run_on(Some(dealt()), 16, |comm| {
+    let made = sim::run_on(Some(round_robin()), 16, |comm| {
         let rank = comm.rank().unwrap();
         let settings = of_word("on");
         let (first, _) = make(comm, settings, &[8, 2], &[false, true]);
@@ -176,7 +176,7 @@ fn a_grid_of_a_grid_stays() {
     let words = [("on", true), ("on,scramble:1", true), ("all", false), ("scramble:1", false)];
     for ((word, stays), anonymous) in words.iter().flat_map(|word| [(*word, false), (*word, true)])
     {
-        let ranks = sim::run_on(Some(dealt()), 16, |comm| {
+        let ranks = sim::run_on(Some(round_robin()), 16, |comm| {
             sim::ANONYMOUS.set(anonymous);
             let (grid, _) = make(comm, of_word(word), &[16, 1], &[true; 2]);
             let grid = grid.unwrap();
@@ -200,7 +200,7 @@ fn a_grid_of_a_grid_stays() {
 
 #[test]
 fn parts_of_a_grid_stay_and_those_of_several_do_not() {
-    let ranks = sim::run_on(Some(dealt()), 16, |comm| {
+    let ranks = sim::run_on(Some(round_robin()), 16, |comm| {
         let rank = comm.rank().unwrap();
         let settings = of_word("on");
         let half = split(comm, Some(rank / 8), rank).unwrap();
@@ -235,7 +235,7 @@ fn graphs_of_a_grid_stay() {
         let arguments = GraphArguments { index: &index, edges: &edges, reorder: true };
         graph_create(comm, settings, Ok(arguments)).unwrap().keeps_ranks
     };
-    let kept = sim::run_on(Some(dealt()), 16, |comm| {
+    let kept = sim::run_on(Some(round_robin()), 16, |comm| {
         let on = of_word("on");
         let alone = cycle(comm, on);
         let in_place = cycle(&comm.with_topology(), on);
@@ -259,12 +259,12 @@ fn what_it_costs_is_counted() {
         calls[0].iter().filter(|call| **call == "sum").count()
     };
     for (layout, word, anonymous, expected) in [
-        (dealt(), "on", false, 0),
-        (dealt(), "on", true, 4),
+        (round_robin(), "on", false, 0),
+        (round_robin(), "on", true, 4),
         (Machine::blocks(&[4; 4]), "on", false, 0),
         (Machine::blocks(&[4; 4]), "on", true, 2),
         (Machine::one_node(16), "on", true, 0),
-        (dealt(), "off", true, 0),
+        (round_robin(), "off", true, 0),
     ] {
         assert_eq!(sums(layout, word, anonymous), expected, "{word} {anonymous}");
     }

@@ -37,7 +37,7 @@ mod tests {
         let options = Options::default();
         let [open, closed] = [[false; 2], [true; 2]].map(|periods| nearest(&[4, 4], &periods));
         let first = plan_cart(&open, &layout, &options);
-        let moved = first.old_rank.clone().expect("dealt ranks are moved");
+        let moved = first.old_rank.clone().expect("round-robin ranks are moved");
         let second = follow_cart(&closed, &layout, &options, Some(moved.clone()));
         assert_eq!(second.old_rank, Some(moved.clone()));
         let node_of: Vec<u32> = moved.iter().map(|rank| layout.nodes()[*rank as usize]).collect();

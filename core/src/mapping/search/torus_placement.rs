@@ -151,7 +151,7 @@ mod tests {
     }
 
     /// Nodes of this number of processes in a torus of 4 x 4, in an order that was drawn.
-    fn dealt(sizes: &[usize]) -> Machine {
+    fn round_robin(sizes: &[usize]) -> Machine {
         let mut at: Vec<Option<At>> = (0..16).map(|i| Some([i / 4, i % 4, 0])).collect();
         Rng::new(1).shuffle(&mut at);
         Machine::blocks(sizes).with_torus([4, 4, 0], &at)
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn neighbors_are_put_on_neighbors() {
-        let plan = planned(&grid(&[16, 16]), &dealt(&[16; 16]));
+        let plan = planned(&grid(&[16, 16]), &round_robin(&[16; 16]));
         // Squares of 4 x 4, each next to its four neighbors.
         let LevelCost { before, after, .. } = plan.links;
         assert_eq!(plan.after.inter_node_edges, 256);
@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn nothing_is_placed_once_the_search_is_to_end() {
         static STOPPED: AtomicBool = AtomicBool::new(true);
-        let (grid, layout) = (grid(&[16, 16]), dealt(&[16; 16]));
+        let (grid, layout) = (grid(&[16, 16]), round_robin(&[16; 16]));
         let steps = |stop| {
             SPENT.set(0);
             planned_cart(&grid, &layout, &Options { stop, ..Options::default() });
@@ -192,7 +192,7 @@ mod tests {
     #[test]
     fn groups_are_moved_where_nothing_else_gains() {
         // Rows that are whole nodes: no mapping has fewer edges between nodes.
-        let plan = planned(&grid(&[16, 4]), &dealt(&[4; 16]));
+        let plan = planned(&grid(&[16, 4]), &round_robin(&[4; 16]));
         let LevelCost { before, after, .. } = plan.links;
         assert_eq!(plan.before.inter_node_edges, plan.after.inter_node_edges);
         assert!(2 * after.inter_node_edges < before.inter_node_edges, "{before:?} {after:?}");
@@ -202,14 +202,14 @@ mod tests {
     #[test]
     fn nodes_of_different_sizes_keep_theirs() {
         let sizes: Vec<usize> = (0..16).map(|node| 12 + 8 * (node % 2)).collect();
-        let plan = planned(&grid(&[16, 16]), &dealt(&sizes));
+        let plan = planned(&grid(&[16, 16]), &round_robin(&sizes));
         assert!(plan.links.after.max_node_edges <= plan.links.before.max_node_edges);
         assert!(2 * plan.links.after.inter_node_edges < plan.links.before.inter_node_edges);
     }
 
     #[test]
     fn without_weights_links_lose_nothing_whatever_the_weights() {
-        let (layout, grid) = (dealt(&[16; 16]), grid(&[16, 16]).with_unknown_weights());
+        let (layout, grid) = (round_robin(&[16; 16]), grid(&[16, 16]).with_unknown_weights());
         let plan = planned(&grid, &layout);
         assert!(plan.links.after.inter_node_edges < plan.links.before.inter_node_edges);
         for weights in [[1, 4], [4, 1], [1, 1], [4, 4]] {

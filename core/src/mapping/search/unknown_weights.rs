@@ -237,8 +237,11 @@ mod tests {
         // Squares of 4 x 4 would have 192, but a node of them more than now if the rows weigh four times as much.
         assert_eq!(sums(&planned(&[16, 16], &[16; 16])), (480, 256));
         // Ranks round-robin on few nodes cut so much that no mapping is a loss.
-        let dealt = Machine::from_ids(&(0..64).map(|rank| rank % 4).collect::<Vec<_>>());
-        assert_eq!(sums(&guard(&grid(&[8, 8]), &dealt, &Options::default(), plan_by)), (112, 32));
+        let round_robin = Machine::from_ids(&(0..64).map(|rank| rank % 4).collect::<Vec<_>>());
+        assert_eq!(
+            sums(&guard(&grid(&[8, 8]), &round_robin, &Options::default(), plan_by)),
+            (112, 32)
+        );
     }
 
     #[test]
@@ -271,8 +274,8 @@ mod tests {
     #[test]
     fn grids_of_many_dimensions_stay() {
         assert_eq!(corners(2).collect::<Vec<_>>(), [[1, 1], [4, 1], [1, 4], [4, 4]]);
-        let dealt = Machine::from_ids(&(0..512).map(|rank| rank % 7).collect::<Vec<_>>());
-        let plan = guard(&grid(&[2; 9]), &dealt, &Options::default(), plan_by);
+        let round_robin = Machine::from_ids(&(0..512).map(|rank| rank % 7).collect::<Vec<_>>());
+        let plan = guard(&grid(&[2; 9]), &round_robin, &Options::default(), plan_by);
         assert!(plan.old_rank.is_none() && plan.rejected_as_risky.is_some(), "{plan:?}");
     }
 }

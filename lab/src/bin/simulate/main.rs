@@ -1,6 +1,6 @@
 //! `make simulate`: an unmodified program on a thousand simulated processes, under SimGrid SMPI.
 //!
-//! Two machines, each with ranks dealt to its nodes one at a time (cyclic), with ranks that fill node
+//! Two machines, each with ranks distributed cyclically over its nodes (round-robin), with ranks that fill node
 //! after node (block), and with cyclic ranks under Cartograph, whose program passes `reorder = 1`.
 //! And networks of several levels. Writes `lab/results/simulate.json` and `docs/simulate.svg`; `simulate levels` the
 //! networks of several levels alone.

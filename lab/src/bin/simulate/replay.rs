@@ -87,12 +87,15 @@ fn the_replay_foretells_what_smpi_simulates() {
         let simulated = [cyclic, block, ours].map(|cell| numbers(cell)[0]);
         let nodes = numbers(nodes.0)[0] as usize;
         let dims: [usize; 3] = dims.try_into().unwrap();
-        let foretold = replayed(dims, sides.1.trim() == "periodic", nodes, bytes);
-        for (foretold, simulated) in foretold.iter().zip(simulated) {
-            let off = foretold / simulated;
-            assert!((0.8..1.1).contains(&off), "{row:?}: {foretold:.3} ms for {simulated}");
+        let predicted = replayed(dims, sides.1.trim() == "periodic", nodes, bytes);
+        for (predicted, simulated) in predicted.iter().zip(simulated) {
+            let off = predicted / simulated;
+            assert!((0.8..1.1).contains(&off), "{row:?}: {predicted:.3} ms for {simulated}");
         }
-        assert!(foretold[0] > foretold[1] && foretold[1] > foretold[2], "{row:?}: {foretold:?}");
+        assert!(
+            predicted[0] > predicted[1] && predicted[1] > predicted[2],
+            "{row:?}: {predicted:?}"
+        );
     }
 }
 

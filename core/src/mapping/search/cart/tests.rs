@@ -25,9 +25,9 @@ fn every_grid_of_up_to_64_cells_on_every_machine() {
             ] {
                 machines.push(Machine::blocks(sizes));
             }
-            let [dealt, packages] = [|rank| rank * rank % 7 % 4, |rank| rank / 2]
+            let [round_robin, packages] = [|rank| rank * rank % 7 % 4, |rank| rank / 2]
                 .map(|id: fn(u64) -> u64| (0..cells as u64).map(id).collect::<Vec<u64>>());
-            machines.push(Machine::from_ids(&dealt).with_level(Kind::Package, &packages));
+            machines.push(Machine::from_ids(&round_robin).with_level(Kind::Package, &packages));
             let sizes = [1, 2, 3].into_iter().cycle().take(cells / 2 + 1).collect::<Vec<_>>();
             let switches: Vec<u64> = (0..sizes.len() as u64).map(|node| node * node % 5).collect();
             machines.push(switched(&sizes, &switches));

@@ -7,7 +7,7 @@ use crate::mapping::tests::{nearest, planned_cart, planned_graph, switched};
 use crate::mapping::{Adjacency, Csr, Distances, Objective, Options, plan_cart};
 
 /// Nodes of one size, assigned at random to switches with these numbers of nodes.
-fn dealt(size: usize, switches: &[usize]) -> Machine {
+fn round_robin(size: usize, switches: &[usize]) -> Machine {
     let mut switch_of: Vec<u64> =
         (0..).zip(switches).flat_map(|(i, nodes)| std::iter::repeat_n(i, *nodes)).collect();
     Rng::new(1).shuffle(&mut switch_of);
@@ -35,8 +35,8 @@ fn the_figures_of_other_mappers_are_reached() {
     let (sum, bound, before, after) = plan(&[50, 48], &parse("5x10x48", 2400));
     assert!(sum <= 43500 && bound == 42200 && after <= 256, "{sum} {bound} {before} {after}");
     // Nodes as a scheduler leaves them: rank order has 1472 and 3840 edges between switches.
-    assert_eq!(plan(&[32, 32], &dealt(32, &[8; 4])).0, 21248);
-    let (sum, bound, _, after) = plan(&[50, 48], &dealt(48, &[17, 12, 9, 7, 5]));
+    assert_eq!(plan(&[32, 32], &round_robin(32, &[8; 4])).0, 21248);
+    let (sum, bound, _, after) = plan(&[50, 48], &round_robin(48, &[17, 12, 9, 7, 5]));
     assert!(sum <= 43200 && bound == 41480 && after <= 250, "{sum} {bound} {after}");
 }
 
@@ -79,7 +79,7 @@ fn three_levels_are_one_tree() {
 #[test]
 fn distances_decide_what_is_given_up() {
     // Three switches of one node of four and two of two; five switches would fit better.
-    let layout = dealt(6, &[5, 3, 2]);
+    let layout = round_robin(6, &[5, 3, 2]);
     let grid = nearest(&[12, 5], &[false; 2]);
     let of = |text| {
         let distances = Distances::parse(text).unwrap();
@@ -116,7 +116,7 @@ fn graphs_are_mapped_through_levels_too() {
     let edges: Vec<_> =
         (0..64).flat_map(|v| pair(v, v + 1, 3).into_iter().chain(pair(v, v + 2, 1))).collect();
     let graph = Csr::from_edges(64, edges.iter().copied());
-    let layout = dealt(4, &[4; 4]);
+    let layout = round_robin(4, &[4; 4]);
     let plan = planned_graph(&graph, &layout, &Options::default());
     // Each border has one edge along the ring and two chords, in both directions.
     let costs: Vec<i64> = plan.levels.iter().map(|level| level.after.inter_node_edges).collect();

@@ -11,12 +11,12 @@ use cartograph_core::replay::Link;
 use cartograph_traffic::{Recording, Topology};
 
 use crate::output::{self, Failure, Result};
-use crate::predict::{By, Forecast, Foretold};
+use crate::predict::{By, Forecast, Prediction};
 use crate::rank_file;
 use crate::runs::command::Launch;
 use crate::traffic::BetterDims;
 
-use super::MOST_WAYS;
+use super::MOST_VARIANTS;
 use super::order::WorldOrder;
 use super::placer::{Placed, Placer};
 
@@ -28,7 +28,7 @@ const COMBINABLE: [(&str, Payload); 2] =
 #[derive(Clone)]
 pub(crate) enum Setting {
     /// None: the baseline.
-    Alone,
+    Baseline,
     /// The library, with the weights of grids, or its default.
     Weights(Option<String>),
     /// The library, and `CARTOGRAPH_DIMS`.
@@ -43,10 +43,10 @@ pub(crate) enum Setting {
 
 /// A variant.
 #[derive(Clone)]
-pub(crate) struct Way {
+pub(crate) struct Variant {
     pub(super) order: String,
     /// The predicted speed of the placement relative to the baseline; only known for the recorded grid.
-    pub(super) foretold: Option<f64>,
+    pub(super) predicted: Option<f64>,
     /// Bytes, or messages if all are empty, that leave the busiest node.
     pub(super) busiest: Option<i64>,
     pub(crate) setting: Setting,
@@ -65,7 +65,7 @@ fn grid(recording: &Recording) -> Option<&Topology> {
     })
 }
 
-/// The forecast of all ways, of which a profile can be made; on this network, if one is told.
+/// The forecast of all variants, of which a profile can be made; on this network, if one is given.
 pub(crate) fn forecast(
     recording: &Recording,
     machine: &Machine,
@@ -93,12 +93,12 @@ pub(super) fn chosen(
     names: &[String],
     placer: &Placer,
     directory: &Path,
-) -> Result<(Vec<Way>, Option<String>)> {
+) -> Result<(Vec<Variant>, Option<String>)> {
     let first = &forecast.all[0];
-    let mut ways = vec![Way::new(first, first, machine, Setting::Alone)];
+    let mut variants = vec![Variant::new(first, first, machine, Setting::Baseline)];
     let mut note = None;
     let combines = may_combine(recording, machine);
-    let most = if combines { 1 } else { MOST_WAYS };
+    let most = if combines { 1 } else { MOST_VARIANTS };
     let mut worth_running = forecast.worth_running();
     // Mirrored orders, for example: one of them is enough.
     worth_running.dedup_by_key(|one| (one.seconds.to_bits(), one.busiest));
@@ -113,9 +113,10 @@ pub(super) fn chosen(
                     (Ok((placed, text)), _) => Setting::Ranks { placed, text, file },
                     (Err(why), None) => {
                         note = Some(format!("{why}; MPI_COMM_WORLD gets another order instead"));
-                        let way = Way::new(one, first, machine, Setting::World(profile.clone()));
-                        output::write(&profile, &way.profile(recording, machine, None))?;
-                        way.setting
+                        let variant =
+                            Variant::new(one, first, machine, Setting::World(profile.clone()));
+                        output::write(&profile, &variant.profile(recording, machine, None))?;
+                        variant.setting
                     }
                     (Err(why), Some(no_world)) => Setting::Impossible(format!(
                         "{why}; nor can MPI_COMM_WORLD get another order: {no_world}"
@@ -123,13 +124,13 @@ pub(super) fn chosen(
                 }
             }
         };
-        ways.push(Way::new(one, first, machine, setting));
+        variants.push(Variant::new(one, first, machine, setting));
     }
     if combines {
-        let combined: Vec<Way> = ways.iter().map(Way::combined).collect();
-        ways.extend(combined);
+        let combined: Vec<Variant> = variants.iter().map(Variant::combined).collect();
+        variants.extend(combined);
     }
-    Ok((ways, note))
+    Ok((variants, note))
 }
 
 /// Returns whether small blocks of neighborhood collectives between nodes might share messages.
@@ -145,12 +146,12 @@ fn may_combine(recording: &Recording, machine: &Machine) -> bool {
     })
 }
 
-impl Way {
-    fn new(one: &Foretold, first: &Foretold, machine: &Machine, setting: Setting) -> Self {
+impl Variant {
+    fn new(one: &Prediction, first: &Prediction, machine: &Machine, setting: Setting) -> Self {
         let nodes = machine.nodes();
         Self {
             order: one.order.clone(),
-            foretold: Some(first.seconds / one.seconds.max(1e-12)),
+            predicted: Some(first.seconds / one.seconds.max(1e-12)),
             busiest: Some(one.busiest),
             setting,
             combines: false,
@@ -162,7 +163,7 @@ impl Way {
     pub(super) fn of_dims(better: BetterDims, machine: &Machine) -> Option<Self> {
         Some(Self {
             order: format!("dims {}", better.better),
-            foretold: None,
+            predicted: None,
             busiest: None,
             setting: Setting::Dims(better.sides?),
             combines: false,
@@ -177,10 +178,10 @@ impl Way {
     }
 
     /// A variant that was not measured.
-    pub(super) fn foretold(one: &Foretold, first: &Foretold, machine: &Machine) -> Self {
+    pub(super) fn predicted(one: &Prediction, first: &Prediction, machine: &Machine) -> Self {
         let setting = match &one.by {
             By::Weights(weights) => Setting::Weights(weights.clone()),
-            By::Ranks => Setting::Alone,
+            By::Ranks => Setting::Baseline,
         };
         Self::new(one, first, machine, setting)
     }
@@ -217,7 +218,7 @@ impl Way {
                 options.extend(["--profile".into(), profile.into()]);
             }
             _ if self.combines => options.extend(["--reorder".into(), "off".into()]),
-            _ if options.is_empty() => return Ok(launch.alone()),
+            _ if options.is_empty() => return Ok(launch.baseline()),
             _ => {}
         }
         options.extend(mpi.iter().cloned());
@@ -272,7 +273,7 @@ impl Way {
             moves_grids,
             combines_blocks: self.combines,
             orders_world: world.is_some(),
-            foretold: self.foretold,
+            predicted: self.predicted,
             measured,
         };
         let lines = [Some(profile.json()), world.map(|world| world.json())];
