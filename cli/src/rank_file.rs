@@ -12,8 +12,8 @@ use crate::output::Result;
 
 /// The node on which each rank is to be started: those of the plan, and then the processes that have
 /// no place in it.
-pub(crate) fn launch_order(plan: &Plan, layout: &Machine) -> Vec<u32> {
-    let nodes = layout.nodes();
+pub(crate) fn launch_order(plan: &Plan, machine: &Machine) -> Vec<u32> {
+    let nodes = machine.nodes();
     let mut placed = vec![false; nodes.len()];
     let mut order: Vec<u32> = Vec::with_capacity(nodes.len());
     for old in plan.old_ranks() {
@@ -30,9 +30,9 @@ pub(crate) fn launch_order(plan: &Plan, layout: &Machine) -> Vec<u32> {
 pub(crate) fn names(
     hosts: Option<&str>,
     known: Option<&[String]>,
-    layout: &Machine,
+    machine: &Machine,
 ) -> Result<Vec<String>> {
-    let nodes = layout.node_sizes().len();
+    let nodes = machine.node_sizes().len();
     let Some(hosts) = hosts else {
         let numbered = || (0..nodes).map(|node| format!("n{node}")).collect();
         return Ok(known.map_or_else(numbered, <[String]>::to_vec));

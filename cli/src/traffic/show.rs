@@ -148,8 +148,8 @@ fn text(recording: &Recording) -> String {
 }
 
 /// Writes what stays inside nodes, and what each sends to others.
-fn nodes(text: &mut String, others: &[&Edge], layout: &Machine, names: &[String]) {
-    let node_of = layout.nodes();
+fn nodes(text: &mut String, others: &[&Edge], machine: &Machine, names: &[String]) {
+    let node_of = machine.nodes();
     let (inside, between): (Vec<&Edge>, Vec<&Edge>) =
         others.iter().partition(|edge| node_of[edge.from as usize] == node_of[edge.to as usize]);
     let [inside, across] = [sum(inside.into_iter()), sum(between.iter().copied())];

@@ -70,14 +70,14 @@ impl PlannedMapping {
     pub(super) fn of_graph<C: Comm>(
         comm: &C,
         graph: Csr,
-        layout: &Machine,
+        machine: &Machine,
         decision: ReorderDecision,
         options: &Options,
     ) -> Self {
         let graph = &comm.weighed(graph);
-        let plan = comm.plan_graph(graph, layout, options);
-        let drawn = decision.reporting && layout.node_sizes().len() <= MOST_DRAWN_NODES;
-        let traffic = drawn.then(|| NodeTraffic::new(graph, layout, &plan));
+        let plan = comm.plan_graph(graph, machine, options);
+        let drawn = decision.reporting && machine.node_sizes().len() <= MOST_DRAWN_NODES;
+        let traffic = drawn.then(|| NodeTraffic::new(graph, machine, &plan));
         Self { plan, traffic, grid: None, follows: false }
     }
 }
@@ -99,18 +99,18 @@ impl PlannedMapping {
         comm: &C,
         grid: Grid,
         earlier: Option<&Decided>,
-        layout: &Machine,
+        machine: &Machine,
         options: &Options,
     ) -> Self {
         let order = earlier.map(|earlier| &earlier.old_rank);
         let is_other = earlier.is_some_and(|earlier| earlier.grid != grid);
-        let planned = (!is_other).then(|| comm.plan_cart(&grid, layout, options));
+        let planned = (!is_other).then(|| comm.plan_cart(&grid, machine, options));
         let is_it =
             |plan: &Plan| order.is_none_or(|order| plan.old_rank.as_deref() == order.as_deref());
         let (plan, follows) = match (planned.filter(is_it), order) {
             (None, Some(order)) => {
                 let order = order.as_deref().map(Into::into);
-                (follow_cart(&grid, layout, options, order), true)
+                (follow_cart(&grid, machine, options, order), true)
             }
             (Some(plan), _) => (plan, false),
             (None, None) => unreachable!("a plan that follows no other is as it is"),

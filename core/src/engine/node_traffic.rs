@@ -16,10 +16,10 @@ pub struct NodeTraffic {
 
 impl NodeTraffic {
     /// The traffic of a graph on a layout, before and after a plan. O(edges + nodes^2).
-    pub fn new(graph: &impl Adjacency, layout: &Machine, plan: &Plan) -> Self {
-        let nodes = layout.nodes();
+    pub fn new(graph: &impl Adjacency, machine: &Machine, plan: &Plan) -> Self {
+        let nodes = machine.nodes();
         let after: Vec<u32> = plan.old_ranks().map(|old| nodes[old as usize]).collect();
-        let count = layout.node_sizes().len();
+        let count = machine.node_sizes().len();
         let matrix = |node_of: &[u32]| {
             let mut matrix = vec![vec![0; count]; count];
             for vertex in 0..graph.vertices() {

@@ -116,13 +116,13 @@ fn any_options(u: &mut Unstructured) -> Result<Options> {
 }
 
 /// Holds of every plan, by the edges themselves.
-fn check(graph: &impl Adjacency, layout: &Machine, options: &Options, plan: &Plan) {
+fn check(graph: &impl Adjacency, machine: &Machine, options: &Options, plan: &Plan) {
     let old: Vec<usize> = plan.old_ranks().map(|old| usize::try_from(old).unwrap()).collect();
     assert_eq!(old.len(), graph.vertices());
-    let mut taken = vec![false; layout.ranks()];
+    let mut taken = vec![false; machine.ranks()];
     assert!(old.iter().all(|rank| !std::mem::replace(&mut taken[*rank], true)));
     let cost = |group_of: &dyn Fn(usize) -> u32| {
-        let mut leaving = vec![0; layout.ranks()];
+        let mut leaving = vec![0; machine.ranks()];
         for vertex in 0..graph.vertices() {
             graph.for_each_edge(vertex, |to, weight| {
                 let group = group_of(vertex);
@@ -134,13 +134,13 @@ fn check(graph: &impl Adjacency, layout: &Machine, options: &Options, plan: &Pla
     };
     let costs = |rank_of: &dyn Fn(usize) -> usize| -> Vec<Cost> {
         let level = |level: &Level| cost(&|vertex| level.group_of[rank_of(vertex)]);
-        layout.levels().iter().map(level).collect()
+        machine.levels().iter().map(level).collect()
     };
     let before: Vec<Cost> = plan.levels.iter().map(|level| level.before).collect();
     let after: Vec<Cost> = plan.levels.iter().map(|level| level.after).collect();
     assert_eq!(before, costs(&|vertex| vertex));
     assert_eq!(after, costs(&|vertex| old[vertex]));
-    let nodes = layout.above().len();
+    let nodes = machine.above().len();
     assert_eq!((plan.before, plan.after), (before[nodes], after[nodes]));
     assert_eq!(plan.lower_bound, plan.levels[nodes].lower_bound);
     assert!(plan.levels.iter().all(|level| level.lower_bound <= level.after.inter_node_edges));

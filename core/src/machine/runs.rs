@@ -20,13 +20,13 @@ pub struct Runs {
 const HEAD: usize = 3;
 
 impl From<&Machine> for Runs {
-    fn from(layout: &Machine) -> Self {
-        let levels = layout.levels();
+    fn from(machine: &Machine) -> Self {
+        let levels = machine.levels();
         let groups = |rank: usize| levels.iter().map(move |level| level.group_of[rank]);
         let mut runs: Vec<u32> = Vec::new();
         let mut start = 0;
-        for rank in 1..=layout.ranks() {
-            if rank == layout.ranks() || !groups(rank).eq(groups(start)) {
+        for rank in 1..=machine.ranks() {
+            if rank == machine.ranks() || !groups(rank).eq(groups(start)) {
                 runs.push((rank - start) as u32);
                 runs.extend(groups(start));
                 start = rank;
@@ -34,8 +34,8 @@ impl From<&Machine> for Runs {
         }
         let run = 1 + levels.len();
         let round = round(&runs.chunks_exact(run).collect::<Vec<_>>());
-        let torus: Vec<u32> = layout.torus().into_iter().flat_map(Torus::words).collect();
-        let head = [layout.ranks() as u32, levels.len() as u32, torus.len() as u32].into_iter();
+        let torus: Vec<u32> = machine.torus().into_iter().flat_map(Torus::words).collect();
+        let head = [machine.ranks() as u32, levels.len() as u32, torus.len() as u32].into_iter();
         let kinds = levels.iter().map(|level| level.kind as u32);
         let runs = runs[..run * round].iter().copied();
         Self { words: head.chain(kinds).chain(torus).chain(runs).collect() }
@@ -132,10 +132,10 @@ mod tests {
     use super::*;
 
     /// Counts the words that a layout takes, and checks that it survives.
-    fn words(layout: &Machine) -> usize {
-        let runs = Runs::from(layout);
-        assert_eq!(runs.machine(), *layout);
-        assert_eq!((runs.ranks(), runs.is_flat()), (layout.ranks(), layout.is_flat()));
+    fn words(machine: &Machine) -> usize {
+        let runs = Runs::from(machine);
+        assert_eq!(runs.machine(), *machine);
+        assert_eq!((runs.ranks(), runs.is_flat()), (machine.ranks(), machine.is_flat()));
         assert_eq!(Runs::from_words(runs.words().into()), Some(runs.clone()));
         runs.words().len()
     }

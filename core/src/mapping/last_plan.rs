@@ -24,19 +24,19 @@ impl<S: Clone + PartialEq> LastPlan<S> {
     pub fn plan(
         &self,
         subject: &S,
-        layout: &Machine,
+        machine: &Machine,
         options: &Options,
         search: impl FnOnce(&S, &Machine, &Options) -> Plan,
     ) -> Plan {
         let lock = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((last, on, by, plan)) = &*lock()
-            && (last, on, by) == (subject, layout, options)
+            && (last, on, by) == (subject, machine, options)
         {
             return plan.clone();
         }
         // The lock is not held while a search goes on, so another thread's plan may be replaced.
-        let plan = search(subject, layout, options);
-        *lock() = Some((subject.clone(), layout.clone(), *options, plan.clone()));
+        let plan = search(subject, machine, options);
+        *lock() = Some((subject.clone(), machine.clone(), *options, plan.clone()));
         plan
     }
 }

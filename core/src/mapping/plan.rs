@@ -98,29 +98,29 @@ impl Plan {
     /// to groups of this number of ranks goes below.
     pub fn identity(
         graph: &impl Adjacency,
-        layout: &Machine,
+        machine: &Machine,
         distances: &Distances,
         bound: impl Fn(&[usize]) -> i64,
     ) -> Self {
         let vertices = graph.vertices();
-        let model = DistanceModel::new(layout, distances);
+        let model = DistanceModel::new(machine, distances);
         let TreeCost { levels: outer, links, time } =
-            model.cost(graph, &layout.nodes()[..vertices]);
-        let below = layout.below().iter().map(|level| graph.cost(&level.group_of[..vertices]));
+            model.cost(graph, &machine.nodes()[..vertices]);
+        let below = machine.below().iter().map(|level| graph.cost(&level.group_of[..vertices]));
         let level = |(level, cost): (&Level, Cost)| LevelCost {
             lower_bound: bound(&level.sizes()),
             before: cost,
             after: cost,
         };
         let costs = outer.into_iter().chain(below);
-        let levels: Vec<LevelCost> = layout.levels().iter().zip(costs).map(level).collect();
-        let nodes = &levels[layout.above().len()];
-        let weighted = (!layout.above().is_empty()).then(|| {
+        let levels: Vec<LevelCost> = machine.levels().iter().zip(costs).map(level).collect();
+        let nodes = &levels[machine.above().len()];
+        let weighted = (!machine.above().is_empty()).then(|| {
             let edges = graph.total();
-            let outer = || levels[..=layout.above().len()].iter();
+            let outer = || levels[..=machine.above().len()].iter();
             let before = model.weighted(edges, outer().map(|level| level.before.inter_node_edges));
             Weighted {
-                distances: distances.of(layout.above().len()),
+                distances: distances.of(machine.above().len()),
                 lower_bound: model.weighted(edges, outer().map(|level| level.lower_bound)),
                 before,
                 after: before,
@@ -162,24 +162,24 @@ impl Plan {
     pub fn with_order(
         self,
         graph: &impl Adjacency,
-        layout: &Machine,
+        machine: &Machine,
         old_rank: Box<[i32]>,
         algorithm: &'static str,
     ) -> Self {
-        let nodes: Vec<u32> = old_rank.iter().map(|rank| layout.nodes()[*rank as usize]).collect();
+        let nodes: Vec<u32> = old_rank.iter().map(|rank| machine.nodes()[*rank as usize]).collect();
         let model = match &self.weighted {
-            Some(weighted) => DistanceModel::by(layout, &weighted.distances),
-            None => DistanceModel::new(layout, &Distances::default()),
+            Some(weighted) => DistanceModel::by(machine, &weighted.distances),
+            None => DistanceModel::new(machine, &Distances::default()),
         };
         let cost = model.cost(graph, &nodes);
-        self.with_cost(graph, layout, cost, old_rank, algorithm)
+        self.with_cost(graph, machine, cost, old_rank, algorithm)
     }
 
     /// The same, of which it is known what it costs at the level of the nodes and those above.
     pub(super) fn with_cost(
         self,
         graph: &impl Adjacency,
-        layout: &Machine,
+        machine: &Machine,
         outer: TreeCost,
         old_rank: Box<[i32]>,
         algorithm: &'static str,
@@ -189,11 +189,11 @@ impl Plan {
             graph.cost(&old_rank.iter().map(group).collect::<Vec<u32>>())
         };
         let mut levels = self.levels;
-        let costs = outer.levels.into_iter().chain(layout.below().iter().map(cost));
+        let costs = outer.levels.into_iter().chain(machine.below().iter().map(cost));
         for (known, cost) in levels.iter_mut().zip(costs) {
             known.after = cost;
         }
-        let above = &levels[..=layout.above().len()];
+        let above = &levels[..=machine.above().len()];
         let gained = |distances: &[i64]| -> i128 {
             let steps = distances.windows(2).rev().map(|pair| i128::from(pair[1] - pair[0]));
             let change = |level: &LevelCost| {
@@ -205,15 +205,15 @@ impl Plan {
             after: weighted.before + gained(&weighted.distances),
             ..weighted
         });
-        let after = levels[layout.above().len()].after;
+        let after = levels[machine.above().len()].after;
         let links = LevelCost { after: outer.links, ..self.links };
         let times = [self.times[0], outer.time];
         Self { old_rank: Some(old_rank), after, levels, weighted, links, times, algorithm, ..self }
     }
 
     /// The costs at the level of the nodes and those above, before and after.
-    pub(super) fn tree_costs(&self, layout: &Machine) -> [TreeCost; 2] {
-        let outer = &self.levels[..=layout.above().len()];
+    pub(super) fn tree_costs(&self, machine: &Machine) -> [TreeCost; 2] {
+        let outer = &self.levels[..=machine.above().len()];
         let (before, after) = outer.iter().map(|level| (level.before, level.after)).unzip();
         [
             TreeCost { levels: before, links: self.links.before, time: self.times[0] },
@@ -223,10 +223,10 @@ impl Plan {
 
     /// The plan that costs least, of several for one graph, one at least. A plan is passed over that costs more than the order of
     /// the ranks or, where no levels are above the nodes, has a node with more edges to others than the busiest one had.
-    pub fn least(plans: Vec<Self>, layout: &Machine, options: &Options) -> Self {
-        let model = DistanceModel::new(layout, &options.distances);
+    pub fn least(plans: Vec<Self>, machine: &Machine, options: &Options) -> Self {
+        let model = DistanceModel::new(machine, &options.distances);
         let key = |plan: &Self| {
-            let [before, after] = plan.tree_costs(layout);
+            let [before, after] = plan.tree_costs(machine);
             [&before, &after].map(|cost| model.key_of(cost, options.objective))
         };
         let is_better = |plan: &&Self| {
@@ -243,10 +243,10 @@ impl Plan {
 
     /// Returns whether processes move between nodes, and neither all edges nor those of the busiest group of any level
     /// are fewer by [`LEAST_GAIN`].
-    pub(super) fn gains_little(&self, layout: &Machine) -> bool {
+    pub(super) fn gains_little(&self, machine: &Machine) -> bool {
         let little =
             |before: i64, after: i64| (before - after) as f64 <= LEAST_GAIN * before as f64;
-        let outer = &self.levels[..=layout.above().len()];
+        let outer = &self.levels[..=machine.above().len()];
         self.old_rank.is_some()
             && self.algorithm != Self::INSIDE_NODES
             && outer.iter().chain([&self.links]).all(|LevelCost { before, after, .. }| {

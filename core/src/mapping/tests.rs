@@ -34,21 +34,21 @@ pub(super) fn switched(sizes: &[usize], switch_of: &[u64]) -> Machine {
 /// The edges between the groups of each level, and the sum over all edges of the distance of their ends, edge by edge.
 fn count(
     graph: &impl Adjacency,
-    layout: &Machine,
+    machine: &Machine,
     ranks: &[i32],
     far: &[i64],
 ) -> (Vec<Cost>, i128) {
     let mut leaving: Vec<Vec<i64>> =
-        layout.levels().iter().map(|level| vec![0; level.groups()]).collect();
+        machine.levels().iter().map(|level| vec![0; level.groups()]).collect();
     let mut sum = 0;
     for (vertex, rank) in ranks.iter().enumerate() {
         graph.for_each_edge(vertex, |to, weight| {
             let mut crossed = 0;
-            for (at, level) in layout.levels().iter().enumerate() {
+            for (at, level) in machine.levels().iter().enumerate() {
                 let [from, to] = [*rank, ranks[to]].map(|rank| level.group_of[rank as usize]);
                 if from != to {
                     leaving[at][from as usize] += weight;
-                    crossed += usize::from(at <= layout.above().len());
+                    crossed += usize::from(at <= machine.above().len());
                 }
             }
             sum += if to == vertex { 0 } else { i128::from(weight * far[crossed]) };
@@ -58,19 +58,19 @@ fn count(
 }
 
 /// A plan of which all holds that does not depend on how good it is.
-fn check(graph: &impl Adjacency, layout: &Machine, options: &Options, plan: Plan) -> Plan {
-    let what = || format!("{plan:?} on {:?}", layout.levels());
-    let nodes = layout.above().len();
+fn check(graph: &impl Adjacency, machine: &Machine, options: &Options, plan: Plan) -> Plan {
+    let what = || format!("{plan:?} on {:?}", machine.levels());
+    let nodes = machine.above().len();
     assert_eq!(plan.vertices as usize, graph.vertices());
     let own: Vec<i32> = (0..plan.vertices).collect();
     let ranks: Vec<i32> = plan.old_ranks().collect();
     // No rank twice, and none that is not there.
-    let mut taken = vec![false; layout.ranks()];
+    let mut taken = vec![false; machine.ranks()];
     ranks.iter().for_each(|rank| {
         assert!(!std::mem::replace(&mut taken[*rank as usize], true), "{}", what());
     });
     let far = options.distances.of(nodes);
-    let [before, after] = [&own, &ranks].map(|ranks| count(graph, layout, ranks, &far));
+    let [before, after] = [&own, &ranks].map(|ranks| count(graph, machine, ranks, &far));
     let told = |cost: fn(&LevelCost) -> Cost| plan.levels.iter().map(cost).collect::<Vec<_>>();
     assert_eq!(told(|level| level.before), before.0, "{}", what());
     assert_eq!(told(|level| level.after), after.0, "{}", what());
@@ -95,7 +95,7 @@ fn check(graph: &impl Adjacency, layout: &Machine, options: &Options, plan: Plan
         }
     };
     let (before, after) = (key(&before, plan.times[0]), key(&after, plan.times[1]));
-    let is_timed = nodes > 0 || layout.torus().is_some();
+    let is_timed = nodes > 0 || machine.torus().is_some();
     match &plan.old_rank {
         None => assert_eq!((after, plan.algorithm), (before, "none"), "{}", what()),
         Some(_) if is_timed && options.objective == Objective::Time => {
@@ -105,9 +105,9 @@ fn check(graph: &impl Adjacency, layout: &Machine, options: &Options, plan: Plan
     }
     assert!(plan.old_rank.is_none() || ranks[0] == 0, "{}", what());
     // On each node, vertices in ascending order have ranks in ascending order.
-    let mut last = vec![-1; layout.node_sizes().len()];
-    for rank in ranks.iter().filter(|_| layout.below().is_empty()) {
-        let last = &mut last[layout.nodes()[*rank as usize] as usize];
+    let mut last = vec![-1; machine.node_sizes().len()];
+    for rank in ranks.iter().filter(|_| machine.below().is_empty()) {
+        let last = &mut last[machine.nodes()[*rank as usize] as usize];
         assert!(*last < *rank, "{}", what());
         *last = *rank;
     }
@@ -115,14 +115,14 @@ fn check(graph: &impl Adjacency, layout: &Machine, options: &Options, plan: Plan
 }
 
 /// The plan of a grid, checked, and the edges by which it is planned.
-pub(super) fn planned_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
+pub(super) fn planned_cart(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
     assert_eq!(graph_of(grid), by_coordinates(grid), "{grid:?}");
-    check(grid, layout, options, plan_cart(grid, layout, options))
+    check(grid, machine, options, plan_cart(grid, machine, options))
 }
 
 /// The plan of a graph, checked.
-pub(super) fn planned_graph(graph: &Csr, layout: &Machine, options: &Options) -> Plan {
-    check(graph, layout, options, plan_graph(graph, layout, options))
+pub(super) fn planned_graph(graph: &Csr, machine: &Machine, options: &Options) -> Plan {
+    check(graph, machine, options, plan_graph(graph, machine, options))
 }
 
 /// The least sum over all mappings to nodes of these sizes, the first vertices being on the nodes given.

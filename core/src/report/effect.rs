@@ -45,8 +45,8 @@ impl FromIterator<usize> for NodeSizes {
 }
 
 impl From<&Machine> for NodeSizes {
-    fn from(layout: &Machine) -> Self {
-        layout.node_sizes().into_iter().collect()
+    fn from(machine: &Machine) -> Self {
+        machine.node_sizes().into_iter().collect()
     }
 }
 
@@ -104,8 +104,8 @@ pub struct LevelEffect {
 
 impl LevelEffect {
     /// The effect of a plan at each level of a layout, the outermost first.
-    pub fn of(layout: &Machine, plan: &Plan) -> Vec<Self> {
-        let levels = layout.levels().iter().zip(layout.names()).zip(&plan.levels);
+    pub fn of(machine: &Machine, plan: &Plan) -> Vec<Self> {
+        let levels = machine.levels().iter().zip(machine.names()).zip(&plan.levels);
         let level = |((level, name), costs): ((&Level, String), &LevelCost)| Self {
             name: name.into(),
             groups: level.groups(),
@@ -167,14 +167,14 @@ pub struct Effect {
 
 impl Effect {
     /// The effect of a plan for a layout.
-    pub fn of(layout: &Machine, plan: &Plan) -> Self {
+    pub fn of(machine: &Machine, plan: &Plan) -> Self {
         Self {
             lower_bound: plan.lower_bound,
             before: plan.before,
             after: plan.after,
             algorithm: plan.algorithm.into(),
             rejected_as_risky: plan.rejected_as_risky,
-            levels: LevelEffect::of(layout, plan),
+            levels: LevelEffect::of(machine, plan),
             weighted: plan.weighted.as_ref().map(WeightedEffect::from),
         }
     }

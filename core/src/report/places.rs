@@ -25,12 +25,12 @@ pub struct Placements {
 
 impl Placements {
     /// The places of a layout's ranks by a plan.
-    pub(super) fn of(layout: &Machine, plan: &Plan) -> Self {
+    pub(super) fn of(machine: &Machine, plan: &Plan) -> Self {
         let groups = |levels: &[Level]| levels.iter().map(|l| l.group_of.to_vec()).collect();
         Self {
-            node_of: layout.nodes().to_vec(),
-            above: groups(layout.above()),
-            below: groups(layout.below()),
+            node_of: machine.nodes().to_vec(),
+            above: groups(machine.above()),
+            below: groups(machine.below()),
             old_rank: plan.old_rank.as_ref().map(|old| old.to_vec()),
         }
     }
@@ -136,14 +136,14 @@ pub struct VertexPlacement {
 
 impl VertexPlacement {
     /// The places of vertices that these ranks of a layout take.
-    pub fn new(layout: &Machine, ranks: impl Iterator<Item = i32> + Clone) -> Self {
+    pub fn new(machine: &Machine, ranks: impl Iterator<Item = i32> + Clone) -> Self {
         let groups = |group_of: &[u32]| ranks.clone().map(|rank| group_of[rank as usize]).collect();
         let levels =
             |levels: &[Level]| levels.iter().map(|level| groups(&level.group_of)).collect();
         Self {
-            nodes: groups(layout.nodes()),
-            above: levels(layout.above()),
-            below: levels(layout.below()),
+            nodes: groups(machine.nodes()),
+            above: levels(machine.above()),
+            below: levels(machine.below()),
         }
     }
 }

@@ -246,18 +246,18 @@ impl Record {
         function: &'static str,
         topology: impl Into<TopologySummary>,
         reorder: ReorderOrigin,
-        layout: &Machine,
+        machine: &Machine,
         plan: &Plan,
     ) -> Self {
-        let nodes = NodeSizes::from(layout);
+        let nodes = NodeSizes::from(machine);
         let why = if nodes.nodes() == 1 { Reason::OneNode } else { Reason::NothingToGain };
         let kept = plan.old_rank.is_none().then_some(why);
-        let record = Self::new(function, topology, layout.ranks() as i32, reorder, Reason::Off);
+        let record = Self::new(function, topology, machine.ranks() as i32, reorder, Reason::Off);
         Self {
             nodes: Some(nodes),
             kept,
-            effect: Some(Effect::of(layout, plan)),
-            places: Some(Placements::of(layout, plan)),
+            effect: Some(Effect::of(machine, plan)),
+            places: Some(Placements::of(machine, plan)),
             ..record
         }
     }

@@ -101,21 +101,21 @@ pub(super) fn add<'a>(
 
 /// Reads what a file of the user's says of the processes' nodes.
 fn of_file<'a>(
-    layout: &Machine,
+    machine: &Machine,
     file: &WrittenNetworkMap,
     words: impl Iterator<Item = (&'a [c_int], c_int)> + Clone,
     in_world: impl Fn(usize) -> usize,
 ) -> Result<Machine, String> {
     static SAID: Once = Once::new();
     SAID.call_once(|| file.complaints.iter().for_each(|line| eprint_line!("{line}")));
-    let Some(network_map) = &file.network_map else { return Ok(layout.clone()) };
+    let Some(network_map) = &file.network_map else { return Ok(machine.clone()) };
     let known = words.map(|(words, rank)| {
         network_map.at(host_number(&host_of(words)), usize::try_from(rank).ok())
     });
     if !network_map.is_empty() && known.clone().all(|known| known == ReportedAddress::Nothing) {
         return Err("CARTOGRAPH_LAYOUT: the file lists none of the job's nodes; ignored".into());
     }
-    layout.addressed(known, network_map.is_distinct()).map_err(|why| {
+    machine.addressed(known, network_map.is_distinct()).map_err(|why| {
         let why = why.renumbered(in_world);
         format!("CARTOGRAPH_LAYOUT: the place of the node in the file {why}: switches ignored")
     })

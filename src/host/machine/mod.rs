@@ -101,11 +101,11 @@ pub(super) fn gather(comm: &HostComm) -> Result<Option<Machine>> {
 static HOSTS: Mutex<BTreeMap<c_int, String>> = Mutex::new(BTreeMap::new());
 
 /// The list of the nodes' names, in the order of the layout; `None` if one is unknown or belongs to several nodes.
-pub(super) fn host_list(comm: &HostComm, layout: &Machine) -> Option<String> {
+pub(super) fn host_list(comm: &HostComm, machine: &Machine) -> Option<String> {
     let ranks = ranks_in_world(comm).ok()??;
     let hosts = HOSTS.lock().unwrap_or_else(PoisonError::into_inner);
     let mut names: Vec<String> = Vec::new();
-    for (node, rank) in layout.nodes().iter().zip(ranks) {
+    for (node, rank) in machine.nodes().iter().zip(ranks) {
         // Nodes are numbered by their lowest ranks.
         if *node as usize == names.len() {
             names.push(hosts.get(&rank).filter(|name| is_host_name(name))?.clone());
@@ -223,10 +223,10 @@ impl GatheredLayout {
 }
 
 /// The warning that the MPI has a node for each process while several run on hosts of one name, and so on one machine.
-fn split_hosts(layout: &Machine, hosts: &[(c_int, String)]) -> Option<String> {
+fn split_hosts(machine: &Machine, hosts: &[(c_int, String)]) -> Option<String> {
     let names: HashSet<&str> = hosts.iter().map(|(_, name)| &**name).collect();
-    let processes = layout.ranks();
-    let is_split = layout.node_sizes().len() == processes && names.len() < processes;
+    let processes = machine.ranks();
+    let is_split = machine.node_sizes().len() == processes && names.len() < processes;
     (is_split && !names.contains("")).then(|| {
         format!(
             "the MPI reports each of {processes} processes on a separate node, but their names are those of {}: \

@@ -212,9 +212,9 @@ static AT_EXIT: extern "C" fn() = {
 };
 
 /// How this job was started, for a rank file that places it.
-fn launch(comm: &HostComm, layout: &Machine) -> Launch {
+fn launch(comm: &HostComm, machine: &Machine) -> Launch {
     let processes = HostComm::world().size().unwrap_or(0);
-    let hosts = machine::host_list(comm, layout);
+    let hosts = machine::host_list(comm, machine);
     Launch::new(&family::version(), processes, |name| std::env::var(name).ok(), hosts)
 }
 

@@ -278,13 +278,13 @@ mod inside_nodes {
     use crate::mapping::{Csr, Grid, Objective, Plan, plan_cart, plan_graph};
 
     /// Where the process of each vertex runs: ascending ranks on each node, and the first of its processes.
-    fn keeps_order(plan: &Plan, layout: &Machine) -> bool {
+    fn keeps_order(plan: &Plan, machine: &Machine) -> bool {
         let mut taken: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for old in plan.old_ranks() {
-            taken.entry(layout.nodes()[old as usize]).or_default().push(old as usize);
+            taken.entry(machine.nodes()[old as usize]).or_default().push(old as usize);
         }
         taken.iter().all(|(node, ranks)| {
-            let all = (0..layout.ranks()).filter(|rank| layout.nodes()[*rank] == *node);
+            let all = (0..machine.ranks()).filter(|rank| machine.nodes()[*rank] == *node);
             let is_moved = plan.old_rank.is_some();
             ranks.is_sorted() && (!is_moved || all.take(ranks.len()).eq(ranks.iter().copied()))
         })

@@ -15,8 +15,8 @@ fn slurm_of(addresses: &[&str], pattern: &str) -> Result<Machine, Contradiction>
 }
 
 /// The group of each node at each level above, the outermost first.
-fn groups(layout: &Machine) -> Vec<Vec<u32>> {
-    let levels = layout.above().iter();
+fn groups(machine: &Machine) -> Vec<Vec<u32>> {
+    let levels = machine.above().iter();
     levels.map(|level| level.group_of.iter().step_by(2).copied().collect()).collect()
 }
 

@@ -43,23 +43,23 @@ const UNIT: i128 = 1 << 16;
 
 impl DistanceModel {
     /// Of a layout with these distances.
-    pub(in crate::mapping) fn new(layout: &Machine, distances: &Distances) -> Self {
-        Self::by(layout, &distances.of(layout.above().len()))
+    pub(in crate::mapping) fn new(machine: &Machine, distances: &Distances) -> Self {
+        Self::by(machine, &distances.of(machine.above().len()))
     }
 
     /// The model with one distance for each of its levels.
-    pub(in crate::mapping) fn by(layout: &Machine, distances: &[i64]) -> Self {
-        let nodes = layout.node_sizes().len();
+    pub(in crate::mapping) fn by(machine: &Machine, distances: &[i64]) -> Self {
+        let nodes = machine.node_sizes().len();
         let of_level = |level: &crate::machine::Level| {
             let mut groups = vec![0; nodes];
             let mut first = 0;
-            for run in layout.nodes().chunk_by(|a, b| a == b) {
+            for run in machine.nodes().chunk_by(|a, b| a == b) {
                 groups[run[0] as usize] = level.group_of[first];
                 first += run.len();
             }
             groups
         };
-        let groups: Vec<_> = layout.above().iter().map(of_level).collect();
+        let groups: Vec<_> = machine.above().iter().map(of_level).collect();
         let level_costs = match groups.is_empty() {
             // There is nothing to weigh against: two equal distances must not hide edges between nodes.
             true => vec![1],
@@ -71,7 +71,7 @@ impl DistanceModel {
             members
         });
         let members = members.collect();
-        let coordinates = NodeCoordinates::new(layout);
+        let coordinates = NodeCoordinates::new(machine);
         Self { nodes, groups, level_costs, least: distances[0], members, coordinates }
     }
 

@@ -19,12 +19,12 @@ pub(in crate::mapping) struct NodeCoordinates {
 
 impl NodeCoordinates {
     /// Of a machine, if it has some.
-    pub(in crate::mapping) fn new(layout: &Machine) -> Option<Self> {
-        let torus = layout.torus()?.clone();
+    pub(in crate::mapping) fn new(machine: &Machine) -> Option<Self> {
+        let torus = machine.torus()?.clone();
         let mut group_of = vec![0; torus.at.len()];
         let is_torus = |kind: Kind| [Kind::Torus, Kind::Ring].contains(&kind);
-        if let Some(level) = layout.above().iter().rfind(|level| is_torus(level.kind)) {
-            let ranks = layout.nodes().iter().zip(&level.group_of);
+        if let Some(level) = machine.above().iter().rfind(|level| is_torus(level.kind)) {
+            let ranks = machine.nodes().iter().zip(&level.group_of);
             ranks.for_each(|(node, group)| group_of[*node as usize] = *group);
         }
         Some(Self { torus, group_of })

@@ -13,14 +13,14 @@ impl Plan {
 /// The plan for a grid that takes these old ranks, or keeps all, whatever it costs.
 pub fn follow_cart(
     grid: &Grid,
-    layout: &Machine,
+    machine: &Machine,
     options: &Options,
     old_rank: Option<Box<[i32]>>,
 ) -> Plan {
     let bound = |sizes: &[usize]| grid.lower_bound(sizes);
-    let plan = Plan::identity(grid, layout, &options.distances, bound);
+    let plan = Plan::identity(grid, machine, &options.distances, bound);
     match old_rank {
-        Some(old_rank) => plan.with_order(grid, layout, old_rank, Plan::FOLLOWED),
+        Some(old_rank) => plan.with_order(grid, machine, old_rank, Plan::FOLLOWED),
         None => plan,
     }
 }

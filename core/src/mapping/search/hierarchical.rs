@@ -71,7 +71,7 @@ pub(super) fn map_to_nodes<S: Subject>(
 /// is made better. `layout` is what the vertices are in without any mapping, where the search begins if nothing was found.
 pub(super) fn map_hierarchical<S: Subject>(
     problem: &MappingProblem<'_, S>,
-    layout: &Machine,
+    machine: &Machine,
     found: Option<Mapping>,
     divider: &mut impl Divide,
     budget: &mut Budget,
@@ -84,7 +84,7 @@ pub(super) fn map_hierarchical<S: Subject>(
             *best = other;
         }
     };
-    let own = || problem.mapping(layout.nodes()[..subject.vertices()].to_vec(), "placing");
+    let own = || problem.mapping(machine.nodes()[..subject.vertices()].to_vec(), "placing");
     let mut best = found.unwrap_or_else(own);
     if problem.is_done(&best.cost) {
         return best;

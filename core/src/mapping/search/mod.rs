@@ -42,16 +42,16 @@ const PLACING: f64 = 0.2;
 /// nearly all of it for constructions; grids of some hundred cells are searched for up to 0.25 s. Memory: 17
 /// bytes a cell beyond the layout from 100,000 cells on (docs/results/quality.md), up to about 300 where smaller grids are
 /// improved as graphs.
-pub fn plan_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
+pub fn plan_cart(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
     match options.scramble {
-        Some(how) => scramble(grid, layout, how),
+        Some(how) => scramble(grid, machine, how),
         None if grid.has_unknown_weights() => {
-            unknown_weights::guard(grid, layout, options, plan_by)
+            unknown_weights::guard(grid, machine, options, plan_by)
         }
         None => {
-            let plan = plan_by(grid, layout, options);
+            let plan = plan_by(grid, machine, options);
             // With known weights.
-            if plan.gains_little(layout) { plan.undone() } else { plan }
+            if plan.gains_little(machine) { plan.undone() } else { plan }
         }
     }
 }
@@ -60,10 +60,10 @@ pub fn plan_cart(grid: &Grid, layout: &Machine, options: &Options) -> Plan {
 /// Deterministic. The process of rank 0 keeps its rank.
 ///
 /// `layout` must have at least as many ranks as the graph has vertices.
-pub fn plan_graph(graph: &Csr, layout: &Machine, options: &Options) -> Plan {
+pub fn plan_graph(graph: &Csr, machine: &Machine, options: &Options) -> Plan {
     match options.scramble {
-        Some(how) => scramble(graph, layout, how),
-        None => plan_by(graph, layout, options),
+        Some(how) => scramble(graph, machine, how),
+        None => plan_by(graph, machine, options),
     }
 }
 
@@ -73,13 +73,13 @@ pub fn plan_graph(graph: &Csr, layout: &Machine, options: &Options) -> Plan {
 /// The process of rank 0 keeps its rank: programs read their input there, as standard input is given to it, and some end
 /// when it gets another one. It is on node 0, and the first of all groups of nodes are those that node 0 is in; so vertex 0 is
 /// on the first of whatever vertices are divided among, and exchanges leave it there.
-pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Options) -> Plan {
+pub(super) fn plan_by<S: Subject>(subject: &S, machine: &Machine, options: &Options) -> Plan {
     let plan =
-        Plan::identity(subject, layout, &options.distances, |sizes| subject.lower_bound(sizes));
-    if subject.vertices() < 2 || layout.is_flat() {
+        Plan::identity(subject, machine, &options.distances, |sizes| subject.lower_bound(sizes));
+    if subject.vertices() < 2 || machine.is_flat() {
         return plan;
     }
-    let model = DistanceModel::new(layout, &options.distances);
+    let model = DistanceModel::new(machine, &options.distances);
     let (nodes, above) = subject.seconds(options.seconds, model.nodes(), !model.is_trivial());
     let [mut nodes, mut above] =
         [nodes, above].map(|time| Budget::seconds(time * S::STEP).until(options.stop));
@@ -91,12 +91,12 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
         subject,
         edges: &edges,
         model: &model,
-        choices: &participants(layout, subject.vertices()),
+        choices: &participants(machine, subject.vertices()),
         bound: plan.beyond_edges(&model),
         objective: options.objective,
     };
     let mut divider = subject.divider(&edges);
-    let [before, _] = plan.tree_costs(layout);
+    let [before, _] = plan.tree_costs(machine);
     // No node gets more edges to others than the busiest one had: for it all wait. With levels it is links that count.
     let most = if model.is_trivial() { plan.before.max_node_edges } else { i64::MAX };
     let goal = Goal { objective: options.objective, most };
@@ -105,7 +105,7 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
         found = map_to_nodes(&problem, &mut divider, (goal, plan.lower_bound), &mut nodes);
     }
     if !model.is_trivial() {
-        found = Some(map_hierarchical(&problem, layout, found, &mut divider, &mut above));
+        found = Some(map_hierarchical(&problem, machine, found, &mut divider, &mut above));
     }
     let key = |cost: &TreeCost| model.key_of(cost, options.objective);
     let is_better = |found: &Mapping| {
@@ -114,25 +114,25 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
             && model.spares(&found.cost, &before, options.objective)
             && key(&found.cost) < key(&before)
     };
-    let candidates = candidates(&problem, layout, found, options.stop).into_iter();
+    let candidates = candidates(&problem, machine, found, options.stop).into_iter();
     let found = candidates.filter(is_better).min_by_key(|found| key(&found.cost));
     let Mapping { node_of, cost, algorithm } = match found {
         Some(found) => found,
-        None if layout.below().is_empty() => return plan,
+        None if machine.below().is_empty() => return plan,
         None => {
-            let node_of = layout.nodes()[..subject.vertices()].to_vec();
+            let node_of = machine.nodes()[..subject.vertices()].to_vec();
             Mapping { node_of, cost: before.clone(), algorithm: Plan::INSIDE_NODES }
         }
     };
-    let old_rank = assign_ranks(&edges, &node_of, layout, options.objective, &mut below);
+    let old_rank = assign_ranks(&edges, &node_of, machine, options.objective, &mut below);
     drop(node_of);
-    let found = plan.clone().with_cost(subject, layout, cost, old_rank, algorithm);
+    let found = plan.clone().with_cost(subject, machine, cost, old_rank, algorithm);
     // The budgets of nodes and the levels above, and of the levels below.
     let all = |outer: &TreeCost, of: fn(&LevelCost) -> Cost, plan: &Plan| {
         let below = plan.levels.iter().skip(model.depth() + 1);
         (key(outer), below.map(|level| of(level).key(options.objective)).collect::<Vec<_>>())
     };
-    let [_, after] = found.tree_costs(layout);
+    let [_, after] = found.tree_costs(machine);
     let is_better =
         all(&after, |level| level.after, &found) < all(&before, |level| level.before, &plan);
     if is_better { found } else { plan }
@@ -142,14 +142,14 @@ pub(super) fn plan_by<S: Subject>(subject: &S, layout: &Machine, options: &Optio
 /// changed places.
 fn candidates<S: Subject>(
     problem: &MappingProblem<'_, S>,
-    layout: &Machine,
+    machine: &Machine,
     found: Option<Mapping>,
     stop: Stop,
 ) -> Vec<Mapping> {
     let MappingProblem { subject, edges, model, .. } = *problem;
     let mut candidates = Vec::from_iter(found);
     if let Some(coordinates) = model.coordinates() {
-        let own = layout.nodes()[..subject.vertices()].to_vec();
+        let own = machine.nodes()[..subject.vertices()].to_vec();
         candidates.push(Mapping::new(model, subject, own, "placing"));
         let placed = |found: &Mapping| {
             let mut budget = Budget::seconds(PLACING).until(stop);

@@ -6,12 +6,12 @@ use crate::machine::Machine;
 
 /// The nodes that take part and with how many processes each: one choice if all processes are needed, else two that are
 /// worth trying. Over 200 grids with processes to spare the second takes J over the bound from 1.119 to 1.105.
-pub(super) fn participants(layout: &Machine, cells: usize) -> Vec<Vec<(u32, u32)>> {
-    let sizes = layout.node_sizes();
+pub(super) fn participants(machine: &Machine, cells: usize) -> Vec<Vec<(u32, u32)>> {
+    let sizes = machine.node_sizes();
     // Whole nodes: few take part.
     let mut taken = Vec::new();
     let mut left = cells;
-    for node in nodes_in_order(layout) {
+    for node in nodes_in_order(machine) {
         if left > 0 {
             let size = sizes[node].min(left);
             taken.push((node, size));
@@ -27,7 +27,7 @@ pub(super) fn participants(layout: &Machine, cells: usize) -> Vec<Vec<(u32, u32)
         left -= *size;
     }
     let mut choices = vec![taken];
-    choices.extend((cells < layout.ranks()).then_some(even));
+    choices.extend((cells < machine.ranks()).then_some(even));
     let by_id = |mut choice: Vec<(usize, usize)>| {
         choice.sort_unstable();
         choice.into_iter().map(|(node, size)| (node as u32, size as u32)).collect()
@@ -37,13 +37,13 @@ pub(super) fn participants(layout: &Machine, cells: usize) -> Vec<Vec<(u32, u32)
 
 /// The nodes, the largest first; those that are near each other follow each other: at each level the group of node 0 is first
 /// and then the largest.
-fn nodes_in_order(layout: &Machine) -> Vec<usize> {
-    let sizes = layout.node_sizes();
+fn nodes_in_order(machine: &Machine) -> Vec<usize> {
+    let sizes = machine.node_sizes();
     let mut keys = vec![Vec::new(); sizes.len()];
-    for level in layout.above() {
+    for level in machine.above() {
         let sizes = level.sizes();
         let mut group_of = vec![0; keys.len()];
-        let ranks = layout.nodes().iter().zip(&level.group_of);
+        let ranks = machine.nodes().iter().zip(&level.group_of);
         ranks.for_each(|(node, group)| group_of[*node as usize] = *group);
         for (key, group) in keys.iter_mut().zip(&group_of) {
             key.push((*group != group_of[0], Reverse(sizes[*group as usize]), *group));

@@ -34,20 +34,20 @@ type Division = (Csr, Vec<u32>);
 pub(super) fn assign_ranks(
     graph: &impl Adjacency,
     node_of: &[u32],
-    layout: &Machine,
+    machine: &Machine,
     objective: Objective,
     budget: &mut Budget,
 ) -> Box<[i32]> {
-    let nodes = layout.node_sizes().len();
-    let (ranks, rank_starts) = grouped(layout.nodes(), nodes);
+    let nodes = machine.node_sizes().len();
+    let (ranks, rank_starts) = grouped(machine.nodes(), nodes);
     let (vertices, starts) = grouped(node_of, nodes);
     let mut assignment = RankAssignment {
         graph,
-        levels: layout.below(),
+        levels: machine.below(),
         objective,
         answers: HashMap::new(),
         old_rank: vec![-1; node_of.len()].into(),
-        place: if layout.below().is_empty() { Vec::new() } else { vec![u32::MAX; node_of.len()] },
+        place: if machine.below().is_empty() { Vec::new() } else { vec![u32::MAX; node_of.len()] },
     };
     for node in 0..nodes {
         // Nodes that follow mostly ask what was asked before, so the first ones may take more.

@@ -8,23 +8,23 @@ use crate::mapping::plan::{Plan, Scramble};
 
 /// Every process gets a different rank, except rank 0 unless it is moved as well. The result depends only on the seed and
 /// the topology, not on the layout. A single process stays.
-pub(super) fn scramble(graph: &impl Adjacency, layout: &Machine, how: Scramble) -> Plan {
-    let plan = Plan::identity(graph, layout, &Distances::default(), |_| 0);
+pub(super) fn scramble(graph: &impl Adjacency, machine: &Machine, how: Scramble) -> Plan {
+    let plan = Plan::identity(graph, machine, &Distances::default(), |_| 0);
     let first = usize::from(!how.rank_zero);
-    if graph.vertices() < 2 || layout.ranks() < first + 2 {
+    if graph.vertices() < 2 || machine.ranks() < first + 2 {
         return plan;
     }
     let mut seed = how.seed;
     let mut mix = |number: usize| seed = Rng::new(seed ^ number as u64).next();
     (0..graph.vertices()).for_each(|vertex| graph.for_each_edge(vertex, |to, _| mix(to)));
     let mut rng = Rng::new(seed);
-    let mut old_rank: Vec<i32> = (0..layout.ranks() as i32).collect();
+    let mut old_rank: Vec<i32> = (0..machine.ranks() as i32).collect();
     // Sattolo's algorithm: one cycle through all of them, so that none keeps its place.
     for i in (first + 1..old_rank.len()).rev() {
         old_rank.swap(i, first + rng.below(i - first));
     }
     old_rank.truncate(graph.vertices());
-    plan.with_order(graph, layout, old_rank.into(), "scramble")
+    plan.with_order(graph, machine, old_rank.into(), "scramble")
 }
 
 #[cfg(test)]
@@ -33,13 +33,13 @@ mod tests {
     use crate::mapping::tests::nearest;
     use crate::mapping::{Adjacency, Csr, Options, Scramble, plan_cart, plan_graph};
 
-    fn order(dims: &[usize], layout: &Machine, seed: u64) -> Vec<i32> {
-        scrambled(dims, layout, Scramble { seed, rank_zero: false })
+    fn order(dims: &[usize], machine: &Machine, seed: u64) -> Vec<i32> {
+        scrambled(dims, machine, Scramble { seed, rank_zero: false })
     }
 
-    fn scrambled(dims: &[usize], layout: &Machine, how: Scramble) -> Vec<i32> {
+    fn scrambled(dims: &[usize], machine: &Machine, how: Scramble) -> Vec<i32> {
         let options = Options { scramble: Some(how), ..Options::default() };
-        let plan = plan_cart(&nearest(dims, &vec![false; dims.len()]), layout, &options);
+        let plan = plan_cart(&nearest(dims, &vec![false; dims.len()]), machine, &options);
         assert_eq!(plan.algorithm, "scramble");
         plan.old_ranks().collect()
     }

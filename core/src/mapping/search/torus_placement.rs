@@ -157,11 +157,11 @@ mod tests {
         Machine::blocks(sizes).with_torus([4, 4, 0], &at)
     }
 
-    fn planned(grid: &Grid, layout: &Machine) -> Plan {
-        let plan = planned_cart(grid, layout, &Options::default());
+    fn planned(grid: &Grid, machine: &Machine) -> Plan {
+        let plan = planned_cart(grid, machine, &Options::default());
         // The reported load of links is the cost of the order.
-        let again = Plan::identity(grid, layout, &Options::default().distances, |_| 0);
-        let again = again.with_order(grid, layout, plan.old_ranks().collect(), "");
+        let again = Plan::identity(grid, machine, &Options::default().distances, |_| 0);
+        let again = again.with_order(grid, machine, plan.old_ranks().collect(), "");
         assert_eq!(again.links.after, plan.links.after);
         plan
     }

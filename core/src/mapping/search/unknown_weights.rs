@@ -40,12 +40,12 @@ const FEW_EDGES: i64 = 16;
 /// long at most.
 pub(super) fn guard(
     grid: &Grid,
-    layout: &Machine,
+    machine: &Machine,
     options: &Options,
     search: impl Fn(&Grid, &Machine, &Options) -> Plan,
 ) -> Plan {
-    let best = search(grid, layout, options);
-    let (nodes, cells) = (layout.nodes(), grid.vertices());
+    let best = search(grid, machine, options);
+    let (nodes, cells) = (machine.nodes(), grid.vertices());
     let node_of =
         |plan: &Plan| -> Vec<u32> { plan.old_ranks().map(|old| nodes[old as usize]).collect() };
     let after = node_of(&best);
@@ -54,7 +54,7 @@ pub(super) fn guard(
         return best;
     }
     let stay = best.clone().undone();
-    let cuts = |plan: &Plan| cuts(grid, layout, plan);
+    let cuts = |plan: &Plan| cuts(grid, machine, plan);
     let (before, after) = (cuts(&stay), cuts(&best));
     let is_safe = |cuts: &[Cut]| {
         are_safe(cuts, &before) && pays(cuts, &before) && !cuts[0].waits_more(&before[0])
@@ -62,7 +62,7 @@ pub(super) fn guard(
     if is_safe(&after) {
         return best;
     }
-    let model = DistanceModel::new(layout, &options.distances);
+    let model = DistanceModel::new(machine, &options.distances);
     let key = |plan: &Plan| model.key(grid, &node_of(plan), options.objective);
     let (of_nodes, above) = grid.seconds(options.seconds, model.nodes(), !model.is_trivial());
     let seconds = (of_nodes + above) / 3.0;
@@ -70,9 +70,9 @@ pub(super) fn guard(
     // If constructions take most of the time, one more mapping is tried instead of three.
     let tried = if cells < LARGE { 0..3 } else { 1..2 };
     for weights in &penalised_weights(&before[0].sums, &after[0].sums)[tried] {
-        let found = search(&grid.weighing(weights), layout, &options);
+        let found = search(&grid.weighing(weights), machine, &options);
         let Some(old_rank) = found.old_rank else { continue };
-        let found = stay.clone().with_order(grid, layout, old_rank, found.algorithm);
+        let found = stay.clone().with_order(grid, machine, old_rank, found.algorithm);
         if key(&found) < key(&stay) && is_safe(&cuts(&found)) {
             return found;
         }
@@ -81,19 +81,19 @@ pub(super) fn guard(
 }
 
 /// The edges of a grid that a plan cuts between nodes, and between the groups of each level above.
-fn cuts(grid: &Grid, layout: &Machine, plan: &Plan) -> Vec<Cut> {
+fn cuts(grid: &Grid, machine: &Machine, plan: &Plan) -> Vec<Cut> {
     let group_of = |level: &Level| -> Vec<u32> {
         plan.old_ranks().map(|old| level.group_of[old as usize]).collect()
     };
-    let levels = layout.levels()[..=layout.above().len()].iter().rev();
+    let levels = machine.levels()[..=machine.above().len()].iter().rev();
     let cut = |level| {
         let group_of = group_of(level);
         Cut::new(grid, |edges, visit| {
             edges.for_each_cut_edge(&group_of, |from, _, weight| visit(from as usize, weight));
         })
     };
-    let links = NodeCoordinates::new(layout).map(|coordinates| {
-        let nodes: Vec<u32> = plan.old_ranks().map(|old| layout.nodes()[old as usize]).collect();
+    let links = NodeCoordinates::new(machine).map(|coordinates| {
+        let nodes: Vec<u32> = plan.old_ranks().map(|old| machine.nodes()[old as usize]).collect();
         let mut number = HashMap::new();
         Cut::new(grid, |edges, visit| {
             coordinates.for_each_load(edges, &nodes, |link, weight| {

@@ -78,10 +78,10 @@ fn halved(nodes: &mut [usize], at: &[At]) {
 }
 
 /// The grid halved, and the nodes, and both in these orders.
-fn bisection(grid: &Grid, layout: &Machine, at: &[At]) -> Box<[i32]> {
+fn bisection(grid: &Grid, machine: &Machine, at: &[At]) -> Box<[i32]> {
     let mut nodes: Vec<usize> = (0..at.len()).collect();
     halved(&mut nodes, at);
-    let [_, _, kd, ..] = published::all(grid, &layout.node_sizes());
+    let [_, _, kd, ..] = published::all(grid, &machine.node_sizes());
     let mut next: Vec<usize> = vec![0; at.len()];
     let rank = |place: u32| {
         let node = nodes[place as usize];

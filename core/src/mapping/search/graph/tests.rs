@@ -36,10 +36,10 @@ fn renumbered(vertices: usize, edges: &[Edge], seed: u64) -> Vec<Edge> {
 }
 
 /// The plan, checked, and the same when it is made again.
-fn check(vertices: usize, edges: &[Edge], layout: &Machine, options: &Options) -> Plan {
+fn check(vertices: usize, edges: &[Edge], machine: &Machine, options: &Options) -> Plan {
     let graph = graph_of(vertices, edges);
-    let plan = planned_graph(&graph, layout, options);
-    assert_eq!(plan, plan_graph(&graph, layout, options));
+    let plan = planned_graph(&graph, machine, options);
+    assert_eq!(plan, plan_graph(&graph, machine, options));
     plan
 }
 

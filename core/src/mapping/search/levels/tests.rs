@@ -15,11 +15,11 @@ fn round_robin(size: usize, switches: &[usize]) -> Machine {
 }
 
 /// The sum at the distances of the literature, the bound for it, and the edges between switches, before and after.
-fn plan(dims: &[usize], layout: &Machine) -> (i128, i128, i64, i64) {
+fn plan(dims: &[usize], machine: &Machine) -> (i128, i128, i64, i64) {
     let distances = Distances::parse("1,10,100").unwrap();
     let options = Options { objective: Objective::Sum, distances, ..Options::default() };
     let grid = nearest(dims, &vec![false; dims.len()]);
-    let plan = planned_cart(&grid, layout, &options);
+    let plan = planned_cart(&grid, machine, &options);
     let weighted = plan.weighted.unwrap();
     let switches = &plan.levels[0];
     let (before, after) = (switches.before.inter_node_edges, switches.after.inter_node_edges);
