@@ -1,4 +1,4 @@
-//! How a wrapping library finds the next functions: by itself it would only find those of its own MPI, and not those of
+//! How a wrapping library finds the next functions: alone it would find only those of its MPI, not those of
 //! tools and of Cartograph that are preloaded behind this library.
 
 use core::ffi::{CStr, c_char, c_void};

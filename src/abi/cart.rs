@@ -236,11 +236,11 @@ pub(crate) unsafe fn cart_shift(
 ) -> CheckedResult {
     let grid = as_kind(found, as_cart)?;
     let (source, dest) = grid.shift(grid.own_rank(), direction, disp)?;
-    let or_nobody = |rank: Option<i32>| rank.unwrap_or(sys::CG_PROC_NULL);
+    let or_proc_null = |rank: Option<i32>| rank.unwrap_or(sys::CG_PROC_NULL);
     // SAFETY: the caller's places for the results.
     let places = unsafe { (out("rank_source", rank_source)?, out("rank_dest", rank_dest)?) };
-    *places.0 = or_nobody(source);
-    *places.1 = or_nobody(dest);
+    *places.0 = or_proc_null(source);
+    *places.1 = or_proc_null(dest);
     Ok(())
 }
 

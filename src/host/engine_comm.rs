@@ -49,19 +49,19 @@ impl HostComm {
         (from, receive): (Option<c_int>, &mut [T]),
         datatype: sys::MPI_Datatype,
     ) -> Result {
-        let or_nobody = |rank: Option<c_int>| rank.unwrap_or(sys::CG_PROC_NULL);
+        let or_proc_null = |rank: Option<c_int>| rank.unwrap_or(sys::CG_PROC_NULL);
         // SAFETY: the buffers have as many elements as said, of a type that `datatype` describes.
         check(unsafe {
             sys::PMPI_Sendrecv(
                 send.as_ptr().cast::<c_void>(),
                 send.len() as c_int,
                 datatype,
-                or_nobody(to),
+                or_proc_null(to),
                 TAG,
                 receive.as_mut_ptr().cast::<c_void>(),
                 receive.len() as c_int,
                 datatype,
-                or_nobody(from),
+                or_proc_null(from),
                 TAG,
                 self.0,
                 sys::cg_status_ignore().cast(),

@@ -121,15 +121,13 @@ fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<String> {
     if by.is_empty() {
         return Ok(format!(
             "no rank was moved: the program creates no topology of several processes with reorder = 1, so there is \
-             nothing \
-             to try{needs}; {INSTEAD}"
+             nothing to try{needs}; {INSTEAD}"
         ));
     }
     if !runs.compares_output() {
         return Err(cannot_tell(
-            "all runs end with exit code 0, but no line of stdout and no file below this directory is the same in each \
-             run \
-             without moved ranks; have the program print a result there",
+            "all runs end with exit code 0, but no line of stdout and no file below this directory is the same in \
+             each run without moved ranks; have the program print a result there",
         ));
     }
     Ok(format!(
@@ -170,9 +168,8 @@ fn without_moves(runs: &mut Runs) -> Result<Option<String>> {
     }
     match outcome {
         Outcome::Same(moves) if !moves.are_known => Err(Failure::new(
-            "cannot tell whether ranks were reordered: no process wrote a report beside the working directory (do all \
-             nodes \
-             share it?)",
+            "cannot tell whether ranks were reordered: no process wrote a report beside the working directory (do \
+             all nodes share it?)",
         )),
         Outcome::Same(_) => Ok(None),
         Outcome::Unclear(why) => Ok(Some(why)),
@@ -181,8 +178,7 @@ fn without_moves(runs: &mut Runs) -> Result<Option<String>> {
         ))),
         Outcome::Differs(_, Difference { why, .. }) => Ok(Some(format!(
             "with Cartograph loaded and no rank moved, output differs already: {why}. If that depends on times or \
-             hosts, add \
-             --ignore TEXT; if not, please report it as a bug in Cartograph"
+             hosts, add --ignore TEXT; if not, please report it as a bug in Cartograph"
         ))),
     }
 }
@@ -239,8 +235,7 @@ fn blame(
         Fault::Run(_) => format!(". Run it with CARTOGRAPH_REORDER=off; {INSTEAD}"),
         Fault::Output(Difference { ignorable: Some(options), .. }) => format!(
             ". Only lines that name ranks, coordinates or hosts differ: if they only say where ranks are, try again \
-             with \
-             {options}; else run it with CARTOGRAPH_REORDER=off; {INSTEAD}"
+             with {options}; else run it with CARTOGRAPH_REORDER=off; {INSTEAD}"
         ),
         Fault::Output(_) => format!(
             ". If it is only a host name or a time, add --ignore TEXT; else run it with CARTOGRAPH_REORDER=off; \

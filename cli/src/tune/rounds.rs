@@ -298,8 +298,7 @@ impl<'a> Rounds<'a> {
             let hint = match &runs.ignorable {
                 Some(options) => format!(
                     "only lines that name ranks, coordinates or hosts differ; if they only say where ranks are, run \
-                     again \
-                     with {options}"
+                     again with {options}"
                 ),
                 None => "if only a time or a host name differs, add --ignore TEXT".to_owned(),
             };

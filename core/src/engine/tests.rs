@@ -100,7 +100,7 @@ fn a_graph_leaves_out_who_is_too_many() {
 }
 
 #[test]
-fn ranks_are_kept_where_nobody_is_left_out() {
+fn ranks_are_kept_if_no_rank_is_left_out() {
     for size in [4, 5] {
         let kept = sim::run(size, |comm| {
             let settings = CallSettings::default;

@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_tells_is_unknown() {
+    fn unset_variables_are_unknown() {
         assert_eq!(domains(&[0], |_| None), [None; 3]);
         assert_eq!(domains(&[0], |_| Some("what\n".into())), [None; 3]);
         assert_eq!(domains(&[0], |_| Some(String::new())), [None; 3]);

@@ -158,8 +158,7 @@ impl fmt::Display for Record {
             writeln!(
                 f,
                 "  small blocks of MPI_Neighbor_allgather and MPI_Neighbor_alltoall: {now} messages between nodes, \
-                 {then} with \
-                 CARTOGRAPH_COMBINE=on"
+                 {then} with CARTOGRAPH_COMBINE=on"
             )?;
         }
         let command = self.rank_file();

@@ -167,7 +167,7 @@ fn ordered_world() -> Option<String> {
     Profile::parse(&line).ok().map(|profile| profile.world())
 }
 
-/// Tells once, after `MPI_Finalize`, that rank 0 has created no topology, if a report is asked for: nobody else does.
+/// Reports once, after `MPI_Finalize`, that rank 0 created no topology, if a report is requested: no other rank does.
 ///
 /// None of our functions may have been called, so this runs when the process ends, or the library for every MPI, which
 /// then loads this one, calls it. MPI can no longer be called, so the rank comes from the launcher.

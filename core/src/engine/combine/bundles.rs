@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::schedule::ScheduleBuilder;
-use super::{Combine, Comm, Edge, NOBODY, Payload, Schedule, all, keep};
+use super::{Combine, Comm, Edge, NO_RANK, Payload, Schedule, all, keep};
 
 /// All edges from one node to another, in order.
 #[derive(Debug, Clone)]
@@ -101,13 +101,13 @@ impl Bundles {
         let distributors = leaders(&into, |edge| edge.to, &mut load);
         // One process of each node says for all.
         let says = rank == own_node;
-        let gather = gatherers.iter().map(|(to, leader)| [own_node, *to, *leader, NOBODY]);
+        let gather = gatherers.iter().map(|(to, leader)| [own_node, *to, *leader, NO_RANK]);
         let distribute =
-            distributors.iter().map(|(from, leader)| [*from, own_node, NOBODY, *leader]);
+            distributors.iter().map(|(from, leader)| [*from, own_node, NO_RANK, *leader]);
         let words: Vec<i32> = gather.chain(distribute).filter(|_| says).flatten().collect();
         let mut leaders: BTreeMap<[i32; 2], [i32; 2]> = BTreeMap::new();
         for [from, to, gatherer, distributor] in all(comm, &words)?.as_chunks::<4>().0 {
-            let both = leaders.entry([*from, *to]).or_insert([NOBODY; 2]);
+            let both = leaders.entry([*from, *to]).or_insert([NO_RANK; 2]);
             *both = [both[0].max(*gatherer), both[1].max(*distributor)];
         }
         let bundle = |from, to, edges| {

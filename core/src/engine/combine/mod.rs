@@ -98,7 +98,7 @@ pub fn agree<C: Comm>(
 }
 
 /// The value for no process.
-const NOBODY: i32 = -1;
+const NO_RANK: i32 = -1;
 
 /// The edges of one side, in the order of the ends.
 fn edges(ends: &[Endpoint], edge: impl Fn(&Endpoint, i32) -> Edge) -> Vec<Edge> {

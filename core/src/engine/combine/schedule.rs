@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Edge, NOBODY};
+use super::{Edge, NO_RANK};
 
 /// The blocks of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl Payload {
     fn of(self, edge: &Edge) -> Edge {
         match self {
             Self::Each => *edge,
-            Self::Same => Edge { to: NOBODY, pairing: 0, copy: 0, ..*edge },
+            Self::Same => Edge { to: NO_RANK, pairing: 0, copy: 0, ..*edge },
         }
     }
 }

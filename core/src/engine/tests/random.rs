@@ -273,7 +273,7 @@ proptest! {
     }
 
     #[test]
-    fn nobody_waits_for_ever(
+    fn no_rank_waits_forever(
         (calls, picks) in any_calls(),
         environments in prop::collection::vec((0..4usize, any::<bool>(), any::<bool>()), 6),
         infos in prop::collection::vec((any::<Option<bool>>(), any::<Option<(u64, bool)>>()), 6),

@@ -126,8 +126,7 @@ impl Preload<'_> {
         let mut shell = Command::new("sh");
         let program = self.session.work("static");
         let link = "gcc -g -O1 -w -DLINKED -rdynamic $(mpicc.mpich -show | grep -oE -- '-I[^ ]*') -o \"$1\" \"$2\" \
-                    \"$3\" \
-                    \"$(gcc -print-file-name=libmpich.a)\" -lhwloc -lucp -lucs -lpthread -lm -ldl";
+                    \"$3\" \"$(gcc -print-file-name=libmpich.a)\" -lhwloc -lucp -lucs -lpthread -lm -ldl";
         shell.args(["-c", link, "sh"]).arg(&program).args([STEPS, MODULE]).current_dir(top());
         let made = self.session.finish(&mut shell);
         self.session.check("MPI is linked into a program", made);
