@@ -77,7 +77,7 @@ class Plans(unittest.TestCase):
         for words, call in [
             ("nodes, levels and topology", lambda: cartograph.plan((4, 4))),
             ("nodes, levels and topology", lambda: cartograph.plan((4, 4), 4, levels=(2, 2, 4))),
-            ("not the same number", lambda: cartograph.plan((4, 4), 3)),
+            ("cannot be divided evenly", lambda: cartograph.plan((4, 4), 3)),
             ("--weights", lambda: cartograph.plan((4, 4), 4, weights=(1, 2, 3))),
             ("not 'tree'", lambda: cartograph.mesh((4, 4), ["tree", "ring"], [8, 8])),
             ("1 are described", lambda: cartograph.mesh((4, 4), ["ring"], [8, 8])),

@@ -126,9 +126,9 @@ class Profile:
     combines_blocks: bool
     #: True if the file has an order of MPI_COMM_WORLD as well.
     orders_world: bool
-    #: The speed relative to the program alone, by replay.
+    #: The predicted speed relative to the default rank order, by replay.
     predicted: float | None
-    #: The seconds that it took alone, and so, where it was run.
+    #: The seconds in the default order and in this one, if measured.
     measured: tuple[float, float] | None
 
 
@@ -200,7 +200,7 @@ def read_profile(path: PathLike) -> Profile:
     with Path(path).open(encoding="utf-8") as file:
         found = json.loads(file.readline())
     if not isinstance(found, dict) or found.get("schema") != 1:
-        raise CartographError(f"{os.fspath(path)} is no profile that this version knows")
+        raise CartographError(f"{os.fspath(path)} is not a profile that this version reads")
     measured = found.get("measured")
     return Profile(
         program=found["program"],

@@ -72,7 +72,7 @@ class Mesh:
         """The devices in their places, as ``jax.sharding.Mesh`` takes them."""
         listed = list(devices)
         if len(listed) != self.order.size:
-            raise CartographError(f"the mesh has {self.order.size} places, and there are {len(listed)} devices")
+            raise CartographError(f"the mesh has {self.order.size} places, but there are {len(listed)} devices")
         placed = np.empty(self.order.shape, dtype=object)
         for place, device in np.ndenumerate(self.order):
             placed[place] = listed[device]
@@ -101,12 +101,12 @@ def plan(
     total = math.prod(dims)
     given = [where for where in (nodes, levels, topology) if where is not None]
     if len(given) != 1:
-        raise CartographError("say where the processes are: by one of nodes, levels and topology")
+        raise CartographError("specify the machine with one of nodes, levels and topology")
     with _Machine() as machine:
         if isinstance(nodes, (int, np.integer)):
             if nodes < 1 or total % nodes:
                 raise CartographError(
-                    f"{total} processes are not the same number on each of {nodes} nodes: list the numbers"
+                    f"{total} processes cannot be divided evenly among {nodes} nodes: list the number on each"
                 )
             arguments += ["--nodes", str(nodes), "--ppn", str(total // nodes)]
         elif levels is not None:
@@ -141,18 +141,18 @@ def mesh(
     """
     shape = [int(side) for side in shape]
     if len(axes) != len(shape):
-        raise CartographError(f"the mesh has {len(shape)} axes, and {len(axes)} are described")
+        raise CartographError(f"the mesh has {len(shape)} axes, but {len(axes)} are described")
     kinds, weights = [], []
     for axis in axes:
         kind, weight = (axis, 1) if isinstance(axis, str) else axis
         if kind not in ("ring", "line", "all"):
-            raise CartographError(f'an axis is "ring", "line" or "all", not {kind!r}')
+            raise CartographError(f'invalid axis {kind!r} (expected "ring", "line" or "all")')
         if int(weight) != weight or weight < 1:
-            raise CartographError(f"the weight of an axis is a whole number of 1 or more, not {weight!r}")
+            raise CartographError(f"invalid axis weight {weight!r} (expected a whole number of at least 1)")
         kinds.append(kind)
         weights.append(int(weight))
     if any(side < 1 for side in shape):
-        raise CartographError("no side of a mesh is less than 1")
+        raise CartographError("all sides of a mesh must be at least 1")
     # All pairs of two or three places are those of a line or a ring.
     kinds = [{2: "line", 3: "ring"}.get(side, kind) if kind == "all" else kind for side, kind in zip(shape, kinds)]
     with _Machine() as machine:
@@ -164,7 +164,7 @@ def mesh(
             found.append(machine.plan(*grid, *where))
     best = min(found, key=_cost)
     if best["ranks"] != math.prod(shape):
-        raise CartographError(f"the mesh has {math.prod(shape)} places, and the topology {best['ranks']}")
+        raise CartographError(f"the mesh has {math.prod(shape)} places, but the topology has {best['ranks']}")
     return Mesh(
         order=np.array(best["old_rank"], dtype=np.int64).reshape(shape),
         before=_edges(best["before"]),

@@ -15,7 +15,7 @@ LIBRARY = TREE / "lib" / "libcartograph.so.0"
 
 
 class CartographError(ValueError):
-    """What the command says of arguments or files that it refuses."""
+    """An error message of the command about its arguments or files."""
 
 
 def trust() -> None:
