@@ -79,9 +79,9 @@ class Plans(unittest.TestCase):
             ("nodes, levels and topology", lambda: cartograph.plan((4, 4), 4, levels=(2, 2, 4))),
             ("cannot be divided evenly", lambda: cartograph.plan((4, 4), 3)),
             ("--weights", lambda: cartograph.plan((4, 4), 4, weights=(1, 2, 3))),
-            ("not 'tree'", lambda: cartograph.mesh((4, 4), ["tree", "ring"], [8, 8])),
+            ("invalid axis 'tree'", lambda: cartograph.mesh((4, 4), ["tree", "ring"], [8, 8])),
             ("1 are described", lambda: cartograph.mesh((4, 4), ["ring"], [8, 8])),
-            ("1 or more", lambda: cartograph.mesh((4, 4), [("ring", 0), "all"], [8, 8])),
+            ("at least 1", lambda: cartograph.mesh((4, 4), [("ring", 0), "all"], [8, 8])),
             ("equally often", lambda: cartograph.mesh((4, 4), ["ring", "all"], [8, [4, 4]])),
             ("there are 3 devices", lambda: cartograph.mesh((2, 2), ["ring", "all"], [2, 2]).of("abc")),
         ]:
