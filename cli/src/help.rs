@@ -22,8 +22,8 @@ Examples:
   cartograph run srun ./app
   cartograph known
 
-The first job is recorded. Each later one is started with its ranks on those of its nodes where earlier jobs were
-fastest; what cannot be placed runs as without it, and one line at the end says why.
+The first job is recorded. Each later job starts with its ranks placed as in the fastest earlier jobs. A job that
+cannot be placed runs unchanged, and one line at the end gives the reason.
 
 Exit status:
   that of the launcher";

@@ -22,7 +22,8 @@ pub(crate) fn find_program(name: &OsStr) -> Result<PathBuf> {
         return match path.metadata() {
             _ if runs(&path) => Ok(path),
             Err(error) if error.kind() == ErrorKind::NotFound => {
-                Err(Failure::new(format!("program {shown} not found")).with_code(Failure::NOT_FOUND))
+                Err(Failure::new(format!("program {shown} not found"))
+                    .with_code(Failure::NOT_FOUND))
             }
             Ok(file) if file.is_dir() => {
                 Err(Failure::new(format!("cannot run {shown}: it is a directory"))

@@ -35,7 +35,8 @@ const MOST_GUESSED: usize = 1 << 14;
 /// The most bricks that are replayed, those with fewest bytes of the busiest node.
 const MOST_BRICKS: usize = 16;
 
-/// The candidates that are replayed where a recording allows only `most` replays: the order of the ranks, and those with fewest
+/// The candidates that are replayed where a recording allows only `most` replays: the order of the ranks, and those
+/// with fewest
 /// bytes of the busiest node.
 pub(super) fn fewest(mut candidates: Vec<Candidate>, most: usize) -> Vec<Candidate> {
     if candidates.len() > most {
@@ -112,7 +113,8 @@ pub(crate) fn fewest_bytes(
     Plan::least(plans, machine, options)
 }
 
-/// The plans for the grids of all processes, which weigh what was recorded: they are better than those for a graph, which does
+/// The plans for the grids of all processes, which weigh what was recorded: they are better than those for a graph,
+/// which does
 /// not know that it is a grid. `plan` is one of the same graph.
 fn of_grids(
     recording: &Recording,

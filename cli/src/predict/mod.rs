@@ -24,7 +24,8 @@ const FEWER_BYTES: f64 = 0.95;
 /// A recording of which less than this part can be replayed gives no forecast.
 const LEAST_REPLAYED: f64 = 0.25;
 
-/// The most calls of all ranks in all replays together that find the network, and as many in those of candidates: a second for
+/// The most calls of all ranks in all replays together that find the network, and as many in those of candidates: a
+/// second for
 /// each few millions.
 const MOST_CALLS: usize = 8_000_000;
 
@@ -207,7 +208,8 @@ impl Forecast {
     }
 }
 
-/// The number of candidates that are replayed, the order of the ranks among them, and the calls of each rank; that order is
+/// The number of candidates that are replayed, the order of the ranks among them, and the calls of each rank; that
+/// order is
 /// replayed twice.
 fn shares(size: usize, candidates: usize) -> (usize, usize) {
     let size = size.max(1);

@@ -33,9 +33,12 @@ struct Best {
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let place = Store::place(arguments.store.as_deref())
-        .ok_or_else(|| Failure::usage("name the directory by --store"))?;
+        .ok_or_else(|| Failure::usage("name the directory with --store"))?;
     if !place.is_dir() {
-        return Err(Failure::new(format!("nothing is known: there is no {}", place.display())));
+        return Err(Failure::new(format!(
+            "nothing learned yet: {} does not exist",
+            place.display()
+        )));
     }
     let store = Store { directory: place };
     if let Some(program) = &arguments.forget {
@@ -127,7 +130,7 @@ fn forget(store: &Store, program: &str) -> Result<()> {
         }
     }
     match count {
-        0 => Err(Failure::new(format!("nothing is known of {program}"))),
+        0 => Err(Failure::new(format!("nothing learned about {program} yet"))),
         _ => Ok(()),
     }
 }

@@ -37,15 +37,15 @@ impl Lesson {
         let directory = self.directory.path().join("run.traffic");
         let recording = Recording::open(&directory)
             .map_err(|_| {
-                "nothing was recorded: it uses no MPI, or the store is on a file system that nodes do not share"
+                "nothing was recorded: the program uses no MPI, or the nodes do not share the store's file system"
             })?;
         if recording.missing() + recording.cut_short > 0 {
-            return Err("not all processes came to MPI_Finalize; nothing is learned".into());
+            return Err("some processes did not reach MPI_Finalize; nothing learned".into());
         }
         let (machine, names) =
             traffic::layout(&recording).ok_or("the nodes of its processes are unknown")?;
         if names.len() < 2 {
-            return Ok(format!("{name}: all processes are on one node: there is nothing to place"));
+            return Ok(format!("{name}: all processes are on one node; nothing to place"));
         }
         let host = |node: &u32| names[*node as usize].as_str();
         let nodes = match (&self.nodes, &self.arm) {
@@ -53,9 +53,7 @@ impl Lesson {
                 let there = machine.nodes().iter().map(host);
                 let wanted = arm.node_of.iter().map(|node| nodes.names[*node as usize].as_str());
                 if !there.eq(wanted) {
-                    return Err(
-                        "its ranks were not where they were to be; nothing is learned".into()
-                    );
+                    return Err("its ranks were not placed as requested; nothing learned".into());
                 }
                 nodes.clone()
             }
@@ -111,7 +109,8 @@ impl Lesson {
         Ok(self.told(name, &entry, nodes.shape))
     }
 
-    /// Notes that the job has failed, of which the placement may be the cause. Where that cannot be written nothing is lost.
+    /// Notes that the job has failed, of which the placement may be the cause. Where that cannot be written nothing
+    /// is lost.
     pub(super) fn failed(self) {
         let Some(size) = self.nodes.as_ref().map(|nodes| nodes.ranks) else { return };
         let order = self.arm.as_ref().map_or("", |arm| &arm.order);

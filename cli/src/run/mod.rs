@@ -32,16 +32,16 @@ use store::{JOBS, Store};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Prints nothing at the end of the job
+    /// Print nothing at the end of the job
     #[arg(long)]
     quiet: bool,
-    /// Tries nothing in this job: the best placement that is known
+    /// No trial in this job: use the best known placement
     #[arg(long)]
     no_trial: bool,
-    /// The program's name, for jobs that its file and the number of processes do not tell apart
+    /// A name for the program, to distinguish jobs with the same file and number of processes
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
-    /// The directory of what is learned; by default $CARTOGRAPH_STORE or ~/.local/state/cartograph
+    /// The directory of the store; default: $CARTOGRAPH_STORE or ~/.local/state/cartograph
     #[arg(long, value_name = "DIR")]
     store: Option<PathBuf>,
     /// The command that starts the job: mpiexec -n 64 ./app input
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let signals = match Signals::hold() {
         Ok(signals) => signals,
         Err(error) => {
-            say(&format!("cannot hold signals back: {error}"));
+            say(&format!("cannot block signals: {error}"));
             return ExitCode::from(1);
         }
     };
@@ -89,10 +89,10 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         }
         (Ok(lesson), Ended::Code(code)) => {
             lesson.failed();
-            format!("{name} ended with exit code {code}: nothing is learned from this run")
+            format!("{name} exited with code {code}; nothing learned from this run")
         }
         (Ok(_), Ended::Interrupted(_) | Ended::Signal(_)) => {
-            format!("{name} was ended by a signal: nothing is learned from this run")
+            format!("{name} was ended by a signal; nothing learned from this run")
         }
     };
     if !arguments.quiet && !line.is_empty() {
@@ -120,9 +120,9 @@ fn prepare(arguments: &Arguments, signals: &Signals) -> Job {
             Err(why) => as_it_is(why),
             Ok((line, lesson)) => match recorded(&line, &lesson) {
                 Some(words) => Job { words, lesson: Ok(lesson) },
-                None => {
-                    as_it_is("cannot find the cartograph executable; the job ran unchanged".into())
-                }
+                None => as_it_is(
+                    "cannot locate the cartograph executable; the job ran unchanged".into(),
+                ),
             },
         },
     }
@@ -132,10 +132,10 @@ fn prepare(arguments: &Arguments, signals: &Signals) -> Job {
 fn line(command: &[OsString], signals: &Signals) -> Result<Line, String> {
     let words = || command.iter().map(|word| word.to_string_lossy());
     if let Some(word) = words().find(|w| w.contains("CARTOGRAPH_") || w.contains("libcartograph")) {
-        return Err(format!("{word} is in the command, which uses Cartograph in another way"));
+        return Err(format!("the command already sets {word}"));
     }
     if words().any(|word| word == ":") {
-        return Err("the job has several programs, which are not placed".into());
+        return Err("MPMD jobs are not placed".into());
     }
     let prints = |launcher: &OsStr| {
         let printed = |option: &str| {
@@ -158,17 +158,17 @@ fn line(command: &[OsString], signals: &Signals) -> Result<Line, String> {
     }
     let line = line.map_err(|why| why.to_string())?;
     if line.names_programs() {
-        return Err("the job has several programs, which are not placed".into());
+        return Err("MPMD jobs are not placed".into());
     }
     if line.processes() == Some(1) {
-        return Err("a job of one process has nothing to place".into());
+        return Err("a job of one process; nothing to place".into());
     }
     let program = identity::program_at(&line.program);
     let program = program.map(|at| Path::new(&line.program[at]).file_name());
     match program {
         None => Err(format!("{} cannot be found", line.program[0].to_string_lossy())),
         Some(name) if name == Some(OsStr::new("cartograph")) => {
-            Err("cartograph is in the command already".into())
+            Err("the command already runs cartograph".into())
         }
         Some(_) => Ok(line),
     }
@@ -184,7 +184,7 @@ fn lesson(arguments: &Arguments, line: &Line, signals: &Signals) -> Result<(Line
     let store = Store::open(arguments.store.as_deref()).map_err(|why| as_it_is(&why))?;
     let launcher = line.start.first().map_or(OsStr::new(""), |word| word);
     let key = identity::key(&line.program, arguments.name.as_deref(), launcher)
-        .ok_or_else(|| as_it_is("the program cannot be read"))?;
+        .ok_or_else(|| as_it_is("cannot read the program"))?;
     let directory = store.folder(JOBS).and_then(tempfile::tempdir_in);
     let directory = directory.map_err(|error| as_it_is(&format!("the store: {error}")))?;
     let entries = store.entries(&key);
@@ -197,7 +197,7 @@ fn lesson(arguments: &Arguments, line: &Line, signals: &Signals) -> Result<(Line
         ["-o", "--output", "--output-filename", "-outfile-pattern"].contains(&start)
     };
     if line.options.iter().flat_map(|given| &given.words).any(writes) {
-        return Err(as_it_is("the launcher writes the output into files"));
+        return Err(as_it_is("the launcher redirects the output to files"));
     }
     let mut allocation = Allocation::read(&lesson.store, &words);
     // Also for the first job: where the nodes do not have this command, the job must not be started by it.
@@ -210,7 +210,7 @@ fn lesson(arguments: &Arguments, line: &Line, signals: &Signals) -> Result<(Line
     let (machine, names) =
         own.machine().ok_or_else(|| as_it_is("the nodes of the job are unknown"))?;
     if names.len() < 2 {
-        return Err("all processes are on one node: there is nothing to place".into());
+        return Err("all processes are on one node; nothing to place".into());
     }
     let shape = shape(machine.nodes());
     lesson.nodes = Some(Nodes { names: names.clone(), shape, ranks: own.ranks() });
@@ -250,9 +250,9 @@ fn lesson(arguments: &Arguments, line: &Line, signals: &Signals) -> Result<(Line
     let checked = checked.unwrap_or_else(|| {
         let found = Places::ask(signals, &placed.words());
         let found = match found {
-            None => Err("the launcher refuses the rank file".to_owned()),
+            None => Err("the launcher rejected the rank file".to_owned()),
             Some(found) if !found.are(&arm.node_of, &names, &own) => {
-                Err("the launcher does not place ranks as its rank file says".to_owned())
+                Err("the launcher did not place ranks as in the rank file".to_owned())
             }
             Some(_) => Ok(true),
         };

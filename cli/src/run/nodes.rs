@@ -42,7 +42,8 @@ struct Place {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(Vec<Place>);
 
-/// The facts that are known of an allocation: the places of the launcher's own order, and for each other order whether ranks came to
+/// The facts that are known of an allocation: the places of the launcher's own order, and for each other order
+/// whether ranks came to
 /// where they were to be.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Allocation {
@@ -61,7 +62,7 @@ pub(crate) fn print_place() -> Result<()> {
         number(env::var(all.size?).ok()?)
     });
     let (Some(cartograph_where), Some(size)) = (rank, size) else {
-        return Err(output::Failure::new("no launcher has told this process its rank"));
+        return Err(output::Failure::new("no launcher set the rank of this process"));
     };
     let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
     let status = read("/proc/self/status");

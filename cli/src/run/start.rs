@@ -136,7 +136,7 @@ pub(crate) fn under(parent: u32, words: &[OsString]) -> io::Error {
         return error.into();
     }
     if nix::unistd::getppid().as_raw().cast_unsigned() != parent {
-        return io::Error::other("the process that started it has ended");
+        return io::Error::other("the parent process has ended");
     }
     Command::new(&words[0]).args(&words[1..]).exec()
 }

@@ -1,7 +1,9 @@
 //! The store: a directory with a file for each program, which jobs that run at once may change.
 //!
-//! A file is written whole: a temporary beside it, fsync, rename. Whoever changes one holds the store's lock, for an instant;
-//! where there are no locks, or another holds it for longer than a job may wait, the last one wins and one run is forgotten.
+//! A file is written whole: a temporary beside it, fsync, rename. Whoever changes one holds the store's lock, for an
+//! instant;
+//! where there are no locks, or another holds it for longer than a job may wait, the last one wins and one run is
+//! forgotten.
 
 use std::env;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -76,14 +78,14 @@ impl Store {
     /// Why nothing can be stored.
     pub(crate) fn open(named: Option<&Path>) -> Result<Self, String> {
         let directory =
-            Self::place(named).ok_or("neither CARTOGRAPH_STORE nor HOME names a directory")?;
+            Self::place(named).ok_or("neither CARTOGRAPH_STORE nor HOME is set to a directory")?;
         let wrong = |error: io::Error| format!("{}: {error}", directory.display());
         DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(wrong)?;
         let found = directory.metadata().map_err(wrong)?;
         // What others may write would decide how this user's jobs are started.
         if found.uid() != nix::unistd::geteuid().as_raw() || found.mode() & 0o022 != 0 {
             return Err(format!(
-                "{} is not this user's own directory, or others may write to it",
+                "{} does not belong to this user, or others can write to it",
                 directory.display()
             ));
         }
@@ -143,9 +145,7 @@ impl Store {
         let mut entry = match self.read(&name) {
             Some(Ok(entry)) => entry,
             Some(Err(Unusable::Version(version))) => {
-                return Err(format!(
-                    "{name} has version {version} of the format; it is left alone"
-                ));
+                return Err(format!("{name} has format version {version}; left unchanged"));
             }
             // A damaged file is of no use to anybody.
             Some(Err(Unusable::Wrong(_))) | None => {
@@ -270,7 +270,7 @@ mod tests {
             fs::set_permissions(&store.directory, mode).unwrap();
             Store::open(Some(&store.directory)).map(|_| ())
         };
-        assert!(open(0o777).unwrap_err().contains("others may write"));
+        assert!(open(0o777).unwrap_err().contains("others can write"));
         assert_eq!(open(0o755), Ok(()));
     }
 
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_waits_for_a_lock_that_is_held() {
+    fn a_held_lock_blocks_no_process() {
         let (_directory, store) = store();
         let held = store.lock().unwrap();
         let start = Instant::now();

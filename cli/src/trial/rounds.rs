@@ -119,7 +119,8 @@ impl<'a> Runs<'a> {
         output::print(&line).map(|()| runs)
     }
 
-    /// Runs the program under Cartograph, twice if it differs, and says on a line what came of it. `reorder` is the value
+    /// Runs the program under Cartograph, twice if it differs, and says on a line what came of it. `reorder` is the
+    /// value
     /// of `CARTOGRAPH_REORDER`, and `shown` what it does.
     pub(super) fn examine(&mut self, reorder: &str, shown: &str) -> Result<Outcome> {
         let is_off = reorder == "off";

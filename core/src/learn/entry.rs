@@ -15,7 +15,8 @@ const MOST_RUNS: usize = 300;
 /// The most kinds of work.
 const MOST_WORKS: usize = 100;
 
-/// Runs did the same work if their numbers of messages, bytes and collectives differ by no more than this part: programs
+/// Runs did the same work if their numbers of messages, bytes and collectives differ by no more than this part:
+/// programs
 /// that iterate until they converge do not always take the same number of steps.
 const ALIKE: f64 = 0.02;
 
@@ -93,7 +94,7 @@ pub struct Totals {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// Another version of Cartograph wrote it.
-    #[error("has version {0} of the format")]
+    #[error("has format version {0}")]
     Version(u32),
     /// It is something else, or damaged.
     #[error("{0}")]
@@ -183,7 +184,7 @@ impl Entry {
             return at;
         }
         if self.works.len() == MOST_WORKS {
-            // Whoever never repeats is compared with nobody; the last place is for all of these.
+            // Jobs that never repeat are compared with none; the last place is for all of these.
             self.works.pop();
             let last = self.works.len();
             self.runs.retain(|run| run.work < last);
@@ -211,7 +212,8 @@ impl Entry {
         first.is_some_and(|(_, runs)| *runs == self.totals.runs || found.next().is_some())
     }
 
-    /// The runs on nodes of a shape as the policy takes them, where the own order is 0 and `orders` are the others; runs in
+    /// The runs on nodes of a shape as the policy takes them, where the own order is 0 and `orders` are the others;
+    /// runs in
     /// other placements are left out.
     pub fn runs_of(&self, shape: u64, orders: &[String]) -> Vec<Run> {
         let runs = self.runs.iter().filter(|run| run.shape == shape);

@@ -8,7 +8,8 @@
 /// The level of intervals that are shown: 95 %.
 pub const SHOWN: f64 = 0.05;
 
-/// The level at which an arm is called faster. There are two arms at most, and of a two-sided interval one side counts, so
+/// The level at which an arm is called faster. There are two arms at most, and of a two-sided interval one side
+/// counts, so
 /// a program without any effect is called faster in one of 100 histories at most.
 pub const CLAIMED: f64 = 0.01;
 
@@ -146,7 +147,8 @@ fn moments(numbers: &[f64]) -> Option<(f64, f64)> {
     Some((mean, (squares / (count - 1.0)).sqrt().max(LEAST_NOISE)))
 }
 
-/// The value of Student's t of `count` numbers at which the mixture is `1 / level`; `None` where no value of t is enough.
+/// The value of Student's t of `count` numbers at which the mixture is `1 / level`; `None` where no value of t is
+/// enough.
 fn quantile(count: usize, level: f64) -> Option<f64> {
     let n = count as f64;
     let spread = 1.0 + n * EFFECTS;

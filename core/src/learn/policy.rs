@@ -1,7 +1,8 @@
 //! The placement of the next job.
 //!
 //! Every job takes the placement that is best by what is known: the forecast, corrected by how right forecasts for this
-//! program were, and the times of the jobs before, later ones counting more. Now and then a job takes another: one that may
+//! program were, and the times of the jobs before, later ones counting more. Now and then a job takes another: one
+//! that may
 //! be better by more than trying it costs, or the own order again, so that a change of the machine is noticed. Over any
 //! [`WINDOW`] jobs these trials may cost [`BUDGET`] of the time.
 
@@ -51,15 +52,17 @@ const BUDGET: f64 = 0.03;
 /// A smaller advantage is not worth another placement.
 const LEAST: f64 = 0.02;
 
-/// The noise of a run before anything is known of it, as the logarithm of its time, and the number of runs that this counts.
+/// The noise of a run before anything is known of it, as the logarithm of its time, and the number of runs that this
+/// counts.
 const NOISE: f64 = 0.05;
 const NOISE_RUNS: f64 = 4.0;
 
-/// The part of a predicted gain that is there, as a rule: replay knows no shared caches and no other jobs. With its variance.
+/// The part of a predicted gain that is there, as a rule: replay knows no shared caches and no other jobs. With its
+/// variance.
 const TRUST: f64 = 0.6;
 const TRUST_VARIANCE: f64 = 0.16;
 
-/// The error of a corrected forecast: of its own, and in proportion to what it predicts.
+/// The error of a corrected forecast: a constant part, and a part in proportion to the prediction.
 const FORECAST_ERROR: f64 = 0.12;
 const FORECAST_PART: f64 = 0.3;
 
@@ -138,7 +141,8 @@ fn is_spaced(runs: &[Run], best: usize) -> bool {
     runs.last().is_none_or(|run| run.arm == best || run.arm == 0)
 }
 
-/// Returns whether the own order is due: each gap is longer than the one before, by chance a bit more or less, since jobs
+/// Returns whether the own order is due: each gap is longer than the one before, by chance a bit more or less, since
+/// jobs
 /// may repeat in some rhythm.
 fn is_check_due(runs: &[Run], best: usize, belief: &Belief, seed: u64) -> bool {
     let since = runs.iter().rev().take_while(|run| run.arm != 0).count();
@@ -245,7 +249,8 @@ fn trust(tried: impl Iterator<Item = (f64, f64, f64)>) -> f64 {
     (over / under).clamp(0.0, 1.0)
 }
 
-/// The variance of a run's logarithm: from runs of one arm and group that follow each other, so that slow changes of the
+/// The variance of a run's logarithm: from runs of one arm and group that follow each other, so that slow changes of
+/// the
 /// machine do not count.
 fn noise(runs: &[Run]) -> f64 {
     let (mut squares, mut count) = (NOISE_RUNS * NOISE.powi(2), NOISE_RUNS);

@@ -25,12 +25,14 @@ pub struct Program {
 /// A history.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct History {
-    /// The part of the best arm's saving that was saved, from the 11th job on, as the two times; 0 and 0 if nothing could
+    /// The part of the best arm's saving that was saved, from the 11th job on, as the two times; 0 and 0 if nothing
+    /// could
     /// be saved.
     pub saved: f64,
     /// The saving that was possible.
     pub could_save: f64,
-    /// The largest part of the time of any [`WINDOW`] jobs that was lost to arms which were slower than the own order or,
+    /// The largest part of the time of any [`WINDOW`] jobs that was lost to arms which were slower than the own order
+    /// or,
     /// in trials, than the best known.
     pub lost: f64,
     /// True if an arm was called faster that is not.
@@ -44,7 +46,7 @@ pub struct History {
 pub struct Chance(u64);
 
 impl Chance {
-    /// A sequence of its own for each seed.
+    /// A separate sequence for each seed.
     pub fn new(seed: u64) -> Self {
         Self(mixed(seed))
     }
@@ -112,7 +114,8 @@ impl Program {
     }
 }
 
-/// The measured gains and noise of a program: its speed as tuned relative to the own order, and the standard deviation of
+/// The measured gains and noise of a program: its speed as tuned relative to the own order, and the standard
+/// deviation of
 /// the logarithm of a run's time.
 pub type Measured = (f64, f64);
 

@@ -85,7 +85,8 @@ impl Traffic {
         }
     }
 
-    /// The recording of which this is left; without the nodes on which it was made. `None` if a stranger has written it.
+    /// The recording of which this is left; without the nodes on which it was made. `None` if a stranger has written
+    /// it.
     pub fn recording(&self, size: u32) -> Option<Recording> {
         let ranks = self.row_of.iter().try_fold(0u32, |sum, (_, count)| sum.checked_add(*count))?;
         if ranks != size || size > MOST_PROCESSES {

@@ -75,7 +75,8 @@ impl Neighborhood<'_> {
         self.ends.degree(direction)
     }
 
-    /// The communicator that moves the blocks that the process sends to itself; `None` if there are no such blocks, or if
+    /// The communicator that moves the blocks that the process sends to itself; `None` if there are no such blocks,
+    /// or if
     /// they are sent like all others.
     #[inline]
     pub(super) fn self_comm(&self) -> Option<HostComm> {

@@ -13,7 +13,8 @@ pub(super) struct Call {
     pub(super) start: Start,
 }
 
-/// Calls a function of the host with the arrays of both sides, and with the host's functions in front and an info object
+/// Calls a function of the host with the arrays of both sides, and with the host's functions in front and an info
+/// object
 /// behind where it takes them.
 macro_rules! call {
     ($function:path, [$($functions:expr)?], $call:expr, $arrays:expr, $datatypes:expr, [$($info:expr)?], $request:expr) => {

@@ -11,7 +11,8 @@ use crate::host::Result;
 use crate::host::sys::{self, MPI_Aint, MPI_Datatype, cg_graph_count};
 use crate::topology::Direction;
 
-/// The number of edges to `MPI_PROC_NULL` that come before the `degree` edges of a process. [`ArgumentGuard`](super::argument_lifetime::ArgumentGuard) needs one
+/// The number of edges to `MPI_PROC_NULL` that come before the `degree` edges of a process.
+/// [`ArgumentGuard`](super::argument_lifetime::ArgumentGuard) needs one
 /// edge.
 pub(super) fn proc_null_edges(degree: usize) -> usize {
     (sys::CG_PROC_NULL_EDGES as usize).max(usize::from(sys::CG_KEEPS_ARRAYS != 0 && degree == 0))

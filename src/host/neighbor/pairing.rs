@@ -1,6 +1,7 @@
 //! The pairing of blocks where a process is a neighbor more than once.
 //!
-//! The standard pairs them by direction (MPI 4.1, 8.6), hosts by their order or by it reversed, each in other collectives.
+//! The standard pairs them by direction (MPI 4.1, 8.6), hosts by their order or by it reversed, each in other
+//! collectives.
 //! Programs that were written around that get it back: by `CARTOGRAPH_PAIRING=host`, or because they are
 //! [known](crate::engine::incompatible_program).
 
@@ -83,7 +84,8 @@ fn host() -> &'static [sys::cg_pairing; sys::CG_PAIRED as usize] {
     })
 }
 
-/// Tries it if the user asks for it: in a constructor, since it makes a communicator, which may wait for others that are
+/// Tries it if the user asks for it: in a constructor, since it makes a communicator, which may wait for others that
+/// are
 /// being made.
 pub(in crate::host) fn learn() {
     if Settings::get().pairing == Some(Pairing::Host) {

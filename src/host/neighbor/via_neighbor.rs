@@ -47,7 +47,8 @@ impl HostFunctions {
         FOUND.get_or_init(find).as_ref()
     }
 
-    /// Returns whether the functions are correct. Tested once per process, while other threads wait: Open MPI 4 loads its
+    /// Returns whether the functions are correct. Tested once per process, while other threads wait: Open MPI 4 loads
+    /// its
     /// topology component at the first call, without a lock. Local: waits for no other process.
     fn is_right(&self) -> bool {
         static KNOWN: OnceLock<bool> = OnceLock::new();

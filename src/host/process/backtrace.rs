@@ -17,7 +17,8 @@ use crate::engine::incompatible_program::{IncompatibleProgram, Known};
 /// More calls than these are not looked at.
 const MOST: usize = 64;
 
-/// The entry of [`IncompatibleProgram`] for the calling program, if it has one, by the functions on the stack. Takes some
+/// The entry of [`IncompatibleProgram`] for the calling program, if it has one, by the functions on the stack. Takes
+/// some
 /// microseconds, and longer the first time, when the program's symbols are read.
 pub(in crate::host) fn incompatible_program() -> Option<&'static IncompatibleProgram> {
     find(|known| match known {

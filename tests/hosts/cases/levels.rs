@@ -54,7 +54,8 @@ pub(super) fn domains(mut session: Session<'_>) -> Outcome {
 const TREE: &str = "SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node SLURM_TOPOLOGY_ADDR=";
 
 /// Above the nodes: eight processes are shown four nodes (c_tests/reorder/nodes.c), distributed round-robin over two
-/// switches, by what Slurm sets for its tasks or a file with the names of hosts. All of it runs only with Open MPI: what is
+/// switches, by what Slurm sets for its tasks or a file with the names of hosts. All of it runs only with Open MPI:
+/// what is
 /// read and dropped does not depend on the host; how processes tell each other, and who has which rank, does.
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let options = ["-Wall", "-shared", "-fPIC"];

@@ -48,7 +48,8 @@ impl Bundle {
 /// nodes (docs/design/combining.md).
 const PAYING: usize = 3;
 
-/// Returns whether `edges` from a node of one size to one of another travel in one message, whichever of their processes
+/// Returns whether `edges` from a node of one size to one of another travel in one message, whichever of their
+/// processes
 /// have them.
 pub fn bundle_pays(edges: i64, from: usize, to: usize) -> bool {
     edges > 1 && edges >= (PAYING * from.max(to)) as i64

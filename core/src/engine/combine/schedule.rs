@@ -14,7 +14,8 @@ pub enum Payload {
 }
 
 impl Payload {
-    /// The most bytes in a block that is combined. Over TCP, 26 neighbors gain 2.9 times at 1024 bytes each, and nothing
+    /// The most bytes in a block that is combined. Over TCP, 26 neighbors gain 2.9 times at 1024 bytes each, and
+    /// nothing
     /// where links are slow. One block for all goes to a node once: 2.8 times at 4096, and 6.8 on slow links
     /// (docs/design/combining.md).
     pub fn most_bytes(self) -> usize {
@@ -60,7 +61,8 @@ pub struct OwnPart {
     pub ends: Vec<usize>,
 }
 
-/// The number of stages: blocks are gathered on a process of their node, go to the other node, and are distributed there.
+/// The number of stages: blocks are gathered on a process of their node, go to the other node, and are distributed
+/// there.
 pub(super) const STAGES: usize = 3;
 
 /// The steps of one process in a combined collective. Parts are stored in slots: a slot is filled by the process'

@@ -29,7 +29,8 @@ impl<S: Subject> MappingProblem<'_, S> {
         Mapping::new(self.model, self.subject, node_of, algorithm)
     }
 
-    /// Returns whether a mapping needs no search for a better one: a sum at the bound ends it, on small machines only if no
+    /// Returns whether a mapping needs no search for a better one: a sum at the bound ends it, on small machines only
+    /// if no
     /// node has more than its share.
     pub(super) fn is_done(&self, cost: &TreeCost) -> bool {
         let (sum, of_nodes) = (self.model.sum(cost), cost.levels[self.model.depth()]);
@@ -68,7 +69,8 @@ pub(super) fn map_to_nodes<S: Subject>(
 
 /// The best mapping to nodes if their distance counts: the mapping found for nodes only, its parts placed
 /// where they are near each other, and what comes of dividing the vertices from the top down; the better of these
-/// is made better. `layout` is what the vertices are in without any mapping, where the search begins if nothing was found.
+/// is made better. `layout` is what the vertices are in without any mapping, where the search begins if nothing was
+/// found.
 pub(super) fn map_hierarchical<S: Subject>(
     problem: &MappingProblem<'_, S>,
     machine: &Machine,

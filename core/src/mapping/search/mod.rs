@@ -40,7 +40,8 @@ const PLACING: f64 = 0.2;
 /// `layout` must have at least as many ranks as the grid has cells. If it has more, those ranks take part that
 /// need few nodes. Time: under half a second for a million cells, unless [`Options::seconds`] says otherwise,
 /// nearly all of it for constructions; grids of some hundred cells are searched for up to 0.25 s. Memory: 17
-/// bytes a cell beyond the layout from 100,000 cells on (docs/results/quality.md), up to about 300 where smaller grids are
+/// bytes a cell beyond the layout from 100,000 cells on (docs/results/quality.md), up to about 300 where smaller
+/// grids are
 /// improved as graphs.
 pub fn plan_cart(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
     match options.scramble {
@@ -70,8 +71,10 @@ pub fn plan_graph(graph: &Csr, machine: &Machine, options: &Options) -> Plan {
 /// The best mapping by the weights that edges have; every process keeps its rank where none is better or may be taken.
 /// The nodes and the levels above decide, then those below, one after the other.
 ///
-/// The process of rank 0 keeps its rank: programs read their input there, as standard input is given to it, and some end
-/// when it gets another one. It is on node 0, and the first of all groups of nodes are those that node 0 is in; so vertex 0 is
+/// The process of rank 0 keeps its rank: programs read their input there, as standard input is given to it, and some
+/// end
+/// when it gets another one. It is on node 0, and the first of all groups of nodes are those that node 0 is in; so
+/// vertex 0 is
 /// on the first of whatever vertices are divided among, and exchanges leave it there.
 pub(super) fn plan_by<S: Subject>(subject: &S, machine: &Machine, options: &Options) -> Plan {
     let plan =

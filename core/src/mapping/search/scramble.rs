@@ -6,7 +6,8 @@ use crate::mapping::model::cost::Adjacency;
 use crate::mapping::objective::distances::Distances;
 use crate::mapping::plan::{Plan, Scramble};
 
-/// Every process gets a different rank, except rank 0 unless it is moved as well. The result depends only on the seed and
+/// Every process gets a different rank, except rank 0 unless it is moved as well. The result depends only on the seed
+/// and
 /// the topology, not on the layout. A single process stays.
 pub(super) fn scramble(graph: &impl Adjacency, machine: &Machine, how: Scramble) -> Plan {
     let plan = Plan::identity(graph, machine, &Distances::default(), |_| 0);

@@ -18,7 +18,8 @@ const MOVES: usize = 6000;
 const WARM: f64 = 2.0;
 const COLD: f64 = 0.05;
 
-/// Moves parts to other nodes, each to one that had a part as large, in the same torus; that on node 0 stays. `graph` is
+/// Moves parts to other nodes, each to one that had a part as large, in the same torus; that on node 0 stays. `graph`
+/// is
 /// symmetric.
 pub(super) fn place_on_torus(
     coordinates: &NodeCoordinates,
@@ -69,7 +70,8 @@ impl TorusPlacement<'_> {
         inside.map(|(to, weight)| weight * self.hops(node, to)).sum()
     }
 
-    /// Lets parts change places, ever more seldom where that adds to the sum of hops, so that parts come near those that
+    /// Lets parts change places, ever more seldom where that adds to the sum of hops, so that parts come near those
+    /// that
     /// they send to.
     fn exchange(&mut self, budget: &mut Budget) {
         let group_of = &self.coordinates.group_of;

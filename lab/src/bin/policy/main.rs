@@ -1,4 +1,5 @@
-//! `make policy`: what `cartograph run` gains and loses in simulated histories of jobs, over the gains and the noise that
+//! `make policy`: what `cartograph run` gains and loses in simulated histories of jobs, over the gains and the noise
+//! that
 //! `make programs` has measured. Writes `lab/results/policy.json`.
 
 use std::io;
@@ -10,7 +11,8 @@ use cartograph_lab::{File, Table, directory};
 const HISTORIES: u64 = 1000;
 const JOBS: usize = 60;
 
-/// The runs of each variant by which `make programs` finds a gain, and the two-sided 95 % quantile of Student's t for them.
+/// The runs of each variant by which `make programs` finds a gain, and the two-sided 95 % quantile of Student's t for
+/// them.
 const RUNS: f64 = 5.0;
 const STUDENT: f64 = 2.776;
 

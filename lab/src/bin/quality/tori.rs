@@ -57,7 +57,8 @@ impl Allocation {
     }
 }
 
-/// The sum of hops and the busiest link of ranks in order, of bisection, of a mapping without coordinates and of one with
+/// The sum of hops and the busiest link of ranks in order, of bisection, of a mapping without coordinates and of one
+/// with
 /// them.
 type Figures = [(f64, f64); 4];
 

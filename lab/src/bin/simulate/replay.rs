@@ -1,4 +1,5 @@
-//! The replay of `cartograph plan --traffic` beside SMPI: exchanges of six faces as `lab/results/simulate.json` has them.
+//! The replay of `cartograph plan --traffic` beside SMPI: exchanges of six faces as `lab/results/simulate.json` has
+//! them.
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Grid, Options, plan_cart};
@@ -99,7 +100,8 @@ fn the_replay_foretells_what_smpi_simulates() {
     }
 }
 
-/// Sweeps over a grid from each corner in turn, in the given number of blocks each: a process works on a block when those before it have.
+/// Sweeps over a grid from each corner in turn, in the given number of blocks each: a process works on a block when
+/// those before it have.
 fn sweeps([rows, columns]: [usize; 2], blocks: usize, bytes: u64) -> Program {
     let of_rank = |rank: usize| {
         let (row, column) = (rank / columns, rank % columns);
@@ -124,7 +126,8 @@ fn sweeps([rows, columns]: [usize; 2], blocks: usize, bytes: u64) -> Program {
     Program { ranks: (0..rows * columns).map(of_rank).collect(), groups: Vec::new() }
 }
 
-/// SNAP on SMPI, to which nothing of the replay was fitted: of two orders of its ranks the replay finds the faster one, where they
+/// SNAP on SMPI, to which nothing of the replay was fitted: of two orders of its ranks the replay finds the faster
+/// one, where they
 /// are apart by a tenth.
 #[test]
 fn the_replay_orders_sweeps_as_smpi_does() {

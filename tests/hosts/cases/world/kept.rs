@@ -23,7 +23,7 @@ pub(super) fn differing(session: &mut Session<'_>, program: &Path) {
         (
             "another number",
             &[0, 2, 1],
-            "is for 3 processes, and the job has 4; world order unchanged",
+            "is for 3 processes, but the job has 4; world order unchanged",
         ),
         (
             "a rank twice",

@@ -95,7 +95,8 @@ fn no_mapping_of_a_tiny_grid_is_below_the_bound() {
     assert!(100 * exact >= 99 * all, "{exact} of {all}");
 }
 
-/// Grids, weights, the number of nodes of one size, and the least weight between these, each edge counted once: found by
+/// Grids, weights, the number of nodes of one size, and the least weight between these, each edge counted once: found
+/// by
 /// following all ways to give cells to nodes one after the other, of those that agree in what is to come the cheapest.
 const LEAST: &str = "
     3x2x2 1,1,1 4 12; 3x3 1,4 3 6; 3x3x2 4,1,1 3 12; 3x3x3 1,16,4 3 18; 4x2x2 16,1,4 4 40; 4x3 1,2 2 3;

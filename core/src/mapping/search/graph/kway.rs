@@ -1,4 +1,5 @@
-//! Many parts at once: a graph that is too large for bisections is coarsened until it is not, and improved by moves among
+//! Many parts at once: a graph that is too large for bisections is coarsened until it is not, and improved by moves
+//! among
 //! all parts while uncoarsening. The time is linear in the size of the graph.
 
 use std::cmp::Reverse;
@@ -15,21 +16,24 @@ use crate::mapping::search::rng::Rng;
 /// A graph with so few vertices a part is not coarsened.
 const PER_PART: usize = 16;
 
-/// The most cuts of the smallest graph of each bisection where the budget does not allow all bisections of the graph as it is:
+/// The most cuts of the smallest graph of each bisection where the budget does not allow all bisections of the graph
+/// as it is:
 /// moves mend more in that time.
 const STARTS: usize = 3;
 
 /// With fewer steps than this for each vertex and each end of an edge there are only bisections, if any.
 const LEAST: usize = 24;
 
-/// The budget with which all bisections end, also those that take 13 sweeps, over the steps that they are counted with. What
+/// The budget with which all bisections end, also those that take 13 sweeps, over the steps that they are counted
+/// with. What
 /// is left when it ends is divided by an order, which is far worse than coarsening.
 const ROOM: f64 = 1.4;
 
 /// The tolerance of part sizes before the end: the size divided by this number.
 const SLACK: i64 = 20;
 
-/// The number of moves in a row without a gain that ends a search around one vertex. With more, or around vertices whose own
+/// The number of moves in a row without a gain that ends a search around one vertex. With more, or around vertices
+/// whose own
 /// move loses, vertices are used up that others' searches need: 262,144 triangles on 4,096 nodes have 0.8 % more edges.
 const PATIENCE: usize = 4;
 

@@ -7,7 +7,8 @@ use crate::mapping::model::csr::Csr;
 use crate::mapping::model::order::breadth_first;
 use crate::mapping::search::rng::Rng;
 
-/// The sweeps over its graph that a multilevel bisection is counted with. Most take less, those of grids in three dimensions 13.
+/// The sweeps over its graph that a multilevel bisection is counted with. Most take less, those of grids in three
+/// dimensions 13.
 const MULTILEVEL: usize = 10;
 
 /// The steps that dividing a graph into `parts` takes.

@@ -10,7 +10,8 @@ use crate::mapping::model::csr::Csr;
 use crate::mapping::objective::distance_model::DistanceModel;
 use crate::mapping::search::graph::{GraphDivider, STEP, seconds_for};
 
-/// The same parts of a mapping, each on the node where it is nearest to what it sends to, of those that have parts as large.
+/// The same parts of a mapping, each on the node where it is nearest to what it sends to, of those that have parts as
+/// large.
 pub(in crate::mapping) fn rematch(
     edges: &impl Adjacency,
     node_of: &[u32],
