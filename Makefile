@@ -47,8 +47,7 @@ PURE := CARGO_TARGET_DIR=$(BUILD)/pure
 CROSS := $(CARGO_BUILD_TARGET:%=%/)
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
-.PHONY: all help demo test check packages hosts lib lib-path preload tool symbols bench faults cluster programs quality simulate install \
-    install-lib uninstall clean
+.PHONY: all help demo test check packages hosts lib lib-path preload tool install install-lib uninstall clean
 ## make [all]                       the libraries for all MPIs that are here, the one to preload, and the command
 # All but mini, which is for tests only; a wrapper mpicc that is none of the known ones' comes last.
 FOUND = $(shell scripts/found.sh $(filter-out mini,$(HOSTS)))
@@ -101,62 +100,6 @@ check:
 	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED)
 
-## make book                        the pages of docs/ as a book, book/index.html; needs mdbook
-.PHONY: book
-book:
-	@command -v mdbook >/dev/null || { echo "There is no mdbook: cargo install mdbook" >&2; exit 1; }
-	mdbook build
-
-## make fuzz [SECONDS=60]           each body of core/src/fuzz under libFuzzer; needs a nightly Rust and cargo-fuzz
-SECONDS ?= 60
-.PHONY: fuzz
-fuzz:
-	set -e; for body in $(notdir $(wildcard fuzz/seeds/*)); do \
-	    mkdir -p fuzz/corpus/$$body; \
-	    CARGO_TARGET_DIR=$(TOP)/build/fuzz cargo +nightly fuzz run -a -s none $$body fuzz/corpus/$$body fuzz/seeds/$$body \
-	        -- -max_total_time=$(SECONDS) -timeout=60 -print_final_stats=1; \
-	done
-
-## make miri [TESTS=]              quick tests of the pure layers under Miri; needs a nightly Rust with miri
-TESTS ?= engine::check engine::digest engine::incompatible_program engine::policy mapping::model::csr mapping::model::lattice mapping::model::order \
-    report::picture::matrix report::picture::slices report::record
-.PHONY: miri
-miri:
-	CARGO_TARGET_DIR=$(TOP)/build/miri MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 \
-	    cargo +nightly miri test -p cartograph-core --lib -- $(TESTS)
-
-## make mutants [FILES=]            changes the code, one place at a time, where a test should fail; needs cargo-mutants
-FILES ?= core/src/topology/graph.rs core/src/topology/neighbors.rs core/src/topology/dist_graph.rs
-.PHONY: mutants
-mutants:
-	mkdir -p $(BUILD)
-	cargo mutants -p cartograph-core $(FILES:%=-f %) --profile unwind --baseline skip --timeout 300 -o $(BUILD) -- --lib
-
-## make orders                      all orders of messages of many topologies of four and five processes; long
-.PHONY: orders
-orders:
-	$(PURE) cargo test --profile unwind -p cartograph-core --lib -- --ignored --nocapture orders
-
-## make hostile                     400 calls into the MPI fail, one a run, in each program that runs on mini; long
-.PHONY: hostile
-hostile:
-	$(MAKE) --no-print-directory lib HOST=mini
-	$(PURE) CARTOGRAPH_TEST_HOST=mini CARTOGRAPH_TEST_HOSTILE=all cargo test $(CHECKED) --test hosts -- ' hostile'
-
-## make soak [SECONDS=3600]         random calls, collectives and topologies on four hosts at once, counted
-LONG := $(PURE) cargo test $(CHECKED) --test hosts -- --ignored --test-threads 4
-.PHONY: soak
-soak: SECONDS = 3600
-soak:
-	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib HOST=$$host; done
-	CARTOGRAPH_TEST_SECONDS=$(SECONDS) CARTOGRAPH_TEST_HOST="mpich openmpi mpich5 openmpi5" $(LONG) /soak
-
-## make old-glibc [HOST=mpich]      what a host's library needs of glibc: nothing newer than 2.17
-.PHONY: old-glibc
-old-glibc:
-	@$(MAKE) -s --no-print-directory lib HOST=$(or $(HOST),mpich)
-	@scripts/old-glibc.sh $(or $(HOST),mpich)
-
 ## make hosts                       gets every host that is missing here
 hosts:
 	scripts/setup.sh $(HOSTS) $(RUNTIMES)
@@ -204,87 +147,6 @@ tool:
 command-tested: check
 	install -C -D -m 755 $(BUILD)/pure/$(CROSS)unwind/cartograph $(BUILD)/bin/cartograph
 
-## make symbols [HOST=]             compares what the library exports and needs with what it should
-symbols:
-	set -e; for host in $(filter $(HOSTS),$(TESTED)); do $(MAKE) --no-print-directory lib HOST=$$host; done
-	$(PURE) CARTOGRAPH_TEST_HOST="$(filter $(HOSTS),$(TESTED))" cargo test $(CHECKED) --test hosts -- /symbols
-
-## make world [HOST=]               programs and mpi4py's own tests with MPI_COMM_WORLD in other orders; long
-.PHONY: world
-world:
-	set -e; for host in $(or $(HOST),mpich openmpi); do $(MAKE) --no-print-directory lib HOST=$$host; done
-	CARTOGRAPH_TEST_HOST="$(or $(HOST),mpich openmpi)" $(LONG) /world_programs
-
-## make bench [HOST=]               what each host takes and what Cartograph takes, side by side
-MEASURED := $(or $(HOST),$(filter-out smpi mini,$(HOSTS)))
-BENCH := $(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin bench --
-bench:
-	set -e; for host in $(MEASURED); do $(MAKE) -s --no-print-directory lib HOST=$$host; $(BENCH) --run $$host; done
-	$(if $(word 2,$(MEASURED)),$(BENCH) --keep $(MEASURED))
-
-## make kit                         build/mpi-topology-kit.tar.gz: what MPIs do wrong, one program a file, for any MPI
-.PHONY: kit
-kit:
-	rm -rf $(BUILD)/mpi-topology-kit && mkdir -p $(BUILD)/mpi-topology-kit
-	cp c_tests/kit/* LICENSE-MIT LICENSE-APACHE $(BUILD)/mpi-topology-kit
-	cd $(BUILD)/mpi-topology-kit && sed -i -e '/^#include "tap.h"/{r tap.h' -e 'd}' *.c && rm tap.h
-	tar -C $(BUILD) --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf - mpi-topology-kit | gzip -n >$(BUILD)/mpi-topology-kit.tar.gz
-
-## make faults [SECTION=programs|versions|arguments]  what each MPI does wrong, without and with Cartograph; an hour
-faults:
-	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib preload HOST=$$host; done
-	set -e; for section in $(or $(SECTION),programs versions arguments); do \
-	    $(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin faults -- $$section; \
-	done
-
-## make quality [SECTION=everyday|grids|weights|levels|tori|costs|graphs|patterns]  how good mappings are: measures them, for lab/results
-# Only this needs SharedMap, in a separate environment.
-quality:
-	mkdir -p $(BUILD)
-	[ -x $(BUILD)/rivals/bin/python ] || python3 -m venv $(BUILD)/rivals
-	$(BUILD)/rivals/bin/python -m pip install --quiet --disable-pip-version-check chszlablib==0.5.27
-	$(PURE) cargo run --release -p cartograph-lab --bin quality -- $(SECTION)
-
-## make cluster [SECTION=switches|combining]  exchanges on four nodes, without and with Cartograph; needs root
-cluster:
-	@scripts/setup.sh openmpi cluster
-	@$(MAKE) -s --no-print-directory lib HOST=openmpi
-	@SECTION=$(SECTION) scripts/cluster.sh
-	@$(MAKE) -s --no-print-directory results
-
-## make slurm                       levels, rank files and recordings under a real Slurm of eight daemons here; needs root
-.PHONY: slurm
-slurm:
-	@scripts/setup.sh mpich openmpi slurm
-	@set -e; for host in mpich openmpi; do $(MAKE) -s --no-print-directory lib tool HOST=$$host; done
-	@scripts/slurm.sh
-
-## make results                     puts what is in lab/results into the pages, and draws their pictures
-.PHONY: results
-results:
-	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin results -- pages
-	$(BENCH) --draw
-
-## make programs [BUILT=DIRECTORY]  public programs on four nodes: baseline, by default, tuned, and under cartograph try; needs root
-# LAMMPS comes from Debian; others that you have built are in the directory.
-programs:
-	@scripts/setup.sh openmpi cluster programs
-	@$(MAKE) -s --no-print-directory lib tool preload HOST=openmpi
-	@scripts/programs.sh "$(BUILT)"
-	@scripts/programs.sh "$(BUILT)" try
-	@$(MAKE) -s --no-print-directory results
-
-## make policy                      what cartograph run gains and loses in simulated histories, for lab/results
-.PHONY: policy
-policy:
-	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin policy
-	@$(MAKE) -s --no-print-directory results
-
-## make simulate [SECTION=levels]   halo exchanges on 1,024 and 4,096 simulated processes, for lab/results
-simulate:
-	$(MAKE) --no-print-directory lib HOST=smpi
-	$(PURE) cargo run --release -p cartograph-lab --bin simulate -- $(SECTION)
-
 ## make install [HOSTS=|HOST=|MPICC= NAME=] [PREFIX= DESTDIR= BUILD=]  libraries, command, manuals, module file and more
 # Root has no cargo often: what was built before is installed then.
 CARGO := $(shell command -v cargo)
@@ -325,3 +187,6 @@ sdist:
 clean:
 	rm -rf book
 	for host in $(HOSTS) pure bin lib bench threads dist; do rm -rf $(TOP)/build/$$host; done
+
+## make lab                         what developers measure and test besides, as make lab-NAME
+include lab/lab.mk

@@ -1,4 +1,4 @@
-"""Maps graphs with SharedMap, as `make quality` asks: a request a line, an answer a line, both in JSON.
+"""Maps graphs with SharedMap, as `make lab-quality` asks: a request a line, an answer a line, both in JSON.
 
 A request has a graph as the arrays `starts`, `targets` and `weights`, a `hierarchy` and its `distances` from the
 innermost level outward, and a `mode`. The answer has the element of the machine of each vertex, and the processor

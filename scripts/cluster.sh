@@ -99,7 +99,7 @@ END
         time_of[$way]=$(sed -n 's/^median \([0-9.]*\) ms, .*, 0 words wrong$/\1/p' <<<"$said")
         echo "two switches, $way: ${bytes_of[$way]} bytes, ${time_of[$way]} ms" >&2
     done
-    $results put cluster "Two switches" "make cluster${SECTION:+ SECTION=$SECTION}" <<END
+    $results put cluster "Two switches" "make lab-cluster${SECTION:+ SECTION=$SECTION}" <<END
 of an exchange | Open MPI | nodes | levels
 MB on the thin link, an exchange | $(awk "BEGIN { printf \"%.2f | %.2f | %.2f\", ${bytes_of[alone]} / 1e6, ${bytes_of[nodes]} / 1e6, ${bytes_of[levels]} / 1e6 }")
 ms | ${time_of[alone]} | ${time_of[nodes]} | ${time_of[levels]}
@@ -143,7 +143,7 @@ combining() {
     small "${rate/mbit/ Mbit\/s}"
     for ((i = 0; i < nodes; i++)); do tc -n n$i qdisc del dev eth0 root; done
     small "no limit"
-    $results make combining "make cluster SECTION=combining" /dev/shm/combined
+    $results make combining "make lab-cluster SECTION=combining" /dev/shm/combined
 }
 
 inside() {
@@ -159,7 +159,7 @@ inside() {
             done
         done < <(cases)
     done
-    $results make cluster "make cluster" /dev/shm/results /dev/shm/edges
+    $results make cluster "make lab-cluster" /dev/shm/results /dev/shm/edges
     switches
     echo "it took $((SECONDS - began)) seconds" >&2
 }

@@ -162,7 +162,7 @@ inside() {
         done
     done < <(cases)
     [ -s /dev/shm/results ] || refuse "none of the programs is here; scripts/programs-cases.sh says which they are"
-    "$results" make programs "make programs" /dev/shm/results /dev/shm/notes
+    "$results" make programs "make lab-programs" /dev/shm/results /dev/shm/notes
     echo "it took $((SECONDS - began)) seconds" >&2
 }
 
@@ -187,7 +187,7 @@ try_all() {
     cat ../table
     # Of some programs, a table of their own: the others' is of another day.
     [ "$only" = . ] && only= || only=" of $only"
-    "$results" put programs "What cartograph try said$only" "make programs" <../table
+    "$results" put programs "What cartograph try said$only" "make lab-programs" <../table
 }
 
 # Without a directory, those that are installed.

@@ -2,7 +2,7 @@
  * Cartograph's on communicators of each, of rank 0, which callgrind runs and is told when: to start them, and to
  * complete them once all messages are here. Each neighbor is another process, where hosts are right.
  *
- * `PARTS=neighbor_count make bench` runs it. */
+ * `PARTS=neighbor_count make lab-bench` runs it. */
 #include "bench.h"
 
 #include <sched.h>

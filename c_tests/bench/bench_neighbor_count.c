@@ -2,7 +2,7 @@
  * rank 0, which callgrind runs and is told when: counted are the calls alone, not what completes them. With the argument
  * "memory" it prints the bytes in use on rank 0 for a row after its first collective.
  *
- * `PARTS=neighbor_count make bench` runs it and divides by CALLS. */
+ * `PARTS=neighbor_count make lab-bench` runs it and divides by CALLS. */
 #include <malloc.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* The time that the recorder adds to a message: a message from a process to itself, by MPI_Irecv, MPI_Send and MPI_Wait, on
  * MPI_COMM_WORLD, on one more communicator, and on twenty in turn. Prints for each a line: nanoseconds a message, the
- * least of some runs. `make bench` runs it alone and under the recorder. */
+ * least of some runs. `make lab-bench` runs it alone and under the recorder. */
 #include <mpi.h>
 #include <stdio.h>
 

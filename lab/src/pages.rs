@@ -84,7 +84,7 @@ fn list<'a>(asked: &'a str, name: &str) -> (&'a str, Vec<&'a str>) {
 mod tests {
     use super::*;
 
-    /// `make results` writes them anew.
+    /// `make lab-results` writes them anew.
     #[test]
     fn pages_show_the_results_as_they_are() {
         let mut count = 0;

@@ -233,7 +233,7 @@ pub fn summary(kind: &Kind, measured: &[Measured], histories: u64, jobs: usize) 
 mod tests {
     use super::*;
 
-    /// Gains and noise as `make programs` found them, in round numbers.
+    /// Gains and noise as `make lab-programs` found them, in round numbers.
     const MEASURED: [Measured; 6] =
         [(16.8, 0.02), (1.72, 0.01), (1.29, 0.05), (1.17, 0.03), (1.03, 0.07), (1.0, 0.08)];
 

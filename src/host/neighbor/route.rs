@@ -10,7 +10,7 @@ use crate::host::settings::Settings;
 use crate::settings::Neighbor;
 
 /// The fewest processes for which the native route takes fewer instructions than an all-to-all, on MPICH 4.0.2 and 5.0.2,
-/// Open MPI 4.1.4 and 5.0.11: `PARTS=neighbor_count make bench`.
+/// Open MPI 4.1.4 and 5.0.11: `PARTS=neighbor_count make lab-bench`.
 const FEWEST: i32 = 64;
 
 /// Returns whether this process wants native collectives on a new communicator of `processes`; `repeated` tells whether a

@@ -1,7 +1,7 @@
 //! No order of messages keeps anybody waiting for ever: constructors and neighborhood collectives of all topologies on few
 //! processes, with up to two processes that call something else.
 //!
-//! Up to three processes here; `make orders` has four and five.
+//! Up to three processes here; `make lab-orders` has four and five.
 
 mod collectives;
 mod steps;
@@ -261,7 +261,7 @@ fn collectives_of_few_processes_end_in_any_order() {
 }
 
 #[test]
-#[ignore = "minutes: make orders"]
+#[ignore = "minutes: make lab-orders"]
 fn constructors_of_up_to_five_processes_end_in_any_order() {
     constructors(1..=3, 1);
     constructors(4..=4, 7);
@@ -269,20 +269,20 @@ fn constructors_of_up_to_five_processes_end_in_any_order() {
 }
 
 #[test]
-#[ignore = "minutes: make orders"]
+#[ignore = "minutes: make lab-orders"]
 fn constructors_of_four_and_five_end_in_any_order_if_two_are_wrong() {
     two_wrong(4..=5);
 }
 
 #[test]
-#[ignore = "minutes: make orders"]
+#[ignore = "minutes: make lab-orders"]
 fn collectives_of_up_to_four_processes_end_in_any_order() {
     collectives(1..=3, 1);
     collectives(4..=4, 1);
 }
 
 #[test]
-#[ignore = "minutes: make orders"]
+#[ignore = "minutes: make lab-orders"]
 fn collectives_of_five_processes_end_in_any_order() {
     collectives(5..=5, 9_973);
 }

@@ -201,7 +201,7 @@ fn by_size(tables: &[Table], heading: &str) -> Option<(Vec<String>, Vec<Group>)>
 mod tests {
     use super::*;
 
-    /// `make results` draws them anew.
+    /// `make lab-results` draws them anew.
     #[test]
     fn pictures_are_those_of_the_results() {
         for (file, text) in drawn().unwrap() {

@@ -1,4 +1,4 @@
-//! `make bench`: `bench --run HOST` measures a host, into `build/HOST/bench`; `bench HOST...` prints tables of what was
+//! `make lab-bench`: `bench --run HOST` measures a host, into `build/HOST/bench`; `bench HOST...` prints tables of what was
 //! measured of hosts, side by side; `bench --keep HOST...` puts them into `lab/results` as well, and `bench --draw`
 //! draws the pictures in `docs` from what is there.
 
@@ -25,8 +25,8 @@ fn measured(hosts: &[String], keep: bool) -> io::Result<()> {
     if keep {
         let (neighbor, others) =
             tables.into_iter().partition(|table| table.name.starts_with("Neighborhood"));
-        File::put("performance", "make bench", others)?;
-        File::put("neighborhood", "make bench", neighbor)?;
+        File::put("performance", "make lab-bench", others)?;
+        File::put("neighborhood", "make lab-bench", neighbor)?;
     }
     Ok(())
 }

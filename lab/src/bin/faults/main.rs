@@ -118,7 +118,7 @@ fn programs() -> io::Result<()> {
         ours.dedup();
         table.rows.push([vec![name, ours.join(";")], alone].concat());
     }
-    File::put("host-faults", "make faults SECTION=programs", vec![table]).map(|_| ())
+    File::put("host-faults", "make lab-faults SECTION=programs", vec![table]).map(|_| ())
 }
 
 /// The outcome of a wrong call, in one line; with Cartograph if there are settings.
@@ -244,7 +244,7 @@ fn arguments(chosen: &[String]) -> io::Result<()> {
             .chain([any.to_string()]);
         summary.rows.push(row.collect());
     }
-    File::put("wrong-arguments", "make faults SECTION=arguments", vec![summary, calls]).map(|_| ())
+    File::put("wrong-arguments", "make lab-faults SECTION=arguments", vec![summary, calls]).map(|_| ())
 }
 
 fn main() -> ExitCode {

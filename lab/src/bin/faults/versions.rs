@@ -93,5 +93,5 @@ pub(crate) fn versions() -> io::Result<()> {
             }
         }
     }
-    File::put("host-faults", "make faults SECTION=versions", vec![table]).map(|_| ())
+    File::put("host-faults", "make lab-faults SECTION=versions", vec![table]).map(|_| ())
 }

@@ -1,6 +1,6 @@
-//! `make policy`: what `cartograph run` gains and loses in simulated histories of jobs, over the gains and the noise
+//! `make lab-policy`: what `cartograph run` gains and loses in simulated histories of jobs, over the gains and the noise
 //! that
-//! `make programs` has measured. Writes `lab/results/policy.json`.
+//! `make lab-programs` has measured. Writes `lab/results/policy.json`.
 
 use std::io;
 
@@ -11,7 +11,7 @@ use cartograph_lab::{File, Table, directory};
 const HISTORIES: u64 = 1000;
 const JOBS: usize = 60;
 
-/// The runs of each variant by which `make programs` finds a gain, and the two-sided 95 % quantile of Student's t for
+/// The runs of each variant by which `make lab-programs` finds a gain, and the two-sided 95 % quantile of Student's t for
 /// them.
 const RUNS: f64 = 5.0;
 const STUDENT: f64 = 2.776;
@@ -30,7 +30,7 @@ fn main() -> io::Result<()> {
         let (name, saved, right) = (kind.0, part(saved), part(right));
         found.row(&format!("{name} | {saved} | {} | {} | {right}", part(lost), part(wrong)));
     }
-    let path = File::put("policy", "make policy", vec![found])?;
+    let path = File::put("policy", "make lab-policy", vec![found])?;
     println!("{} programs; the table is in {}", measured.len(), path.display());
     Ok(())
 }

@@ -27,7 +27,7 @@ use cartograph_lab::{File, Table};
 /// Measures a section: its tables, and whether all aims are met.
 type Measure = fn() -> (Vec<Table>, bool);
 
-/// The sections in their order, by the names that they have for `make quality`.
+/// The sections in their order, by the names that they have for `make lab-quality`.
 const SECTIONS: [(&str, Measure); 8] = [
     ("everyday", everyday::section),
     ("grids", cart::section),
@@ -49,7 +49,7 @@ fn main() -> ExitCode {
             let text = table.markdown(&[], &[]).expect("all of it");
             println!("\n{}\n\n{text}", table.name);
         }
-        if let Err(error) = File::put("quality", "make quality", tables) {
+        if let Err(error) = File::put("quality", "make lab-quality", tables) {
             eprintln!("quality: {error}");
             return ExitCode::FAILURE;
         }

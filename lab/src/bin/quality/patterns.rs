@@ -39,7 +39,7 @@ const MOST_TIME: f64 = 1.05;
 /// Replays of more processes would take long.
 const MOST_PROCESSES: usize = 700;
 
-/// Links of 100 Gbit/s, as in docs/results/simulate.md, and of 200 Mbit/s, as on the nodes of `make cluster`.
+/// Links of 100 Gbit/s, as in docs/results/simulate.md, and of 200 Mbit/s, as on the nodes of `make lab-cluster`.
 fn networks() -> [Network; 2] {
     let fast = Network {
         inside: Link { latency: 200e-9, bandwidth: 50e9 },

@@ -15,7 +15,7 @@ pub(crate) struct SharedMap {
 }
 
 impl SharedMap {
-    /// `None` if `make quality` has not installed it.
+    /// `None` if `make lab-quality` has not installed it.
     pub(crate) fn start() -> Option<Self> {
         let top = Path::new(env!("CARGO_MANIFEST_DIR"));
         let python = top.join("../build/rivals/bin/python");

@@ -78,7 +78,7 @@ pub(crate) const TIME: usize = 0;
 const ALL: usize = 1;
 pub(crate) const MOST: usize = 2;
 
-/// `make cluster`: exchanges with Open MPI, with Cartograph without reordering, and with Cartograph. A line of
+/// `make lab-cluster`: exchanges with Open MPI, with Cartograph without reordering, and with Cartograph. A line of
 /// `edges` has the
 /// edges between nodes and those of the busiest node, before and after.
 pub(crate) fn cluster(runs: &str, edges: &str) -> io::Result<Vec<Table>> {
@@ -139,7 +139,7 @@ fn words<const N: usize>(case: &str) -> io::Result<[&str; N]> {
     words.try_into().map_err(|_| io::Error::other(format!("'{case}' has other words")))
 }
 
-/// `make cluster SECTION=combining`: small blocks with Open MPI, and with Cartograph without and with combining.
+/// `make lab-cluster SECTION=combining`: small blocks with Open MPI, and with Cartograph without and with combining.
 pub(crate) fn combining(runs: &str) -> io::Result<Vec<Table>> {
     let runs = Measured::read(runs, 3)?;
     let mut table = Table::new(

@@ -1,4 +1,4 @@
-//! Tables of `make programs`: public programs without Cartograph, by default and as tuned.
+//! Tables of `make lab-programs`: public programs without Cartograph, by default and as tuned.
 
 use std::collections::HashMap;
 use std::io;

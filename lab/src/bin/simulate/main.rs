@@ -1,4 +1,4 @@
-//! `make simulate`: an unmodified program on a thousand simulated processes, under SimGrid SMPI.
+//! `make lab-simulate`: an unmodified program on a thousand simulated processes, under SimGrid SMPI.
 //!
 //! Two machines, each with ranks distributed cyclically over its nodes (round-robin), with ranks that fill node
 //! after node (block), and with cyclic ranks under Cartograph, whose program passes `reorder = 1`.
@@ -106,7 +106,7 @@ fn write(exchanges: &[Exchange], creations: &[Creation]) -> Result<(), Box<dyn E
 }
 
 fn put(tables: Vec<Table>) -> Result<(), Box<dyn Error>> {
-    File::put("simulate", "make simulate", tables)?;
+    File::put("simulate", "make lab-simulate", tables)?;
     Ok(())
 }
 

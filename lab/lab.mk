@@ -1,0 +1,130 @@
+# What only those who develop Cartograph run: measurements, long tests and checks that need more tools. `make lab` lists it.
+# Included by the Makefile, whose variables it uses.
+
+.PHONY: lab
+lab:
+	@sed -n 's/^## //p' lab/lab.mk
+
+## make lab-book                        the pages of docs/ as a book, book/index.html; needs mdbook
+lab-book:
+	@command -v mdbook >/dev/null || { echo "There is no mdbook: cargo install mdbook" >&2; exit 1; }
+	mdbook build
+
+## make lab-fuzz [SECONDS=60]           each body of core/src/fuzz under libFuzzer; needs a nightly Rust and cargo-fuzz
+SECONDS ?= 60
+lab-fuzz:
+	set -e; for body in $(notdir $(wildcard fuzz/seeds/*)); do \
+	    mkdir -p fuzz/corpus/$$body; \
+	    CARGO_TARGET_DIR=$(TOP)/build/fuzz cargo +nightly fuzz run -a -s none $$body fuzz/corpus/$$body fuzz/seeds/$$body \
+	        -- -max_total_time=$(SECONDS) -timeout=60 -print_final_stats=1; \
+	done
+
+## make lab-miri [TESTS=]              quick tests of the pure layers under Miri; needs a nightly Rust with miri
+TESTS ?= engine::check engine::digest engine::incompatible_program engine::policy mapping::model::csr mapping::model::lattice mapping::model::order \
+    report::picture::matrix report::picture::slices report::record
+lab-miri:
+	CARGO_TARGET_DIR=$(TOP)/build/miri MIRIFLAGS=-Zmiri-disable-isolation PROPTEST_CASES=2 \
+	    cargo +nightly miri test -p cartograph-core --lib -- $(TESTS)
+
+## make lab-mutants [FILES=]            changes the code, one place at a time, where a test should fail; needs cargo-mutants
+FILES ?= core/src/topology/graph.rs core/src/topology/neighbors.rs core/src/topology/dist_graph.rs
+lab-mutants:
+	mkdir -p $(BUILD)
+	cargo mutants -p cartograph-core $(FILES:%=-f %) --profile unwind --baseline skip --timeout 300 -o $(BUILD) -- --lib
+
+## make lab-orders                      all orders of messages of many topologies of four and five processes; long
+lab-orders:
+	$(PURE) cargo test --profile unwind -p cartograph-core --lib -- --ignored --nocapture orders
+
+## make lab-hostile                     400 calls into the MPI fail, one a run, in each program that runs on mini; long
+lab-hostile:
+	$(MAKE) --no-print-directory lib HOST=mini
+	$(PURE) CARTOGRAPH_TEST_HOST=mini CARTOGRAPH_TEST_HOSTILE=all cargo test $(CHECKED) --test hosts -- ' hostile'
+
+## make lab-soak [SECONDS=3600]         random calls, collectives and topologies on four hosts at once, counted
+LONG := $(PURE) cargo test $(CHECKED) --test hosts -- --ignored --test-threads 4
+lab-soak: SECONDS = 3600
+lab-soak:
+	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib HOST=$$host; done
+	CARTOGRAPH_TEST_SECONDS=$(SECONDS) CARTOGRAPH_TEST_HOST="mpich openmpi mpich5 openmpi5" $(LONG) /soak
+
+## make lab-old-glibc [HOST=mpich]      what a host's library needs of glibc: nothing newer than 2.17
+lab-old-glibc:
+	@$(MAKE) -s --no-print-directory lib HOST=$(or $(HOST),mpich)
+	@scripts/old-glibc.sh $(or $(HOST),mpich)
+
+## make lab-symbols [HOST=]             compares what the library exports and needs with what it should
+lab-symbols:
+	set -e; for host in $(filter $(HOSTS),$(TESTED)); do $(MAKE) --no-print-directory lib HOST=$$host; done
+	$(PURE) CARTOGRAPH_TEST_HOST="$(filter $(HOSTS),$(TESTED))" cargo test $(CHECKED) --test hosts -- /symbols
+
+## make lab-world [HOST=]               programs and mpi4py's own tests with MPI_COMM_WORLD in other orders; long
+lab-world:
+	set -e; for host in $(or $(HOST),mpich openmpi); do $(MAKE) --no-print-directory lib HOST=$$host; done
+	CARTOGRAPH_TEST_HOST="$(or $(HOST),mpich openmpi)" $(LONG) /world_programs
+
+## make lab-bench [HOST=]               what each host takes and what Cartograph takes, side by side
+MEASURED := $(or $(HOST),$(filter-out smpi mini,$(HOSTS)))
+BENCH := $(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin bench --
+lab-bench:
+	set -e; for host in $(MEASURED); do $(MAKE) -s --no-print-directory lib HOST=$$host; $(BENCH) --run $$host; done
+	$(if $(word 2,$(MEASURED)),$(BENCH) --keep $(MEASURED))
+
+## make lab-kit                         build/mpi-topology-kit.tar.gz: what MPIs do wrong, one program a file, for any MPI
+lab-kit:
+	rm -rf $(BUILD)/mpi-topology-kit && mkdir -p $(BUILD)/mpi-topology-kit
+	cp c_tests/kit/* LICENSE-MIT LICENSE-APACHE $(BUILD)/mpi-topology-kit
+	cd $(BUILD)/mpi-topology-kit && sed -i -e '/^#include "tap.h"/{r tap.h' -e 'd}' *.c && rm tap.h
+	tar -C $(BUILD) --sort=name --owner=0 --group=0 --numeric-owner --mtime=@0 -cf - mpi-topology-kit | gzip -n >$(BUILD)/mpi-topology-kit.tar.gz
+
+## make lab-faults [SECTION=programs|versions|arguments]  what each MPI does wrong, without and with Cartograph; an hour
+lab-faults:
+	set -e; for host in mpich openmpi mpich5 openmpi5; do $(MAKE) -s --no-print-directory lib preload HOST=$$host; done
+	set -e; for section in $(or $(SECTION),programs versions arguments); do \
+	    $(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin faults -- $$section; \
+	done
+
+## make lab-quality [SECTION=everyday|grids|weights|levels|tori|costs|graphs|patterns]  how good mappings are: measures them, for lab/results
+# Only this needs SharedMap, in a separate environment.
+lab-quality:
+	mkdir -p $(BUILD)
+	[ -x $(BUILD)/rivals/bin/python ] || python3 -m venv $(BUILD)/rivals
+	$(BUILD)/rivals/bin/python -m pip install --quiet --disable-pip-version-check chszlablib==0.5.27
+	$(PURE) cargo run --release -p cartograph-lab --bin quality -- $(SECTION)
+
+## make lab-cluster [SECTION=switches|combining]  exchanges on four nodes, without and with Cartograph; needs root
+lab-cluster:
+	@scripts/setup.sh openmpi cluster
+	@$(MAKE) -s --no-print-directory lib HOST=openmpi
+	@SECTION=$(SECTION) scripts/cluster.sh
+	@$(MAKE) -s --no-print-directory lab-results
+
+## make lab-slurm                       levels, rank files and recordings under a real Slurm of eight daemons here; needs root
+lab-slurm:
+	@scripts/setup.sh mpich openmpi slurm
+	@set -e; for host in mpich openmpi; do $(MAKE) -s --no-print-directory lib tool HOST=$$host; done
+	@scripts/slurm.sh
+
+## make lab-results                     puts what is in lab/results into the pages, and draws their pictures
+lab-results:
+	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin results -- pages
+	$(BENCH) --draw
+
+## make lab-programs [BUILT=DIRECTORY]  public programs on four nodes: baseline, by default, tuned, and under cartograph try; needs root
+# LAMMPS comes from Debian; others that you have built are in the directory.
+lab-programs:
+	@scripts/setup.sh openmpi cluster programs
+	@$(MAKE) -s --no-print-directory lib tool preload HOST=openmpi
+	@scripts/programs.sh "$(BUILT)"
+	@scripts/programs.sh "$(BUILT)" try
+	@$(MAKE) -s --no-print-directory lab-results
+
+## make lab-policy                      what cartograph run gains and loses in simulated histories, for lab/results
+lab-policy:
+	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin policy
+	@$(MAKE) -s --no-print-directory lab-results
+
+## make lab-simulate [SECTION=levels]   halo exchanges on 1,024 and 4,096 simulated processes, for lab/results
+lab-simulate:
+	$(MAKE) --no-print-directory lib HOST=smpi
+	$(PURE) cargo run --release -p cartograph-lab --bin simulate -- $(SECTION)
