@@ -16,6 +16,9 @@ const MOST: usize = 2;
 /// are some dozens of placements.
 const MOST_CALLS: usize = 500_000;
 
+/// Placements whose predicted times differ by less than this are equally fast.
+const CLOSE: f64 = 1.01;
+
 /// A placement.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Arm {
@@ -67,7 +70,7 @@ fn replayed(forecast: &Forecast, machine: &Machine) -> Vec<Arm> {
     let now = forecast.all[0].seconds;
     // One with fewer bytes is among them though replay finds it no faster, but none that it finds slower.
     let mut gaining = forecast.worth_running();
-    gaining.retain(|one| one.seconds <= now);
+    gaining.retain(|one| one.seconds <= now * CLOSE);
     // Mirrored orders, for example: one of them is enough.
     gaining.dedup_by_key(|one| (one.seconds.to_bits(), one.busiest));
     let best = gaining.into_iter().take(MOST);
