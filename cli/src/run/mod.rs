@@ -11,6 +11,7 @@ mod store;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
+use std::panic;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
@@ -20,7 +21,7 @@ use cartograph_core::learn::{Conditions, Entry, Reason, Run, choose, shape};
 
 use crate::exec;
 use crate::exec::program::{find_program, linked_mpi};
-use crate::output::say;
+use crate::output::{Failure, say};
 use arms::Arm;
 pub(crate) use known::{Arguments as KnownArguments, run as known};
 use learned::{Lesson, Nodes};
@@ -49,9 +50,6 @@ pub(crate) struct Arguments {
     command: Vec<OsString>,
 }
 
-/// The exit codes of shells for a launcher that is not there, and for one that cannot be run.
-const NOT_FOUND: u8 = 127;
-
 /// Nothing is tried in a job that has less than this part of its time left beyond what such jobs took.
 const MARGIN: f64 = 1.5;
 
@@ -73,14 +71,17 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
             return ExitCode::from(1);
         }
     };
+    start::become_job_on_panic(&arguments.command);
     let Job { words, lesson } = prepare(arguments, &signals);
+    drop(panic::take_hook());
     let ended = match signals.run(&words) {
         Ok(ended) => ended,
         Err(error) => {
             say(&format!("cannot run {}: {error}", words[0].to_string_lossy()));
-            return ExitCode::from(NOT_FOUND);
+            return ExitCode::from(Failure::NOT_FOUND);
         }
     };
+    start::end_as_job_on_panic(ended);
     let name = name(&arguments.command);
     let line = match (lesson, ended) {
         (Err(why), _) => why,

@@ -5,7 +5,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::panic;
+use std::process::{self, Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -13,6 +14,8 @@ use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal, kill, killpg, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::Pid;
+
+use crate::output::{Failure, say};
 
 /// Signals that end a job, as a rule.
 const ENDING: [Signal; 4] = [Signal::SIGHUP, Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM];
@@ -131,14 +134,42 @@ impl Signals {
 /// Becomes the launcher, which gets SIGTERM if the process that started this one is killed.
 pub(crate) fn under(parent: u32, words: &[OsString]) -> io::Error {
     let _ = prctl::set_pdeathsig(Signal::SIGTERM);
-    // A program inherits what is held back.
-    if let Err(error) = held().thread_unblock() {
-        return error.into();
-    }
     if nix::unistd::getppid().as_raw().cast_unsigned() != parent {
         return io::Error::other("the parent process has ended");
     }
+    become_job(words)
+}
+
+/// Becomes a command, which inherits no signal that is held back.
+fn become_job(words: &[OsString]) -> io::Error {
+    if let Err(error) = held().thread_unblock() {
+        return error.into();
+    }
     Command::new(&words[0]).args(&words[1..]).exec()
+}
+
+/// Becomes the job as it was given if this process panics: a fault of ours must not keep a job from running.
+pub(super) fn become_job_on_panic(words: &[OsString]) {
+    let words = words.to_vec();
+    panic::set_hook(Box::new(move |panicked| {
+        say(&format!("internal error; the job runs unchanged. Please report it: {panicked}"));
+        let error = become_job(&words);
+        say(&format!("cannot run {}: {error}", words[0].to_string_lossy()));
+        process::exit(Failure::NOT_FOUND.into());
+    }));
+}
+
+/// Ends as the job has ended if this process panics.
+pub(super) fn end_as_job_on_panic(ended: Ended) {
+    panic::set_hook(Box::new(move |panicked| {
+        say(&format!(
+            "internal error; nothing learned from this run. Please report it: {panicked}"
+        ));
+        process::exit(match ended {
+            Ended::Code(code) | Ended::Interrupted(code) => code.into(),
+            Ended::Signal(signal) => end_by(signal).into(),
+        });
+    }));
 }
 
 /// Ends this process as a signal ends it.
@@ -169,5 +200,39 @@ fn ended(status: ExitStatus, is_interrupted: bool) -> Ended {
         (Some(code), _) if is_interrupted => Ended::Interrupted(code as u8),
         (Some(code), _) => Ended::Code(code as u8),
         (None, signal) => Ended::Signal(signal.unwrap_or_default()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Runs an ignored test of this module in a process of its own; its exit code and output.
+    fn in_a_process(test: &str) -> (Option<i32>, String) {
+        let test = format!("run::start::tests::{test}");
+        let mut command = Command::new(std::env::current_exe().unwrap());
+        let output = command.args(["--ignored", "--exact", "--nocapture", &test]).output().unwrap();
+        (output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned())
+    }
+
+    #[test]
+    #[ignore = "becomes a job, in a process of its own"]
+    fn panics_before_the_job() {
+        become_job_on_panic(&["sh", "-c", "echo the job; exit 7"].map(OsString::from));
+        panic!("on purpose");
+    }
+
+    #[test]
+    #[ignore = "ends, in a process of its own"]
+    fn panics_after_the_job() {
+        end_as_job_on_panic(Ended::Code(9));
+        panic!("on purpose");
+    }
+
+    #[test]
+    fn a_panic_neither_keeps_a_job_from_running_nor_changes_its_exit_code() {
+        let (code, output) = in_a_process("panics_before_the_job");
+        assert!(code == Some(7) && output.ends_with("the job\n"), "{code:?} {output}");
+        assert_eq!(in_a_process("panics_after_the_job").0, Some(9));
     }
 }

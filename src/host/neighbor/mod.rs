@@ -9,7 +9,7 @@
 //! - [`blocking`]: messages on a private communicator.
 //! - [`combine`]: blocking ones whose small blocks travel together.
 //! - [`via_alltoallw`]: nonblocking and persistent, by one request of the host on the communicator itself: an
-//! all-to-all.
+//!   all-to-all.
 //! - [`via_neighbor`]: these by the host's neighborhood collectives, where [`route`] chooses them.
 
 mod alltoallw_args;

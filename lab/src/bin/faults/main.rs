@@ -244,7 +244,8 @@ fn arguments(chosen: &[String]) -> io::Result<()> {
             .chain([any.to_string()]);
         summary.rows.push(row.collect());
     }
-    File::put("wrong-arguments", "make lab-faults SECTION=arguments", vec![summary, calls]).map(|_| ())
+    File::put("wrong-arguments", "make lab-faults SECTION=arguments", vec![summary, calls])
+        .map(|_| ())
 }
 
 fn main() -> ExitCode {
