@@ -4,8 +4,7 @@
 //! - [`IncompatibleProgram`]: they pass `reorder = 1` but fail when they are moved. They are not moved, unless the user
 //!   insists.
 //! - `PAIRS_ITSELF`: they correct the MPI's wrong pairing of blocks themselves. They get the MPI's pairing, unless
-//! the user
-//!   insists.
+//!   the user insists.
 
 use std::fmt;
 
