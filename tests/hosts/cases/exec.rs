@@ -305,14 +305,14 @@ fn right_library(session: &mut Session<'_>, programs: &Programs) -> Result<(), S
     }
     let only = site(session, "own", &[(&host, &host)])?;
     at(session, &only).prints("named by --mpi", OURS, &["--mpi", &host, own, "self"]);
-    let pattern = "no library for --mpi nothing (available: ";
+    let pattern = r"no library for --mpi nothing \(available: ";
     refused(session, "no such name", &only, pattern, &["--mpi", "nothing"], own);
     for kind in ["mpich", "openmpi"] {
         if host.starts_with(kind) || !is_built(kind) {
             continue;
         }
         let pinned = site(session, &format!("pinned-{kind}"), &[(&host, &host), (kind, kind)])?;
-        let pattern = format!("{kind} of CARTOGRAPH_MPI does not fit");
+        let pattern = format!("CARTOGRAPH_MPI={kind} does not match the MPI");
         refused(session, "another MPI's by --mpi", &pinned, &pattern, &["--mpi", kind], own);
     }
     Ok(())
