@@ -127,7 +127,7 @@ tune() {
         "${command[@]}" -- "$(where "$3")" "${@:4}" >"$at.said" 2>&1 </dev/null || echo "$1: tune fails" >&2
     sed "s/^/$1: /" "$at.said" >&2
     awk -v title="$1" '/ is [0-9.]+ times as fast|^no (placement is predicted|significant speedup|variant is faster)|^cartograph:/ {
-        sub(/ (to beat|as|than) the default.*/, ""); sub(/^no significant speedup:.*/, "no significant speedup"); said = $0 }
+        sub(/ (to beat|as|than) the default.*/, ""); sub(/^no significant speedup.*/, "no significant speedup"); said = $0 }
         END { print title "|found|" said }' "$at.said" >>/dev/shm/notes
 }
 

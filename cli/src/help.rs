@@ -22,8 +22,9 @@ Examples:
   cartograph run srun ./app
   cartograph known
 
-The first job is recorded. Each later job starts with its ranks placed as in the fastest earlier jobs. A job that
-cannot be placed runs unchanged, and one line at the end gives the reason.
+Learning:
+  The first job is recorded. Each later job starts with its ranks placed as in the fastest earlier jobs. A job that
+  cannot be placed runs unchanged, and one line at the end gives the reason.
 
 Exit status:
   that of the launcher";

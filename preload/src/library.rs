@@ -45,7 +45,8 @@ pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Han
         found = best(&own, other, &version, pinned).1;
     }
     let path = found.ok_or_else(|| {
-        let pinned = pinned.map(|name| format!("CARTOGRAPH_MPI={name} does not match the MPI, or "));
+        let pinned =
+            pinned.map(|name| format!("CARTOGRAPH_MPI={name} does not match the MPI, or "));
         let pinned = pinned.unwrap_or_default();
         format!("{pinned}{folder} has no library for {soname} of {}", mpi::name(handle))
     })?;

@@ -197,7 +197,7 @@ fn waits(text: &mut String, recording: &Recording) {
     if sum == 0 {
         return;
     }
-    let _ = writeln!(text, "\ntime in receives and waits: {}; most of it by ranks", Time(sum));
+    let _ = writeln!(text, "\ntime in receives and waits: {}; longest:", Time(sum));
     let mut waits: Vec<(&(u32, Option<u32>), &u64)> = recording.waits.iter().collect();
     waits.sort_by_key(|(pair, time)| (std::cmp::Reverse(**time), **pair));
     for ((rank, on), time) in waits.into_iter().take(MOST_LISTED) {

@@ -287,7 +287,7 @@ impl<'a> Rounds<'a> {
                 runs.variant.order, gain.mean, gain.least, gain.most
             ),
             (None, Some((runs, gain))) => format!(
-                "no significant speedup: {} is {:.2} times as fast (95 % CI {:.2} to {:.2}); try more --runs or an \
+                "no significant speedup over the default order: {} is {:.2} times as fast (95 % CI {:.2} to {:.2}); try more --runs or an \
                  idle machine",
                 runs.variant.order, gain.mean, gain.least, gain.most
             ),

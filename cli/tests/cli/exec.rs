@@ -186,7 +186,9 @@ fn what_is_wrong_with_the_arguments_is_told_once_a_job() {
         assert!(other.stderr.is_empty() && other.status.code() == Some(2), "{other:?}");
     }
     cartograph("exec").fails(2, "PROGRAM");
-    machine.exec("", Path::new("./nothing-like-it")).fails(127, "no program");
+    machine
+        .exec("", Path::new("./nothing-like-it"))
+        .fails(127, "program ./nothing-like-it not found");
     machine.exec("", Path::new("nothing-like-it")).fails(127, "in PATH");
     machine.exec("", &at.join("source.c")).fails(126, "it is not executable");
     machine.exec("--report rep.txt", &program).fails(127, "written --report=rep.txt");
@@ -209,7 +211,7 @@ fn what_cannot_be_preloaded_is_told_and_the_program_runs() {
     let run = machine.exec("", &program).env("CARTOGRAPH_LIB_DIR", at.join("nowhere"));
     warns(run, "no libcartograph.so.0 in ../lib");
     fs::remove_file(at.join("lib/cartograph/record-4c.so")).unwrap();
-    warns(machine.exec("--record x", &program), "record-4c.so; the program runs");
+    warns(machine.exec("--record x", &program), "record-4c.so not found; the program runs");
 }
 
 #[test]

@@ -49,12 +49,12 @@ fn plans_are_permutations_with_the_figures_that_are_said() {
             "algorithm",
             "before",
             "dims",
-            "predicted",
             "levels",
             "lower_bound",
             "node_sizes",
             "old_rank",
             "periodic",
+            "predicted",
             "ranks",
             "seconds",
             "unit",
@@ -124,8 +124,7 @@ fn tables_and_pictures_are_for_people() {
     assert!(text.contains("edges between nodes") && text.contains("at least"), "{text}");
     assert!(!text.contains('\x1b'), "no colors where no terminal is: {text}");
     // Before and after side by side, each with the number of its row.
-    let rows =
-        ["0 0 0 0 0                       0 0 0 1 1", "1 1 1 1 1                       1 0 0 1 1"];
+    let rows = ["0 0 0 0 0                    0 0 0 1 1", "1 1 1 1 1                    1 0 0 1 1"];
     let drawn: Vec<&str> = text.lines().map(str::trim_end).collect();
     assert!(drawn.windows(2).any(|lines| lines == rows), "{text}");
     assert!(text.contains("before: default rank order   after: bricks"), "{text}");
@@ -232,7 +231,7 @@ fn wrong_questions_are_answered_in_one_line() {
         ("--dims 4x4 --nodes 4 --ppn 4 --weights 1,9223372036854775807", "must be from 0"),
         (
             "--dims 4x4 --nodes 4 --ppn 4 --rankfile cray x --hosts a,b,c,d",
-            "cray and flux number the nodes",
+            "cray and flux number nodes",
         ),
         ("--dims 4x4 --nodes 4 --ppn 4 --rankfile cray x --svg x", "x given twice"),
         ("--dims 4x4 --nodes 4 --ppn 4 --level-weights 1,2", "needs a machine with switches"),

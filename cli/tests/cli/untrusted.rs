@@ -43,10 +43,10 @@ fn what_is_no_recording_is_told_in_one_line() {
         fs::write(&part, cut).unwrap();
         let shown = cartograph("show").arg(&traffic).stdout();
         assert!(shown.contains("1 of 8 parts are missing (the first: rank 2)"), "{shown}");
-        plan("").fails(1, "say them by --nodes");
+        plan("").fails(1, "specify them with --nodes");
     }
     fs::remove_file(&part).unwrap();
-    plan("").fails(1, "say them by --nodes");
+    plan("").fails(1, "specify them with --nodes");
     plan("--nodes 2 --ppn 4").stdout();
 }
 
