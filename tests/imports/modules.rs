@@ -48,7 +48,7 @@ impl Crate {
     pub(crate) fn read_file(&mut self, text: &str, module: &[String]) {
         // Tests may import anything; they are last in a file.
         let text = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        for inner in text.lines().filter_map(declared) {
+        for inner in text.lines().filter_map(declared).filter(|inner| *inner != "tests") {
             self.imports.entry([module, &[inner.to_owned()]].concat()).or_default();
         }
         let mut imports = Vec::new();
