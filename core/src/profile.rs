@@ -12,8 +12,7 @@ use crate::topology::BoxShape;
 pub const SCHEMA: u32 = 1;
 
 /// A profile, the first line of its file. Every process reads it, and so no more of the file: an order of
-/// MPI_COMM_WORLD,
-/// with its numbers for each process, is the second line, which only rank 0 reads.
+/// MPI_COMM_WORLD, with its numbers for each process, is the second line, which only rank 0 reads.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Profile {
     /// [`SCHEMA`].
@@ -96,9 +95,8 @@ impl Profile {
         Ok(profile)
     }
 
-    /// The variables that a profile sets, if it is for this program and for the numbers of processes of the job and
-    /// of this
-    /// node, as far as they are known.
+    /// The variables that a profile sets, if it is for this program and for the numbers of processes of the job and of
+    /// this node, as far as they are known.
     ///
     /// # Errors
     ///

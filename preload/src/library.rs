@@ -1,6 +1,5 @@
 //! The libraries beside this one, in `cartograph/HOST`: which one was built for an MPI, and how to load it so that it
-//! can
-//! only use this MPI.
+//! can only use this MPI.
 
 use alloc::ffi::CString;
 use alloc::format;

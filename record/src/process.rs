@@ -1,6 +1,5 @@
-//! The start and the end of a process, of communicators and of windows, and the grids that a process takes part in:
-//! MPI 4.1,
-//! 11.2, 7.4.3, 12.2.5, 8.5.
+//! The start and the end of a process, of communicators and of windows, and the grids that a process takes part in: MPI
+//! 4.1, 11.2, 7.4.3, 12.2.5, 8.5.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::Once;
@@ -146,9 +145,8 @@ const _: () = {
     names! { MPI_Abort (comm: MPI_Comm, code: c_int) -> c_int, call }
 };
 
-/// Wraps what frees a handle. Its table goes before another communicator can have the handle, and once more
-/// afterwards, for
-/// a program may have used it in the callbacks of its attributes.
+/// Wraps what frees a handle. Its table goes before another communicator can have the handle, and once more afterwards,
+/// for a program may have used it in the callbacks of its attributes.
 macro_rules! wrap_free {
     ($($name:ident ($handle:ident: $ty:ty), $peers:path;)*) => { $(
         const _: () = {

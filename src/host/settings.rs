@@ -262,9 +262,8 @@ pub(super) fn note_start() {
     }
 }
 
-/// An absolute path: users write paths relative to the directory in which they start the program, and programs that
-/// set a
-/// variable themselves relative to their current one.
+/// An absolute path: users write paths relative to the directory in which they start the program, and programs that set
+/// a variable themselves relative to their current one.
 fn absolute(path: OsString) -> PathBuf {
     match START.get().cloned().or_else(|| env::current_dir().ok()) {
         Some(start) => start.join(path),

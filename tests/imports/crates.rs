@@ -18,9 +18,8 @@ const EDGES: [(&str, &[&str]); 9] = [
     ("world", &["core"]),
 ];
 
-/// Sources that a crate takes from another by `#[path]`: cargo sees no edge there, and compiles them twice. A crate
-/// of what
-/// they share is to take their place.
+/// Sources that a crate takes from another by `#[path]`: cargo sees no edge there, and compiles them twice. A crate of
+/// what they share is to take their place.
 const SHARED: [(&str, &str, &str); 11] = [
     ("core/src/fuzz/mod.rs", "cli/src/elf.rs", "fuzzed with the other readers"),
     ("core/src/fuzz/mod.rs", "world/src/order.rs", "fuzzed with the other readers"),

@@ -44,9 +44,8 @@ impl Order {
         Ok(Self { new_ranks, node_of_rank })
     }
 
-    /// Returns whether processes were started on the nodes for which the order was made, whatever their names.
-    /// `lowest` has
-    /// the lowest rank on each one's node.
+    /// Returns whether processes were started on the nodes for which the order was made, whatever their names. `lowest`
+    /// has the lowest rank on each one's node.
     pub(crate) fn is_for(&self, lowest: &[i32]) -> bool {
         let mut lowest_of = HashMap::new();
         let nodes = self.new_ranks.iter().map(|new| self.node_of_rank[*new as usize]);

@@ -82,11 +82,9 @@ impl LibraryDirectory {
         self.directory.join(LIBRARY)
     }
 
-    /// The recorder, `record`, or the world's library, `world`, to preload for the MPI that one of its libraries or
-    /// the MPI's
-    /// own file is of: one without functions that this does not have, for which programs may ask. The first, if the
-    /// file is
-    /// not known.
+    /// The recorder, `record`, or the world's library, `world`, to preload for the MPI that one of its libraries or the
+    /// MPI's own file is of: one without functions that this does not have, for which programs may ask. The first, if
+    /// the file is not known.
     pub(super) fn wrapper(&self, what: &str, of: Option<&Path>) -> Result<PathBuf> {
         let names = of.and_then(|file| fs::read(file).ok()).unwrap_or_default();
         let has = |name: &str| {

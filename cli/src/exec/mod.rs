@@ -222,8 +222,8 @@ fn preload(program: &Path, mpi: Option<&str>, with: With) -> Result<OsString> {
 }
 
 /// The value of `LD_PRELOAD`. The recorder is in front of all, as it counts what programs call. Tools that are
-/// preloaded
-/// already stay in front of the libraries, since they must see which communicators a program makes, but not an MPI.
+/// preloaded already stay in front of the libraries, since they must see which communicators a program makes, but not
+/// an MPI.
 fn among(recorder: &[OsString], libraries: &[OsString], others: &OsStr) -> OsString {
     let others = others.as_encoded_bytes().split(|byte| b" :".contains(byte));
     let others: Vec<_> = others.filter(|path| !path.is_empty()).map(OsStr::from_bytes).collect();

@@ -36,8 +36,7 @@ const MOST_GUESSED: usize = 1 << 14;
 const MOST_BRICKS: usize = 16;
 
 /// The candidates that are replayed where a recording allows only `most` replays: the order of the ranks, and those
-/// with fewest
-/// bytes of the busiest node.
+/// with fewest bytes of the busiest node.
 pub(super) fn fewest(mut candidates: Vec<Candidate>, most: usize) -> Vec<Candidate> {
     if candidates.len() > most {
         let bytes = |one: &Candidate| one.plan.after.key(Objective::Max);
@@ -114,8 +113,7 @@ pub(crate) fn fewest_bytes(
 }
 
 /// The plans for the grids of all processes, which weigh what was recorded: they are better than those for a graph,
-/// which does
-/// not know that it is a grid. `plan` is one of the same graph.
+/// which does not know that it is a grid. `plan` is one of the same graph.
 fn of_grids(
     recording: &Recording,
     graph: &Csr,

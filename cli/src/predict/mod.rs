@@ -25,8 +25,7 @@ const FEWER_BYTES: f64 = 0.95;
 const LEAST_REPLAYED: f64 = 0.25;
 
 /// The most calls of all ranks in all replays together that find the network, and as many in those of candidates: a
-/// second for
-/// each few millions.
+/// second for each few millions.
 const MOST_CALLS: usize = 8_000_000;
 
 /// The fewest calls of a rank that are replayed: of larger jobs fewer candidates are.
@@ -164,9 +163,8 @@ impl Forecast {
         found
     }
 
-    /// The candidates that are worth a run: those that gain, and then the one with the fewest bytes if it is
-    /// predicted to
-    /// be about as fast as the rank order. Recorded computation may include other work on the machine, which hides
+    /// The candidates that are worth a run: those that gain, and then the one with the fewest bytes if it is predicted
+    /// to be about as fast as the rank order. Recorded computation may include other work on the machine, which hides
     /// messages: two recordings of NPB BT predicted speeds of 1.16 and 1.00 for an order with a measured speed of 1.18.
     pub(crate) fn worth_running(&self) -> Vec<&Prediction> {
         let first = &self.all[0];
@@ -209,8 +207,7 @@ impl Forecast {
 }
 
 /// The number of candidates that are replayed, the order of the ranks among them, and the calls of each rank; that
-/// order is
-/// replayed twice.
+/// order is replayed twice.
 fn shares(size: usize, candidates: usize) -> (usize, usize) {
     let size = size.max(1);
     let kept = (MOST_CALLS / (LEAST_CALLS * size)).max(2).min(candidates);

@@ -20,9 +20,8 @@ pub(super) fn program_at(words: &[OsString]) -> Option<usize> {
     linked.or_else(|| words.iter().position(|word| find_program(word).is_ok()))
 }
 
-/// The key of a program by the words of its command line. What a script is run by counts as well; arguments and
-/// inputs do
-/// not. `None` if it cannot be read.
+/// The key of a program by the words of its command line. What a script is run by counts as well; arguments and inputs
+/// do not. `None` if it cannot be read.
 pub(super) fn key(words: &[OsString], name: Option<&str>, launcher: &OsStr) -> Option<Key> {
     let at = program_at(words)?;
     let program = find_program(&words[at]).ok()?;

@@ -42,9 +42,8 @@ struct Place {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Places(Vec<Place>);
 
-/// The facts that are known of an allocation: the places of the launcher's own order, and for each other order
-/// whether ranks came to
-/// where they were to be.
+/// The facts that are known of an allocation: the places of the launcher's own order, and for each other order whether
+/// ranks came to where they were to be.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Allocation {
     #[serde(default)]

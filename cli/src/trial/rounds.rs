@@ -120,8 +120,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Runs the program under Cartograph, twice if it differs, and says on a line what came of it. `reorder` is the
-    /// value
-    /// of `CARTOGRAPH_REORDER`, and `shown` what it does.
+    /// value of `CARTOGRAPH_REORDER`, and `shown` what it does.
     pub(super) fn examine(&mut self, reorder: &str, shown: &str) -> Result<Outcome> {
         let is_off = reorder == "off";
         let first = self.run_under(reorder, shown)?;

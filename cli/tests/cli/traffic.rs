@@ -8,8 +8,7 @@ use serde_json::{Value, json};
 use crate::run::{Directory, cartograph};
 
 /// A job of 8 processes, round-robin on two nodes. Each process sends to the one four above or below it 1000 bytes in
-/// 10
-/// messages, and 1 byte to itself.
+/// 10 messages, and 1 byte to itself.
 pub(crate) fn record(directory: &Path) -> PathBuf {
     let hosts = ["alpha", "alpha", "alpha", "alpha", "beta", "beta", "beta", "beta"];
     let traffic = record_on(directory, &hosts, |rank| {

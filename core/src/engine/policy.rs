@@ -81,11 +81,10 @@ impl Constructors {
 impl FromStr for Policy {
     type Err = String;
 
-    /// Reads `off`, `on`, `all`, `always`, `scramble:7`, which is `all,scramble:7`, or two such words
-    /// with a comma, `always,scramble:7`; `0` and `1` are `off` and `on`. `scramble:7:cart_create` moves by
-    /// `MPI_Cart_create` alone, and so the other [`CONSTRUCTORS`], or several with a plus between them. `scramble0`
-    /// in place
-    /// of `scramble` also moves the process of rank 0.
+    /// Reads `off`, `on`, `all`, `always`, `scramble:7`, which is `all,scramble:7`, or two such words with a comma,
+    /// `always,scramble:7`; `0` and `1` are `off` and `on`. `scramble:7:cart_create` moves by `MPI_Cart_create` alone,
+    /// and so the other [`CONSTRUCTORS`], or several with a plus between them. `scramble0` in place of `scramble` also
+    /// moves the process of rank 0.
     fn from_str(text: &str) -> Result<Self, String> {
         let wrong = || format!("invalid value '{text}' (expected {WORDS})");
         let (mut reorder, mut scramble, mut by) = (None, None, Constructors::default());

@@ -93,8 +93,7 @@ const POLICIES: [&str; 2] = ["_mapping_policy", "_ranking_policy"];
 impl Line {
     /// Parses a line. `program` is the index of the program, if known; otherwise the program is the first argument that
     /// is neither an option nor an option's value. `prints` gives what a command prints for `--version` and `--help`,
-    /// and
-    /// `mpi` is the program's, as for [`Launcher::of_command`].
+    /// and `mpi` is the program's, as for [`Launcher::of_command`].
     ///
     /// # Errors
     ///

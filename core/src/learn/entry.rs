@@ -16,8 +16,7 @@ const MOST_RUNS: usize = 300;
 const MOST_WORKS: usize = 100;
 
 /// Runs did the same work if their numbers of messages, bytes and collectives differ by no more than this part:
-/// programs
-/// that iterate until they converge do not always take the same number of steps.
+/// programs that iterate until they converge do not always take the same number of steps.
 const ALIKE: f64 = 0.02;
 
 /// The facts that are known of a program.
@@ -213,8 +212,7 @@ impl Entry {
     }
 
     /// The runs on nodes of a shape as the policy takes them, where the own order is 0 and `orders` are the others;
-    /// runs in
-    /// other placements are left out.
+    /// runs in other placements are left out.
     pub fn runs_of(&self, shape: u64, orders: &[String]) -> Vec<Run> {
         let runs = self.runs.iter().filter(|run| run.shape == shape);
         let runs = runs.filter_map(|run| {

@@ -8,9 +8,8 @@
 /// The level of intervals that are shown: 95 %.
 pub const SHOWN: f64 = 0.05;
 
-/// The level at which an arm is called faster. There are two arms at most, and of a two-sided interval one side
-/// counts, so
-/// a program without any effect is called faster in one of 100 histories at most.
+/// The level at which an arm is called faster. There are two arms at most, and of a two-sided interval one side counts,
+/// so a program without any effect is called faster in one of 100 histories at most.
 pub const CLAIMED: f64 = 0.01;
 
 /// The variance of effects, in units of the noise, over which the test is a mixture.

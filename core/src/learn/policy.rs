@@ -1,10 +1,9 @@
 //! The placement of the next job.
 //!
 //! Every job takes the placement that is best by what is known: the forecast, corrected by how right forecasts for this
-//! program were, and the times of the jobs before, later ones counting more. Now and then a job takes another: one
-//! that may
-//! be better by more than trying it costs, or the own order again, so that a change of the machine is noticed. Over any
-//! [`WINDOW`] jobs these trials may cost [`BUDGET`] of the time.
+//! program were, and the times of the jobs before, later ones counting more. Now and then a job takes another: one that
+//! may be better by more than trying it costs, or the own order again, so that a change of the machine is noticed. Over
+//! any [`WINDOW`] jobs these trials may cost [`BUDGET`] of the time.
 
 use super::evidence::{Run, pairs};
 
@@ -142,8 +141,7 @@ fn is_spaced(runs: &[Run], best: usize) -> bool {
 }
 
 /// Returns whether the own order is due: each gap is longer than the one before, by chance a bit more or less, since
-/// jobs
-/// may repeat in some rhythm.
+/// jobs may repeat in some rhythm.
 fn is_check_due(runs: &[Run], best: usize, belief: &Belief, seed: u64) -> bool {
     let since = runs.iter().rev().take_while(|run| run.arm != 0).count();
     let checks = pairs(runs, 0, best).len();
@@ -250,8 +248,7 @@ fn trust(tried: impl Iterator<Item = (f64, f64, f64)>) -> f64 {
 }
 
 /// The variance of a run's logarithm: from runs of one arm and group that follow each other, so that slow changes of
-/// the
-/// machine do not count.
+/// the machine do not count.
 fn noise(runs: &[Run]) -> f64 {
     let (mut squares, mut count) = (NOISE_RUNS * NOISE.powi(2), NOISE_RUNS);
     for (at, run) in runs.iter().enumerate() {

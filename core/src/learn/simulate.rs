@@ -26,14 +26,12 @@ pub struct Program {
 #[derive(Debug, Clone, Copy, Default)]
 pub struct History {
     /// The part of the best arm's saving that was saved, from the 11th job on, as the two times; 0 and 0 if nothing
-    /// could
-    /// be saved.
+    /// could be saved.
     pub saved: f64,
     /// The saving that was possible.
     pub could_save: f64,
     /// The largest part of the time of any [`WINDOW`] jobs that was lost to arms which were slower than the own order
-    /// or,
-    /// in trials, than the best known.
+    /// or, in trials, than the best known.
     pub lost: f64,
     /// True if an arm was called faster that is not.
     pub is_wrong: bool,
@@ -114,9 +112,8 @@ impl Program {
     }
 }
 
-/// The measured gains and noise of a program: its speed as tuned relative to the own order, and the standard
-/// deviation of
-/// the logarithm of a run's time.
+/// The measured gains and noise of a program: its speed as tuned relative to the own order, and the standard deviation
+/// of the logarithm of a run's time.
 pub type Measured = (f64, f64);
 
 /// A kind of histories: its name, and how a program of it comes about, from measured ones.

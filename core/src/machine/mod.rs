@@ -221,8 +221,7 @@ impl Machine {
     }
 
     /// This layout with coordinates of its nodes, unless these are in several tori or rings: coordinates do not give
-    /// the
-    /// route from one to another.
+    /// the route from one to another.
     #[must_use]
     pub fn with_torus(mut self, rings: torus::At, at: &[Option<torus::At>]) -> Self {
         let within =

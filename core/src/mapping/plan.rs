@@ -222,9 +222,8 @@ impl Plan {
     }
 
     /// The plan that costs least, of several for one graph, one at least. A plan is passed over that costs more than
-    /// the order of
-    /// the ranks or, where no levels are above the nodes, has a node with more edges to others than the busiest one
-    /// had.
+    /// the order of the ranks or, where no levels are above the nodes, has a node with more edges to others than the
+    /// busiest one had.
     pub fn least(plans: Vec<Self>, machine: &Machine, options: &Options) -> Self {
         let model = DistanceModel::new(machine, &options.distances);
         let key = |plan: &Self| {

@@ -313,8 +313,7 @@ impl Record {
     }
 
     /// Messages between nodes of a collective in which each process sends a block to each neighbor: as they are, and
-    /// with
-    /// small blocks combined, if these are fewer. For graphs without weights, of which each edge is a message.
+    /// with small blocks combined, if these are fewer. For graphs without weights, of which each edge is a message.
     pub(super) fn combined(&self) -> Option<(i64, i64)> {
         let is_weighted = match self.topology {
             TopologySummary::Cart { .. } => return None,

@@ -75,9 +75,8 @@ impl Neighborhood<'_> {
         self.ends.degree(direction)
     }
 
-    /// The communicator that moves the blocks that the process sends to itself; `None` if there are no such blocks,
-    /// or if
-    /// they are sent like all others.
+    /// The communicator that moves the blocks that the process sends to itself; `None` if there are no such blocks, or
+    /// if they are sent like all others.
     #[inline]
     pub(super) fn self_comm(&self) -> Option<HostComm> {
         if self.ends.own().is_empty() { None } else { self.self_comm_with_blocks() }

@@ -14,8 +14,7 @@ pub(super) struct Call {
 }
 
 /// Calls a function of the host with the arrays of both sides, and with the host's functions in front and an info
-/// object
-/// behind where it takes them.
+/// object behind where it takes them.
 macro_rules! call {
     ($function:path, [$($functions:expr)?], $call:expr, $arrays:expr, $datatypes:expr, [$($info:expr)?], $request:expr) => {
         // SAFETY: arrays with an entry for each process or neighbor; the program vouches for its buffers.

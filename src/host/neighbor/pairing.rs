@@ -85,8 +85,7 @@ fn host() -> &'static [sys::cg_pairing; sys::CG_PAIRED as usize] {
 }
 
 /// Tries it if the user asks for it: in a constructor, since it makes a communicator, which may wait for others that
-/// are
-/// being made.
+/// are being made.
 pub(in crate::host) fn learn() {
     if Settings::get().pairing == Some(Pairing::Host) {
         host();

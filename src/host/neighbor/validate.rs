@@ -1,6 +1,5 @@
 //! Checks that the host accepts a collective's blocks before it sends the first one: a collective that fails then
-//! leaves
-//! no message behind that the next one could receive.
+//! leaves no message behind that the next one could receive.
 
 use std::ffi::{c_int, c_void};
 use std::ptr;

@@ -48,8 +48,7 @@ impl HostFunctions {
     }
 
     /// Returns whether the functions are correct. Tested once per process, while other threads wait: Open MPI 4 loads
-    /// its
-    /// topology component at the first call, without a lock. Local: waits for no other process.
+    /// its topology component at the first call, without a lock. Local: waits for no other process.
     fn is_right(&self) -> bool {
         static KNOWN: OnceLock<bool> = OnceLock::new();
         // SAFETY: MPI is active, and the functions are the host's.

@@ -18,8 +18,7 @@ use crate::engine::incompatible_program::{IncompatibleProgram, Known};
 const MOST: usize = 64;
 
 /// The entry of [`IncompatibleProgram`] for the calling program, if it has one, by the functions on the stack. Takes
-/// some
-/// microseconds, and longer the first time, when the program's symbols are read.
+/// some microseconds, and longer the first time, when the program's symbols are read.
 pub(in crate::host) fn incompatible_program() -> Option<&'static IncompatibleProgram> {
     find(|known| match known {
         Known::IncompatibleProgram(incompatible_program) => Some(incompatible_program),

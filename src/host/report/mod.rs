@@ -141,8 +141,7 @@ pub(crate) fn add(
 
 /// Prints once per job that a mapping that was rejected as risky could gain much. Only under `cartograph exec`, which
 /// sets `CARTOGRAPH_MPI`, and without a report. The line recommends `cartograph tune`, so it is not printed in its
-/// runs,
-/// which set `CARTOGRAPH_CLOCK`, or with its profiles, which set `CARTOGRAPH_PROFILE`.
+/// runs, which set `CARTOGRAPH_CLOCK`, or with its profiles, which set `CARTOGRAPH_PROFILE`.
 fn say_if_missed(function: &str, placement: &Placement) {
     static SAID: Once = Once::new();
     let is_told = matches!(Settings::get().report, Some(Target::Stderr | Target::File(_)));

@@ -1,7 +1,6 @@
 //! `cartograph exec` with a host's programs. The library that it preloads serves whatever MPI a process loads, and a
 //! process without MPI loads none; of several libraries it takes the one that was built for the MPI, and only files
-//! that
-//! others cannot have written; and no rank ends alone.
+//! that others cannot have written; and no rank ends alone.
 
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -209,9 +208,8 @@ fn recordings(session: &mut Session<'_>, programs: &Programs) -> Result<(), Stri
 /// A profile of `c_tests/record/record_grid.c` that moves nothing.
 const PROFILE: &str = r#"{"schema":1,"program":"record","processes":8,"node_sizes":[8],"order":"in turn","moves_grids":false,"combines_blocks":true}"#;
 
-/// A grid that stays where it may gain much is told in one line, unless a report has it or the user knows already;
-/// and by
-/// `exec` alone.
+/// A grid that stays where it may gain much is told in one line, unless a report has it or the user knows already; and
+/// by `exec` alone.
 fn missed_gain(session: &mut Session<'_>, programs: &Programs) {
     let layout = session.write("columns.layout", &"0\n1\n".repeat(4));
     let (clock, profile) = (session.work("clock"), session.write("profile.json", PROFILE));

@@ -1,6 +1,5 @@
 //! Files that cannot be written whole, and system calls that signals interrupt: a program answers as without
-//! Cartograph,
-//! and no other file is lost.
+//! Cartograph, and no other file is lost.
 
 use std::fs;
 use std::path::{Path, PathBuf};

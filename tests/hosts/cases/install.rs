@@ -1,7 +1,6 @@
-//! `make install` puts its files where it says, programs are built and run with what pkg-config and CMake tell of
-//! them, in a
-//! prefix of its own, staged for a package by DESTDIR, and moved elsewhere; and `make uninstall` leaves no file and no
-//! directory of its own.
+//! `make install` puts its files where it says, programs are built and run with what pkg-config and CMake tell of them,
+//! in a prefix of its own, staged for a package by DESTDIR, and moved elsewhere; and `make uninstall` leaves no file
+//! and no directory of its own.
 
 use std::fs;
 use std::path::{Path, PathBuf};

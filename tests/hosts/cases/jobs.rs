@@ -1,6 +1,5 @@
-//! `cartograph run`: a job is recorded, the next ones are placed on whatever nodes they get, and what cannot be
-//! placed runs
-//! as without it. Nodes are names of their own on this machine, for which one must be root.
+//! `cartograph run`: a job is recorded, the next ones are placed on whatever nodes they get, and what cannot be placed
+//! runs as without it. Nodes are names of their own on this machine, for which one must be root.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,6 +1,5 @@
 //! Machines of other levels than nodes: packages below them, switches and the like above, which the library finds by
-//! itself
-//! and by which it places neighbors.
+//! itself and by which it places neighbors.
 
 use super::Outcome;
 use crate::session::{Session, word};
@@ -55,8 +54,7 @@ const TREE: &str = "SLURM_TOPOLOGY_ADDR_PATTERN=switch.switch.node SLURM_TOPOLOG
 
 /// Above the nodes: eight processes are shown four nodes (c_tests/reorder/nodes.c), distributed round-robin over two
 /// switches, by what Slurm sets for its tasks or a file with the names of hosts. All of it runs only with Open MPI:
-/// what is
-/// read and dropped does not depend on the host; how processes tell each other, and who has which rank, does.
+/// what is read and dropped does not depend on the host; how processes tell each other, and who has which rank, does.
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
     let options = ["-Wall", "-shared", "-fPIC"];
     let nodes = session.compile("nodes.so", "c_tests/reorder/nodes.c", &options);
@@ -171,8 +169,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
 }
 
 /// Runs a program with settings that the shell expands for each process, whose node is `$node`, and counts as a check
-/// that
-/// it succeeds.
+/// that it succeeds.
 fn run_with(session: &mut Session<'_>, program: &str, settings: &str) {
     let each = format!(
         "rank=${{PMI_RANK:-${{OMPI_COMM_WORLD_RANK:-$PMIX_RANK}}}}\nnode=$((rank / 2))\n\
@@ -183,9 +180,8 @@ fn run_with(session: &mut Session<'_>, program: &str, settings: &str) {
     session.runs(settings, 8, &["CARTOGRAPH_REPORT=1"], &["sh", word(&each)]);
 }
 
-/// Nodes of one name, and a node for each process, as Slurm tells MPICH by PMI-2 where ranks are placed by a file;
-/// and the
-/// rank file of the launcher at hand, with the real names.
+/// Nodes of one name, and a node for each process, as Slurm tells MPICH by PMI-2 where ranks are placed by a file; and
+/// the rank file of the launcher at hand, with the real names.
 fn reported(session: &mut Session<'_>) {
     let apart = "warning: the MPI reports each of 8 processes on a separate node, but their names are those of";
     run_with(session, "reorder", "TEST_NODE=$rank TEST_HOST=0");

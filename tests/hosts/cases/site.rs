@@ -61,8 +61,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
 }
 
 /// Runs a job of which one process dies at a call, if there are as many; whether there are not. Checks that all is
-/// there
-/// that was there.
+/// there that was there.
 fn dies(session: &mut Session<'_>, program: &Path, victim: &str, call: usize) -> bool {
     let site = session.work("site");
     let before = files(&site);

@@ -1,6 +1,5 @@
 //! MPI_COMM_WORLD in the order of a profile: programs see it everywhere, and answer as on the bare host; nobody is
-//! moved
-//! where not all processes want it.
+//! moved where not all processes want it.
 
 mod kept;
 pub(super) mod programs;

@@ -49,8 +49,7 @@ impl Bundle {
 const PAYING: usize = 3;
 
 /// Returns whether `edges` from a node of one size to one of another travel in one message, whichever of their
-/// processes
-/// have them.
+/// processes have them.
 pub fn bundle_pays(edges: i64, from: usize, to: usize) -> bool {
     edges > 1 && edges >= (PAYING * from.max(to)) as i64
 }

@@ -15,8 +15,7 @@ pub enum Payload {
 
 impl Payload {
     /// The most bytes in a block that is combined. Over TCP, 26 neighbors gain 2.9 times at 1024 bytes each, and
-    /// nothing
-    /// where links are slow. One block for all goes to a node once: 2.8 times at 4096, and 6.8 on slow links
+    /// nothing where links are slow. One block for all goes to a node once: 2.8 times at 4096, and 6.8 on slow links
     /// (docs/design/combining.md).
     pub fn most_bytes(self) -> usize {
         match self {

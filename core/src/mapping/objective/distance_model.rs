@@ -2,11 +2,9 @@
 //! takes.
 //!
 //! An exchange takes as long as its busiest link. What a node's link carries counts with the step of distance from
-//! inside
-//! a node to another node, and what a group's links carry, for each of its nodes, with the step at its level: a job has
-//! a share of a switch's links with its nodes there. So distances say how the network tapers: with 1:10:19 there is
-//! as much
-//! capacity above the switches as below, with 1:10:28 half of it.
+//! inside a node to another node, and what a group's links carry, for each of its nodes, with the step at its level: a
+//! job has a share of a switch's links with its nodes there. So distances say how the network tapers: with 1:10:19
+//! there is as much capacity above the switches as below, with 1:10:28 half of it.
 
 use super::distances::Distances;
 use super::torus::NodeCoordinates;
@@ -145,8 +143,7 @@ impl DistanceModel {
     }
 
     /// The key by which mappings are compared, smaller is better: first the time, the distances of all edges, or the
-    /// busiest
-    /// node, as the objective says. Without levels above and coordinates as [`Cost::key`] compares.
+    /// busiest node, as the objective says. Without levels above and coordinates as [`Cost::key`] compares.
     pub(in crate::mapping) fn key_of(&self, cost: &TreeCost, objective: Objective) -> Key {
         let most = cost.levels[self.depth()].max_node_edges.into();
         let sum = self.sum(cost);

@@ -30,8 +30,7 @@ impl<S: Subject> MappingProblem<'_, S> {
     }
 
     /// Returns whether a mapping needs no search for a better one: a sum at the bound ends it, on small machines only
-    /// if no
-    /// node has more than its share.
+    /// if no node has more than its share.
     pub(super) fn is_done(&self, cost: &TreeCost) -> bool {
         let (sum, of_nodes) = (self.model.sum(cost), cost.levels[self.model.depth()]);
         let most = i128::from(of_nodes.max_node_edges) * self.model.nodes() as i128;

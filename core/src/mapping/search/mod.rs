@@ -37,12 +37,10 @@ const PLACING: f64 = 0.2;
 /// Maps a grid, for `MPI_Cart_create` (MPI 4.1, 8.5.1) and `MPI_Cart_map` (8.5.9). Deterministic. The process of rank
 /// 0 keeps its rank.
 ///
-/// `layout` must have at least as many ranks as the grid has cells. If it has more, those ranks take part that
-/// need few nodes. Time: under half a second for a million cells, unless [`Options::seconds`] says otherwise,
-/// nearly all of it for constructions; grids of some hundred cells are searched for up to 0.25 s. Memory: 17
-/// bytes a cell beyond the layout from 100,000 cells on (docs/results/quality.md), up to about 300 where smaller
-/// grids are
-/// improved as graphs.
+/// `layout` must have at least as many ranks as the grid has cells. If it has more, those ranks take part that need few
+/// nodes. Time: under half a second for a million cells, unless [`Options::seconds`] says otherwise, nearly all of it
+/// for constructions; grids of some hundred cells are searched for up to 0.25 s. Memory: 17 bytes a cell beyond the
+/// layout from 100,000 cells on (docs/results/quality.md), up to about 300 where smaller grids are improved as graphs.
 pub fn plan_cart(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
     match options.scramble {
         Some(how) => scramble(grid, machine, how),
@@ -72,10 +70,8 @@ pub fn plan_graph(graph: &Csr, machine: &Machine, options: &Options) -> Plan {
 /// The nodes and the levels above decide, then those below, one after the other.
 ///
 /// The process of rank 0 keeps its rank: programs read their input there, as standard input is given to it, and some
-/// end
-/// when it gets another one. It is on node 0, and the first of all groups of nodes are those that node 0 is in; so
-/// vertex 0 is
-/// on the first of whatever vertices are divided among, and exchanges leave it there.
+/// end when it gets another one. It is on node 0, and the first of all groups of nodes are those that node 0 is in; so
+/// vertex 0 is on the first of whatever vertices are divided among, and exchanges leave it there.
 pub(super) fn plan_by<S: Subject>(subject: &S, machine: &Machine, options: &Options) -> Plan {
     let plan =
         Plan::identity(subject, machine, &options.distances, |sizes| subject.lower_bound(sizes));

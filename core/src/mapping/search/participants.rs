@@ -35,9 +35,8 @@ pub(super) fn participants(machine: &Machine, cells: usize) -> Vec<Vec<(u32, u32
     choices.into_iter().map(by_id).collect()
 }
 
-/// The nodes, the largest first; those that are near each other follow each other: at each level the group of node 0
-/// is first
-/// and then the largest.
+/// The nodes, the largest first; those that are near each other follow each other: at each level the group of node 0 is
+/// first and then the largest.
 fn nodes_in_order(machine: &Machine) -> Vec<usize> {
     let sizes = machine.node_sizes();
     let mut keys = vec![Vec::new(); sizes.len()];

@@ -7,8 +7,7 @@ use crate::mapping::objective::distances::Distances;
 use crate::mapping::plan::{Plan, Scramble};
 
 /// Every process gets a different rank, except rank 0 unless it is moved as well. The result depends only on the seed
-/// and
-/// the topology, not on the layout. A single process stays.
+/// and the topology, not on the layout. A single process stays.
 pub(super) fn scramble(graph: &impl Adjacency, machine: &Machine, how: Scramble) -> Plan {
     let plan = Plan::identity(graph, machine, &Distances::default(), |_| 0);
     let first = usize::from(!how.rank_zero);

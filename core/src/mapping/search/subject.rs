@@ -20,9 +20,8 @@ pub(in crate::mapping) trait Subject: Adjacency {
     /// The bound that no mapping to groups of these sizes goes below.
     fn lower_bound(&self, sizes: &[usize]) -> i64;
 
-    /// The seconds for this number of nodes, and for the levels above them if there are some; both together as much
-    /// as is asked,
-    /// else as much as a search is worth.
+    /// The seconds for this number of nodes, and for the levels above them if there are some; both together as much as
+    /// is asked, else as much as a search is worth.
     fn seconds(&self, asked: Option<f64>, nodes: usize, has_levels: bool) -> (f64, f64);
 
     /// Its edges, unless the budget does not last for that.

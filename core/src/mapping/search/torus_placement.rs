@@ -19,8 +19,7 @@ const WARM: f64 = 2.0;
 const COLD: f64 = 0.05;
 
 /// Moves parts to other nodes, each to one that had a part as large, in the same torus; that on node 0 stays. `graph`
-/// is
-/// symmetric.
+/// is symmetric.
 pub(super) fn place_on_torus(
     coordinates: &NodeCoordinates,
     graph: &impl Adjacency,
@@ -71,8 +70,7 @@ impl TorusPlacement<'_> {
     }
 
     /// Lets parts change places, ever more seldom where that adds to the sum of hops, so that parts come near those
-    /// that
-    /// they send to.
+    /// that they send to.
     fn exchange(&mut self, budget: &mut Budget) {
         let group_of = &self.coordinates.group_of;
         let alike = |a: u32, b: u32| {

@@ -32,13 +32,11 @@ const KEPT: (i64, i64) = (2, 3);
 
 /// The most edges of the busiest node with which times of messages weigh more than their bytes: programs that exchange
 /// along one dimension after the other wait once for each that is cut. By replay they took up to 1.18 times as long
-/// where
-/// one more was cut.
+/// where one more was cut.
 const FEW_EDGES: i64 = 16;
 
 /// The best mapping that is no loss where dimensions are unequal, or the order of the ranks. `search` finds the best
-/// one
-/// by the weights that a grid has; this takes at most twice as long, beside constructions, which take four times as
+/// one by the weights that a grid has; this takes at most twice as long, beside constructions, which take four times as
 /// long at most.
 pub(super) fn guard(
     grid: &Grid,

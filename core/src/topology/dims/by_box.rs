@@ -53,8 +53,7 @@ impl BoxShape {
     }
 
     /// The shape by the bytes of a process' face across each dimension in a grid of these dims. `None` if a dimension
-    /// is
-    /// not cut, as nothing is known of it then, or a face has no bytes.
+    /// is not cut, as nothing is known of it then, or a face has no bytes.
     pub fn from_faces(dims: &[u32], faces: &[u64]) -> Option<Self> {
         // A cut has a face for each process in the other dimensions.
         let cells: u128 = dims.iter().map(|side| u128::from(*side)).product();
@@ -90,9 +89,8 @@ impl BoxShape {
             .sum()
     }
 
-    /// The dims of `nnodes` processes with the fewest bytes. Of several that are alike the first dimension is
-    /// largest, then
-    /// the second, and so on.
+    /// The dims of `nnodes` processes with the fewest bytes. Of several that are alike the first dimension is largest,
+    /// then the second, and so on.
     ///
     /// # Errors
     ///

@@ -1,6 +1,5 @@
-//! `make lab-policy`: what `cartograph run` gains and loses in simulated histories of jobs, over the gains and the noise
-//! that
-//! `make lab-programs` has measured. Writes `lab/results/policy.json`.
+//! `make lab-policy`: what `cartograph run` gains and loses in simulated histories of jobs, over the gains and the
+//! noise that `make lab-programs` has measured. Writes `lab/results/policy.json`.
 
 use std::io;
 

@@ -58,8 +58,7 @@ impl Allocation {
 }
 
 /// The sum of hops and the busiest link of ranks in order, of bisection, of a mapping without coordinates and of one
-/// with
-/// them.
+/// with them.
 type Figures = [(f64, f64); 4];
 
 /// Orders nodes by halving them again and again across their longest dimension.

@@ -1,11 +1,9 @@
 //! Results as data, and on pages.
 //!
 //! `results put FILE TABLE COMMAND` reads a table from stdin, lines of cells with bars between them and the names of
-//! the
-//! columns first, into `lab/results/FILE.json`; COMMAND is what measures it. `results make KIND COMMAND FILE...`
-//! makes the
-//! tables of a kind of the lines that a script has measured. `results pages` puts the tables into the pages that show
-//! them.
+//! the columns first, into `lab/results/FILE.json`; COMMAND is what measures it. `results make KIND COMMAND FILE...`
+//! makes the tables of a kind of the lines that a script has measured. `results pages` puts the tables into the pages
+//! that show them.
 
 mod measured;
 mod programs;

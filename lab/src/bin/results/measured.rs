@@ -79,8 +79,7 @@ const ALL: usize = 1;
 pub(crate) const MOST: usize = 2;
 
 /// `make lab-cluster`: exchanges with Open MPI, with Cartograph without reordering, and with Cartograph. A line of
-/// `edges` has the
-/// edges between nodes and those of the busiest node, before and after.
+/// `edges` has the edges between nodes and those of the busiest node, before and after.
 pub(crate) fn cluster(runs: &str, edges: &str) -> io::Result<Vec<Table>> {
     let runs = Measured::read(runs, 1)?;
     let edges: HashMap<&str, Vec<&str>> = edges

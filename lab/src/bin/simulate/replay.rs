@@ -126,9 +126,8 @@ fn sweeps([rows, columns]: [usize; 2], blocks: usize, bytes: u64) -> Program {
     Program { ranks: (0..rows * columns).map(of_rank).collect(), groups: Vec::new() }
 }
 
-/// SNAP on SMPI, to which nothing of the replay was fitted: of two orders of its ranks the replay finds the faster
-/// one, where they
-/// are apart by a tenth.
+/// SNAP on SMPI, to which nothing of the replay was fitted: of two orders of its ranks the replay finds the faster one,
+/// where they are apart by a tenth.
 #[test]
 fn the_replay_orders_sweeps_as_smpi_does() {
     let results = include_str!("../../../results/programs.json");

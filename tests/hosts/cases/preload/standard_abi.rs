@@ -1,6 +1,5 @@
 //! Stand-ins for MPIs of the standard ABI that are not here, made of MPICH's: one that calls itself Open MPI, one
-//! without
-//! `PMPI_` names, and one that has these in a library of their own.
+//! without `PMPI_` names, and one that has these in a library of their own.
 
 use std::fs;
 use std::path::{Path, PathBuf};

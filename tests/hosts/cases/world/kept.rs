@@ -87,9 +87,8 @@ pub(super) fn differing(session: &mut Session<'_>, program: &Path) {
 pub(super) struct Waiting(Vec<(&'static str, Child)>);
 
 impl Waiting {
-    /// Starts a job with a process that lacks the library, and one with two programs of which one has it. That Open
-    /// MPI tells
-    /// processes of, and they do not wait.
+    /// Starts a job with a process that lacks the library, and one with two programs of which one has it. That Open MPI
+    /// tells processes of, and they do not wait.
     pub(super) fn begin(session: &mut Session<'_>) -> Self {
         let wait = session.compile("wait", "c_tests/world/wait.c", &[]);
         session.seconds = 20;

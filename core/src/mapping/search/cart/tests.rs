@@ -96,8 +96,8 @@ fn no_mapping_of_a_tiny_grid_is_below_the_bound() {
 }
 
 /// Grids, weights, the number of nodes of one size, and the least weight between these, each edge counted once: found
-/// by
-/// following all ways to give cells to nodes one after the other, of those that agree in what is to come the cheapest.
+/// by following all ways to give cells to nodes one after the other, of those that agree in what is to come the
+/// cheapest.
 const LEAST: &str = "
     3x2x2 1,1,1 4 12; 3x3 1,4 3 6; 3x3x2 4,1,1 3 12; 3x3x3 1,16,4 3 18; 4x2x2 16,1,4 4 40; 4x3 1,2 2 3;
     4x3 1,1 6 11; 4x3x2 1,4,2 3 26; 4x3x2 4,1,1 6 28; 4x3x3 1,16,4 2 9; 4x4 1,2 2 4; 4x4x2 1,1,1 2 8;

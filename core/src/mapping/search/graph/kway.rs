@@ -1,6 +1,5 @@
 //! Many parts at once: a graph that is too large for bisections is coarsened until it is not, and improved by moves
-//! among
-//! all parts while uncoarsening. The time is linear in the size of the graph.
+//! among all parts while uncoarsening. The time is linear in the size of the graph.
 
 use std::cmp::Reverse;
 
@@ -24,17 +23,16 @@ const STARTS: usize = 3;
 /// With fewer steps than this for each vertex and each end of an edge there are only bisections, if any.
 const LEAST: usize = 24;
 
-/// The budget with which all bisections end, also those that take 13 sweeps, over the steps that they are counted
-/// with. What
-/// is left when it ends is divided by an order, which is far worse than coarsening.
+/// The budget with which all bisections end, also those that take 13 sweeps, over the steps that they are counted with.
+/// What is left when it ends is divided by an order, which is far worse than coarsening.
 const ROOM: f64 = 1.4;
 
 /// The tolerance of part sizes before the end: the size divided by this number.
 const SLACK: i64 = 20;
 
 /// The number of moves in a row without a gain that ends a search around one vertex. With more, or around vertices
-/// whose own
-/// move loses, vertices are used up that others' searches need: 262,144 triangles on 4,096 nodes have 0.8 % more edges.
+/// whose own move loses, vertices are used up that others' searches need: 262,144 triangles on 4,096 nodes have 0.8 %
+/// more edges.
 const PATIENCE: usize = 4;
 
 /// The most repetitions of the searches around all vertices at a border.

@@ -72,9 +72,8 @@ impl Divide for GraphDivider<'_> {
     }
 }
 
-/// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices, and for each 200,000 of large
-/// ones; more
-/// from 1,024 parts on, by the bisections that lead to a part.
+/// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices, and for each 200,000 of large ones;
+/// more from 1,024 parts on, by the bisections that lead to a part.
 pub(super) fn seconds_for(graph: &Csr, parts: usize) -> f64 {
     let size = (graph.vertices() + graph.len()) as f64 / 7e5;
     let bisections = f64::from(parts.next_power_of_two().ilog2());

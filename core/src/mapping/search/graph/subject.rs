@@ -6,8 +6,7 @@ use crate::mapping::model::csr::Csr;
 use crate::mapping::search::subject::Subject;
 
 /// The part of the time with levels that nodes get. Over 30 graphs of 6,000 to 100,000 vertices J is 0.97 of that of
-/// SharedMap's
-/// eco by this and [`TOP_DOWN`](Subject::TOP_DOWN), 1.04 by those of grids.
+/// SharedMap's eco by this and [`TOP_DOWN`](Subject::TOP_DOWN), 1.04 by those of grids.
 const NODES: f64 = 0.1;
 
 impl Subject for Csr {
