@@ -29,6 +29,14 @@ Learning:
 Exit status:
   that of the launcher";
 
+pub(crate) const KNOWN: &str = "\
+Examples:
+  cartograph known
+  cartograph known --forget ./app
+
+Exit status:
+  0; 1 on failure, 2 for wrong arguments";
+
 pub(crate) const EXEC: &str = "\
 Examples:
   mpiexec -n 64 cartograph exec --report ./app

@@ -41,6 +41,7 @@ enum Command {
     #[command(after_help = help::RUN)]
     Run(run::Arguments),
     /// List what is known about programs from their runs, and the time saved
+    #[command(after_help = help::KNOWN)]
     Known(run::KnownArguments),
     /// Run a program with the library for its MPI: mpiexec -n 8 cartograph exec ./program
     #[command(after_help = help::EXEC)]

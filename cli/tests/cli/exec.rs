@@ -191,7 +191,9 @@ fn what_is_wrong_with_the_arguments_is_told_once_a_job() {
         .fails(127, "program ./nothing-like-it not found");
     machine.exec("", Path::new("nothing-like-it")).fails(127, "in PATH");
     machine.exec("", &at.join("source.c")).fails(126, "it is not executable");
-    machine.exec("--report rep.txt", &program).fails(127, "written --report=rep.txt");
+    machine
+        .exec("--report rep.txt", &program)
+        .fails(127, "to report to a file, use --report=rep.txt");
 }
 
 #[test]

@@ -81,7 +81,7 @@ fn recordings_are_shown_and_drawn() {
     assert_eq!(cartograph("show").arg(&whole).stdout(), text);
 
     let drawn = cartograph("show --svg -").arg(&traffic).stdout();
-    assert!(drawn.starts_with("<svg") && drawn.contains("the rank that sends"), "{drawn}");
+    assert!(drawn.starts_with("<svg") && drawn.contains("Row: sending rank."), "{drawn}");
     assert_eq!(drawn.matches("\n1000\n").count(), 8, "{drawn}");
 
     // A process that was killed before it wrote anything.
