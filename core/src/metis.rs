@@ -178,12 +178,12 @@ mod tests {
         for (text, line, what) in [
             ("", 1, "header"),
             ("% x\n\n3\n", 3, "invalid header"),
-            ("3 x\n", 1, "'x' is not"),
+            ("3 x\n", 1, "invalid number 'x'"),
             ("3 2 2\n", 1, "invalid format '2'"),
             ("3 2\n2\n1 4\n2\n", 3, "4 is more than 3"),
-            ("3 2\n2\n% x\n1 0\n2\n", 4, "counted from 1"),
+            ("3 2\n2\n% x\n1 0\n2\n", 4, "numbered from 1"),
             ("3 2\n2\n1 3\n", 3, "the header announces 3 vertices, but the file has 2"),
-            ("3 2\n2\n1 3\n2\n1\n", 5, "all described"),
+            ("3 2\n2\n1 3\n2\n1\n", 5, "more lines than the 3 vertices"),
             (
                 "3 3\n2\n1 3\n2\n",
                 4,

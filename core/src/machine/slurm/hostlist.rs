@@ -203,7 +203,7 @@ mod tests {
         for list in ["a[0-99999999999]", "a[0-999]b[0-999]c[0-999]", "a[1-9],b[1-9]", "a[1-5,1-6]"]
         {
             let error = names(list, 10).unwrap_err();
-            assert!(error.contains("more names"), "{list}: {error}");
+            assert!(error.contains("has more than "), "{list}: {error}");
         }
         assert_eq!(names("a[0-9]", 10).unwrap().len(), 10);
         assert!(names("a,b", 1).is_err());
