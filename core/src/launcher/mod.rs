@@ -2,8 +2,8 @@
 //!
 //! - [`variables`]: the environment variables that they set.
 //! - [`options`]: the options, including those for placement.
-//! - [`format`]: the files by which ranks are placed.
-//! - [`line`]: parses a launcher's command line, and builds one that places ranks.
+//! - [`mod@format`]: the files by which ranks are placed.
+//! - [`mod@line`]: parses a launcher's command line, and builds one that places ranks.
 
 pub mod format;
 #[cfg(feature = "cli")]
