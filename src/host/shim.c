@@ -258,6 +258,9 @@ int cg_is_active(void)
 }
 
 #if defined(MPI_SESSION_NULL)
+/* A header may have the types without the functions. */
+int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session);
+int PMPI_Session_finalize(MPI_Session *session);
 #pragma weak PMPI_Session_init
 #pragma weak PMPI_Session_finalize
 
