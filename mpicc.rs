@@ -24,6 +24,7 @@ pub(crate) fn compile(mpicc: &str, include: &str, files: &[&str], name: &str) {
     cc::Build::new()
         .compiler(mpicc)
         .include(include)
+        .define("_GNU_SOURCE", None)
         .files(files)
         .warnings(true)
         .extra_warnings(true)

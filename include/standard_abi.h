@@ -3,15 +3,23 @@
 #ifndef CARTOGRAPH_STANDARD_ABI_H
 #define CARTOGRAPH_STANDARD_ABI_H
 
+#include <dlfcn.h>
 #include <mpi.h>
 
 extern int PMPI_Abi_get_version(int *major, int *minor) __attribute__((weak));
 
-/* Returns whether it is the standard one. Allowed at any time. */
+/* Returns whether it is the standard one. Allowed at any time. A process may have two MPIs: the one that answers, and
+ * one that this library was linked with, which is asked only if it is the one that answers. */
 static int has_standard_abi(void)
 {
+    Dl_info answers, asked;
     int major = -1, minor = -1;
-    return PMPI_Abi_get_version && PMPI_Abi_get_version(&major, &minor) == MPI_SUCCESS && major > 0;
+    if (!PMPI_Abi_get_version)
+        return 0;
+    if (dladdr((void *)PMPI_Abi_get_version, &asked) && dladdr((void *)PMPI_Comm_split, &answers)
+        && asked.dli_fbase != answers.dli_fbase)
+        return 0;
+    return PMPI_Abi_get_version(&major, &minor) == MPI_SUCCESS && major > 0;
 }
 
 /* Returns whether the MPI that answers, with this name, has the binary interface that this was compiled for. */

@@ -1,6 +1,5 @@
 /* Neighborhood collectives of the host itself. Cartograph replaces what makes their communicators under the same
  * names, also with PMPI_, so the host's are asked for in the library that the host's other functions come from. */
-#define _GNU_SOURCE
 #include "cartograph_host.h"
 
 #include <dlfcn.h>

@@ -224,7 +224,7 @@ fn missed_gain(session: &mut Session<'_>, programs: &Programs) {
         let words = [options, &["--layout", word(&layout), word(&programs.record)]].concat();
         let ran = Exec { session, settings: Vec::new() }.runs(8, &words);
         let line = "^cartograph: MPI_Cart_create, grid 4 x 2: ranks unchanged; another order has 2 edges on the busiest node \
-                    in place of 4, and cartograph tune ";
+                    instead of 4; cartograph tune ";
         let said = session.said(line) == lines && session.said("^cartograph: ") == lines;
         session.check(&format!("{lines} lines on a gain with {options:?}"), ran && said);
     }

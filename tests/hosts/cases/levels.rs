@@ -185,9 +185,9 @@ fn run_with(session: &mut Session<'_>, program: &str, settings: &str) {
 fn reported(session: &mut Session<'_>) {
     let apart = "warning: the MPI reports each of 8 processes on a separate node, but their names are those of";
     run_with(session, "reorder", "TEST_NODE=$rank TEST_HOST=0");
-    session.check("on one host", session.says(&format!("{apart} one host by name")));
+    session.check("on one host", session.says(&format!("{apart} one host: ")));
     run_with(session, "reorder", "TEST_NODE=$rank TEST_HOST=$node");
-    session.check("on four hosts", session.says(&format!("{apart} 4 hosts by name")));
+    session.check("on four hosts", session.says(&format!("{apart} 4 hosts: ")));
     run_with(session, "reorder", "TEST_NODE=$rank");
     session.check("on eight hosts, of which nothing is said", !session.says("on a separate node"));
 

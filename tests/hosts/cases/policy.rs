@@ -19,7 +19,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         );
     };
     let always = "CARTOGRAPH_REORDER=always";
-    let forced = "ranks reordered despite reorder = 0, as CARTOGRAPH_REORDER=always says";
+    let forced = r"ranks reordered despite reorder = 0 \(CARTOGRAPH_REORDER=always\)";
     way(&mut session, 8, "minimd", "wrong", &[THREE_NODES, always]);
     session.check(
         "one line says so",
@@ -73,8 +73,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             &[THREE_NODES, &format!("CARTOGRAPH_REORDER={wrong}")],
         );
         let words = format!(
-            "CARTOGRAPH_REORDER is '{wrong}', but off, on, all, always and scramble[0]:SEED[:CONSTRUCTOR+...] are \
-             known; using off"
+            "CARTOGRAPH_REORDER: invalid value '{wrong}' (expected off, on, all, always and \
+             scramble[0]:SEED[:CONSTRUCTOR+...]); using off"
         );
         let said = session.err.lines().filter(|line| line.contains(&words)).count();
         session.check(&format!("{wrong} is said"), said == 1);
@@ -111,7 +111,7 @@ fn weights(session: &mut Session<'_>, program: &str) {
         ("0,0", "has no weight above 0; "),
         ("4x2:16", "has 1 weights for 2 dimensions; "),
         ("16,1,1", "no weights for a grid of 2 dimensions; "),
-        ("4y2:16,1", r"invalid grid '4y2' \(expected, for example, 8x8:1,4\); "),
+        ("4y2:16,1", r"invalid grid '4y2:16,1' \(expected, for example, 8x8:1,4\); "),
     ] {
         let setting = format!("CARTOGRAPH_WEIGHTS={text}");
         session.runs(&setting, 8, &[four, &setting], &[program, "careful", "stays"]);

@@ -112,7 +112,7 @@ fn mistakes(session: &mut Session<'_>, program: &str) {
         ),
         (b"CARTOGRAPH_LAYOUT=\xff", "CARTOGRAPH_LAYOUT is not text in UTF-8", 1),
         (b"CARTOGRAPH_LAYOUT=4xfour", "CARTOGRAPH_LAYOUT: '4xfour' is neither NODESxRANKS", 2),
-        (b"CARTOGRAPH_REORDER=maybe", "CARTOGRAPH_REORDER is 'maybe'", 1),
+        (b"CARTOGRAPH_REORDER=maybe", "CARTOGRAPH_REORDER: invalid value 'maybe'", 1),
     ];
     for (setting, words, times) in cases {
         let mut command = session.launcher(4);
