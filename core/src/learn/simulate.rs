@@ -30,7 +30,7 @@ pub struct History {
     pub saved: f64,
     /// The saving that was possible.
     pub could_save: f64,
-    /// The largest part of the time of any [`WINDOW`] jobs that was lost to arms which were slower than the own order
+    /// The largest part of the time of any 20 jobs that was lost to arms which were slower than the own order
     /// or, in trials, than the best known.
     pub lost: f64,
     /// True if an arm was called faster that is not.
@@ -192,7 +192,7 @@ fn program(chance: &mut Chance, (speed, noise): Measured) -> Program {
 pub struct Summary {
     /// The part of the best arm's saving that was saved, from the 11th job on; NaN if there was nothing to save.
     pub saved: f64,
-    /// The largest part of the time of any [`WINDOW`] jobs that was lost, in 99 of 100 histories.
+    /// The largest part of the time of any 20 jobs that was lost, in 99 of 100 histories.
     pub lost: f64,
     /// The part of histories in which an arm was called faster that is not.
     pub wrong: f64,
