@@ -7,6 +7,7 @@
 #include <mpi.h>
 
 extern int PMPI_Abi_get_version(int *major, int *minor) __attribute__((weak));
+#pragma weak PMPI_Get_library_version
 
 /* Returns whether it is the standard one. Allowed at any time. A process may have two MPIs: the one that answers, and
  * one that this library was linked with, which is asked only if it is the one that answers. */
@@ -16,7 +17,7 @@ static int has_standard_abi(void)
     int major = -1, minor = -1;
     if (!PMPI_Abi_get_version)
         return 0;
-    if (dladdr((void *)PMPI_Abi_get_version, &asked) && dladdr((void *)PMPI_Comm_split, &answers)
+    if (dladdr((void *)PMPI_Abi_get_version, &asked) && dladdr((void *)PMPI_Get_library_version, &answers)
         && asked.dli_fbase != answers.dli_fbase)
         return 0;
     return PMPI_Abi_get_version(&major, &minor) == MPI_SUCCESS && major > 0;
