@@ -123,6 +123,11 @@ impl History {
         self.larger(process, vertices - 1).next().is_some()
     }
 
+    /// Forgets all topologies.
+    pub fn clear(&self) {
+        *self.lock() = Vec::new();
+    }
+
     /// True if nothing is remembered.
     pub fn is_empty(&self) -> bool {
         self.lock().is_empty()

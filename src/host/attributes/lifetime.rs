@@ -47,8 +47,8 @@ pub(in crate::host) fn retires_with_the_last(retire: Retire) {
 type AtEnd = fn();
 
 /// The functions that modules have called at the start of `MPI_Finalize`: of datatypes, of persistent requests, of private
-/// communicators and of that of the process alone.
-static AT_THE_END: Mutex<[Option<AtEnd>; 4]> = Mutex::new([None; 4]);
+/// communicators, of that of the process alone and of earlier topologies.
+static AT_THE_END: Mutex<[Option<AtEnd>; 5]> = Mutex::new([None; 5]);
 
 /// Registers `end`, which is called when the world ends; a second registration has no effect.
 pub(in crate::host) fn calls_at_the_end(end: AtEnd) {

@@ -7,11 +7,21 @@ use std::sync::OnceLock;
 use crate::engine::Comm;
 use crate::engine::decision::ReorderDecision;
 use crate::engine::history::{History, Identities};
+use crate::host::attributes::lifetime;
 use crate::host::machine::{is_active, ranks_in_world};
 use crate::host::{HostComm, Result, family, sys};
 
 /// Entries belong to the processes of a communicator, not to its handle, so they remain valid while the program runs.
-pub(in crate::host) static HISTORY: History = History::new();
+static HISTORY: History = History::new();
+
+/// The topologies that are remembered until the end of the host.
+pub(in crate::host) fn history() -> &'static History {
+    // On SMPI other ranks of this process may still run.
+    if !family::is_smpi() {
+        lifetime::calls_at_the_end(|| HISTORY.clear());
+    }
+    &HISTORY
+}
 
 /// The rank in `MPI_COMM_WORLD` if rank 0 of the communicator is in it too, otherwise a random number: processes of
 /// different worlds may have the same rank.

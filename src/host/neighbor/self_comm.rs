@@ -60,7 +60,8 @@ impl SelfComm {
 
 /// Ends it, before the host ends.
 fn end() {
-    if let Some(self_comm) = made() {
+    let made = MADE.lock().unwrap_or_else(PoisonError::into_inner).take();
+    if let Some(self_comm) = made {
         self_comm.ended.store(true, Ordering::Relaxed);
         // What the host does not take back is gone with it.
         drop(HostComm(self_comm.comm).free());
