@@ -3,6 +3,10 @@
 #ifndef CARTOGRAPH_STANDARD_ABI_H
 #define CARTOGRAPH_STANDARD_ABI_H
 
+/* For dladdr. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include <dlfcn.h>
 #include <mpi.h>
 
