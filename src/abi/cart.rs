@@ -10,11 +10,13 @@ use crate::engine::arguments::CartArguments;
 use crate::engine::arguments::Function;
 use crate::engine::combine::Combine;
 use crate::engine::create;
+use crate::host::advisor::{HostAdvisor, weights};
 use crate::host::attributes;
+use crate::host::call_settings::call_settings;
 use crate::host::create::{construct, publish};
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{HostComm, Result, comm, map};
-use crate::mapping::Grid;
+use crate::mapping::{Grid, last_plan};
 use crate::topology::{Cart, as_cart};
 
 export! {
@@ -106,8 +108,8 @@ pub(crate) unsafe fn cart_create(
         // SAFETY: the caller's place for the result, of a grid that may still be too large.
         unsafe { clear_on(sys::CG_FAMILY_MPICH, comm_cart) };
     }
-    construct(Function::CartCreate, &comm, comm_cart, || {
-        create::cart_create(&comm, map::call_settings(Function::CartCreate), arguments)
+    construct(Function::CartCreate, &comm, comm_cart, |advisor| {
+        create::cart_create(&comm, advisor, call_settings(Function::CartCreate), arguments)
     })
 }
 
@@ -135,7 +137,7 @@ pub(crate) unsafe fn cart_sub(
     };
     let arguments = arguments.as_ref().map_err(Clone::clone).map(|remain| (grid, &remain[..]));
     let comm = HostComm(comm);
-    publish(create::cart_sub(&comm, combine, arguments)?, &comm, newcomm)
+    publish(create::cart_sub(&comm, &HostAdvisor(&comm), combine, arguments)?, &comm, newcomm)
 }
 
 /// The body of `MPI_Cartdim_get`, in C and Fortran.
@@ -262,10 +264,10 @@ pub(crate) unsafe fn cart_map(
     let (dims, periods) =
         unsafe { (input("dims", dims, ndims)?, flags("periods", periods, ndims)?) };
     let grid = Cart::new(dims, &periods, comm.size()?)?;
-    let weights = map::unrecorded_weights(&comm, dims);
+    let weights = weights::unrecorded_weights(&comm, dims);
     let grid_of = (grid.size(), Some(dims));
     let found = map::new_rank(&comm, Function::CartCreate, grid_of, |layout, options| {
-        comm.plan_cart(&Grid::of_cart(&grid, weights.as_deref()), layout, options)
+        last_plan::plan_cart(&Grid::of_cart(&grid, weights.as_deref()), layout, options)
     })?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("newrank", newrank)? } = found;

@@ -9,10 +9,11 @@ use super::pointers::{
 use crate::engine::arguments::Function;
 use crate::engine::arguments::{AdjacentArguments, EdgeArguments};
 use crate::engine::dist_graph;
+use crate::host::call_settings::call_settings_with_info;
 use crate::host::create::construct;
 use crate::host::sentinel::{self, Sentinels};
 use crate::host::sys::{self, MPI_Comm, MPI_Info};
-use crate::host::{Result, comm, map};
+use crate::host::{Result, comm};
 use crate::topology::{Edges, Error, as_dist_graph, dist_graph::check_not_negative};
 
 export! {
@@ -105,9 +106,9 @@ pub(crate) unsafe fn dist_graph_create_adjacent(
         }
     };
     let function = Function::DistGraphCreateAdjacent;
-    construct(function, &comm, comm_dist_graph, || {
-        let settings = map::call_settings_with_info(function, info);
-        dist_graph::dist_graph_create_adjacent(&comm, settings, arguments())
+    construct(function, &comm, comm_dist_graph, |advisor| {
+        let settings = call_settings_with_info(function, info);
+        dist_graph::dist_graph_create_adjacent(&comm, advisor, settings, arguments())
     })
 }
 
@@ -148,9 +149,9 @@ pub(crate) unsafe fn dist_graph_create(
         }
     };
     let function = Function::DistGraphCreate;
-    construct(function, &comm, comm_dist_graph, || {
-        let settings = map::call_settings_with_info(function, info);
-        dist_graph::dist_graph_create(&comm, settings, arguments())
+    construct(function, &comm, comm_dist_graph, |advisor| {
+        let settings = call_settings_with_info(function, info);
+        dist_graph::dist_graph_create(&comm, advisor, settings, arguments())
     })
 }
 

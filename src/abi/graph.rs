@@ -9,10 +9,11 @@ use crate::engine::Comm;
 use crate::engine::arguments::Function;
 use crate::engine::arguments::GraphArguments;
 use crate::engine::create;
+use crate::host::call_settings::call_settings;
 use crate::host::create::construct;
 use crate::host::sys::{self, MPI_Comm};
 use crate::host::{Result, comm, map};
-use crate::mapping::Csr;
+use crate::mapping::{Csr, last_plan};
 use crate::topology::{self, Error, Graph, as_graph};
 
 export! {
@@ -104,8 +105,8 @@ pub(crate) unsafe fn graph_create(
         unsafe { out("comm_graph", comm_graph).and_then(|_| arrays(size, nnodes, index, edges)) };
     let reorder = reorder != 0;
     let arguments = arguments.map(|(index, edges)| GraphArguments { index, edges, reorder });
-    construct(Function::GraphCreate, &comm, comm_graph, || {
-        create::graph_create(&comm, map::call_settings(Function::GraphCreate), arguments)
+    construct(Function::GraphCreate, &comm, comm_graph, |advisor| {
+        create::graph_create(&comm, advisor, call_settings(Function::GraphCreate), arguments)
     })
 }
 
@@ -204,7 +205,7 @@ pub(crate) unsafe fn graph_map(
     let (index, edges) = unsafe { arrays(comm.size()?, nnodes, index, edges)? };
     let graph = Graph::new(index, edges)?;
     let found = map::new_rank(&comm, Function::GraphCreate, (nnodes, None), |layout, options| {
-        comm.plan_graph(&Csr::from(&graph), layout, options)
+        last_plan::plan_graph(&Csr::from(&graph), layout, options)
     })?;
     // SAFETY: the caller's place for the result.
     *unsafe { out("newrank", newrank)? } = found;

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use super::advisor::HostAdvisor;
 use super::attributes::private::Private;
 use super::sys::{self, MPI_Comm};
 use super::{HostComm, Result, attributes, neighbor, report};
@@ -17,10 +18,10 @@ pub(crate) fn construct(
     function: Function,
     comm: &HostComm,
     place: *mut MPI_Comm,
-    make: impl FnOnce() -> Result<Created<HostComm>>,
+    make: impl FnOnce(&HostAdvisor<'_>) -> Result<Created<HostComm>>,
 ) -> Result {
     let started = Instant::now();
-    let made = make()?;
+    let made = make(&HostAdvisor(comm))?;
     report::add(function.name(), comm, &made, started);
     publish(made, comm, place)
 }

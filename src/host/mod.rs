@@ -1,12 +1,14 @@
 //! The only caller of the host MPI, and always by its `PMPI_` names: a tool in front of Cartograph
 //! does not see what Cartograph does underneath.
 
+pub(crate) mod advisor;
 pub(crate) mod attributes;
+pub(crate) mod call_settings;
 pub(crate) mod comm;
 pub(crate) mod create;
-mod engine_comm;
 pub(crate) mod errors;
 mod family;
+mod info;
 mod machine;
 pub(crate) mod map;
 pub(crate) mod neighbor;

@@ -12,12 +12,14 @@
 //!
 //! Every constructor begins with a split, `MPI_Cart_sub` as well, so that ranks in different constructors meet.
 
+use super::advisor::Advisor;
 use super::arguments::{Function, Shared};
 use super::check::{Check, Rule};
 use super::combine::Combine;
+use super::comm::{Comm, keep};
 use super::decision::{ReorderDecision, ReorderRequest};
 use super::digest::Digest;
-use super::{Comm, Error, keep};
+use super::error::Error;
 use crate::topology::{self, Class};
 
 /// "No rank", in a minimum over ranks.
@@ -103,15 +105,16 @@ const _: () = assert!(AT_FAULT < DIGESTS);
 /// [`Error::OnRank`], or what the communicator's own methods return.
 pub fn agree<C: Comm>(
     comm: &C,
+    advisor: &impl Advisor<C>,
     contribution: Contribution<'_>,
 ) -> Result<(C, Agreement), C::Error> {
     let (rank, size) = (comm.rank()?, comm.size()?);
     let all_of = |color| comm.split(Some(color), rank).map(|made| made.expect("a color was given"));
-    let host_graph = contribution.host_graph(comm);
+    let host_graph = contribution.host_graph(advisor);
     let all = all_of(contribution.color(size, host_graph))?;
     if contribution.fault.is_none() && all.size()? == size {
         let request = contribution.request.unwrap_or_default();
-        let decision = request.decide(comm);
+        let decision = request.decide(comm, advisor);
         let (all, decision) = keep(all, decision)?;
         let way = contribution.choice.and_then(|choice| choice.chosen);
         let (check, broken) = (request.settings.check, Vec::new());
@@ -119,7 +122,7 @@ pub fn agree<C: Comm>(
         return Ok((all, Agreement { way, decision, check, broken, host_graph, combine }));
     }
     all.free()?;
-    let agreed = agree_by_reduction(comm, contribution, true)?;
+    let agreed = agree_by_reduction(comm, advisor, contribution, true)?;
     Ok((all_of(0)?, agreed))
 }
 
@@ -131,6 +134,7 @@ pub fn agree<C: Comm>(
 /// As [`agree`].
 pub fn agree_by_reduction<C: Comm>(
     comm: &C,
+    advisor: &impl Advisor<C>,
     contribution: Contribution<'_>,
     fits: bool,
 ) -> Result<Agreement, C::Error> {
@@ -138,7 +142,7 @@ pub fn agree_by_reduction<C: Comm>(
     let this_rank_if = |holds: bool| if holds { rank } else { NO_RANK };
     let own_way = contribution.choice.as_ref().and_then(|choice| choice.chosen);
     let request = contribution.request.unwrap_or_default();
-    let host_graph = contribution.host_graph(comm);
+    let host_graph = contribution.host_graph(advisor);
     let [exact, whole] = contribution.shared.digests().map(|digest| digest as i64);
     let scope =
         (contribution.shared.function as i64) << 32 | i64::from(contribution.vertices.unwrap_or(0));
@@ -155,10 +159,10 @@ pub fn agree_by_reduction<C: Comm>(
         this_rank_if(own_way == Some(0)),
         this_rank_if(own_way == Some(1)),
         request.permission_rank(),
-        if rank == 0 { request.encode_root(comm) } else { NO_RANK },
+        if rank == 0 { request.encode_root(advisor) } else { NO_RANK },
         if rank == 0 { request.settings.check.bits() } else { NO_RANK },
         this_rank_if(host_graph),
-        this_rank_if(!contribution.allows_host_graph(comm, host_graph)),
+        this_rank_if(!contribution.allows_host_graph(advisor, host_graph)),
         this_rank_if(request.settings.combine == Combine::Off),
     ];
     comm.min(&mut words)?;
@@ -253,18 +257,18 @@ pub fn first_fault<C: Comm>(comm: &C, fault: Option<String>) -> Result<Option<Er
 
 impl Contribution<'_> {
     /// Returns whether this process wants native neighborhood collectives, from the neighbors that it knows.
-    fn host_graph<C: Comm>(&self, comm: &C) -> bool {
-        let of = |Neighbors { processes, repeated }| comm.host_graph(processes, repeated);
+    fn host_graph<C: Comm>(&self, advisor: &impl Advisor<C>) -> bool {
+        let of = |Neighbors { processes, repeated }| advisor.host_graph(processes, repeated);
         self.neighbors.is_some_and(of)
     }
 
     /// Returns whether this process allows them if others want them: it does not know all neighbors in a distributed
     /// graph.
-    fn allows_host_graph<C: Comm>(&self, comm: &C, own: bool) -> bool {
+    fn allows_host_graph<C: Comm>(&self, advisor: &impl Advisor<C>, own: bool) -> bool {
         let distributed = [Function::DistGraphCreate, Function::DistGraphCreateAdjacent];
         match self.neighbors {
             Some(known) if distributed.contains(&self.shared.function) => {
-                comm.host_graph(known.processes, &|| true)
+                advisor.host_graph(known.processes, &|| true)
             }
             _ => own,
         }

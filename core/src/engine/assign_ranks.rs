@@ -6,13 +6,15 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::Comm;
-use super::NodeTraffic;
+use super::advisor::Advisor;
 use super::check::Rule;
+use super::comm::Comm;
 use super::decision::{ReorderDecision, ReorderOutcome};
-use super::history::{Decided, Identities, Made, Order, Survey};
+use super::history::{Decided, Identities, Made, Order};
+use super::node_traffic::NodeTraffic;
+use super::survey::{Survey, order_of_new_ranks};
 use crate::machine::Machine;
-use crate::mapping::{Csr, Grid, Options, Plan, follow_cart};
+use crate::mapping::{Csr, Grid, Options, Plan, follow_cart, last_plan};
 use crate::topology::TopologySummary;
 
 /// The placement of ranks, for the report. Only on rank 0, and only where a report is asked for, where the program is
@@ -67,15 +69,13 @@ const MOST_DRAWN_NODES: usize = 256;
 
 impl PlannedMapping {
     /// A plan for a graph.
-    pub(super) fn of_graph<C: Comm>(
-        comm: &C,
-        graph: Csr,
+    pub(super) fn of_graph(
+        graph: &Csr,
         machine: &Machine,
         decision: ReorderDecision,
         options: &Options,
     ) -> Self {
-        let graph = &comm.weighed(graph);
-        let plan = comm.plan_graph(graph, machine, options);
+        let plan = last_plan::plan_graph(graph, machine, options);
         let drawn = decision.reporting && machine.node_sizes().len() <= MOST_DRAWN_NODES;
         let traffic = drawn.then(|| NodeTraffic::new(graph, machine, &plan));
         Self { plan, traffic, grid: None, follows: false }
@@ -95,8 +95,7 @@ pub(super) struct PlacementInput<'a> {
 
 impl PlannedMapping {
     /// A plan for a grid: what was decided about an earlier one of these sides on the same processes is valid for this.
-    pub(super) fn of_cart<C: Comm>(
-        comm: &C,
+    pub(super) fn of_cart(
         grid: Grid,
         earlier: Option<&Decided>,
         machine: &Machine,
@@ -104,7 +103,7 @@ impl PlannedMapping {
     ) -> Self {
         let order = earlier.map(|earlier| &earlier.old_rank);
         let is_other = earlier.is_some_and(|earlier| earlier.grid != grid);
-        let planned = (!is_other).then(|| comm.plan_cart(&grid, machine, options));
+        let planned = (!is_other).then(|| last_plan::plan_cart(&grid, machine, options));
         let is_it =
             |plan: &Plan| order.is_none_or(|order| plan.old_rank.as_deref() == order.as_deref());
         let (plan, follows) = match (planned.filter(is_it), order) {
@@ -123,6 +122,7 @@ impl PlannedMapping {
 /// and gives nothing where the graph is too large.
 pub(super) fn assign_ranks<C: Comm>(
     comm: &C,
+    advisor: &impl Advisor<C>,
     PlacementInput { decision, broken, mut options, dims }: PlacementInput<'_>,
     (vertices, summary): (i32, TopologySummary),
     plan: impl FnOnce(&Machine, &Options, Option<&Decided>) -> Option<PlannedMapping>,
@@ -133,13 +133,13 @@ pub(super) fn assign_ranks<C: Comm>(
     if !decision.planning {
         return Ok((stay, None));
     }
-    let layout = comm.machine(decision.known)?;
+    let layout = advisor.machine(decision.known)?;
     let size = comm.size()?;
-    let survey = if decision.surveys { Some(Survey::of(comm)?) } else { None };
-    let (history, process) = (comm.history(), comm.process());
+    let survey = if decision.surveys { Some(Survey::of(comm, advisor)?) } else { None };
+    let (history, process) = (advisor.history(), advisor.process());
     let (mut placement, mut decided, mut orders) = (None, None, [None; 2]);
     if rank == 0 {
-        let known = if decision.moving { comm.identities() } else { None };
+        let known = if decision.moving { advisor.identities() } else { None };
         let order = survey.map(|found| found.order).or(known.as_ref().map(Identities::order));
         let is_part = survey.is_some_and(|found| found.is_part)
             || known.as_ref().is_some_and(|known| known.are_part(history, process));
@@ -206,7 +206,7 @@ pub(super) fn assign_ranks<C: Comm>(
     if let [Some(order), mut new] = orders {
         let new_rank = assignment.new_rank;
         if assignment.moved && decision.surveys {
-            new = Some(Order::of_new_ranks(comm, new_rank)?);
+            new = Some(order_of_new_ranks(comm, advisor.identity(), new_rank)?);
         }
         let made = Made { dims, vertices, new_rank, new, decision: decided };
         history.add((order, size), process, made);

@@ -1,13 +1,15 @@
 //! Calls of constructors on simulated processes, for tests and fuzzing.
 
+use super::advisor::Advisor;
 use super::arguments::{
     AdjacentArguments, CartArguments, EdgeArguments, EdgeWeights, GraphArguments,
 };
 use super::combine::Combine;
+use super::comm::Comm;
 use super::create::{cart_create, cart_sub, graph_create};
 use super::decision::CallSettings;
 use super::dist_graph::{dist_graph_create, dist_graph_create_adjacent};
-use super::{Comm, Error};
+use super::error::Error;
 use crate::topology::{self, Cart, Edges, Graph, Topology};
 
 /// A call of a constructor.
@@ -21,7 +23,7 @@ pub(crate) enum ConstructorCall {
 }
 
 /// Makes a call; `grid` is what `comm` carries.
-pub(crate) fn make<C: Comm<Error = Error>>(
+pub(crate) fn make<C: Comm<Error = Error> + Advisor<C>>(
     comm: &C,
     settings: CallSettings,
     grid: &Cart,
@@ -38,9 +40,12 @@ pub(crate) fn make<C: Comm<Error = Error>>(
         }
     }
     let made = match call {
-        ConstructorCall::Cart { dims, periods, reorder } => {
-            cart_create(comm, settings, Ok(CartArguments { dims, periods, reorder: *reorder }))
-        }
+        ConstructorCall::Cart { dims, periods, reorder } => cart_create(
+            comm,
+            comm,
+            settings,
+            Ok(CartArguments { dims, periods, reorder: *reorder }),
+        ),
         ConstructorCall::Graph { index, edges, reorder } => {
             let arguments = Graph::nedges(index)
                 .map(|_| GraphArguments { index, edges, reorder: *reorder })
@@ -51,9 +56,9 @@ pub(crate) fn make<C: Comm<Error = Error>>(
                     }),
                     false => Ok(arguments),
                 });
-            graph_create(comm, settings, arguments)
+            graph_create(comm, comm, settings, arguments)
         }
-        ConstructorCall::Sub { remain } => cart_sub(comm, Combine::Off, Ok((grid, remain))),
+        ConstructorCall::Sub { remain } => cart_sub(comm, comm, Combine::Off, Ok((grid, remain))),
         ConstructorCall::Edges { edges, weighted, reorder } => {
             let (sources, destinations, weight) =
                 (column(edges, 0), column(edges, 1), column(edges, 2));
@@ -64,7 +69,7 @@ pub(crate) fn make<C: Comm<Error = Error>>(
                 weights: weights(*weighted, &weight),
                 reorder: *reorder,
             };
-            dist_graph_create(comm, settings, Ok(arguments))
+            dist_graph_create(comm, comm, settings, Ok(arguments))
         }
         ConstructorCall::Adjacent { into, away, weighted, reorder } => {
             let [sources, into] = [0, 1].map(|i| column(into, i));
@@ -76,7 +81,7 @@ pub(crate) fn make<C: Comm<Error = Error>>(
                 dest_weights: weights(*weighted, &away),
                 reorder: *reorder,
             };
-            dist_graph_create_adjacent(comm, settings, Ok(arguments))
+            dist_graph_create_adjacent(comm, comm, settings, Ok(arguments))
         }
     };
     made.map(|made| made.member)

@@ -3,12 +3,14 @@
 //! Each takes the result of looking at this rank's own arguments. A fault found there must take
 //! part in the agreement, so it is handed in instead of being returned early.
 
+use super::advisor::Advisor;
 use super::agree::{AT_FAULT, Agreement, Contribution, Neighbors, agree, agree_by_reduction};
 use super::arguments::{Argument, CartArguments, Function, GraphArguments, Shared};
 use super::assign_ranks::{Assignment, Placement, PlacementInput, PlannedMapping, assign_ranks};
 use super::combine::Combine;
+use super::comm::{Comm, keep};
 use super::decision::{CallSettings, ReorderRequest};
-use super::{Comm, Error, keep};
+use super::error::Error;
 use crate::mapping::{Csr, Grid};
 use crate::topology::cart::SubGrid;
 use crate::topology::{self, Cart, Class, Graph, Topology, TopologySummary};
@@ -34,8 +36,12 @@ fn numbers(flags: &[bool]) -> Vec<i32> {
 }
 
 /// The request of a constructor of grids or graphs.
-fn request<C: Comm>(comm: &C, reorder: bool, settings: CallSettings) -> ReorderRequest {
-    ReorderRequest { reorder, distributed: false, has_topology: comm.has_topology(), settings }
+fn request<C: Comm>(
+    advisor: &impl Advisor<C>,
+    reorder: bool,
+    settings: CallSettings,
+) -> ReorderRequest {
+    ReorderRequest { reorder, distributed: false, has_topology: advisor.has_topology(), settings }
 }
 
 /// A value and no fault, or no value and the fault.
@@ -50,10 +56,11 @@ fn parted<T>(result: Result<T, topology::Error>) -> (Option<T>, Option<topology:
 ///
 /// # Errors
 ///
-/// The same on every rank: [`OnRank`](super::Error::OnRank) for a fault in the arguments of any rank or for arguments
+/// The same on every rank: [`OnRank`](Error::OnRank) for a fault in the arguments of any rank or for arguments
 /// that differ, or what the communicator's own methods return.
 pub fn cart_create<C: Comm>(
     comm: &C,
+    advisor: &impl Advisor<C>,
     settings: CallSettings,
     arguments: Result<CartArguments<'_>, topology::Error>,
 ) -> Result<Created<C>, C::Error> {
@@ -76,23 +83,25 @@ pub fn cart_create<C: Comm>(
         fault,
         shared: Shared { function: Function::CartCreate, arguments: &arguments },
         vertices: Some(checked.as_ref().map_or(0, |(grid, _)| grid.size())),
-        request: Some(request(comm, reorder != [0], settings)),
+        request: Some(request(advisor, reorder != [0], settings)),
         choice: None,
         neighbors: checked.as_ref().map(|(grid, _)| grid.size()).map(neighbors),
     };
-    let (all, Agreement { decision, broken, host_graph, combine, .. }) = agree(comm, contribution)?;
+    let (all, Agreement { decision, broken, host_graph, combine, .. }) =
+        agree(comm, advisor, contribution)?;
 
     let (grid, _) = checked.expect("a fault here would have ended the agreement");
     let dims: Vec<i32> = grid.dimensions().iter().map(|side| side.size).collect();
     let is_planner = decision.planning && comm.rank()? == 0;
-    let weights = if is_planner { comm.weights(&dims) } else { None };
+    let weights = if is_planner { advisor.weights(&dims) } else { None };
     let options = settings.options;
     let input = PlacementInput { decision, broken, options, dims: Some(&dims) };
     let summary = TopologySummary::of_cart(&grid, weights.clone());
-    let places = assign_ranks(comm, input, (grid.size(), summary), |layout, options, earlier| {
-        let grid = Grid::of_cart(&grid, weights.as_deref());
-        Some(PlannedMapping::of_cart(comm, grid, earlier, layout, options))
-    });
+    let places =
+        assign_ranks(comm, advisor, input, (grid.size(), summary), |layout, options, earlier| {
+            let grid = Grid::of_cart(&grid, weights.as_deref());
+            Some(PlannedMapping::of_cart(grid, earlier, layout, options))
+        });
     let (all, (assignment, placement)) = keep(all, places)?;
     let keeps_ranks = !assignment.moved && grid.size() == size;
     let made = split_members(comm, all, assignment, grid.size())?;
@@ -107,6 +116,7 @@ pub fn cart_create<C: Comm>(
 /// As [`cart_create`].
 pub fn graph_create<C: Comm>(
     comm: &C,
+    advisor: &impl Advisor<C>,
     settings: CallSettings,
     arguments: Result<GraphArguments<'_>, topology::Error>,
 ) -> Result<Created<C>, C::Error> {
@@ -127,11 +137,12 @@ pub fn graph_create<C: Comm>(
         fault,
         shared: Shared { function: Function::GraphCreate, arguments: &arguments },
         vertices: Some(nnodes[0]),
-        request: Some(request(comm, reorder != [0], settings)),
+        request: Some(request(advisor, reorder != [0], settings)),
         choice: None,
         neighbors: graph.map(Graph::nnodes).map(neighbors),
     };
-    let (all, Agreement { decision, broken, host_graph, combine, .. }) = agree(comm, contribution)?;
+    let (all, Agreement { decision, broken, host_graph, combine, .. }) =
+        agree(comm, advisor, contribution)?;
 
     let (graph, _) = checked.expect("a fault here would have ended the agreement");
     if graph.nnodes() == 0 {
@@ -147,8 +158,13 @@ pub fn graph_create<C: Comm>(
     }
     let input = PlacementInput { decision, broken, options: settings.options, dims: None };
     let vertices = (graph.nnodes(), (&graph).into());
-    let places = assign_ranks(comm, input, vertices, |layout, options, _| {
-        Some(PlannedMapping::of_graph(comm, Csr::from(&graph), layout, decision, options))
+    let places = assign_ranks(comm, advisor, input, vertices, |layout, options, _| {
+        Some(PlannedMapping::of_graph(
+            &advisor.weighed(Csr::from(&graph)),
+            layout,
+            decision,
+            options,
+        ))
     });
     let (all, (assignment, placement)) = keep(all, places)?;
     let keeps_ranks = !assignment.moved && graph.nnodes() == all.size()?;
@@ -165,6 +181,7 @@ pub fn graph_create<C: Comm>(
 /// As [`cart_create`].
 pub fn cart_sub<C: Comm>(
     comm: &C,
+    advisor: &impl Advisor<C>,
     combine: Combine,
     arguments: Result<(&Cart, &[bool]), topology::Error>,
 ) -> Result<Created<C>, C::Error> {
@@ -186,7 +203,7 @@ pub fn cart_sub<C: Comm>(
         Ok(part.size()? == sub.grid.size() && part.rank()? == sub.rank)
     };
     let fits = checked.as_ref().map_or(Ok(true), |(sub, _)| as_expected(sub));
-    let agreed = fits.and_then(|fits| agree_by_reduction(comm, contribution, fits));
+    let agreed = fits.and_then(|fits| agree_by_reduction(comm, advisor, contribution, fits));
     let (part, Agreement { host_graph, .. }) = keep(part, agreed)?;
 
     let (sub, _) = checked.expect("a fault here would have ended the agreement");

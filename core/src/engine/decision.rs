@@ -1,11 +1,13 @@
 //! Decides whether a constructor moves processes: by the user's settings, the call's arguments, and the table of
 //! programs that cannot be moved.
 
+use super::advisor::{Advisor, MachineKnowledge};
 use super::check::Check;
 use super::combine::Combine;
+use super::comm::Comm;
 use super::incompatible_program::IncompatibleProgram;
 use super::policy::Reorder;
-use super::{Comm, MachineKnowledge, history};
+use super::survey::needs_survey;
 use crate::mapping::Options;
 
 /// The settings of one process for a constructor. Where they differ between ranks, the most cautious
@@ -114,9 +116,9 @@ impl ReorderRequest {
     }
 
     /// Encodes what only rank 0 says, as a number that is not negative.
-    pub(super) fn encode_root<C: Comm>(&self, comm: &C) -> i64 {
-        let survey = || history::needs_survey(comm);
-        self.encode(|| comm.knowledge(), || comm.incompatible_program(), survey)
+    pub(super) fn encode_root<C: Comm>(&self, advisor: &impl Advisor<C>) -> i64 {
+        let survey = || needs_survey(advisor);
+        self.encode(|| advisor.knowledge(), || advisor.incompatible_program(), survey)
     }
 
     fn encode(
@@ -141,8 +143,12 @@ impl ReorderRequest {
 
     /// Decides for all ranks, if all ranks of `comm` have equal requests: rank 0 decides, and all ranks
     /// [broadcast](Self::needs_broadcast) or none.
-    pub(super) fn decide<C: Comm>(&self, comm: &C) -> Result<ReorderDecision, C::Error> {
-        let root = if comm.rank()? == 0 { self.encode_root(comm) } else { 0 };
+    pub(super) fn decide<C: Comm>(
+        &self,
+        comm: &C,
+        advisor: &impl Advisor<C>,
+    ) -> Result<ReorderDecision, C::Error> {
+        let root = if comm.rank()? == 0 { self.encode_root(advisor) } else { 0 };
         let mut words = [self.permission_rank(), root];
         if self.needs_broadcast() {
             let mut bytes = words.map(i64::to_le_bytes);

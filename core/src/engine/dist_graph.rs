@@ -3,15 +3,16 @@
 //! Time and memory are O(degree + log P) here; what the split of the host costs comes on top. Only
 //! where processes may be moved does rank 0 look at the whole graph, up to [`MOST_EDGES`].
 
+use super::advisor::Advisor;
 use super::agree::{Agreement, Choice, Contribution, Neighbors, agree};
 use super::arguments::{AdjacentArguments, Argument, EdgeArguments, EdgeWeights, Function, Shared};
 use super::assign_ranks::{Assignment, Placement, PlacementInput, PlannedMapping, assign_ranks};
 use super::check::Rule;
+use super::comm::{Comm, keep};
 use super::create::{Created, split_members};
 use super::decision::{CallSettings, ReorderRequest};
 use super::edge_match::{check_edges, imbalance, is_balanced};
 use super::exchange::{Item, deliver};
-use super::{Comm, keep};
 use crate::mapping::Csr;
 use crate::topology::{self, DistGraph, Edges, Topology, TopologySummary};
 
@@ -24,6 +25,7 @@ pub const MOST_EDGES: i64 = 1 << 24;
 /// weighted.
 fn agree_on<C: Comm>(
     comm: &C,
+    advisor: &impl Advisor<C>,
     function: Function,
     fault: Option<topology::Error>,
     (request, weighted): (ReorderRequest, Option<bool>),
@@ -49,7 +51,7 @@ fn agree_on<C: Comm>(
         choice: Some(Choice { argument, ways: ["MPI_UNWEIGHTED", "given"], chosen, tolerated }),
         neighbors,
     };
-    let (all, agreed) = agree(comm, contribution)?;
+    let (all, agreed) = agree(comm, advisor, contribution)?;
     // If no rank passes either, there are no edges, so the number of weights, 0, is that of the edges.
     let weighted = agreed.way != Some(0);
     Ok((all, agreed, weighted))
@@ -60,10 +62,11 @@ fn agree_on<C: Comm>(
 ///
 /// # Errors
 ///
-/// The same on every rank: [`OnRank`](super::Error::OnRank) for a fault in the arguments of any rank; or what the
+/// The same on every rank: [`OnRank`](super::error::Error::OnRank) for a fault in the arguments of any rank; or what the
 /// communicator's own methods return.
 pub fn dist_graph_create_adjacent<C: Comm>(
     comm: &C,
+    advisor: &impl Advisor<C>,
     settings: CallSettings,
     arguments: Result<AdjacentArguments<'_>, topology::Error>,
 ) -> Result<Created<C>, C::Error> {
@@ -75,7 +78,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
     let request = request(reorder, settings);
     let repeated = || checked.as_ref().is_ok_and(|(lists, _)| lists.repeats_neighbors());
     let asked = (request, weighted);
-    let (all, agreed, weighted) = agree_on(comm, function, fault, asked, &repeated)?;
+    let (all, agreed, weighted) = agree_on(comm, advisor, function, fault, asked, &repeated)?;
     let (host_graph, combine) = (agreed.host_graph, agreed.combine);
     let (arguments, _) = checked.expect("a fault here would have ended the agreement");
 
@@ -88,7 +91,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
         leaving: || arguments.leaving(rank, weighted),
         imbalance: || imbalance(rank, &arguments),
     };
-    let places = place_edges(comm, agreed, (settings, weighted), graph);
+    let places = place_edges(comm, advisor, agreed, (settings, weighted), graph);
     let (all, (assignment, placement)) = keep(all, places)?;
     let made = split_members(comm, all, assignment, size)?.expect("every process has a place");
     let graph = match assignment.moved {
@@ -109,6 +112,7 @@ pub fn dist_graph_create_adjacent<C: Comm>(
 /// As [`dist_graph_create_adjacent`].
 pub fn dist_graph_create<C: Comm>(
     comm: &C,
+    advisor: &impl Advisor<C>,
     settings: CallSettings,
     arguments: Result<EdgeArguments<'_>, topology::Error>,
 ) -> Result<Created<C>, C::Error> {
@@ -120,12 +124,12 @@ pub fn dist_graph_create<C: Comm>(
     let function = Function::DistGraphCreate;
     let repeated = || checked.as_ref().is_ok_and(EdgeArguments::repeats_edges);
     let asked = (request, weighted);
-    let (all, agreed, weighted) = agree_on(comm, function, fault, asked, &repeated)?;
+    let (all, agreed, weighted) = agree_on(comm, advisor, function, fault, asked, &repeated)?;
     let (host_graph, combine) = (agreed.host_graph, agreed.combine);
     let arguments = checked.expect("a fault here would have ended the agreement");
 
     let graph = LocalEdges { leaving: || arguments.given(weighted), imbalance: || 0 };
-    let places = place_edges(comm, agreed, (settings, weighted), graph);
+    let places = place_edges(comm, advisor, agreed, (settings, weighted), graph);
     let (all, (assignment, placement)) = keep(all, places)?;
     // On a new communicator, where vertex i is rank i and no message of the program can be met.
     let made = split_members(comm, all, assignment, size)?.expect("every process has a place");
@@ -152,6 +156,7 @@ struct LocalEdges<Leaving: FnOnce() -> Vec<i32>, Imbalance: FnOnce() -> i64> {
 /// Finds the new rank of every process, by the whole graph, whose edges rank 0 gathers.
 fn place_edges<C: Comm>(
     comm: &C,
+    advisor: &impl Advisor<C>,
     Agreement { decision, mut broken, .. }: Agreement,
     (settings, weighted): (CallSettings, bool),
     local: LocalEdges<impl FnOnce() -> Vec<i32>, impl FnOnce() -> i64>,
@@ -173,11 +178,11 @@ fn place_edges<C: Comm>(
     }
     let summary = TopologySummary::DistGraph { edges: total, weighted };
     let input = PlacementInput { decision, broken, options: settings.options, dims: None };
-    assign_ranks(comm, input, (size, summary), |layout, options, _| {
+    assign_ranks(comm, advisor, input, (size, summary), |layout, options, _| {
         let words = gathered?;
         let edges = words.chunks_exact(3).map(|e| (e[0] as u32, e[1] as u32, i64::from(e[2])));
         let graph = Csr::from_edges(size as usize, edges);
-        Some(PlannedMapping::of_graph(comm, graph, layout, decision, options))
+        Some(PlannedMapping::of_graph(&advisor.weighed(graph), layout, decision, options))
     })
 }
 

@@ -2,9 +2,10 @@
 
 use super::agree::first_fault;
 use super::arguments::{AdjacentArguments, EdgeWeights};
+use super::comm::Comm;
 use super::digest::mix;
+use super::error::Error;
 use super::exchange::{Item, deliver};
-use super::{Comm, Error};
 use crate::topology::Class;
 
 /// The contribution of a rank's edges to a sum over all ranks: numbers made of the edges are added where they

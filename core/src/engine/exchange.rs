@@ -5,7 +5,7 @@
 //! items there are (Bruck et al., 1997, for the index operation). It needs nothing of the host but
 //! a send and a receive.
 
-use super::Comm;
+use super::comm::Comm;
 
 /// A message of `N` words to another rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

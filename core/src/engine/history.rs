@@ -12,7 +12,6 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::Comm;
 use super::digest::{Digest, mix};
 use crate::mapping::Grid;
 
@@ -109,7 +108,7 @@ impl History {
     }
 
     /// The numbers of topologies of more than this number of processes in which a process has a place, the latest first.
-    fn larger(&self, process: u64, vertices: i32) -> impl Iterator<Item = u64> {
+    pub(super) fn larger(&self, process: u64, vertices: i32) -> impl Iterator<Item = u64> {
         let has_place = |known: &&Remembered| {
             known.vertices > vertices && known.new_ranks.get(&process).is_some_and(Option::is_some)
         };
@@ -187,26 +186,22 @@ impl Remembered {
     }
 }
 
-/// The halves of a number, of which 2^31 have a sum.
-fn halves(number: u64) -> [i64; 2] {
+/// A process with its rank, as the halves of a number, of which 2^31 have a sum.
+pub(super) fn seat(identity: u64, rank: i32) -> [i64; 2] {
+    let number = mix(mix(identity) ^ rank as u64);
     [i64::from(number as u32), (number >> 32) as i64]
 }
 
-/// A process with its rank, as a number.
-fn seat(identity: u64, rank: i32) -> u64 {
-    mix(mix(identity) ^ rank as u64)
-}
-
 impl Order {
-    fn of_sum([low, high]: [i64; 2]) -> Self {
+    pub(super) fn of_sum([low, high]: [i64; 2]) -> Self {
         Self(Digest::default().number(low as u64).number(high as u64).finish())
     }
 
-    /// The order of processes that are all known, by their [identities](Comm::identity), the first of rank 0.
+    /// The order of processes that are all known, by their [identities](super::Advisor::identity), the first of rank 0.
     pub fn of_all(identities: impl IntoIterator<Item = u64>) -> Self {
         let mut sum = [0; 2];
         for (rank, identity) in (0..).zip(identities) {
-            let [low, high] = halves(seat(identity, rank));
+            let [low, high] = seat(identity, rank);
             sum = [sum[0] + low, sum[1] + high];
         }
         Self::of_sum(sum)
@@ -221,13 +216,6 @@ impl Order {
     pub(super) fn of_words([low, high]: [i32; 2]) -> Option<Self> {
         let number = u64::from(low as u32) | u64::from(high as u32) << 32;
         (number != 0).then_some(Self(number))
-    }
-
-    /// The order of the processes of `comm` by their new ranks; without those that have none. Collective.
-    pub(super) fn of_new_ranks<C: Comm>(comm: &C, new_rank: Option<i32>) -> Result<Self, C::Error> {
-        let mut words = new_rank.map_or([0; 2], |rank| halves(seat(comm.identity(), rank)));
-        comm.sum(&mut words)?;
-        Ok(Self::of_sum(words))
     }
 }
 
@@ -255,46 +243,6 @@ impl Identities {
     /// world.
     pub fn are_part(&self, history: &History, process: u64) -> bool {
         (self.of_ranks.len() as i32) < self.of_world && history.has_place(process, self.of_world)
-    }
-}
-
-/// Returns whether rank 0 must ask the others for their identities, or for the topologies in which they have places. Only
-/// on rank 0.
-pub(super) fn needs_survey<C: Comm>(comm: &C) -> bool {
-    let (history, process) = (comm.history(), comm.process());
-    comm.identities().is_none_or(|known| {
-        let size = known.of_ranks.len() as i32;
-        !known.are_part(history, process) && history.has_place(process, size + 1)
-    })
-}
-
-/// The facts about the processes of a communicator that all of them find out together.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Survey {
-    pub(super) order: Order,
-    /// True if all of them have places in one topology, which has others as well.
-    pub(super) is_part: bool,
-}
-
-/// The number of topologies of rank 0 that others are asked about.
-const ASKED: usize = 8;
-
-impl Survey {
-    /// Collective.
-    pub(super) fn of<C: Comm>(comm: &C) -> Result<Self, C::Error> {
-        let (rank, size) = (comm.rank()?, comm.size()?);
-        let own: Vec<u64> = comm.history().larger(comm.process(), size).collect();
-        let mut asked = [[0; 8]; ASKED];
-        if rank == 0 {
-            asked.iter_mut().zip(&own).for_each(|(to, id)| *to = id.to_le_bytes());
-        }
-        comm.broadcast(0, asked.as_flattened_mut())?;
-        let [low, high] = halves(seat(comm.identity(), rank));
-        let has = |id: &[u8; 8]| i64::from(own.contains(&u64::from_le_bytes(*id)));
-        let mut words = [low, high].into_iter().chain(asked.iter().map(has)).collect::<Vec<_>>();
-        comm.sum(&mut words)?;
-        let is_part = words[2..].contains(&i64::from(size));
-        Ok(Self { order: Order::of_sum([words[0], words[1]]), is_part })
     }
 }
 

@@ -4,10 +4,13 @@ use std::any::Any;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
+use super::advisor::{Advisor, MachineKnowledge};
+use super::comm::Comm;
+use super::error::Error;
 use super::history::{History, Identities};
 use super::incompatible_program::IncompatibleProgram;
-use super::{Comm, Error, MachineKnowledge};
 use crate::machine::Machine;
+use crate::mapping::Csr;
 
 /// The contribution of a process to a collective call, and the call's name.
 type Slot = Option<(&'static str, Box<dyn Any + Send>)>;
@@ -255,6 +258,15 @@ impl Comm for Sim {
         Ok(if self.rank == 0 { all.concat() } else { Vec::new() })
     }
 
+    fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>, Error> {
+        let (receiver, words) =
+            self.all("send_receive", (to, words.to_vec()))[from as usize].clone();
+        assert_eq!(receiver, self.rank);
+        Ok(words)
+    }
+}
+
+impl Advisor<Self> for Sim {
     fn knowledge(&self) -> MachineKnowledge {
         match &self.group.layout {
             None => MachineKnowledge::Unknown,
@@ -294,9 +306,22 @@ impl Comm for Sim {
         &self.process.history
     }
 
+    fn process(&self) -> u64 {
+        0
+    }
+
     fn weights(&self, _dims: &[i32]) -> Option<Vec<i64>> {
         assert_eq!(self.rank, 0, "only rank 0 is asked");
         None
+    }
+
+    fn weighed(&self, graph: Csr) -> Csr {
+        graph
+    }
+
+    #[cfg(not(test))]
+    fn host_graph(&self, _processes: i32, _repeated: &dyn Fn() -> bool) -> bool {
+        false
     }
 
     #[cfg(test)]
@@ -314,12 +339,5 @@ impl Comm for Sim {
             self.all("layout", ());
         }
         Ok(self.group.layout.clone().filter(|_| self.rank == 0))
-    }
-
-    fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>, Error> {
-        let (receiver, words) =
-            self.all("send_receive", (to, words.to_vec()))[from as usize].clone();
-        assert_eq!(receiver, self.rank);
-        Ok(words)
     }
 }

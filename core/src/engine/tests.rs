@@ -38,12 +38,12 @@ fn fault(results: Vec<Result<Member>>) -> (i32, Class, String) {
 
 fn cart(comm: &Sim, dims: &[i32], periods: &[bool], reorder: bool) -> Result<Member> {
     let arguments = CartArguments { dims, periods, reorder };
-    cart_create(comm, CallSettings::default(), Ok(arguments)).map(|made| made.member)
+    cart_create(comm, comm, CallSettings::default(), Ok(arguments)).map(|made| made.member)
 }
 
 fn graph(comm: &Sim, index: &[i32], edges: &[i32]) -> Result<Member> {
     let arguments = GraphArguments { index, edges, reorder: false };
-    graph_create(comm, CallSettings::default(), Ok(arguments)).map(|made| made.member)
+    graph_create(comm, comm, CallSettings::default(), Ok(arguments)).map(|made| made.member)
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn a_grid_splits_into_its_parts() {
     for (remain, parts, size) in [([true, false, true], 3, 8), ([false, false, true], 6, 4)] {
         let made = sim::run(24, |comm| {
             let (new, topology) =
-                cart_sub(comm, Combine::Off, Ok((&grid, &remain))).unwrap().member.unwrap();
+                cart_sub(comm, comm, Combine::Off, Ok((&grid, &remain))).unwrap().member.unwrap();
             assert_eq!(new.size().unwrap(), size);
             let Topology::Cart(sub) = topology else { panic!("a part of a grid is a grid") };
             let rank = new.rank().unwrap();
@@ -107,8 +107,8 @@ fn ranks_are_kept_if_no_rank_is_left_out() {
             let grid = CartArguments { dims: &[2, 2], periods: &[false; 2], reorder: false };
             let graph =
                 GraphArguments { index: &[1, 2, 3, 4], edges: &[1, 2, 3, 0], reorder: false };
-            let grid = cart_create(comm, settings(), Ok(grid)).unwrap();
-            let graph = graph_create(comm, settings(), Ok(graph)).unwrap();
+            let grid = cart_create(comm, comm, settings(), Ok(grid)).unwrap();
+            let graph = graph_create(comm, comm, settings(), Ok(graph)).unwrap();
             [grid.keeps_ranks, graph.keeps_ranks]
         });
         assert!(kept.into_iter().all(|kept| kept == [size == 4; 2]), "{size}");
@@ -127,7 +127,7 @@ fn a_fault_on_one_rank_is_known_to_all() {
         let faults = fault(sim::run(4, |comm| {
             if comm.rank() == Ok(wrong) {
                 let fault = topology::Error::NullPointer { argument: "periods" };
-                cart_create(comm, CallSettings::default(), Err(fault)).map(|made| made.member)
+                cart_create(comm, comm, CallSettings::default(), Err(fault)).map(|made| made.member)
             } else {
                 cart(comm, &[2, 2], &[false; 2], false)
             }
@@ -227,7 +227,7 @@ fn every_edge_reaches_its_two_ends() {
                 },
                 reorder: true,
             };
-            dist_graph_create(comm, CallSettings::default(), Ok(arguments))
+            dist_graph_create(comm, comm, CallSettings::default(), Ok(arguments))
                 .unwrap()
                 .member
                 .unwrap()
@@ -247,7 +247,7 @@ fn every_edge_reaches_its_two_ends() {
                 dest_weights: weights(&graph.destinations),
                 reorder: false,
             };
-            dist_graph_create_adjacent(comm, CallSettings::default(), Ok(arguments))
+            dist_graph_create_adjacent(comm, comm, CallSettings::default(), Ok(arguments))
                 .unwrap()
                 .member
                 .unwrap()
@@ -272,7 +272,11 @@ fn degrees_say_which_source_an_edge_has() {
             weights: if root { EdgeWeights::Given(&[5, 6, 7, 8]) } else { EdgeWeights::Either },
             reorder: false,
         };
-        dist_graph_create(comm, CallSettings::default(), Ok(arguments)).unwrap().member.unwrap().1
+        dist_graph_create(comm, comm, CallSettings::default(), Ok(arguments))
+            .unwrap()
+            .member
+            .unwrap()
+            .1
     });
     let edges = [[0, 2, 0, 5], [0, 0, 1, 6], [0, 0, 2, 7], [0, 2, 2, 8]];
     for (rank, made) in (0..).zip(made) {
@@ -295,7 +299,7 @@ fn adjacent(lists: &[[&[i32]; 4]], weighted: bool) -> Vec<Result<Member>> {
             reorder: false,
         };
         let settings = CallSettings { check: Check::ALL, ..CallSettings::default() };
-        dist_graph_create_adjacent(comm, settings, Ok(arguments)).map(|made| made.member)
+        dist_graph_create_adjacent(comm, comm, settings, Ok(arguments)).map(|made| made.member)
     })
 }
 
@@ -337,7 +341,8 @@ fn weights_are_for_all_or_for_none() {
                 weights,
                 reorder: false,
             };
-            dist_graph_create(comm, CallSettings::default(), Ok(arguments)).map(|made| made.member)
+            dist_graph_create(comm, comm, CallSettings::default(), Ok(arguments))
+                .map(|made| made.member)
         })
     };
     let weighted = |made: Vec<Result<Member>>| -> Vec<bool> {

@@ -6,22 +6,31 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::{Options, Plan};
+use super::{Csr, Grid, Options, Plan, search};
 use crate::machine::Machine;
 
+/// As [`plan_cart`](super::plan_cart), but the last plan again where it is for the same grid.
+pub fn plan_cart(grid: &Grid, machine: &Machine, options: &Options) -> Plan {
+    static LAST: LastPlan<Grid> = LastPlan::new();
+    LAST.plan(grid, machine, options, search::plan_cart)
+}
+
+/// As [`plan_graph`](super::plan_graph), but the last plan again where it is for the same graph.
+pub fn plan_graph(graph: &Csr, machine: &Machine, options: &Options) -> Plan {
+    static LAST: LastPlan<Csr> = LastPlan::new();
+    LAST.plan(graph, machine, options, search::plan_graph)
+}
+
 /// The last plan of a grid, or of a graph, and what it is for. Memory: 12 bytes a rank, and the edges of a graph.
-#[derive(Debug)]
-pub struct LastPlan<S>(Mutex<Option<(S, Machine, Options, Plan)>>);
+struct LastPlan<S>(Mutex<Option<(S, Machine, Options, Plan)>>);
 
 impl<S: Clone + PartialEq> LastPlan<S> {
-    /// None yet.
-    #[expect(clippy::new_without_default, reason = "it is a static of the host")]
-    pub const fn new() -> Self {
+    const fn new() -> Self {
         Self(Mutex::new(None))
     }
 
     /// The last plan again if the arguments are the same, else what `search` finds for them.
-    pub fn plan(
+    fn plan(
         &self,
         subject: &S,
         machine: &Machine,
@@ -44,7 +53,7 @@ impl<S: Clone + PartialEq> LastPlan<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mapping::{plan_cart, tests::nearest};
+    use crate::mapping::tests::nearest;
 
     #[test]
     fn what_is_recalled_is_what_is_planned() {
@@ -58,8 +67,8 @@ mod tests {
             ([8, 2], round_robin, brief),
         ] {
             let grid = nearest(&dims, &[false; 2]);
-            let plan = plan_cart(&grid, &layout, &options);
-            assert_eq!(last.plan(&grid, &layout, &options, plan_cart), plan);
+            let plan = search::plan_cart(&grid, &layout, &options);
+            assert_eq!(last.plan(&grid, &layout, &options, search::plan_cart), plan);
             let recalled = last.plan(&grid, &layout, &options, |_, _, _| panic!("planned anew"));
             assert_eq!(recalled, plan);
         }

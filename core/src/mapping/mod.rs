@@ -4,7 +4,7 @@
 //! the old communicator gets that rank: a [`Plan`].
 
 mod budget;
-mod last_plan;
+pub mod last_plan;
 mod model;
 mod objective;
 pub mod plan;
@@ -13,7 +13,6 @@ mod search;
 mod tests;
 
 pub use budget::Stop;
-pub use last_plan::LastPlan;
 pub use model::cost::{Adjacency, Cost, Objective};
 pub use model::csr::Csr;
 pub use model::grid::{Grid, Offset};

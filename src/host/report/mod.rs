@@ -20,7 +20,7 @@ use super::attributes::key::{Key, no_copy};
 use super::process::eprint_line;
 use super::settings::{Settings, Target, note_start, set};
 use super::sys::{self, MPI_Comm};
-use super::{HostComm, family, machine, map};
+use super::{HostComm, family, machine};
 use crate::engine::Comm;
 use crate::engine::assign_ranks::Placement;
 use crate::engine::create::Created;
@@ -121,7 +121,7 @@ pub(crate) fn add(
 ) {
     HAS_CREATED.store(true, Ordering::Relaxed);
     let Some(placement) = &made.placement else { return };
-    map::say_if_forced(function, placement.outcome);
+    say_if_forced(function, placement.outcome);
     if placement.outcome == ReorderOutcome::RejectedAsRisky {
         say_if_missed(function, placement);
     }
@@ -137,6 +137,19 @@ pub(crate) fn add(
     collector.tell(|report| {
         warnings.fold(report.add(record), |is_due, warning| report.warn(warning) || is_due)
     });
+}
+
+/// Says once, on rank 0 of a communicator, that processes were moved although the program passed `reorder = 0`.
+fn say_if_forced(function: &str, outcome: ReorderOutcome) {
+    static SAID: Once = Once::new();
+    if outcome == (ReorderOutcome::Applied { forced: true }) {
+        SAID.call_once(|| {
+            eprint_line!(
+                "{function}: ranks reordered despite reorder = 0 (CARTOGRAPH_REORDER=always); results are \
+                 wrong if the program keeps its old ranks"
+            );
+        });
+    }
 }
 
 /// Prints once per job that a mapping that was rejected as risky could gain much. Only under `cartograph exec`, which

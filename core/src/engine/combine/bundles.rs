@@ -7,7 +7,8 @@
 use std::collections::BTreeMap;
 
 use super::schedule::ScheduleBuilder;
-use super::{Combine, Comm, Edge, NO_RANK, Payload, Schedule, all, keep};
+use super::{Combine, Edge, NO_RANK, Payload, Schedule, all};
+use crate::engine::{Comm, keep};
 
 /// All edges from one node to another, in order.
 #[derive(Debug, Clone)]

@@ -14,8 +14,8 @@ pub use schedule::{Message, OwnPart, Payload, Schedule, Stage};
 
 pub use self::bundles::bundle_pays;
 use self::bundles::{Bundles, MOST_EDGES};
+use super::comm::Comm;
 use super::digest::Digest;
-use super::{Comm, keep};
 
 /// The setting of combining.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

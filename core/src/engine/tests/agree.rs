@@ -49,7 +49,7 @@ fn who_agrees_needs_no_more_than_the_split() {
             reorder: false,
         };
         let settings = CallSettings { check, ..CallSettings::default() };
-        dist_graph_create_adjacent(comm, settings, Ok(arguments)).unwrap();
+        dist_graph_create_adjacent(comm, comm, settings, Ok(arguments)).unwrap();
     };
     assert_eq!(calls(None, 5, |comm| ring(comm, Check::default())), ["split"]);
     assert_eq!(calls(None, 5, |comm| ring(comm, Check::ALL)), ["split", "sum"]);
@@ -71,12 +71,12 @@ fn nothing_is_left_of_a_constructor_that_fails() {
             reorder: false,
         };
         let settings = CallSettings { check: Check::ALL, ..CallSettings::default() };
-        dist_graph_create_adjacent(comm, settings, Ok(arguments)).err().unwrap();
+        dist_graph_create_adjacent(comm, comm, settings, Ok(arguments)).err().unwrap();
     };
     let grid = Cart::new(&[2, 2], &[false; 2], 4).unwrap();
     let parted = |comm: &Sim| {
         let remain = [true, comm.rank() == Ok(2)];
-        cart_sub(comm, Combine::Off, Ok((&grid, &remain))).err().unwrap();
+        cart_sub(comm, comm, Combine::Off, Ok((&grid, &remain))).err().unwrap();
     };
     for program in [&wrong as &(dyn Fn(&Sim) + Sync), &lonely, &parted] {
         // Communicators of parts of the ranks have a rank 0 of their own.
@@ -97,7 +97,7 @@ fn environments_may_differ() {
                     (settings.reorder, settings.reporting) = (odd, reporting);
                 }
                 let arguments = CartArguments { dims: &[4], periods: &[false], reorder: true };
-                let made = cart_create(comm, settings, Ok(arguments)).unwrap();
+                let made = cart_create(comm, comm, settings, Ok(arguments)).unwrap();
                 let (new, _) = made.member.unwrap();
                 assert_eq!(new.size(), Ok(4));
                 (new.rank().unwrap(), made.placement.is_some())
@@ -125,7 +125,7 @@ fn ring(
             dest_weights: EdgeWeights::Unweighted,
             reorder: true,
         };
-        let made = dist_graph_create_adjacent(comm, settings(rank), Ok(arguments)).unwrap();
+        let made = dist_graph_create_adjacent(comm, comm, settings(rank), Ok(arguments)).unwrap();
         made.member.unwrap().0.rank().unwrap()
     })
 }
@@ -194,7 +194,7 @@ fn whoever_is_moved_against_its_will_is_told_on_rank_0() {
         let made = sim::run_on(Some(round_robin.clone()), 4, |comm| {
             let arguments = CartArguments { dims: &[4], periods: &[false], reorder: asked };
             let settings = CallSettings { reorder, ..CallSettings::default() };
-            cart_create(comm, settings, Ok(arguments))
+            cart_create(comm, comm, settings, Ok(arguments))
                 .unwrap()
                 .placement
                 .map(|placement| placement.outcome)
@@ -214,7 +214,7 @@ fn a_report_says_why_all_stay() {
         let made = sim::run_on(Some(Machine::from_ids(&nodes)), 4, |comm| {
             let arguments = CartArguments { dims: &[4], periods: &[false], reorder: true };
             let settings = CallSettings { reporting: true, ..CallSettings::default() };
-            let created = cart_create(comm, settings, Ok(arguments)).unwrap();
+            let created = cart_create(comm, comm, settings, Ok(arguments)).unwrap();
             created.placement.map(|placement| placement.outcome)
         });
         assert_eq!(made, [Some(expected), None, None, None]);
@@ -227,7 +227,7 @@ fn different_functions_meet() {
     for remain in [[true, true], [true, false]] {
         let (rank, class, text) = fault(sim::run(4, |comm| match comm.rank() {
             Ok(1) => cart(comm, &[2, 2], &[false; 2], false),
-            _ => cart_sub(comm, Combine::Off, Ok((&grid, &remain))).map(|made| made.member),
+            _ => cart_sub(comm, comm, Combine::Off, Ok((&grid, &remain))).map(|made| made.member),
         }));
         assert_eq!((rank, class), (1, Class::Arg));
         assert_eq!(text, "calls MPI_Cart_create while rank 0 calls MPI_Cart_sub");
@@ -253,7 +253,7 @@ fn blocks_are_combined_only_where_all_ranks_say_so() {
                 // Periods may differ: that is found out by a reduction, and tolerated.
                 let periods = [is_odd && periods, false];
                 let arguments = CartArguments { dims: &[2, 2], periods: &periods, reorder: false };
-                cart_create(comm, settings, Ok(arguments)).map(|made| made.combine)
+                cart_create(comm, comm, settings, Ok(arguments)).map(|made| made.combine)
             });
             for (rank, combine) in all.into_iter().enumerate() {
                 assert_eq!(combine, Ok(agreed[usize::from(rank == 2)]));

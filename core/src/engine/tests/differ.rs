@@ -25,7 +25,7 @@ fn periods_may_differ() {
             let odd = comm.rank() == Ok(2);
             let arguments = CartArguments { dims: &[4], periods: &[odd], reorder };
             let settings = CallSettings { reporting: true, ..checking(check) };
-            cart_create(comm, settings, Ok(arguments))
+            cart_create(comm, comm, settings, Ok(arguments))
         })
     };
     for reorder in [false, true] {
@@ -67,7 +67,7 @@ fn graphs_may_differ_in_their_edges_but_not_in_their_size() {
         sim::run_on(Some(round_robin()), 4, |comm| {
             let edges = own_edges(comm.rank().unwrap() as usize);
             let arguments = GraphArguments { index: &index, edges: &edges, reorder: true };
-            graph_create(comm, checking(check), Ok(arguments)).map(|made| made.member)
+            graph_create(comm, comm, checking(check), Ok(arguments)).map(|made| made.member)
         })
     };
     for (rank, made) in (0..).zip(create(Check::default())) {
@@ -83,7 +83,7 @@ fn graphs_may_differ_in_their_edges_but_not_in_their_size() {
         sim::run(2, move |comm| {
             let index: &[i32] = if comm.rank() == Ok(1) { &[0, 1] } else { &[1, 1] };
             let arguments = GraphArguments { index, edges: &[1], reorder: false };
-            graph_create(comm, checking(check), Ok(arguments)).map(|made| made.member)
+            graph_create(comm, comm, checking(check), Ok(arguments)).map(|made| made.member)
         })
     };
     assert!(create(Check::default()).into_iter().all(|made| made.unwrap().is_some()));
@@ -104,7 +104,7 @@ fn adjacent<'a>(
         let [source_weights, dest_weights] = weights;
         let arguments =
             AdjacentArguments { sources, source_weights, destinations, dest_weights, reorder };
-        let made = dist_graph_create_adjacent(comm, checking(check), Ok(arguments))?;
+        let made = dist_graph_create_adjacent(comm, comm, checking(check), Ok(arguments))?;
         let (comm, topology) = made.member.unwrap();
         let Topology::DistGraph(graph) = topology else { panic!("a distributed graph") };
         assert_eq!(comm.size(), Ok(passed.len() as i32));
@@ -211,7 +211,7 @@ fn rank_0_says_what_is_checked() {
                 dest_weights: EdgeWeights::Unweighted,
                 reorder: false,
             };
-            dist_graph_create_adjacent(comm, checking(check), Ok(arguments)).is_ok()
+            dist_graph_create_adjacent(comm, comm, checking(check), Ok(arguments)).is_ok()
         });
         assert_eq!(made, [strict != 0; 3]);
     }
@@ -231,7 +231,7 @@ fn the_report_says_that_edges_do_not_match() {
                 reorder: false,
             };
             let settings = CallSettings { reporting: true, ..CallSettings::default() };
-            dist_graph_create_adjacent(comm, settings, Ok(arguments)).unwrap().placement
+            dist_graph_create_adjacent(comm, comm, settings, Ok(arguments)).unwrap().placement
         });
         assert_eq!(placement[0].as_ref().unwrap().broken, expected);
     }

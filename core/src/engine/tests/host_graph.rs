@@ -26,21 +26,21 @@ fn grid(
     move |comm| {
         let periods = periods(comm.rank().unwrap());
         let arguments = CartArguments { dims, periods: &periods, reorder: false };
-        cart_create(comm, CallSettings::default(), Ok(arguments))
+        cart_create(comm, comm, CallSettings::default(), Ok(arguments))
     }
 }
 
 fn all_know(edges: &'static [i32]) -> impl Fn(&Sim) -> Result<Created<Sim>> {
     move |comm| {
         let arguments = GraphArguments { index: &[2, 3, 4, 5], edges, reorder: false };
-        graph_create(comm, CallSettings::default(), Ok(arguments))
+        graph_create(comm, comm, CallSettings::default(), Ok(arguments))
     }
 }
 
 fn sub_grid(remain: &'static [bool]) -> impl Fn(&Sim) -> Result<Created<Sim>> {
     move |comm| {
         let grid = Cart::new(&[4, 1], &[false, true], 4).unwrap();
-        cart_sub(comm, Combine::Off, Ok((&grid, remain)))
+        cart_sub(comm, comm, Combine::Off, Ok((&grid, remain)))
     }
 }
 
@@ -56,7 +56,7 @@ fn adjacent(last: i32) -> impl Fn(&Sim) -> Result<Created<Sim>> {
             dest_weights: EdgeWeights::Unweighted,
             reorder: false,
         };
-        dist_graph_create_adjacent(comm, CallSettings::default(), Ok(arguments))
+        dist_graph_create_adjacent(comm, comm, CallSettings::default(), Ok(arguments))
     }
 }
 
@@ -71,7 +71,7 @@ fn edges(last: i32) -> impl Fn(&Sim) -> Result<Created<Sim>> {
             weights: EdgeWeights::Unweighted,
             reorder: false,
         };
-        dist_graph_create(comm, CallSettings::default(), Ok(arguments))
+        dist_graph_create(comm, comm, CallSettings::default(), Ok(arguments))
     }
 }
 

@@ -31,7 +31,7 @@ fn outcome(
         let input = PlacementInput { decision, broken: Vec::new(), options, dims: None };
         let summary = TopologySummary::DistGraph { edges: None, weighted: false };
         let row = Grid::new(vec![4], vec![false], Grid::nearest_neighbors(&[1]));
-        let (_, placement) = assign_ranks(comm, input, (4, summary), |layout, options, _| {
+        let (_, placement) = assign_ranks(comm, comm, input, (4, summary), |layout, options, _| {
             let mut plan = plan_cart(&row, layout, options);
             change(&mut plan);
             Some(PlannedMapping { plan, traffic: None, grid: None, follows: false })
@@ -84,7 +84,7 @@ fn edges(comm: &Sim, settings: CallSettings, reorder: bool) -> Result<Created<Si
         weights: EdgeWeights::Given(&[1, 2, 3, 4][..count]),
         reorder,
     };
-    dist_graph_create(comm, settings, Ok(arguments))
+    dist_graph_create(comm, comm, settings, Ok(arguments))
 }
 
 /// Creates the same graph, each process by its own edges.
@@ -99,7 +99,7 @@ fn own_edges(comm: &Sim, settings: CallSettings, reorder: bool) -> Result<Create
         dest_weights: EdgeWeights::Given(&away),
         reorder,
     };
-    dist_graph_create_adjacent(comm, settings, Ok(arguments))
+    dist_graph_create_adjacent(comm, comm, settings, Ok(arguments))
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn graphs_are_planned_by_their_edges() {
     let settings = CallSettings { reporting: true, ..CallSettings::default() };
     let (placement, keeps_ranks) = placed(settings, &|comm, settings| {
         let (index, edges) = (&[1, 2, 3, 4], &[1, 0, 3, 2]);
-        graph_create(comm, settings, Ok(GraphArguments { index, edges, reorder: true }))
+        graph_create(comm, comm, settings, Ok(GraphArguments { index, edges, reorder: true }))
     });
     let Placement { plan, summary, .. } = placement.unwrap();
     let plan = plan.unwrap();
@@ -152,7 +152,7 @@ fn rank_0_knows_the_program() {
         let (placement, keeps_ranks) = placed(settings, &|comm, settings| {
             sim::INCOMPATIBLE.set(Some(lammps).filter(|_| comm.rank() == Ok(0)));
             let arguments = CartArguments { dims: &[4], periods: &[false], reorder: true };
-            cart_create(comm, settings, Ok(arguments))
+            cart_create(comm, comm, settings, Ok(arguments))
         });
         let outcome = placement.unwrap().outcome;
         assert_eq!(keeps_ranks, outcome == ReorderOutcome::Incompatible(lammps));

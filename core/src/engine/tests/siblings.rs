@@ -34,7 +34,7 @@ fn make(
     periods: &[bool],
 ) -> (Option<Sim>, Option<Placement>) {
     let arguments = CartArguments { dims, periods, reorder: true };
-    let made = cart_create(comm, settings, Ok(arguments)).unwrap();
+    let made = cart_create(comm, comm, settings, Ok(arguments)).unwrap();
     (made.member.map(|(made, _)| made), made.placement)
 }
 
@@ -97,6 +97,7 @@ fn the_first_grid_decides_whatever_the_periods() {
             assert_eq!(of(comm, &first).0, own);
             // It is known without a message.
             let order = Order::of_all(0..128);
+            use crate::engine::Advisor;
             let known = comm.history().new_rank(order, 128, &dims, comm.process());
             assert_eq!(known, Some(Some(own)));
             own
@@ -233,7 +234,7 @@ fn graphs_of_a_grid_stay() {
         let index: Vec<i32> = (1..=16).collect();
         let edges: Vec<i32> = (0..16).map(|vertex| (vertex + 1) % 16).collect();
         let arguments = GraphArguments { index: &index, edges: &edges, reorder: true };
-        graph_create(comm, settings, Ok(arguments)).unwrap().keeps_ranks
+        graph_create(comm, comm, settings, Ok(arguments)).unwrap().keeps_ranks
     };
     let kept = sim::run_on(Some(round_robin()), 16, |comm| {
         let on = of_word("on");

@@ -12,8 +12,9 @@ use proptest::prelude::*;
 use crate::engine::history::{History, Identities};
 use crate::engine::incompatible_program::IncompatibleProgram;
 use crate::engine::sim::{self, Sim};
-use crate::engine::{Comm, Error, MachineKnowledge};
+use crate::engine::{Advisor, Comm, Error, MachineKnowledge};
 use crate::machine::Machine;
+use crate::mapping::Csr;
 
 type Result<T> = std::result::Result<T, Error>;
 
@@ -173,6 +174,14 @@ impl Comm for Recorded {
         self.sim.gather(words)
     }
 
+    fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>> {
+        let [to_process, from_process] = [to, from].map(|rank| self.members[rank as usize]);
+        self.note(Kind::SendReceive { to: to_process, from: from_process });
+        self.sim.send_receive(to, words, from)
+    }
+}
+
+impl Advisor<Self> for Recorded {
     fn knowledge(&self) -> MachineKnowledge {
         self.sim.knowledge()
     }
@@ -197,8 +206,16 @@ impl Comm for Recorded {
         self.sim.history()
     }
 
+    fn process(&self) -> u64 {
+        self.sim.process()
+    }
+
     fn weights(&self, dims: &[i32]) -> Option<Vec<i64>> {
         self.sim.weights(dims)
+    }
+
+    fn weighed(&self, graph: Csr) -> Csr {
+        self.sim.weighed(graph)
     }
 
     fn host_graph(&self, processes: i32, repeated: &dyn Fn() -> bool) -> bool {
@@ -210,12 +227,6 @@ impl Comm for Recorded {
             self.note(Kind::All);
         }
         self.sim.machine(known)
-    }
-
-    fn send_receive(&self, to: i32, words: &[i32], from: i32) -> Result<Vec<i32>> {
-        let [to_process, from_process] = [to, from].map(|rank| self.members[rank as usize]);
-        self.note(Kind::SendReceive { to: to_process, from: from_process });
-        self.sim.send_receive(to, words, from)
     }
 }
 
