@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 
-use cartograph_core::launcher::line::Passing;
+use cartograph_core::launcher::placement::Passing;
 use cartograph_core::launcher::{Format, Kind, Placement};
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::Plan;

@@ -101,7 +101,6 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
 /// Folders whose parts import from the folder's own file, which imports them as well. No other folder may.
 const TANGLED: &[(&str, &str)] = &[
     ("core/src", "engine::combine"),
-    ("core/src", "launcher"),
     // The type `Machine`.
     ("core/src", "machine"),
     ("core/src", "mapping::search::cart"),

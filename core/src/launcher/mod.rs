@@ -1,237 +1,28 @@
 //! The launchers: one table with how each is recognized, its options, and how it places ranks.
 //!
+//! - [`table`]: the launchers.
 //! - [`variables`]: the environment variables that they set.
 //! - [`options`]: the options, including those for placement.
 //! - [`mod@format`]: the files by which ranks are placed.
-//! - [`mod@line`]: parses a launcher's command line, and builds one that places ranks.
+//! - [`mod@line`]: parses a launcher's command line.
+//! - [`placement`]: builds one that places ranks.
 
 pub mod format;
 #[cfg(feature = "cli")]
 pub mod line;
 pub mod options;
+#[cfg(feature = "cli")]
+pub mod placement;
+pub mod table;
+#[cfg(all(test, feature = "cli"))]
+mod tests;
 pub mod variables;
 
 pub use format::Format;
 #[cfg(feature = "cli")]
-pub use line::{Line, Placement};
+pub use line::Line;
 pub use options::{Options, Role, Values};
+#[cfg(feature = "cli")]
+pub use placement::Placement;
+pub use table::{Kind, Launcher, named};
 pub use variables::Variables;
-
-/// The kinds of launchers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
-    /// MPICH's, which MVAPICH has too.
-    Hydra,
-    /// Intel MPI's Hydra, with other options.
-    IntelHydra,
-    /// Open MPI's up to version 4.
-    Orterun,
-    /// PRRTE's, which Open MPI has from version 5 on.
-    Prterun,
-    /// Slurm's.
-    Srun,
-    /// Flux's.
-    Flux,
-    /// IBM's.
-    Jsrun,
-    /// Cray's of ALPS.
-    Aprun,
-    /// HPE's, `mpiexec` on Cray EX.
-    Pals,
-}
-
-/// A launcher.
-#[derive(Debug)]
-pub struct Launcher {
-    /// The kind.
-    pub kind: Kind,
-    /// The name for messages.
-    pub name: &'static str,
-    /// The names of its command's file, up to the first dot: `mpiexec.hydra` and `mpiexec.mpich` are `mpiexec`.
-    pub commands: &'static [&'static str],
-    /// The subcommand, as in `flux run`.
-    pub subcommand: Option<&'static str>,
-    /// Text that only this one prints for `--version`, or for `--help`, if several have the same command.
-    pub prints: &'static [&'static str],
-    /// Text in `MPI_Get_library_version` of the MPIs that come with it, if several have the same command.
-    pub mpis: &'static [&'static str],
-    /// True if options of one letter may be joined to each other and to their value, as in `-n4`, and long ones be
-    /// shortened.
-    pub joins_letters: bool,
-    /// The options.
-    pub options: &'static [Options],
-}
-
-/// All launchers. Among those with the same command, the first that is recognized counts.
-pub const ALL: &[Launcher] = &[
-    Launcher {
-        kind: Kind::Pals,
-        name: "PALS' mpiexec",
-        commands: &["mpiexec", "mpirun"],
-        subcommand: None,
-        prints: &["PALS", "mpiexec version"],
-        mpis: &["CRAY MPICH"],
-        joins_letters: true,
-        options: options::PALS,
-    },
-    Launcher {
-        kind: Kind::IntelHydra,
-        name: "Intel MPI's mpiexec",
-        commands: &["mpiexec", "mpirun"],
-        subcommand: None,
-        prints: &["Intel(R) MPI Library"],
-        mpis: &["Intel(R) MPI"],
-        joins_letters: false,
-        options: options::HYDRA,
-    },
-    Launcher {
-        kind: Kind::Hydra,
-        name: "MPICH's mpiexec",
-        commands: &["mpiexec", "mpirun"],
-        subcommand: None,
-        prints: &["HYDRA build details"],
-        mpis: &["MPICH", "MVAPICH"],
-        joins_letters: false,
-        options: options::HYDRA,
-    },
-    Launcher {
-        kind: Kind::Orterun,
-        name: "Open MPI 4's mpiexec",
-        commands: &["orterun", "mpiexec", "mpirun"],
-        subcommand: None,
-        prints: &["(OpenRTE)", "(Open MPI) 4.", "(Open MPI) 3."],
-        mpis: &["Open MPI v4.", "Open MPI v3."],
-        joins_letters: false,
-        options: options::ORTERUN,
-    },
-    Launcher {
-        kind: Kind::Prterun,
-        name: "Open MPI's mpiexec",
-        commands: &["prterun", "prun", "mpiexec", "mpirun"],
-        subcommand: None,
-        prints: &["(Open MPI)", "(PRRTE)", "(PRTE)"],
-        mpis: &["Open MPI"],
-        joins_letters: false,
-        options: options::PRTERUN,
-    },
-    Launcher {
-        kind: Kind::Srun,
-        name: "srun",
-        commands: &["srun"],
-        subcommand: None,
-        prints: &[],
-        mpis: &[],
-        joins_letters: true,
-        options: options::SRUN,
-    },
-    Launcher {
-        kind: Kind::Flux,
-        name: "flux run",
-        commands: &["flux"],
-        subcommand: Some("run"),
-        prints: &[],
-        mpis: &[],
-        joins_letters: true,
-        options: options::FLUX,
-    },
-    Launcher {
-        kind: Kind::Jsrun,
-        name: "jsrun",
-        commands: &["jsrun"],
-        subcommand: None,
-        prints: &[],
-        mpis: &[],
-        joins_letters: true,
-        options: options::JSRUN,
-    },
-    Launcher {
-        kind: Kind::Aprun,
-        name: "aprun",
-        commands: &["aprun"],
-        subcommand: None,
-        prints: &[],
-        mpis: &[],
-        joins_letters: true,
-        options: options::APRUN,
-    },
-];
-
-/// The launchers that an argument may be: those whose command has this file name, up to its first dot.
-pub fn named(word: &str) -> impl Iterator<Item = &'static Launcher> {
-    let name = word.rsplit('/').next().unwrap_or_default();
-    let name = name.split('.').next().unwrap_or_default().to_owned();
-    ALL.iter().filter(move |launcher| launcher.commands.contains(&&*name))
-}
-
-impl Launcher {
-    /// The launcher that an argument is, and its output. `prints` gives what the command prints for `--version`
-    /// and `--help`, and is asked for only where several have its name; `mpi` is the program's, as
-    /// `MPI_Get_library_version` says it, by which the launcher is known where it prints nothing known.
-    pub fn of_command(
-        word: &str,
-        prints: impl FnOnce() -> String,
-        mpi: Option<&str>,
-    ) -> Option<(&'static Self, String)> {
-        let candidates: Vec<&'static Self> = named(word).collect();
-        if let [] | [_] = candidates[..] {
-            return Some((candidates.first()?, String::new()));
-        }
-        let printed = prints();
-        let find = |text: &str, words: fn(&Self) -> &'static [&'static str]| {
-            candidates
-                .iter()
-                .find(|launcher| words(launcher).iter().any(|word| text.contains(word)))
-        };
-        let found = find(&printed, |launcher| launcher.prints)
-            .or_else(|| find(mpi?, |launcher| launcher.mpis))?;
-        Some((found, printed))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn launchers_are_recognized_by_name_output_and_mpi() {
-        let kind = |word: &str, printed: &str, mpi: Option<&str>| {
-            let found = Launcher::of_command(word, || printed.to_owned(), mpi);
-            found.map(|(launcher, _)| launcher.kind)
-        };
-        for (word, printed, mpi, expected) in [
-            ("/opt/bin/srun", "", None, Some(Kind::Srun)),
-            ("flux", "", None, Some(Kind::Flux)),
-            ("prterun", "", None, Some(Kind::Prterun)),
-            ("mpiexec", "HYDRA build details:\n    Version: 4.0.2", None, Some(Kind::Hydra)),
-            (
-                "mpiexec.hydra",
-                "Intel(R) MPI Library for Linux* OS, Version 2021.17",
-                None,
-                Some(Kind::IntelHydra),
-            ),
-            ("mpiexec.openmpi", "mpiexec.openmpi (OpenRTE) 4.1.4", None, Some(Kind::Orterun)),
-            ("mpirun", "mpirun (Open MPI) 4.1.6", None, Some(Kind::Orterun)),
-            ("mpirun", "mpirun (Open MPI) 5.0.11", None, Some(Kind::Prterun)),
-            ("mpiexec", "mpiexec version 1.2.12 revision", None, Some(Kind::Pals)),
-            ("mpiexec", "", Some("Open MPI v4.1.4, package: Debian"), Some(Kind::Orterun)),
-            ("mpiexec", "", Some("Open MPI v5.0.11"), Some(Kind::Prterun)),
-            ("mpiexec", "", Some("MPICH Version: 5.0.2"), Some(Kind::Hydra)),
-            ("mpiexec", "", Some("MPI VERSION : CRAY MPICH version 8.1"), Some(Kind::Pals)),
-            ("mpiexec", "", None, None),
-            ("env", "", Some("MPICH"), None),
-        ] {
-            assert_eq!(kind(word, printed, mpi), expected, "{word} {printed} {mpi:?}");
-        }
-    }
-
-    #[test]
-    fn no_option_is_in_the_table_of_a_launcher_twice() {
-        for launcher in ALL {
-            let mut names: Vec<&str> = launcher.options.iter().flat_map(Options::names).collect();
-            let count = names.len();
-            names.sort_unstable();
-            names.dedup();
-            assert_eq!(names.len(), count, "{}: {names:?}", launcher.name);
-        }
-    }
-}

@@ -1,0 +1,161 @@
+//! How a launcher places ranks, and the command line that does so.
+
+use std::ffi::{OsStr, OsString};
+
+use super::format::Format;
+use super::line::{Given, Line};
+use super::options::Role;
+use super::table::Kind;
+
+/// Why a launcher cannot place ranks on this line.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Obstacle {
+    /// It has no known option for that.
+    #[error("{0} has no option that places ranks")]
+    NoOption(&'static str),
+    /// MPICH's mpiexec before version 5.
+    #[error("this mpiexec of MPICH has no option -rankmap to place ranks")]
+    NoRankmap,
+    /// A rank file would reduce the available cores.
+    #[error("{0} gives each rank several cores, and a rank file would give it one")]
+    Cores(String),
+    /// With PMI-2, Slurm reports every process on a separate node to MPICH.
+    #[error(
+        "when srun places ranks, PMI-2 reports each rank on a separate node to MPICH; use --mpi=pmix"
+    )]
+    Management,
+}
+
+/// How a launcher places ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Placement {
+    /// The format of its rank file.
+    pub format: Format,
+    /// The launcher.
+    pub kind: Kind,
+}
+
+/// The arguments and variables that pass a rank file.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Passing {
+    /// Variables for the launcher's environment.
+    pub variables: Vec<OsString>,
+    /// Options, first among its own.
+    pub options: Vec<OsString>,
+}
+
+impl Line {
+    /// How this line's launcher places the ranks of a program of this MPI; `environment` gives the value of a
+    /// variable.
+    ///
+    /// # Errors
+    ///
+    /// [`Obstacle`]
+    pub fn placement(
+        &self,
+        mpi: &str,
+        environment: impl Fn(&str) -> Option<String>,
+    ) -> Result<Placement, Obstacle> {
+        let kind = self.launcher.kind;
+        let format = match kind {
+            _ if mpi.contains("CRAY MPICH") => Format::Cray,
+            Kind::Orterun | Kind::Prterun => Format::Openmpi,
+            Kind::Hydra if self.maps_ranks => Format::Mpich,
+            Kind::Hydra => return Err(Obstacle::NoRankmap),
+            Kind::Srun => {
+                let given = self.options.iter().find(|given| given.role == Role::Management);
+                let said = given.and_then(|given| given.value.clone());
+                let said = said.or_else(|| environment("SLURM_MPI_TYPE")).unwrap_or_default();
+                if !mpi.contains("Open MPI") && !said.starts_with("pmix") {
+                    return Err(Obstacle::Management);
+                }
+                Format::Slurm
+            }
+            Kind::Flux => Format::Flux,
+            Kind::IntelHydra | Kind::Jsrun | Kind::Aprun | Kind::Pals => {
+                return Err(Obstacle::NoOption(self.launcher.name));
+            }
+        };
+        let takes_cores = |given: &&Given| given.role == Role::Cores;
+        match self.options.iter().find(takes_cores).filter(|_| format == Format::Openmpi) {
+            Some(given) => {
+                Err(Obstacle::Cores(given.words.join(OsStr::new(" ")).to_string_lossy().into()))
+            }
+            None => Ok(Placement { format, kind }),
+        }
+    }
+
+    /// This line, changed so that the launcher places `processes` ranks with a rank file, whose text is returned too.
+    /// Placement options of the line that the launcher refuses together with the file are removed.
+    #[must_use]
+    pub fn placed(&self, placement: Placement, file: &OsStr, text: &str, processes: usize) -> Self {
+        let Placement { format, kind } = placement;
+        let (replaced, kept): (Vec<Given>, Vec<Given>) =
+            self.options.iter().cloned().partition(|given| format.replaces(given.role));
+        let Passing { variables, mut options } = placement.passing(file, text);
+        // The order may say whether a core may have several ranks, or a separate option.
+        let oversubscribes = |given: &Given| {
+            let value = given.value.as_deref().unwrap_or_default().to_ascii_lowercase();
+            value.split([':', ',']).any(|modifier| modifier == "oversubscribe")
+        };
+        if replaced.iter().any(oversubscribes) {
+            match kind {
+                Kind::Prterun => {
+                    options.iter_mut().rev().take(1).for_each(|last| last.push(":oversubscribe"))
+                }
+                _ => options.push("--oversubscribe".into()),
+            }
+        }
+        if format.replaces(Role::PerNode) && self.processes().is_none() {
+            options.extend(["-n".into(), processes.to_string().into()]);
+        }
+        let mut before = self.before.clone();
+        if !variables.is_empty() {
+            before.push("env".into());
+            before.extend(variables);
+        }
+        let own = Given { words: options, name: None, value: None, role: Role::Other };
+        let options = std::iter::once(own).chain(kept).collect();
+        Self { before, options, ..self.clone() }
+    }
+}
+
+impl Placement {
+    /// The arguments that pass a rank file to the launcher, and its text.
+    pub fn passing(self, file: &OsStr, text: &str) -> Passing {
+        let joined = |start: &str| {
+            let mut word = OsString::from(start);
+            word.push(file);
+            word
+        };
+        let (variables, options) = match self.format {
+            Format::Openmpi if self.kind == Kind::Orterun => {
+                (vec![], vec!["--rankfile".into(), file.into()])
+            }
+            Format::Openmpi => (vec![], vec!["--map-by".into(), joined("rankfile:file=")]),
+            Format::Mpich => (vec![], text.split_whitespace().map(Into::into).collect()),
+            Format::Slurm => {
+                (vec![joined("SLURM_HOSTFILE=")], vec!["--distribution=arbitrary".into()])
+            }
+            Format::Cray => (
+                vec!["MPICH_RANK_REORDER_METHOD=3".into(), joined("MPICH_RANK_REORDER_FILE=")],
+                vec![],
+            ),
+            Format::Flux => (vec![], vec![format!("--taskmap=manual:{}", text.trim()).into()]),
+        };
+        Passing { variables, options }
+    }
+}
+
+impl Format {
+    /// Returns whether an option with this effect must be removed if a file places ranks: because it contradicts the
+    /// file, or because the launcher refuses both. Open MPI's lists of hosts stay, as they are what it may use.
+    pub const fn replaces(self, role: Role) -> bool {
+        match role {
+            Role::Order => true,
+            Role::PerNode => matches!(self, Self::Openmpi | Self::Mpich | Self::Slurm),
+            Role::Hosts => matches!(self, Self::Mpich | Self::Slurm),
+            _ => false,
+        }
+    }
+}

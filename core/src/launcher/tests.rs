@@ -1,0 +1,129 @@
+//! Command lines of all launchers, parsed, and changed to place ranks.
+
+use std::ffi::{OsStr, OsString};
+
+use super::line::{Line, Unreadable};
+
+fn words(text: &str) -> Vec<OsString> {
+    text.split_whitespace().map(OsString::from).collect()
+}
+
+fn read(text: &str, mpi: &str) -> Result<Line, Unreadable> {
+    let prints = |_: &OsStr| if mpi.contains("5.0.2") { "-rankmap".into() } else { String::new() };
+    Line::read(&words(text), None, prints, Some(mpi))
+}
+
+const HYDRA4: &str = "MPICH Version: 4.0.2";
+const HYDRA5: &str = "MPICH Version: 5.0.2";
+const ORTE: &str = "Open MPI v4.1.4";
+const PRTE: &str = "Open MPI v5.0.11";
+const CRAY: &str = "MPI VERSION : CRAY MPICH version 8.1";
+
+#[test]
+fn the_program_is_behind_the_options() {
+    for (mpi, text) in [
+        (HYDRA4, "mpiexec -n 4 -genv A 1 -genv B=2 --launcher=fork -hosts a:2,b:2 | ./app -n 3"),
+        (HYDRA4, "mpiexec.hydra -np 4 -f hosts -ppn 2 -envall | ./app"),
+        (
+            ORTE,
+            "env A=1 mpirun -np 4 --mca pml ob1 -x PATH --map-by ppr:2:node -bind-to core | ./app",
+        ),
+        (PRTE, "mpirun -n 4 --prtemca a b --map-by slot:PE=2 --host a:2,b:2 --display map | ./app"),
+        (ORTE, "mpirun --allow-run-as-root --oversubscribe -c 4 | numactl -m 0 ./app"),
+        ("", "srun -n4 -N 2 --exclusive -lu --mpi=pmix -c2 --cpu-bind cores -K1 | ./app -n 1"),
+        ("", "srun --ntasks=8 --dist cyclic -I -m block:block -- | ./app"),
+        ("", "flux run -n4 -N2 -xl -o mpi=none --taskmap cyclic | ./app"),
+        ("", "flux mini run -n 4 | ./app"),
+        ("", "jsrun -n 4 -a1 --smpiargs=-gpu -d packed | ./app"),
+        ("", "aprun -n 8 -N 4 -cc depth -d 2 -ss | ./app"),
+        (CRAY, "mpiexec -n 8 --ppn 4 --cpu-bind depth -d 2 --line-buffer | ./app"),
+    ] {
+        let (before, program) = text.split_once('|').unwrap();
+        let line = read(&text.replace('|', ""), mpi).unwrap();
+        assert_eq!(line.program, words(program), "{text}");
+        assert_eq!(line.words(), words(&before.replace(" -- ", "")), "{text}");
+    }
+    assert_eq!(read("env -n 3 ./app", "").unwrap_err(), Unreadable::NoLauncher);
+    assert_eq!(read("flux proxy x ./app", "").unwrap_err(), Unreadable::NoLauncher);
+    let unknown = read("srun --frobnicate 3 ./app", "").unwrap_err();
+    assert_eq!(unknown.to_string(), "unknown option --frobnicate of srun");
+    assert_eq!(read("srun -n 3", "").unwrap_err(), Unreadable::NoProgram("srun"));
+    // If the program is known, unknown arguments are kept.
+    let known = words("mpirun --new 3 -n 4 ./app");
+    let line = Line::read(&known, Some(5), |_| String::new(), Some(ORTE)).unwrap();
+    assert_eq!((line.words(), line.processes()), (known[..5].to_vec(), Some(4)));
+}
+
+#[test]
+fn options_of_placement_make_room() {
+    for (mpi, text, expected) in [
+        (
+            HYDRA5,
+            "mpiexec -launcher fork -hosts a:2,b:2 -n 4 -ppn 2 ./app",
+            "mpiexec -hosts x -rankmap 0 -launcher fork -n 4 ./app",
+        ),
+        (HYDRA5, "mpiexec -f hosts ./app", "mpiexec -hosts x -rankmap 0 -n 8 ./app"),
+        (
+            ORTE,
+            "mpirun --map-by slot --rank-by core -N 4 --host a:4,b:4 --bind-to core ./app",
+            "mpirun --rankfile F -n 8 --host a:4,b:4 --bind-to core ./app",
+        ),
+        (
+            ORTE,
+            "mpirun --map-by core:OVERSUBSCRIBE --mca rmaps_base_mapping_policy slot --mca pml ob1 -n 8 ./app",
+            "mpirun --rankfile F --oversubscribe --mca pml ob1 -n 8 ./app",
+        ),
+        (
+            PRTE,
+            "mpirun --map-by :OVERSUBSCRIBE -np 8 ./app",
+            "mpirun --map-by rankfile:file=F:oversubscribe -np 8 ./app",
+        ),
+        (PRTE, "mpirun --bynode -np 8 ./app", "mpirun --map-by rankfile:file=F -np 8 ./app"),
+        (
+            PRTE,
+            "time srun -N2 --ntasks-per-node=4 -m cyclic -w a,b ./app",
+            "time env SLURM_HOSTFILE=F srun --distribution=arbitrary -n 8 -N2 ./app",
+        ),
+        (
+            CRAY,
+            "srun -n 8 --ntasks-per-node 4 --distribution=cyclic ./app",
+            "env MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=F srun -n 8 --ntasks-per-node 4 ./app",
+        ),
+        (
+            CRAY,
+            "mpiexec --ppn 4 -n 8 ./app",
+            "env MPICH_RANK_REORDER_METHOD=3 MPICH_RANK_REORDER_FILE=F mpiexec --ppn 4 -n 8 ./app",
+        ),
+        (
+            HYDRA4,
+            "flux run -N2 --tasks-per-node=4 --taskmap=cyclic ./app",
+            "flux run --taskmap=manual:-hosts x -rankmap 0 -N2 --tasks-per-node=4 ./app",
+        ),
+    ] {
+        let line = read(text, mpi).unwrap();
+        let placement = line.placement(mpi, |_| None).unwrap();
+        let placed = line.placed(placement, OsStr::new("F"), "-hosts x -rankmap 0\n", 8);
+        assert_eq!(placed.to_string(), expected);
+    }
+}
+
+#[test]
+fn what_stands_in_the_way_is_named() {
+    for (mpi, text, expected) in [
+        (HYDRA4, "mpiexec -hosts a,b -n 4 ./app", "no option -rankmap"),
+        (PRTE, "mpirun --map-by ppr:2:node:PE=4 ./app", "--map-by ppr:2:node:PE=4 gives each"),
+        (ORTE, "mpirun --cpus-per-proc 2 ./app", "--cpus-per-proc 2 gives"),
+        (HYDRA5, "srun -n 4 ./app", "PMI-2 reports each rank"),
+        (HYDRA5, "srun -n 4 --mpi=pmi2 ./app", "PMI-2 reports each rank"),
+        (HYDRA5, "jsrun -n 4 ./app", "jsrun has no option that places ranks"),
+        ("Intel(R) MPI Library 2021.17", "mpirun -n 4 ./app", "Intel MPI's mpiexec has no"),
+    ] {
+        let found = read(text, mpi).unwrap().placement(mpi, |_| None);
+        let obstacle = found.unwrap_err().to_string();
+        assert!(obstacle.contains(expected), "{text}: {obstacle}");
+    }
+    let line = read("srun -n 4 ./app", HYDRA5).unwrap();
+    assert!(line.placement(HYDRA5, |_| Some("pmix_v4".into())).is_ok());
+    assert!(read("srun --mpi=pmix ./app", HYDRA5).unwrap().placement(HYDRA5, |_| None).is_ok());
+    assert!(read("srun --multi-prog conf", HYDRA5).unwrap().names_programs());
+}
