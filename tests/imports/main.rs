@@ -100,15 +100,11 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
 
 /// Folders whose parts import from the folder's own file, which imports them as well. No other folder may.
 const TANGLED: &[(&str, &str)] = &[
-    ("core/src", "engine::combine"),
     // The type `Machine`.
     ("core/src", "machine"),
     ("core/src", "mapping::search::cart"),
     ("core/src", "mapping::search::graph"),
     ("core/src", "mapping::model::lattice"),
-    ("core/src", "replay"),
-    ("core/src", "report::picture"),
-    ("core/src", "topology"),
     // The type `TopologyAttribute`.
     ("src", "host::attributes"),
     // The arguments of subcommands.

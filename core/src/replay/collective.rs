@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::network::{Network, RankLocations};
-use super::{Meeting, Program};
+use super::program::{Meeting, Program};
 
 /// The collectives of one group.
 #[derive(Default)]

@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, HashMap};
 
 use super::collective::{self, Group};
 use super::network::{Network, RankLocations, seconds, ticks};
-use super::{Event, Meeting, Op, Program};
+use super::program::{Event, Meeting, Op, Program};
 
 /// Blocking sends of more bytes are over when they have left the node.
 const EAGER: u64 = 1 << 16;

@@ -6,9 +6,22 @@
 
 use std::collections::BTreeMap;
 
-use super::schedule::ScheduleBuilder;
-use super::{Combine, Edge, NO_RANK, Payload, Schedule, all};
+use super::edge::{Edge, NO_RANK};
+use super::schedule::{Payload, Schedule, ScheduleBuilder};
 use crate::engine::{Comm, keep};
+
+/// The setting of combining.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Combine {
+    /// Never.
+    #[default]
+    Off,
+    /// If it saves enough messages to pay.
+    On,
+    /// Wherever it makes messages fewer, for tests.
+    #[cfg(test)]
+    All,
+}
 
 /// All edges from one node to another, in order.
 #[derive(Debug, Clone)]
@@ -203,4 +216,17 @@ fn leaders(
         leader
     };
     bundles.iter().map(|(node, edges)| (*node, choose(edges))).collect()
+}
+
+/// The words of all processes, in the order of their ranks, on all of them. Collective.
+fn all<C: Comm>(comm: &C, words: &[i32]) -> Result<Vec<i32>, C::Error> {
+    let all = comm.gather(words)?;
+    let mut length = (all.len() as u64).to_le_bytes();
+    comm.broadcast(0, &mut length)?;
+    let mut bytes: Vec<u8> = all.iter().flat_map(|word| word.to_le_bytes()).collect();
+    bytes.resize(4 * u64::from_le_bytes(length) as usize, 0);
+    if !bytes.is_empty() {
+        comm.broadcast(0, &mut bytes)?;
+    }
+    Ok(bytes.as_chunks::<4>().0.iter().map(|word| i32::from_le_bytes(*word)).collect())
 }

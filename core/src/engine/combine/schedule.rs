@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Edge, NO_RANK};
+use super::edge::{Edge, NO_RANK};
 
 /// The blocks of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

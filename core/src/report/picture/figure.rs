@@ -6,10 +6,34 @@ use svg::node::element::{Description, Group, Rectangle, Style, Text, Title};
 
 use super::panel::{Panel, round, text};
 use super::slices::axes;
-use super::{Caption, MOST_CELLS, grid, matrix};
+use super::{grid, matrix};
 use crate::machine::Kind;
+use crate::mapping::Cost;
 use crate::report::VertexPlacement;
+use crate::report::effect::LevelEffect;
 use crate::report::text::{AtLeast, Change};
+
+/// Cells of a matrix beyond which a picture shows nothing any more.
+const MOST_CELLS: usize = 1 << 18;
+
+/// The caption of two pictures side by side.
+#[derive(Debug, Clone)]
+pub struct Caption {
+    /// The unit of the costs: "edges" or "bytes".
+    pub weighs: &'static str,
+    /// The subject of the pictures, in words: a grid or graph and its nodes.
+    pub subject: String,
+    /// The algorithm that found the mapping on the right.
+    pub algorithm: String,
+    /// The cost of the left one.
+    pub before: Cost,
+    /// The cost of the right one.
+    pub after: Cost,
+    /// A lower bound on the edges between nodes, for any mapping.
+    pub lower_bound: i64,
+    /// The effect at the levels above and below the nodes.
+    pub levels: Vec<LevelEffect>,
+}
 
 const MARGIN: f64 = 24.0;
 /// The title and its first line of figures, and each further line.

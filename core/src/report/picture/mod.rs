@@ -8,34 +8,10 @@ mod panel;
 mod slices;
 pub mod terminal;
 
-pub use figure::{Figure, sheet};
+pub use figure::{Caption, Figure, sheet};
 
-use super::effect::LevelEffect;
 use super::record::Record;
-use crate::mapping::Cost;
 use crate::topology::TopologySummary;
-
-/// Cells of a matrix beyond which a picture shows nothing any more.
-const MOST_CELLS: usize = 1 << 18;
-
-/// The caption of two pictures side by side.
-#[derive(Debug, Clone)]
-pub struct Caption {
-    /// The unit of the costs: "edges" or "bytes".
-    pub weighs: &'static str,
-    /// The subject of the pictures, in words: a grid or graph and its nodes.
-    pub subject: String,
-    /// The algorithm that found the mapping on the right.
-    pub algorithm: String,
-    /// The cost of the left one.
-    pub before: Cost,
-    /// The cost of the right one.
-    pub after: Cost,
-    /// A lower bound on the edges between nodes, for any mapping.
-    pub lower_bound: i64,
-    /// The effect at the levels above and below the nodes.
-    pub levels: Vec<LevelEffect>,
-}
 
 /// The figure of a topology in a report. `None` if the report has too little for a picture.
 pub fn of_record(record: &Record) -> Option<Figure> {
