@@ -138,8 +138,8 @@ int cg_is_active(void);
 /* Returns whether MPI_Init was called; without the host's help: yes. A program of sessions alone never does. */
 int cg_world_is_initialized(void);
 #if defined(MPI_SESSION_NULL)
-/* As MPI_Session_init and MPI_Session_finalize; a host that declares them and has none: an error. */
-int cg_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session);
+/* As MPI_Group_from_session_pset and MPI_Session_finalize; a host that declares them and has none: an error. */
+int cg_group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup);
 int cg_session_finalize(MPI_Session *session);
 #endif
 /* Returns whether two threads may be in MPI at a time; without the host's help: yes. */

@@ -1,4 +1,4 @@
-//! Writes a stub for each exported name: `include/exports.txt` in all spellings, or those of `include/recorded.txt` or
+//! Writes a stub for each exported name: `include/exports.txt` in all spellings with [`SESSIONS`], or those of `include/recorded.txt` or
 //! `include/world.txt` in C's that MPIs of this kind have.
 
 use std::path::PathBuf;
@@ -12,11 +12,18 @@ const EXPORTS: &str = match (WRAPS, WORLD) {
     (true, true) => "../include/world.txt",
 };
 
+/// The functions by which libraries notice the end of the last session. A program calls them only with a session, so it
+/// does not matter that they are here where the MPI has none; not so `MPI_Session_init`, which mpi4py looks for.
+const SESSIONS: [&str; 2] = ["MPI_Group_from_session_pset", "MPI_Session_finalize"];
+
 fn main() {
     println!("cargo:rerun-if-changed=build.rs");
     println!("cargo:rerun-if-changed={EXPORTS}");
     let exports = fs::read_to_string(EXPORTS).expect("the list of what is exported can be read");
-    let names: Vec<String> = exports.lines().filter_map(there).flat_map(spellings).collect();
+    let mut names: Vec<String> = exports.lines().filter_map(there).flat_map(spellings).collect();
+    if !WRAPS {
+        names.extend(SESSIONS.map(str::to_owned));
+    }
     let stubs: String =
         names.iter().enumerate().map(|(index, name)| format!("{index} {name:?},\n")).collect();
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets OUT_DIR"));

@@ -10,6 +10,8 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+#[cfg(not(feature = "wraps"))]
+use core::ffi::c_int;
 use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, Ordering};
@@ -187,6 +189,10 @@ fn target(binding: &Binding, index: usize, caller: usize) -> *const () {
     let anothers = |found: &Address| !loaded::is_own(*found);
     let found = ours.filter(anothers).or_else(hosts).filter(anothers);
     let Some(found) = found else {
+        #[cfg(not(feature = "wraps"))]
+        if name.to_bytes().ends_with(b"_from_session_pset") || name == c"MPI_Session_finalize" {
+            return no_session as *const ();
+        }
         let mpi = match &binding.mpi {
             Some(mpi) => mpi::name(mpi),
             None => "which is linked into the program".into(),
@@ -198,6 +204,14 @@ fn target(binding: &Binding, index: usize, caller: usize) -> *const () {
     };
     binding.targets[index].store(found.as_ptr().cast(), Ordering::Release);
     found.as_ptr().cast()
+}
+
+/// In place of functions that take a session, for an MPI without sessions: nothing but a null session can be passed.
+#[cfg(not(feature = "wraps"))]
+extern "C" fn no_session() -> c_int {
+    /// Of MPIs without sessions: `MPI_ERR_UNKNOWN` in MPICH and `MPI_ERR_ARG` in Open MPI.
+    const ERROR: c_int = 13;
+    ERROR
 }
 
 /// The object that an address lies in, through which all is found that was loaded for it.

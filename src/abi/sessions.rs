@@ -1,33 +1,45 @@
-//! `MPI_Session_init` and `MPI_Session_finalize`: passed on to the host, and counted.
+//! `MPI_Group_from_session_pset` and `MPI_Session_finalize`: passed on to the host, and noted.
 //!
-//! They are not part of the chapter. But a host may end with its last session without calling attribute callbacks. The
+//! They are not part of the chapter. But a host may end with its last session without calling attribute callbacks, and
+//! communicators of a session are made from its groups. A program only calls these functions with a session, so they may be
+//! exported in front of an MPI that has none; `MPI_Session_init`, by which mpi4py finds that out, may not. The
 //! names are weak in the archive, and there are no `PMPI_` names: those remain the host's.
 
-use std::ffi::c_int;
+use std::ffi::{c_char, c_int};
 
 use crate::host::sessions;
-use crate::host::sys::{self, MPI_Errhandler, MPI_Info, MPI_Session};
+use crate::host::sys::{self, MPI_Group, MPI_Session};
 
-/// Opens a session. MPI 4.1, 11.3.1.
+/// Makes a group of the processes of a session. MPI 4.1, 7.3.2.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn MPI_Session_init(
-    info: MPI_Info,
-    errhandler: MPI_Errhandler,
-    session: *mut MPI_Session,
+unsafe extern "C" fn MPI_Group_from_session_pset(
+    session: MPI_Session,
+    pset_name: *const c_char,
+    newgroup: *mut MPI_Group,
 ) -> c_int {
     // SAFETY: the caller keeps the standard's contract for this call.
-    sessions::open(|| unsafe { sys::cg_session_init(info, errhandler, session) })
+    sessions::ask(session, || unsafe {
+        sys::cg_group_from_session_pset(session, pset_name, newgroup)
+    })
 }
 
 /// Closes a session. MPI 4.1, 11.3.1.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn MPI_Session_finalize(session: *mut MPI_Session) -> c_int {
-    // SAFETY: as above.
-    sessions::close(|| unsafe { sys::cg_session_finalize(session) })
+    // SAFETY: as above. A null pointer is for the host to refuse.
+    let handle = unsafe { session.as_ref() }.copied();
+    let host = || {
+        // SAFETY: as above.
+        unsafe { sys::cg_session_finalize(session) }
+    };
+    match handle {
+        Some(handle) => sessions::close(handle, host),
+        None => host(),
+    }
 }
 
 // Compile only if the host's mpi.h declares exactly this.
 const _: (
-    unsafe extern "C" fn(MPI_Info, MPI_Errhandler, *mut MPI_Session) -> c_int,
+    unsafe extern "C" fn(MPI_Session, *const c_char, *mut MPI_Group) -> c_int,
     unsafe extern "C" fn(*mut MPI_Session) -> c_int,
-) = (sys::prototypes::MPI_Session_init, sys::prototypes::MPI_Session_finalize);
+) = (sys::prototypes::MPI_Group_from_session_pset, sys::prototypes::MPI_Session_finalize);

@@ -32,7 +32,7 @@ pub(crate) mod sys {
     };
 
     #[cfg(mpi_sessions)]
-    pub(crate) use mpi_sys::{MPI_Errhandler, MPI_Session};
+    pub(crate) use mpi_sys::{MPI_Group, MPI_Session};
 
     /// The host's prototypes of the functions that Cartograph replaces, for the comparison of types
     /// in `export!`. Never called.

@@ -1,4 +1,4 @@
-//! The number of sessions that the program has open.
+//! The open sessions from which the program may have communicators: those that it has asked for a group.
 //!
 //! A host ends with its last session if there is no `MPI_COMM_WORLD`, and may start again with the next one. It calls no
 //! attribute callbacks then, and need not free the communicators that the program left behind: their handles, the numbers
@@ -8,14 +8,20 @@ use std::ffi::c_int;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::attributes::lifetime;
-use super::sys;
+use super::sys::{self, MPI_Session};
 
-/// Sessions that begin as calls of `PMPI_Session_init` are not seen, nor are their ends.
-static OPEN: Mutex<usize> = Mutex::new(0);
+/// Their handles. Sessions that are asked and closed by the `PMPI_` names are not seen.
+static ASKED: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-/// Locks the number. Under the lock the host is not called.
-fn number() -> MutexGuard<'static, usize> {
-    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+/// Locks the handles. Under the lock the host is not called.
+fn asked() -> MutexGuard<'static, Vec<usize>> {
+    ASKED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A handle as a number.
+fn bits(session: MPI_Session) -> usize {
+    // An integer with some hosts, a pointer with others.
+    session.0 as usize
 }
 
 fn world_is_there() -> bool {
@@ -23,43 +29,38 @@ fn world_is_there() -> bool {
     unsafe { sys::cg_is_active() != 0 }
 }
 
-/// Opens a session by the host's function.
-pub(crate) fn open(init: impl FnOnce() -> c_int) -> c_int {
-    let alone = !world_is_there();
-    {
-        let mut open = number();
-        // The host may have ended with its world, or be ending with a session of another thread.
-        if alone && *open == 0 {
+/// Asks a session for a group by the host's function.
+pub(crate) fn ask(session: MPI_Session, host: impl FnOnce() -> c_int) -> c_int {
+    // The host may have ended with its world.
+    if !world_is_there() {
+        let asked = asked();
+        if asked.is_empty() {
             lifetime::host_has_ended();
         }
-        *open += 1;
     }
-    let code = init();
-    if code != sys::CG_SUCCESS {
-        *number() -= 1;
+    let code = host();
+    if code == sys::CG_SUCCESS {
+        let mut asked = asked();
+        if !asked.contains(&bits(session)) {
+            asked.push(bits(session));
+        }
     }
     code
 }
 
 /// Closes a session by the host's function.
-pub(crate) fn close(finalize: impl FnOnce() -> c_int) -> c_int {
-    let before = {
-        let mut open = number();
-        let before = *open;
-        *open = before.saturating_sub(1);
-        before
-    };
-    let may_be_last = before == 1 && !world_is_there();
+pub(crate) fn close(session: MPI_Session, host: impl FnOnce() -> c_int) -> c_int {
+    let others = |asked: &[usize]| asked.iter().any(|&other| other != bits(session));
+    let may_be_last = !world_is_there() && !others(&asked());
     if may_be_last {
         lifetime::host_ends();
     }
-    let code = finalize();
-    if code != sys::CG_SUCCESS {
-        *number() += before.min(1);
-    } else if may_be_last && !world_is_there() {
-        let open = number();
-        // Otherwise another thread has opened one since, and noticed this then.
-        if *open == 0 {
+    let code = host();
+    if code == sys::CG_SUCCESS {
+        let mut asked = asked();
+        asked.retain(|&other| other != bits(session));
+        // Otherwise another thread has asked a session since, and noticed the end then.
+        if may_be_last && asked.is_empty() && !world_is_there() {
             lifetime::host_has_ended();
         }
     }

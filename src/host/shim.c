@@ -259,14 +259,15 @@ int cg_is_active(void)
 
 #if defined(MPI_SESSION_NULL)
 /* A header may have the types without the functions. */
-int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session);
+int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup);
 int PMPI_Session_finalize(MPI_Session *session);
-#pragma weak PMPI_Session_init
+#pragma weak PMPI_Group_from_session_pset
 #pragma weak PMPI_Session_finalize
 
-int cg_session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
+int cg_group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
 {
-    return PMPI_Session_init ? PMPI_Session_init(info, errhandler, session) : CG_ERR_UNSUPPORTED_OPERATION;
+    return PMPI_Group_from_session_pset ? PMPI_Group_from_session_pset(session, pset_name, newgroup)
+                                        : CG_ERR_UNSUPPORTED_OPERATION;
 }
 
 int cg_session_finalize(MPI_Session *session)

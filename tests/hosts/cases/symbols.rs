@@ -47,8 +47,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
             strong.extend([format!("p{lower}_"), format!("p{lower}__")]);
         }
     }
-    // Beside the chapter, where the host has them: the library counts sessions.
-    weak.extend(self::declared(&mut session, "MPI_Session_(?:init|finalize)"));
+    // Beside the chapter, where the host has them: the library notes sessions.
+    weak.extend(self::declared(&mut session, "MPI_Group_from_session_pset|MPI_Session_finalize"));
     let all = weak.union(&strong).cloned().collect();
     let exported: Names = symbols(&mut session, &["-D", "--defined-only"], word(&library))
         .into_iter()
