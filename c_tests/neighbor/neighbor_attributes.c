@@ -88,6 +88,8 @@ int main(int argc, char **argv)
                 exchange(operation, mode, is_freed_early, ring);
                 exchange(operation, mode, is_freed_early, twin);
             }
+    /* A message that is yet to be received may hold its type. */
+    MPI_Barrier(MPI_COMM_WORLD);
     MPI_Comm_free(&ring);
     MPI_Comm_free(&twin);
     for (int i = 0; i < made; i++)

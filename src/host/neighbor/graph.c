@@ -3,6 +3,7 @@
 #include "cartograph_host.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <string.h>
 
 #pragma weak PMPI_Comm_get_errhandler
@@ -83,6 +84,7 @@ typedef int create_function(MPI_Comm, int, const int[], const int[], int, const 
                             MPI_Comm *);
 typedef int test_function(MPI_Comm, int *);
 typedef int create_group_function(MPI_Comm, MPI_Group, int, MPI_Comm *);
+typedef int create_from_group_function(MPI_Group, const char *, MPI_Info, MPI_Errhandler, MPI_Comm *);
 typedef int start_persistent_function(MPI_Request *);
 typedef int start_function(const void *, const cg_graph_count[], const MPI_Aint[], const MPI_Datatype[], void *,
                            const cg_graph_count[], const MPI_Aint[], const MPI_Datatype[], MPI_Comm, MPI_Request *);
@@ -174,17 +176,35 @@ static int pairs_in_order(const struct cg_graph_functions *host, MPI_Comm graph)
     return right;
 }
 
+/* Makes a communicator of the calling process by a function that allows another thread to be in a collective call on
+ * MPI_COMM_SELF. Open MPI copies the program's attributes in MPI_Comm_create_group, and has the other since 5. */
+static int make_beside_threads(int tag, MPI_Comm *made)
+{
+    create_group_function *create_group = cg_host_function("PMPI_Comm_create_group");
+    create_from_group_function *create_from_group = NULL;
+    MPI_Group group;
+    int code = PMPI_Comm_group(MPI_COMM_SELF, &group);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = MPI_ERR_OTHER;
+#if defined(OMPI_MAJOR_VERSION)
+    create_from_group = cg_host_function("PMPI_Comm_create_from_group");
+#endif
+    if (create_from_group) {
+        char name[32];
+        snprintf(name, sizeof name, "cartograph.%d", tag);
+        code = create_from_group(group, name, MPI_INFO_NULL, MPI_ERRORS_RETURN, made);
+    }
+    /* Not all ways by which Open MPI sends can do without a communicator to make it from. */
+    if (code != MPI_SUCCESS && create_group)
+        code = create_group(MPI_COMM_SELF, group, tag, made);
+    PMPI_Group_free(&group);
+    return code;
+}
+
 int cg_make_alone(int tag, MPI_Comm *made)
 {
-    MPI_Group group;
-    create_group_function *create_group = cg_host_function("PMPI_Comm_create_group");
-    if (!create_group || PMPI_Comm_group(MPI_COMM_SELF, &group) != MPI_SUCCESS)
-        return MPI_ERR_OTHER;
-    /* Another thread may be in a collective call on MPI_COMM_SELF, which only this function allows; but Open MPI
-     * copies the program's attributes there. */
-    int code = cg_threads_may_meet() ? create_group(MPI_COMM_SELF, group, tag, made)
-                                     : cg_comm_split(MPI_COMM_SELF, 0, 0, made);
-    PMPI_Group_free(&group);
+    int code = cg_threads_may_meet() ? make_beside_threads(tag, made) : cg_comm_split(MPI_COMM_SELF, 0, 0, made);
     if (code == MPI_SUCCESS)
         PMPI_Comm_set_errhandler(*made, MPI_ERRORS_RETURN);
     return code;

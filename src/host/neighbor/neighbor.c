@@ -163,12 +163,7 @@ int cg_type_copy(MPI_Datatype *datatype)
     int code;
     if (!PMPI_Type_contiguous || !PMPI_Type_commit || !PMPI_Type_free)
         return CG_ABSENT;
-#if defined(SMPI_H)
-    /* With contiguous types SimGrid 3.32 delivers wrong blocks in nonblocking collectives: c_tests/neighbor/neighbor.c. */
-    code = PMPI_Type_dup(*datatype, &made);
-#else
     code = PMPI_Type_contiguous(1, *datatype, &made);
-#endif
     if (code != MPI_SUCCESS)
         return code;
     code = PMPI_Type_commit(&made);

@@ -20,6 +20,7 @@ use super::cache::Neighborhood;
 use super::call::Call;
 use super::{persistent, self_copy, waitall};
 use crate::host::errors::{check, quiet};
+use crate::host::family::is_smpi;
 use crate::host::sys::{self, MPI_Datatype, MPI_Request};
 use crate::host::{Error, HostComm, Result};
 
@@ -90,7 +91,9 @@ fn all_to_all(
         persistent::keep(request, plan);
         return Ok(request);
     }
-    if !plan.derived || host_keeps {
+    // SMPI makes its messages at once, and these hold their datatypes. Its copies of datatypes exchange wrong blocks: of a
+    // vector made by MPI_Type_dup, of what has gaps by MPI_Type_contiguous, by all others of one whose first block lies last.
+    if !plan.derived || host_keeps || is_smpi() {
         return make(&call, &plan, datatypes);
     }
     // Entries past the last process are never derived types.
