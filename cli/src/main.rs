@@ -2,6 +2,7 @@
 //! reports.
 #![forbid(unsafe_code)]
 
+mod arms;
 mod dims;
 mod elf;
 mod exec;
@@ -17,6 +18,7 @@ mod run;
 mod runs;
 mod show;
 mod site;
+mod store;
 mod traffic;
 mod trial;
 mod tune;

@@ -29,8 +29,8 @@ pub(crate) struct Arguments {
     /// Report the topologies and what reordering gained, on stderr or in FILE (in JSON if it ends in .json)
     #[arg(long, value_name = "FILE", num_args = 0..=1, require_equals = true, default_missing_value = "1")]
     report: Option<PathBuf>,
-    /// Record what each process sends, in DIR; no reordering
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout", "reorder", "weights"])]
+    /// Record what each process sends, in DIR; no reordering without --reorder or --profile
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout"])]
     record: Option<PathBuf>,
     /// Write to DIR how long each process runs from MPI_Init to MPI_Finalize, for cartograph tune; without --reorder
     /// preload nothing else
@@ -40,7 +40,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "DIR", conflicts_with = "record")]
     traffic: Option<PathBuf>,
     /// A profile written by cartograph tune: use its settings for this program
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["record", "traffic", "weights"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["traffic", "weights"])]
     profile: Option<PathBuf>,
     /// Restrict to the library for this MPI: mpich, openmpi, or another that `cartograph info` lists; default: the
     /// MPI that a process loads
@@ -93,8 +93,10 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         .is_some_and(|(read, _)| read.as_ref().is_ok_and(|profile| profile.orders_world));
     let with = With {
         recorder: arguments.record.is_some() || arguments.clock.is_some(),
-        library: arguments.record.is_none()
-            && (arguments.clock.is_none() || arguments.reorder.is_some() || world),
+        library: !(arguments.record.is_some() || arguments.clock.is_some())
+            || arguments.reorder.is_some()
+            || arguments.profile.is_some()
+            || world,
         world,
     };
     match preload(&program, arguments.mpi.as_deref(), with) {

@@ -19,7 +19,7 @@ use clap::ValueEnum;
 use crate::dims::sides_text;
 use crate::help::{self, Known};
 use crate::output::{self, Failure, Progress, Result};
-use crate::predict::{Forecast, fewest_bytes, parse_network};
+use crate::predict::{Forecast, Ways, fewest_bytes, parse_network};
 use crate::rank_file;
 use crate::tune;
 use problem::{Problem, Stencil};
@@ -244,7 +244,8 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
             Some(tune::forecast(&recorded.recording, &layout, &options, arguments.network)?)
         }
         Problem::Traffic(recorded) => {
-            Forecast::new(&recorded.recording, &layout, &options, arguments.network)
+            let recording = &recorded.recording;
+            Forecast::new(recording, &layout, &options, arguments.network, Ways::STARTS)
         }
         _ => None,
     };

@@ -7,11 +7,25 @@ use cartograph_core::mapping::{Csr, Grid, Objective, Options, Plan, plan_cart, p
 use cartograph_traffic::{Recording, Topology};
 
 /// An order of ranks.
-pub(super) struct Candidate {
+pub(crate) struct Candidate {
     /// The name of the order.
-    pub(super) order: String,
-    pub(super) by: By,
-    pub(super) plan: Plan,
+    pub(crate) order: String,
+    pub(crate) by: By,
+    pub(crate) plan: Plan,
+}
+
+/// The ways by which ranks may come to other places.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Ways<'a> {
+    /// They may be started there.
+    pub(crate) starts: bool,
+    /// The library may move this grid of all processes.
+    pub(crate) grid: Option<&'a Topology>,
+}
+
+impl Ways<'_> {
+    /// Ranks may be started anywhere.
+    pub(crate) const STARTS: Self = Self { starts: true, grid: None };
 }
 
 /// The origin of an order.
@@ -48,6 +62,24 @@ pub(super) fn fewest(mut candidates: Vec<Candidate>, most: usize) -> Vec<Candida
 
 /// Candidates, the first of which is the order of the ranks.
 pub(super) fn all(
+    recording: &Recording,
+    graph: &Csr,
+    machine: &Machine,
+    options: &Options,
+    ways: Ways<'_>,
+) -> Vec<Candidate> {
+    let mut found = Vec::new();
+    if ways.starts {
+        found.extend(of_starts(recording, graph, machine, options));
+    }
+    if let Some(grid) = ways.grid {
+        found.extend(of_grid(recording, grid, graph, machine, options));
+    }
+    each_once(found, machine)
+}
+
+/// Candidates by starting ranks on other nodes.
+fn of_starts(
     recording: &Recording,
     graph: &Csr,
     machine: &Machine,
@@ -96,7 +128,7 @@ pub(super) fn all(
     bricks.sort_by_key(|one| (one.plan.after.max_node_edges, one.plan.after.inter_node_edges));
     bricks.truncate(MOST_BRICKS);
     found.extend(bricks);
-    each_once(found, machine)
+    found
 }
 
 /// The order with fewest bytes by what was recorded, where no time of it can be predicted.
@@ -149,7 +181,7 @@ fn each_once(mut found: Vec<Candidate>, machine: &Machine) -> Vec<Candidate> {
 
 /// The orders by which the library may move a grid of all processes: by default, by the weights that were recorded, and
 /// by others.
-pub(super) fn of_grid(
+pub(crate) fn of_grid(
     recording: &Recording,
     grid: &Topology,
     graph: &Csr,
@@ -195,7 +227,7 @@ pub(super) fn of_grid(
             Some(format!("{}:{words}", sides(&dims))),
         ));
     }
-    each_once(all, machine)
+    all
 }
 
 fn sides(dims: &[usize]) -> String {

@@ -8,12 +8,11 @@ use std::fmt::Write;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Options, Plan, Stop};
 use cartograph_core::replay::{Link, Network, RankLocations, Replayed, replay};
-use cartograph_traffic::{Recording, Topology, Window};
+use cartograph_traffic::{Recording, Window};
 use serde::Serialize;
 
 use crate::traffic;
-use candidates::Candidate;
-pub(crate) use candidates::{By, fewest_bytes, old_ranks};
+pub(crate) use candidates::{By, Candidate, Ways, fewest_bytes, of_grid, old_ranks};
 
 /// The smallest gain that is proposed: replay is not more accurate.
 pub(crate) const LEAST_GAIN: f64 = 1.03;
@@ -72,29 +71,17 @@ pub(crate) struct Forecast {
 }
 
 impl Forecast {
-    /// Replays a recording on a machine, in the order of its ranks and in others; `None` if it has too little to
-    /// replay.
+    /// Replays a recording on a machine, in the order of its ranks and in others, of which `ways` says how ranks may come
+    /// to them; `None` if it has too little to replay. The network is that of the recorded run if none is told.
     pub(crate) fn new(
         recording: &Recording,
         machine: &Machine,
         options: &Options,
         told: Option<Link>,
+        ways: Ways<'_>,
     ) -> Option<Self> {
         let (graph, unit) = traffic::graph(recording);
-        let candidates = candidates::all(recording, &graph, machine, options);
-        Self::of(recording, machine, candidates, unit, told, options.stop)
-    }
-
-    /// The forecast for the library's mappings of a grid of all processes with different weights.
-    pub(crate) fn of_grid(
-        recording: &Recording,
-        grid: &Topology,
-        machine: &Machine,
-        options: &Options,
-        told: Option<Link>,
-    ) -> Option<Self> {
-        let (graph, unit) = traffic::graph(recording);
-        let candidates = candidates::of_grid(recording, grid, &graph, machine, options);
+        let candidates = candidates::all(recording, &graph, machine, options, ways);
         Self::of(recording, machine, candidates, unit, told, options.stop)
     }
 
@@ -147,11 +134,6 @@ impl Forecast {
         Some(Self { all, network, is_told: told.is_some(), cut, unit })
     }
 
-    /// The network between nodes.
-    pub(crate) fn link(&self) -> Link {
-        self.network.between[0]
-    }
-
     /// The candidates that are predicted to gain, the best first; among equals, the one with fewer bytes first.
     pub(crate) fn gaining(&self) -> Vec<&Prediction> {
         let now = self.all[0].seconds;
@@ -175,6 +157,8 @@ impl Forecast {
                 && (one.busiest as f64) < first.busiest as f64 * FEWER_BYTES
         };
         found.extend(self.all[1..].iter().filter(is_close).min_by_key(|one| one.busiest));
+        // Mirrored orders, for example: one of them is enough.
+        found.dedup_by_key(|one| (one.seconds.to_bits(), one.busiest));
         found
     }
 
@@ -234,6 +218,12 @@ fn above(machine: &Machine) -> Vec<Vec<u32>> {
         groups
     });
     groups.collect()
+}
+
+/// The link between nodes that explains a recorded run, if it is known where its processes ran.
+pub(crate) fn link(recording: &Recording) -> Option<Link> {
+    let (machine, _) = traffic::layout(recording)?;
+    network(recording, &machine, Stop::default()).map(|network| network.between[0])
 }
 
 /// The network by which the recorded run takes about as long as it took; `None` if it was on one node.

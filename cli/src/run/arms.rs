@@ -6,7 +6,8 @@ use cartograph_core::mapping::{Distances, Objective, Options, Plan, plan_graph};
 use cartograph_core::replay::Link;
 use cartograph_traffic::Recording;
 
-use crate::predict::{Forecast, LEAST_GAIN};
+use crate::arms::{Arm, Way, grid};
+use crate::predict::{By, Candidate, Forecast, LEAST_GAIN, Ways, link, of_grid};
 use crate::{rank_file, traffic};
 
 /// The most placements beside the launcher's own order.
@@ -19,90 +20,179 @@ const MOST_CALLS: usize = 500_000;
 /// Placements whose predicted times differ by less than this are equally fast.
 const CLOSE: f64 = 1.01;
 
-/// A placement.
+/// The means by which ranks of a job may come to other nodes.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Arm {
-    pub(super) order: String,
-    /// The predicted speed relative to the own order.
-    pub(super) predicted: f64,
-    /// The node of each rank.
-    pub(super) node_of: Vec<u32>,
+pub(super) struct Means {
+    /// How ranks are started elsewhere, if they can be.
+    pub(super) start: Option<Way>,
+    /// True if the program's grid of all processes may be moved.
+    pub(super) moves_grids: bool,
+}
+
+/// The recording that is left of a program's traffic.
+pub(super) fn recording(entry: &Entry) -> Option<Recording> {
+    let mut recording = entry.traffic.as_ref()?.recording(entry.processes)?;
+    weigh_grids(&mut recording);
+    Some(recording)
+}
+
+/// Counts what neighbors in grids of all processes sent along each dimension.
+fn weigh_grids(recording: &mut Recording) {
+    let Recording { edges, topologies, size, .. } = recording;
+    let whole = |dims: &[u32]| dims.iter().product::<u32>() == *size;
+    for known in topologies.iter_mut().filter(|known| whole(&known.dims)) {
+        for edge in edges.iter() {
+            let (mut from, mut to, mut along) = (edge.from, edge.to, None);
+            let mut is_neighbor = true;
+            for (at, side) in known.dims.iter().enumerate().rev() {
+                let apart = (from % side).abs_diff(to % side);
+                (from, to) = (from / side, to / side);
+                if apart > 0 {
+                    is_neighbor &= along.is_none() && (apart == 1 || apart == side - 1);
+                    along = Some(at);
+                }
+            }
+            if let Some(at) = along.filter(|_| is_neighbor) {
+                known.along[at].add(edge.count);
+            }
+        }
+    }
 }
 
 /// The placements that are worth a try on the nodes of a job, the best first; none if nothing is known of the program.
-pub(super) fn arms(entry: &Entry, machine: &Machine) -> Vec<Arm> {
-    let Some(known) = &entry.traffic else { return Vec::new() };
-    let Some(recording) = known.recording(entry.processes) else { return Vec::new() };
-    let link = known.network.map(|(latency, bandwidth)| Link { latency, bandwidth });
-    match forecast(&recording, machine, link) {
-        Some(forecast) => replayed(&forecast, machine),
-        None => by_bytes(known, &recording, machine),
+pub(super) fn arms(
+    known: &Traffic,
+    recording: &Recording,
+    machine: &Machine,
+    means: &Means,
+) -> Vec<Arm> {
+    let grid = grid(recording).filter(|_| means.moves_grids);
+    let ways = Ways { starts: means.start.is_some(), grid };
+    let start = means.start.clone().unwrap_or(Way::Own);
+    let mut found = match forecast(known, recording, machine, ways) {
+        Some(forecast) => replayed(&forecast, machine, &start),
+        None => by_bytes(known, recording, machine, &start, ways),
+    };
+    if start == Way::World {
+        let in_world = |arm: Arm| if arm.way == start { arm.in_world(machine) } else { Some(arm) };
+        found = found.into_iter().filter_map(in_world).collect();
     }
+    found
 }
 
 /// The forecast by replay, if there is something to replay and not too much.
-fn forecast(recording: &Recording, machine: &Machine, link: Option<Link>) -> Option<Forecast> {
-    let windows = recording.windows.values();
-    let calls: usize = windows.filter_map(|window| Some(window.events()?.len())).sum();
-    if calls > MOST_CALLS {
+fn forecast(
+    known: &Traffic,
+    recording: &Recording,
+    machine: &Machine,
+    ways: Ways<'_>,
+) -> Option<Forecast> {
+    let network = known.network.map(|(latency, bandwidth)| Link { latency, bandwidth });
+    if calls(recording) > MOST_CALLS {
         return None;
     }
-    Forecast::new(recording, machine, &Options::default(), link)
+    Forecast::new(recording, machine, &Options::default(), network, ways)
 }
 
-/// The traffic of a recorded run with the network that explains it, and the placements for its own nodes.
-pub(super) fn of_recorded(recording: &Recording, machine: &Machine) -> (Traffic, Vec<Arm>) {
+/// The number of calls that can be replayed.
+fn calls(recording: &Recording) -> usize {
+    let windows = recording.windows.values();
+    windows.filter_map(|window| Some(window.events()?.len())).sum()
+}
+
+/// The traffic of a recorded run, with the network that explains it.
+pub(super) fn traffic(recording: &Recording) -> Traffic {
     let mut known = Traffic::new(recording);
-    match forecast(recording, machine, None) {
-        Some(forecast) => {
-            let Link { latency, bandwidth } = forecast.link();
-            known.network = Some((latency, bandwidth));
-            (known, replayed(&forecast, machine))
-        }
-        None => {
-            let found = by_bytes(&known, recording, machine);
-            (known, found)
-        }
+    if calls(recording) <= MOST_CALLS {
+        known.network = link(recording).map(|Link { latency, bandwidth }| (latency, bandwidth));
     }
+    known
 }
 
-fn replayed(forecast: &Forecast, machine: &Machine) -> Vec<Arm> {
-    let now = forecast.all[0].seconds;
+fn replayed(forecast: &Forecast, machine: &Machine, start: &Way) -> Vec<Arm> {
+    let first = &forecast.all[0];
+    let mut found = forecast.worth_running();
     // One with fewer bytes is among them though replay finds it no faster, but none that it finds slower.
-    let mut gaining = forecast.worth_running();
-    gaining.retain(|one| one.seconds <= now * CLOSE);
-    // Mirrored orders, for example: one of them is enough.
-    gaining.dedup_by_key(|one| (one.seconds.to_bits(), one.busiest));
-    let best = gaining.into_iter().take(MOST);
-    let arms = best.map(|one| Arm {
-        order: one.order.clone(),
-        predicted: now / one.seconds.max(1e-12),
-        node_of: rank_file::launch_order(&one.plan, machine),
-    });
-    arms.collect()
+    found.retain(|one| one.seconds <= first.seconds * CLOSE);
+    let best = found.into_iter().take(MOST);
+    best.map(|one| Arm::new(one, first, machine, start.clone())).collect()
 }
 
 /// Placements where nothing can be replayed: by bytes, as if those of the busiest node were what a process waits for.
-fn by_bytes(known: &Traffic, recording: &Recording, machine: &Machine) -> Vec<Arm> {
+fn by_bytes(
+    known: &Traffic,
+    recording: &Recording,
+    machine: &Machine,
+    start: &Way,
+    ways: Ways<'_>,
+) -> Vec<Arm> {
     let (graph, _) = traffic::graph(recording);
+    let options = Options::default();
     let now = Plan::identity(&graph, machine, &Distances::default(), |_| 0);
     let bytes = |plan: &Plan| plan.after.max_node_edges as f64;
-    let of = |(order, objective): (&str, Objective)| {
-        let plan = plan_graph(&graph, machine, &Options { objective, ..Options::default() });
+    let mut candidates = Vec::new();
+    if ways.starts {
+        let objectives = [
+            ("fewest bytes between nodes", Objective::Sum),
+            ("fewest bytes of a node", Objective::Max),
+        ];
+        candidates.extend(objectives.map(|(order, objective)| Candidate {
+            order: order.to_owned(),
+            by: By::Ranks,
+            plan: plan_graph(&graph, machine, &Options { objective, ..options }),
+        }));
+    }
+    if let Some(grid) = ways.grid {
+        candidates.extend(of_grid(recording, grid, &graph, machine, &options));
+    }
+    let of = |Candidate { order, by, plan }: Candidate| {
         let left = bytes(&plan) / bytes(&now).max(1.0);
         Arm {
-            order: order.to_owned(),
-            predicted: (1.0 - known.waited * (1.0 - left)).max(1e-3).recip(),
+            order,
+            predicted: Some((1.0 - known.waited * (1.0 - left)).max(1e-3).recip()),
+            busiest: Some(plan.after.max_node_edges),
+            way: match by {
+                By::Ranks => start.clone(),
+                By::Weights(weights) => Way::Weights(weights),
+            },
+            combines: false,
             node_of: rank_file::launch_order(&plan, machine),
         }
     };
-    let objectives = [
-        ("fewest bytes between nodes", Objective::Sum),
-        ("fewest bytes of a node", Objective::Max),
-    ];
-    let mut found: Vec<Arm> = objectives.into_iter().map(of).collect();
-    found.retain(|arm| arm.predicted >= LEAST_GAIN);
-    found.sort_by(|one, other| other.predicted.total_cmp(&one.predicted));
+    let mut found: Vec<Arm> = candidates.into_iter().map(of).collect();
+    found.retain(|arm| arm.gain() >= LEAST_GAIN);
+    found.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
     found.dedup_by(|one, other| one.node_of == other.node_of);
+    found.truncate(MOST);
     found
+}
+
+#[cfg(test)]
+mod tests {
+    use cartograph_traffic::{Count, Edge, Topology};
+
+    use super::*;
+
+    #[test]
+    fn grids_have_the_weights_of_what_neighbors_send() {
+        let edge = |from, to, bytes| Edge { from, to, count: Count { messages: 1, bytes } };
+        let mut recording = Recording {
+            size: 6,
+            // A row of a periodic grid of 2 x 3, a column, a diagonal.
+            edges: vec![edge(0, 2, 10), edge(1, 2, 10), edge(0, 3, 300), edge(0, 4, 7)],
+            topologies: vec![Topology {
+                function: "MPI_Cart_create".into(),
+                dims: vec![2, 3],
+                periodic: vec![false, true],
+                reorder: true,
+                grids: 1,
+                along: vec![Count::default(); 2],
+                elsewhere: Count::default(),
+            }],
+            ..Recording::default()
+        };
+        weigh_grids(&mut recording);
+        let bytes: Vec<u64> = recording.topologies[0].along.iter().map(|sum| sum.bytes).collect();
+        assert_eq!(bytes, [300, 20]);
+    }
 }

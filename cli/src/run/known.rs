@@ -2,13 +2,12 @@
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
-use std::path::PathBuf;
 
 use cartograph_core::learn::{CLAIMED, Entry, Gain, SHOWN, gain, mean_times};
 use serde_json::json;
 
-use super::store::Store;
 use crate::output::{self, Failure, Result};
+use crate::store::Store;
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -18,9 +17,6 @@ pub(crate) struct Arguments {
     /// Removes what is known of this program
     #[arg(long, value_name = "PROGRAM")]
     forget: Option<String>,
-    /// The directory; by default $CARTOGRAPH_STORE or ~/.local/state/cartograph
-    #[arg(long, value_name = "DIR")]
-    store: Option<PathBuf>,
 }
 
 /// The best placement of an entry: its order, the ratio of times, and the intervals.
@@ -32,8 +28,8 @@ struct Best {
 }
 
 pub(crate) fn run(arguments: &Arguments) -> Result<()> {
-    let place = Store::place(arguments.store.as_deref())
-        .ok_or_else(|| Failure::usage("name the directory with --store"))?;
+    let place = Store::place()
+        .ok_or_else(|| Failure::usage("set CARTOGRAPH_STORE to the directory of the store"))?;
     if !place.is_dir() {
         return Err(Failure::new(format!(
             "nothing learned yet: {} does not exist",

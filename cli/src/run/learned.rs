@@ -3,11 +3,14 @@
 use cartograph_core::learn::{
     CLAIMED, Entry, Gain, Past, Reason, SHOWN, Work, gain, mean_times, shape,
 };
+use cartograph_core::machine::Machine;
 use cartograph_traffic::{Edge, Recording};
 
-use super::arms::{self, Arm};
-use super::store::{Key, Store};
+use super::arms;
+use super::placing::Placing;
+use crate::arms::{Arm, Way, grid};
 use crate::predict::LEAST_GAIN;
+use crate::store::{Key, Store};
 use crate::traffic;
 
 /// A job that teaches something.
@@ -21,6 +24,7 @@ pub(super) struct Lesson {
     /// The shape of the own order and the names of the nodes, where they are known before the job has run.
     pub(super) nodes: Option<Nodes>,
     pub(super) reason: Reason,
+    pub(super) placing: Placing,
 }
 
 /// The nodes of a job.
@@ -49,6 +53,7 @@ impl Lesson {
         }
         let host = |node: &u32| names[*node as usize].as_str();
         let nodes = match (&self.nodes, &self.arm) {
+            (Some(nodes), Some(Arm { way: Way::Weights(_), .. })) => nodes.clone(),
             (Some(nodes), Some(arm)) => {
                 let there = machine.nodes().iter().map(host);
                 let wanted = arm.node_of.iter().map(|node| nodes.names[*node as usize].as_str());
@@ -61,13 +66,7 @@ impl Lesson {
                 Nodes { names: names.clone(), shape: shape(machine.nodes()), ranks: recording.size }
             }
         };
-        let (traffic, found) = match self.arm {
-            None => {
-                let (traffic, arms) = arms::of_recorded(&recording, &machine);
-                (Some(traffic), Some(arms))
-            }
-            Some(_) => (None, None),
-        };
+        let traffic = self.arm.is_none().then(|| arms::traffic(&recording));
         let order = self.arm.as_ref().map_or("", |arm| &arm.order);
         let seconds = (recording.nanoseconds as f64 * 1e-9).max(1e-9);
         let work = work(&recording);
@@ -81,7 +80,7 @@ impl Lesson {
             let work = entry.work(work);
             entry.add(Past {
                 order: order.to_owned(),
-                predicted: self.arm.as_ref().map_or(1.0, |arm| arm.predicted),
+                predicted: self.arm.as_ref().map_or(1.0, Arm::gain),
                 work,
                 shape: nodes.shape,
                 nodes: names.len() as u32,
@@ -90,23 +89,34 @@ impl Lesson {
         };
         let entry = self.store.update(&self.key, recording.size, change)?;
         if is_first {
-            let next = found.unwrap_or_default();
             let ranks = recording.size;
-            return Ok(match next.first() {
-                Some(arm) if arm.predicted < LEAST_GAIN => format!(
-                    "recorded {name} on {ranks} ranks; the next run will try {}, with fewer bytes between nodes",
-                    arm.order
-                ),
-                Some(arm) => format!(
-                    "recorded {name} on {ranks} ranks; the next run will use {} (predicted {:.2}x)",
-                    arm.order, arm.predicted
-                ),
-                None => format!(
-                    "recorded {name} on {ranks} ranks; no placement is predicted to help on these nodes"
-                ),
-            });
+            return Ok(format!(
+                "recorded {name} on {ranks} ranks; {}",
+                self.next(&entry, &machine)
+            ));
         }
         Ok(self.told(name, &entry, nodes.shape))
+    }
+
+    /// The placement of the next job, in words.
+    fn next(&self, entry: &Entry, machine: &Machine) -> String {
+        let none = || "no placement is predicted to help on these nodes".to_owned();
+        let Some((traffic, recording)) = entry.traffic.as_ref().zip(arms::recording(entry)) else {
+            return none();
+        };
+        let means = match self.placing.means(&entry.mpi, grid(&recording).is_some()) {
+            Ok((_, means)) => means,
+            Err(why) => return why,
+        };
+        match arms::arms(traffic, &recording, machine, &means).first() {
+            Some(arm) if arm.gain() < LEAST_GAIN => {
+                format!("the next run will try {}, with fewer bytes between nodes", arm.order)
+            }
+            Some(arm) => {
+                format!("the next run will use {} (predicted {:.2}x)", arm.order, arm.gain())
+            }
+            None => none(),
+        }
     }
 
     /// Notes that the job has failed, of which the placement may be the cause. Where that cannot be written nothing
@@ -138,7 +148,7 @@ impl Lesson {
             (_, _, Some(ratio)) => format!(
                 "{name} in {order}: {ratio:.2}x the speed of the default order so far ({placed} and {own} runs)"
             ),
-            _ => format!("{name} in {order} (predicted {:.2}x)", arm.predicted),
+            _ => format!("{name} in {order} (predicted {:.2}x)", arm.gain()),
         }
     }
 }

@@ -2,34 +2,34 @@
 //! taught. Whatever goes wrong here, the job runs as without it.
 
 mod arms;
-mod identity;
 mod known;
 mod learned;
 mod nodes;
+mod placing;
 mod start;
-mod store;
 
 use std::env;
 use std::ffi::{OsStr, OsString};
 use std::panic;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
-use cartograph_core::launcher::{Format, Line, Placement};
+use cartograph_core::launcher::Line;
 use cartograph_core::learn::{Conditions, Entry, Reason, Run, choose, shape};
 
+use crate::arms::{Arm, Job as Placed, Start, Way, grid};
 use crate::exec;
 use crate::exec::program::{find_program, linked_mpi};
 use crate::output::{Failure, say};
-use arms::Arm;
+use crate::store::{JOBS, Key, Store, program_at};
 pub(crate) use known::{Arguments as KnownArguments, run as known};
 use learned::{Lesson, Nodes};
 pub(crate) use nodes::print_place;
 use nodes::{Allocation, Places};
+use placing::Placing;
 pub(crate) use start::under;
 use start::{Ended, Signals};
-use store::{JOBS, Store};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -42,9 +42,12 @@ pub(crate) struct Arguments {
     /// A name for the program, to distinguish jobs with the same file and number of processes
     #[arg(long = "as", value_name = "NAME")]
     name: Option<String>,
-    /// The directory of the store; default: $CARTOGRAPH_STORE or ~/.local/state/cartograph
-    #[arg(long, value_name = "DIR")]
-    store: Option<PathBuf>,
+    /// Let grids be moved that the program creates with reorder = 1, without cartograph try
+    #[arg(long)]
+    moves_grids: bool,
+    /// Reorder MPI_COMM_WORLD where the launcher cannot place ranks (experimental)
+    #[arg(long)]
+    world: bool,
     /// The command that starts the job: mpiexec -n 64 ./app input
     #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
     command: Vec<OsString>,
@@ -59,6 +62,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// A job that is about to start.
 struct Job {
     words: Vec<OsString>,
+    /// The program's name for messages.
+    name: String,
     /// The lesson, or why there is no lesson.
     lesson: Result<Lesson, String>,
 }
@@ -72,7 +77,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         }
     };
     start::become_job_on_panic(&arguments.command);
-    let Job { words, lesson } = prepare(arguments, &signals);
+    let Job { words, name, lesson } = prepare(arguments, &signals);
     drop(panic::take_hook());
     let ended = match signals.run(&words) {
         Ok(ended) => ended,
@@ -82,7 +87,6 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         }
     };
     start::end_as_job_on_panic(ended);
-    let name = name(&arguments.command);
     let line = match (lesson, ended) {
         (Err(why), _) => why,
         (Ok(lesson), Ended::Code(0)) => {
@@ -105,26 +109,25 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     }
 }
 
-/// The program's name for messages.
-fn name(command: &[OsString]) -> String {
-    let program = identity::program_at(command).map_or(&command[0], |at| &command[at]);
-    program.to_string_lossy().into_owned()
-}
-
 /// Finds out how to start a job.
 fn prepare(arguments: &Arguments, signals: &Signals) -> Job {
-    let as_it_is = |why: String| Job { words: arguments.command.clone(), lesson: Err(why) };
     let command = &arguments.command;
-    match line(command, signals) {
-        Err(why) => as_it_is(format!("{why}; the job ran unchanged")),
-        Ok(line) => match lesson(arguments, &line, signals) {
-            Err(why) => as_it_is(why),
-            Ok((line, lesson)) => match recorded(&line, &lesson) {
-                Some(words) => Job { words, lesson: Ok(lesson) },
-                None => as_it_is(
-                    "cannot locate the cartograph executable; the job ran unchanged".into(),
-                ),
-            },
+    let name =
+        |words: &[OsString]| words[program_at(words).unwrap_or(0)].to_string_lossy().into_owned();
+    let as_it_is = |name, why| Job { words: command.clone(), name, lesson: Err(why) };
+    let line = match line(command, signals) {
+        Ok(line) => line,
+        Err(why) => return as_it_is(name(command), format!("{why}; the job ran unchanged")),
+    };
+    let name = name(&line.program);
+    match lesson(arguments, &line, &name, signals) {
+        Err(why) => as_it_is(name, why),
+        Ok((start, lesson)) => match recorded(&start, &lesson) {
+            Some(words) => Job { words, name, lesson: Ok(lesson) },
+            None => as_it_is(
+                name,
+                "cannot locate the cartograph executable; the job ran unchanged".into(),
+            ),
         },
     }
 }
@@ -164,7 +167,7 @@ fn line(command: &[OsString], signals: &Signals) -> Result<Line, String> {
     if line.processes() == Some(1) {
         return Err("a job of one process; nothing to place".into());
     }
-    let program = identity::program_at(&line.program);
+    let program = program_at(&line.program);
     let program = program.map(|at| Path::new(&line.program[at]).file_name());
     match program {
         None => Err(format!("{} cannot be found", line.program[0].to_string_lossy())),
@@ -175,22 +178,29 @@ fn line(command: &[OsString], signals: &Signals) -> Result<Line, String> {
     }
 }
 
-/// The line that starts the job in the placement that is chosen, and what that teaches.
-fn lesson(arguments: &Arguments, line: &Line, signals: &Signals) -> Result<(Line, Lesson), String> {
+/// The start of the job in the placement that is chosen, and what that teaches.
+fn lesson(
+    arguments: &Arguments,
+    line: &Line,
+    name: &str,
+    signals: &Signals,
+) -> Result<(Start, Lesson), String> {
     let as_it_is = |why: &str| format!("{why}; the job ran unchanged");
-    let program = identity::program_at(&line.program).map(|at| find_program(&line.program[at]));
+    let program = program_at(&line.program).map(|at| find_program(&line.program[at]));
     if let Some(Ok(program)) = program {
         exec::check_recorder(&program).map_err(|failure| as_it_is(&failure.text))?;
     }
-    let store = Store::open(arguments.store.as_deref()).map_err(|why| as_it_is(&why))?;
-    let launcher = line.start.first().map_or(OsStr::new(""), |word| word);
-    let key = identity::key(&line.program, arguments.name.as_deref(), launcher)
+    let store = Store::open().map_err(|why| as_it_is(&why))?;
+    let key = Key::of(&line.clone().into(), arguments.name.as_deref())
         .ok_or_else(|| as_it_is("cannot read the program"))?;
     let directory = store.folder(JOBS).and_then(tempfile::tempdir_in);
     let directory = directory.map_err(|error| as_it_is(&format!("the store: {error}")))?;
     let entries = store.entries(&key);
-    let mut lesson = Lesson { store, key, directory, arm: None, nodes: None, reason: Reason::Best };
+    let placing = Placing::new(line, &store, arguments.world, arguments.moves_grids);
+    let (arm, nodes, reason) = (None, None, Reason::Best);
+    let mut lesson = Lesson { store, key, directory, arm, nodes, reason, placing };
     let words = line.words();
+    let own_order = || Start::of(line.clone().into());
     // What `cartograph where` prints would be in the job's own output.
     let writes = |word: &OsString| {
         let word = word.to_string_lossy();
@@ -216,40 +226,45 @@ fn lesson(arguments: &Arguments, line: &Line, signals: &Signals) -> Result<(Line
     let shape = shape(machine.nodes());
     lesson.nodes = Some(Nodes { names: names.clone(), shape, ranks: own.ranks() });
     let entry = entries.into_iter().find(|entry| entry.processes == own.ranks());
-    let Some(entry) = entry.filter(|entry| entry.traffic.is_some()) else {
-        return Ok((line.clone(), lesson));
-    };
-    let placement = line
-        .placement(&entry.mpi, |name| env::var(name).ok())
-        .map_err(|why| as_it_is(&why.to_string()))?;
-    let mut arms = arms::arms(&entry, &machine);
+    let known = entry
+        .as_ref()
+        .and_then(|entry| Some((entry, entry.traffic.as_ref()?, arms::recording(entry)?)));
+    let Some((entry, traffic, recording)) = known else { return Ok((own_order(), lesson)) };
+    let has_grid = grid(&recording).is_some();
+    let (placer, means) =
+        lesson.placing.means(&entry.mpi, has_grid).map_err(|why| as_it_is(&why))?;
+    let mut arms = arms::arms(traffic, &recording, &machine, &means);
     if !arms.is_empty() && arms.iter().all(|arm| entry.is_blamed(&arm.order)) {
         lesson.reason = Reason::Check;
-        return Ok((line.clone(), lesson));
+        return Ok((own_order(), lesson));
     }
     arms.retain(|arm| !entry.is_blamed(&arm.order));
     if arms.is_empty() {
-        return Err(format!(
-            "{}: no placement is predicted to help on these nodes",
-            name(&arguments.command)
-        ));
+        return Err(format!("{name}: no placement is predicted to help on these nodes"));
     }
-    let (runs, predicted) = known_runs(&entry, shape, &arms);
+    let (runs, predicted) = known_runs(entry, shape, &arms);
     let conditions = Conditions {
         experience: &entry.experience(shape),
-        in_a_hurry: arguments.no_trial || is_short(&entry, shape),
+        in_a_hurry: arguments.no_trial || is_short(entry, shape),
         seed: lesson.key.build,
     };
     let choice = choose(&predicted, &runs, &conditions);
     lesson.reason = choice.reason;
     let Some(arm) = choice.arm.checked_sub(1).map(|at| arms[at].clone()) else {
-        return Ok((line.clone(), lesson));
+        return Ok((own_order(), lesson));
     };
-    let placed = placed(line, placement, &arm, &names, &own, lesson.directory.path())
-        .map_err(|why| as_it_is(&why))?;
+    let cores = own.share_cores().then(|| own.cores());
+    let placed = Placed { machine: &machine, names: &names, cores };
+    let start = placer.start(&arm, &placed, &lesson.directory.path().join("placement"));
+    let start = start.map_err(|failure| failure.text).and_then(|start| start);
+    let start = start.map_err(|why| as_it_is(&why))?;
+    if arm.way != Way::Launcher {
+        lesson.arm = Some(arm);
+        return Ok((start, lesson));
+    }
     let checked = allocation.checked.get(&arm.order).cloned();
     let checked = checked.unwrap_or_else(|| {
-        let found = Places::ask(signals, &placed.words());
+        let found = Places::ask(signals, &start.launch.launcher);
         let found = match found {
             None => Err("the launcher rejected the rank file".to_owned()),
             Some(found) if !found.are(&arm.node_of, &names, &own) => {
@@ -263,13 +278,13 @@ fn lesson(arguments: &Arguments, line: &Line, signals: &Signals) -> Result<(Line
     });
     checked.map_err(|why| as_it_is(&why))?;
     lesson.arm = Some(arm);
-    Ok((placed, lesson))
+    Ok((start, lesson))
 }
 
 /// The runs of an entry on nodes of this shape as the policy takes them, and the predicted gains.
 fn known_runs(entry: &Entry, shape: u64, arms: &[Arm]) -> (Vec<Run>, Vec<f64>) {
     let orders: Vec<String> = arms.iter().map(|arm| arm.order.clone()).collect();
-    let predicted = std::iter::once(1.0).chain(arms.iter().map(|arm| arm.predicted));
+    let predicted = std::iter::once(1.0).chain(arms.iter().map(Arm::gain));
     (entry.runs_of(shape, &orders), predicted.collect())
 }
 
@@ -283,35 +298,8 @@ fn is_short(entry: &Entry, shape: u64) -> bool {
     end - now.as_secs_f64() < longest * MARGIN
 }
 
-/// The line that places ranks, with a rank file in a directory.
-fn placed(
-    line: &Line,
-    placement: Placement,
-    arm: &Arm,
-    names: &[String],
-    own: &Places,
-    directory: &Path,
-) -> Result<Line, String> {
-    let mut text = placement.format.write(&arm.node_of, names)?;
-    if placement.format == Format::Openmpi && own.share_cores() {
-        // Processes that have more than a core, for their threads, keep the cores of their node.
-        let last = own.cores() - 1;
-        let slot = |line: &str| {
-            let rank = line.split(" slot=").next().unwrap_or_default();
-            format!("{rank} slot=0-{last}\n")
-        };
-        text = text.lines().map(slot).collect();
-    }
-    let file = directory.join("ranks");
-    std::fs::write(&file, &text).map_err(|error| format!("the rank file: {error}"))?;
-    Ok(line.placed(placement, file.as_os_str(), &text, arm.node_of.len()))
-}
-
-/// The words of a line with the recorder before the program.
-fn recorded(line: &Line, lesson: &Lesson) -> Option<Vec<OsString>> {
-    let own = env::current_exe().ok()?;
+/// The words of a start with the recorder before the program.
+fn recorded(start: &Start, lesson: &Lesson) -> Option<Vec<OsString>> {
     let directory = lesson.directory.path().join("run.traffic");
-    let exec =
-        [own.into_os_string(), "exec".into(), "--record".into(), directory.into(), "--".into()];
-    Some([&line.words()[..], &exec, &line.program].concat())
+    start.words(&["--record".into(), directory.into()]).ok()
 }

@@ -14,8 +14,8 @@ use cartograph_traffic::{Address, NodeIdentity, Recording, host_name, is_host_na
 use serde::{Deserialize, Serialize};
 
 use super::start::Signals;
-use super::store::{ALLOCATIONS, Store};
 use crate::output::{self, Result};
+use crate::store::{ALLOCATIONS, Store};
 use crate::traffic;
 
 /// A launcher that has not started and ended its processes by then is not waited for.

@@ -28,8 +28,8 @@ fn behind_options(command: &[OsString]) -> Option<usize> {
 /// A launcher's command.
 #[derive(Clone)]
 pub(crate) struct Launch {
-    launcher: Vec<OsString>,
-    program: Vec<OsString>,
+    pub(crate) launcher: Vec<OsString>,
+    pub(crate) program: Vec<OsString>,
 }
 
 impl Launch {

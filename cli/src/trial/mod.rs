@@ -13,6 +13,7 @@ use crate::exec;
 use crate::output::{self, Failure, Result};
 use crate::runs::command::Launch;
 use crate::runs::job;
+use crate::store::{Key, Store, Verdict};
 use rounds::{Difference, Outcome, Runs, names};
 
 #[derive(clap::Args)]
@@ -66,16 +67,40 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let launch = Launch::of(&arguments.command)?;
     exec::check(launch.program(), arguments.mpi.as_deref())?;
     job::end_jobs_when_interrupted();
+    let key = Key::of(&launch, None);
     let mut runs = Runs::baseline(arguments, launch)?;
     let reach = if arguments.always { "always" } else { "all" };
     let found = find(&mut runs, reach, arguments.runs);
     runs.rewrite()?;
     output::print(&runs.compared())?;
-    output::print(&format!("{}\n", found?))
+    let Found { words, is_right, moved } = found?;
+    // Ranks that are moved where the program passes reorder = 0 are no fault of its grids.
+    let is_known = moved.contains(&Function::CartCreate) && (is_right || !arguments.always);
+    if let Some(key) = key.filter(|_| is_known) {
+        let verdict = Verdict { moves_well: is_right, pairs_as_host: runs.setting.is_some() };
+        let kept = Store::open().and_then(|store| {
+            store.judge(&key, verdict).map_err(|error| format!("the store: {error}"))
+        });
+        if let Err(why) = kept {
+            output::say(&format!("{why}; cartograph run will not know this result"));
+        }
+    }
+    match is_right {
+        true => output::print(&format!("{words}\n")),
+        false => Err(Failure::new(words)),
+    }
 }
 
-/// Finds a verdict on the program; a failure if it does not work or that cannot be told.
-fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<String> {
+/// What was found of the program.
+struct Found {
+    words: String,
+    is_right: bool,
+    /// The constructors that moved ranks.
+    moved: Vec<Function>,
+}
+
+/// Finds out whether the program works; a failure if that cannot be told.
+fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<Found> {
     // Where the output cannot be compared, a run that fails is a finding all the same.
     let mut doubt = without_moves(runs)?;
     let mut moved: [BTreeSet<Function>; 2] = Default::default();
@@ -107,7 +132,8 @@ fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<String> {
                 );
                 break;
             }
-            return Err(Failure::new(blame(runs, reach, &word, &moves.by(), &fault)?));
+            let words = blame(runs, reach, &word, &moves.by(), &fault)?;
+            return Ok(Found { words, is_right: false, moved: moves.by() });
         }
     }
     if let Some(why) = doubt {
@@ -119,10 +145,11 @@ fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<String> {
         format!("; it needs {setting}, since it works around the MPI's pairing of blocks")
     });
     if by.is_empty() {
-        return Ok(format!(
+        let words = format!(
             "no rank was moved: the program creates no topology of several processes with reorder = 1, so there is \
              nothing to try{needs}; {INSTEAD}"
-        ));
+        );
+        return Ok(Found { words, is_right: true, moved: by });
     }
     if !runs.compares_output() {
         return Err(cannot_tell(
@@ -130,11 +157,12 @@ fn find(runs: &mut Runs, reach: &str, count: u64) -> Result<String> {
              each run without moved ranks; have the program print a result there",
         ));
     }
-    Ok(format!(
+    let words = format!(
         "output unchanged in {unchanged} runs with ranks moved by {}{stays}: as far as they show, \
          CARTOGRAPH_REORDER={reach}{setting} is right for it",
         names(&by)
-    ))
+    );
+    Ok(Found { words, is_right: true, moved: by })
 }
 
 /// What is wrong with a program whose ranks are moved.

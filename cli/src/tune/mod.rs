@@ -1,7 +1,5 @@
 //! `cartograph tune`: finds the fastest placement of a program with a recorded run, replay, and interleaved runs.
 
-mod order;
-mod placer;
 mod rounds;
 mod variants;
 
@@ -12,8 +10,10 @@ use std::time::{Duration, Instant};
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::Options;
+use cartograph_traffic::Recording;
 use regex::Regex;
 
+use crate::arms::{Arm, Job, Placer, Way};
 use crate::exec;
 use crate::output::{self, Failure, Progress, Result};
 use crate::predict::Forecast;
@@ -21,10 +21,8 @@ use crate::runs::command::Launch;
 use crate::runs::input::Input;
 use crate::runs::job::{self, Ended};
 use crate::traffic;
-use placer::Placer;
 use rounds::Rounds;
 pub(crate) use variants::forecast;
-use variants::{Setting, Variant};
 
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
@@ -106,21 +104,27 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         output::print(&format!("{line}\n"))?;
     }
     let ranks = file.with_extension("ranks");
-    let placer = Placer::new(&launch, &recording.mpi, arguments.mpi.as_deref());
-    let (mut chosen, note) =
-        variants::chosen(&forecast, &recording, &machine, &names, &placer, temporary.path())?;
-    if let Some(why) = note {
-        output::print(&format!("\nthe launcher does not place ranks: {why}\n"))?;
+    let line = launch.line(&recording.mpi);
+    let placer = Placer::new(launch, line, &recording.mpi, arguments.mpi.as_deref());
+    let mut chosen = variants::chosen(&forecast, &recording, &machine, &placer);
+    if let Some(why) = placer.obstacle().filter(|_| chosen.iter().any(|arm| arm.way == Way::World))
+    {
+        output::print(&format!(
+            "\nthe launcher does not place ranks: {why}; MPI_COMM_WORLD gets another order instead\n"
+        ))?;
     }
     if arguments.dims {
-        chosen.extend(better.into_iter().find_map(|better| Variant::of_dims(better, &machine)));
+        chosen.extend(better.into_iter().find_map(|better| variants::of_dims(better, &machine)));
     }
     if chosen.len() == 1 {
         return output::print(
             "\nno placement is predicted to beat the default rank order (or to send fewer bytes in the same time).\n",
         );
     }
-    let mut rounds = Rounds::new(arguments, launch, &input, chosen, temporary.path());
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let is_crowded = machine.node_sizes().iter().any(|size| *size > cores);
+    let nodes = Job { machine: &machine, names: &names, cores: is_crowded.then_some(cores) };
+    let mut rounds = Rounds::new(arguments, &placer, &nodes, &input, chosen, temporary.path())?;
     let interrupted = rounds.run(arguments.runs, start)?;
     output::print(&rounds.text(forecast.unit))?;
     let finding = rounds.finding();
@@ -128,15 +132,26 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         return Err(Failure::new(finding.words));
     }
     output::print(&format!("{}\n", finding.words))?;
-    if let Some(variant) = finding.best {
-        let profile = variant.profile(&recording, &machine, finding.measured);
+    if let Some((arm, start)) = finding.best {
+        let profile = arm.profile(program_name(&recording), &machine, finding.measured);
         output::write(&file, &profile)?;
-        if let Setting::Ranks { text, .. } = &variant.setting {
-            output::write(&ranks, text)?;
-        }
         // The second line is the order of the world.
         let orders_world = profile.lines().count() > 1;
-        output::print(&used(variant, &file, &ranks, recording.size, orders_world))?;
+        let mut text = format!("\nwritten: {}\n", file.display());
+        if let Some(placed) = &start.ranks {
+            output::write(&ranks, placed)?;
+            text += &used(arm, &placer, &ranks);
+        }
+        if start.ranks.is_none() || orders_world {
+            let on = if start.ranks.is_some() { "on other nodes of these sizes, " } else { "" };
+            let _ = writeln!(
+                text,
+                "{on}run: mpiexec -n {} cartograph exec --profile {} PROGRAM",
+                recording.size,
+                file.display()
+            );
+        }
+        output::print(&text)?;
     }
     match interrupted {
         true => Err(Failure::new("interrupted; best result so far").with_code(130)),
@@ -144,31 +159,22 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     }
 }
 
-/// The use of a profile, in words.
-fn used(variant: &Variant, file: &Path, ranks: &Path, size: u32, orders_world: bool) -> String {
-    let mut text = format!("\nwritten: {}\n", file.display());
-    let by_profile =
-        format!("mpiexec -n {size} cartograph exec --profile {} PROGRAM", file.display());
-    match &variant.setting {
-        Setting::Ranks { placed, .. } => {
-            // Not by the profile, whose order of the world would come on top of the rank file's.
-            let combining = "env CARTOGRAPH_COMBINE=on cartograph exec --reorder off PROGRAM";
-            let usage = placed.usage(ranks, if variant.combines { combining } else { "PROGRAM" });
-            let _ = writeln!(text, "written: {}", ranks.display());
-            if placed.names_nodes() {
-                let _ = writeln!(text, "on these nodes, which the rank file names, run: {usage}");
-            } else {
-                let _ = writeln!(text, "on this allocation, run: {usage}");
-            }
-            if orders_world {
-                let _ = writeln!(text, "on other nodes of these sizes, run: {by_profile}");
-            }
-        }
-        _ => {
-            let _ = writeln!(text, "run: {by_profile}");
-        }
-    }
-    text
+/// The use of a rank file, in words.
+fn used(arm: &Arm, placer: &Placer, ranks: &Path) -> String {
+    // Not by the profile, whose order of the world would come on top of the rank file's.
+    let combining = "env CARTOGRAPH_COMBINE=on cartograph exec --reorder off PROGRAM";
+    let program = if arm.combines { combining } else { "PROGRAM" };
+    let Some((usage, names_nodes)) = placer.usage(ranks, arm.node_of.len(), program) else {
+        return String::new();
+    };
+    let on = if names_nodes { "these nodes, which the rank file names" } else { "this allocation" };
+    format!("written: {}\non {on}, run: {usage}\n", ranks.display())
+}
+
+/// The name of the program's file.
+fn program_name(recording: &Recording) -> &str {
+    let program = recording.program.split(' ').next().unwrap_or_default();
+    program.rsplit('/').next().unwrap_or_default()
 }
 
 /// Says that other work makes times worth little.
@@ -190,7 +196,7 @@ fn record(
     launch: &Launch,
     input: &Input,
     directory: &Path,
-) -> Result<cartograph_traffic::Recording> {
+) -> Result<Recording> {
     let mut options: Vec<OsString> = vec!["--record".into(), directory.into()];
     if let Some(mpi) = &arguments.mpi {
         options.extend(["--mpi".into(), mpi.into()]);
@@ -215,7 +221,7 @@ fn record(
 
 /// Writes the profile of a forecast, without running anything.
 pub(crate) fn write_predicted(
-    recording: &cartograph_traffic::Recording,
+    recording: &Recording,
     machine: &Machine,
     forecast: &Forecast,
     file: &Path,
@@ -225,6 +231,6 @@ pub(crate) fn write_predicted(
             "--profile: no placement is predicted to be faster, so there is no profile",
         ));
     };
-    let variant = Variant::predicted(best, &forecast.all[0], machine);
-    output::write(file, &variant.profile(recording, machine, None))
+    let arm = Arm::new(best, &forecast.all[0], machine, Way::Own);
+    output::write(file, &arm.profile(program_name(recording), machine, None))
 }

@@ -10,9 +10,8 @@ use std::time::{Duration, Instant};
 use cartograph_traffic::Recording;
 
 use super::Arguments;
-use super::variants::Variant;
+use crate::arms::{Arm, Job, Placer, Start, Way};
 use crate::output::{Failure, Progress, Result};
-use crate::runs::command::Launch;
 use crate::runs::compare::{self, Lines};
 use crate::runs::files::{self, Files};
 use crate::runs::input::Input;
@@ -28,7 +27,9 @@ const LEAST_GAIN: f64 = 1.02;
 
 /// A variant with its runs.
 struct Runs {
-    variant: Variant,
+    arm: Arm,
+    /// Its start, unless it cannot be run.
+    start: Option<Start>,
     times: Vec<f64>,
     lines: Vec<Lines>,
     /// Why it was dropped.
@@ -43,7 +44,6 @@ struct Runs {
 
 pub(super) struct Rounds<'a> {
     arguments: &'a Arguments,
-    launch: Launch,
     input: &'a Input,
     /// The longest a run may take.
     longest: Duration,
@@ -69,7 +69,7 @@ enum Time {
 /// The result of all rounds.
 pub(super) struct Finding<'a> {
     pub(super) words: String,
-    pub(super) best: Option<&'a Variant>,
+    pub(super) best: Option<(&'a Arm, &'a Start)>,
     pub(super) measured: Option<(f64, f64)>,
     /// True if no variant except the baseline could run.
     pub(super) none_ran: bool,
@@ -79,23 +79,30 @@ impl<'a> Rounds<'a> {
     /// Rounds of these variants, with a directory for files.
     pub(super) fn new(
         arguments: &'a Arguments,
-        launch: Launch,
+        placer: &Placer,
+        job: &Job<'_>,
         input: &'a Input,
-        variants: Vec<Variant>,
+        variants: Vec<Arm>,
         directory: &Path,
-    ) -> Self {
-        let runs = |variant: Variant| {
-            let dropped = variant.obstacle().map(str::to_owned);
+    ) -> Result<Self> {
+        let runs = |(number, arm): (usize, Arm)| {
+            let start = placer.start(&arm, job, &directory.join(format!("ranks-{number}")))?;
+            let dropped = start.as_ref().err().map(|why| match &placer.no_world {
+                Some(no_world) => {
+                    format!("{why}; nor can MPI_COMM_WORLD get another order: {no_world}")
+                }
+                None => why.clone(),
+            });
             let failed = dropped.is_some();
-            let (times, lines) = (Vec::new(), Vec::new());
-            Runs { variant, times, lines, dropped, differs: false, failed, ignorable: None }
+            let (times, lines, start) = (Vec::new(), Vec::new(), start.ok());
+            Ok(Runs { arm, start, times, lines, dropped, differs: false, failed, ignorable: None })
         };
+        let all = variants.into_iter().enumerate().map(runs).collect::<Result<_>>()?;
         let files = Files::below(env::current_dir().unwrap_or_default(), Some(directory));
         let time = if arguments.time.is_some() { Time::Printed } else { Time::OfJob };
         let clock = directory.join("clock");
         let longest = Duration::from_secs(arguments.seconds);
-        let all = variants.into_iter().map(runs).collect();
-        Self { arguments, launch, input, longest, files, clock, time, all }
+        Ok(Self { arguments, input, longest, files, clock, time, all })
     }
 
     /// Runs all variants, interleaved. True if interrupted after enough runs.
@@ -124,15 +131,22 @@ impl<'a> Rounds<'a> {
     }
 
     fn run_once(&mut self, at: usize, round: u32) -> Result<()> {
-        let variant = &self.all[at].variant;
-        let mut mpi: Vec<OsString> = Vec::new();
+        let Runs { arm, start, .. } = &self.all[at];
+        let Some(start) = start else { return Ok(()) };
+        let mut options: Vec<OsString> = Vec::new();
         if let Some(name) = &self.arguments.mpi {
-            mpi.extend(["--mpi".into(), name.into()]);
+            options.extend(["--mpi".into(), name.into()]);
         }
         let clock = (self.time == Time::OfJob).then_some(&*self.clock);
-        let command = variant.command(&self.launch, &mpi, clock)?;
-        let progress =
-            Progress::of_run(&format!("{}: {}", self.numbered(at, round), variant.order));
+        if let Some(directory) = clock {
+            options.extend(["--clock".into(), directory.into()]);
+        }
+        let command = match (&arm.way, clock) {
+            // As the user started it.
+            (Way::Own, None) if !arm.combines => start.launch.baseline(),
+            _ => start.words(&options)?,
+        };
+        let progress = Progress::of_run(&format!("{}: {}", self.numbered(at, round), arm.order));
         let run = job::run(&command, None, self.input, self.longest);
         drop(progress);
         let run = run?;
@@ -165,7 +179,7 @@ impl<'a> Rounds<'a> {
         let runs = &mut self.all[at];
         if run.ended != Ended::Code(0) {
             (runs.dropped, runs.failed) = (Some(format!("it {}", run.end())), true);
-        } else if let Some(why) = runs.variant.refusal(&run.stderr) {
+        } else if let Some(why) = refusal(&runs.arm, &run.stderr) {
             (runs.dropped, runs.failed) = (Some(why.to_owned()), true);
         } else if let Some(time) = time {
             runs.times.push(time);
@@ -242,7 +256,7 @@ impl<'a> Rounds<'a> {
                 time = format!("{:.3}", median(&runs.times));
                 spread = format!("{least:.3} to {most:.3}");
             }
-            let Variant { order, predicted, busiest, .. } = &runs.variant;
+            let Arm { order, predicted, busiest, .. } = &runs.arm;
             let _ = write!(
                 text,
                 "{order:40}{time:>10}{spread:>22}{gain:>8}{:>10}{:>14}{:>6}",
@@ -264,7 +278,7 @@ impl<'a> Rounds<'a> {
         let failures = self.all[1..].iter().filter(|runs| runs.failed);
         let failures: Vec<String> = failures
             .map(|runs| {
-                format!("{}: {}", runs.variant.order, runs.dropped.as_deref().unwrap_or_default())
+                format!("{}: {}", runs.arm.order, runs.dropped.as_deref().unwrap_or_default())
             })
             .collect();
         if failures.len() == self.all.len() - 1 {
@@ -284,12 +298,12 @@ impl<'a> Rounds<'a> {
         let mut words = match (&sure, best(&remains, &|gain| gain.most > LEAST_GAIN)) {
             (Some((runs, gain)), _) => format!(
                 "{} is {:.2} times as fast as the default order (95 % CI {:.2} to {:.2})",
-                runs.variant.order, gain.mean, gain.least, gain.most
+                runs.arm.order, gain.mean, gain.least, gain.most
             ),
             (None, Some((runs, gain))) => format!(
                 "no significant speedup over the default order: {} is {:.2} times as fast (95 % CI {:.2} to {:.2}); try more --runs or an \
                  idle machine",
-                runs.variant.order, gain.mean, gain.least, gain.most
+                runs.arm.order, gain.mean, gain.least, gain.most
             ),
             _ => "no variant is faster than the default order".to_owned(),
         };
@@ -305,16 +319,22 @@ impl<'a> Rounds<'a> {
             let _ = write!(
                 words,
                 "; {} is {:.2} times as fast, but its output differs: {hint}",
-                runs.variant.order, gain.mean
+                runs.arm.order, gain.mean
             );
         }
         if !failures.is_empty() {
             let _ = write!(words, "; could not be tried: {}", failures.join("; "));
         }
         let measured = sure.as_ref().map(|(runs, _)| (median(baseline), median(&runs.times)));
-        let best = sure.map(|(runs, _)| &runs.variant);
+        let best = sure.and_then(|(runs, _)| Some((&runs.arm, runs.start.as_ref()?)));
         Finding { words, best, measured, none_ran: false }
     }
+}
+
+/// The message of a run whose MPI_COMM_WORLD kept its order; a reordered one prints none.
+fn refusal<'a>(arm: &Arm, stderr: &'a str) -> Option<&'a str> {
+    let lines = || stderr.lines().filter_map(|line| line.split_once("cartograph: "));
+    (arm.way == Way::World).then(lines)?.next().map(|(_, why)| why)
 }
 
 /// The time from `MPI_Init` to `MPI_Finalize` that all processes have noted. The directory is free for the next run

@@ -176,7 +176,7 @@ fn what_is_wrong_with_the_arguments_is_told_once_a_job() {
         ("--layout 2x9999999999", "2147483647 processes"),
         ("--layout 0,1,0,1", "node sizes must be at least 1"),
         ("--reorder perhaps", "always"),
-        ("--record x --reorder on", "cannot be used with"),
+        ("--record x --layout 2x4", "cannot be used with"),
         ("mpiexec -n 4", "mpiexec is a launcher; use: mpiexec -n 8 cartograph exec ./app"),
         ("/usr/bin/mpirun.openmpi", "is a launcher"),
         ("flux run -n 4", "use: flux run -n 8 cartograph exec ./app"),

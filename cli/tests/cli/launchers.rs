@@ -2,7 +2,6 @@
 //! `tests/launchers`, which `tests/hosts/cases/launchers.rs` compares with these.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use crate::tune::{Bench, has};
 
@@ -48,12 +47,8 @@ fn tunes_with(
     let stub = bench.script(command, stub.trim_start_matches("#!/bin/sh\n"));
     fs::write(bench.directory.join("here/hosts"), "n0:4\nn1:4\nn2:4\nn3:4\n").unwrap();
     let mut tune = bench.tuning("--runs 2");
-    let library = bench.directory.join("lib/libcartograph.so.0");
     if has_world {
-        let folder = bench.directory.join("lib/cartograph");
-        fs::create_dir_all(&folder).unwrap();
-        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
-        fs::copy(library, folder.join("world-3.so")).unwrap();
+        bench.libraries(&["world-3.so"]);
     }
     let version = mpi.rsplit(' ').next().unwrap();
     tune.env("HYDRA", version).arg(stub).args(words.split_whitespace());

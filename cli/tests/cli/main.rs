@@ -2,6 +2,7 @@
 
 mod exec;
 mod foreign;
+mod jobs;
 mod launchers;
 mod plan;
 mod report;

@@ -12,7 +12,7 @@ use crate::run::{COMMAND, Directory, cartograph};
 
 /// The first lines of each program: the report of a library, by which the processes were moved or not. `run` is how
 /// often it was run, which it notes where `try` does not look.
-const PROLOGUE: &str = r#"
+pub(crate) const PROLOGUE: &str = r#"
 state=$(dirname "$0")/state
 echo >>"$state"
 run=$(wc -l <"$state")
@@ -62,6 +62,7 @@ impl Bench {
         command.args(words.split_whitespace()).arg(program.as_ref()).current_dir(&self.here);
         command.env("TMPDIR", self.directory.join("tmp"));
         command.env("CARTOGRAPH_LIB_DIR", self.directory.join("lib"));
+        command.env("CARTOGRAPH_STORE", self.directory.join("store"));
         command
     }
 

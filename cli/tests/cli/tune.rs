@@ -139,13 +139,25 @@ impl Bench {
         command.current_dir(self.directory.join("here"));
         command.env("TMPDIR", self.directory.join("tmp"));
         command.env("CARTOGRAPH_LIB_DIR", self.directory.join("lib"));
-        fs::create_dir_all(self.directory.join("lib")).unwrap();
+        command.env("CARTOGRAPH_STORE", self.directory.join("store"));
+        self.libraries(&[]);
+        command
+    }
+
+    /// Libraries that do nothing: the one to preload, and those of these names.
+    pub(crate) fn libraries(&self, names: &[&str]) {
+        let folder = self.directory.join("lib/cartograph");
+        fs::create_dir_all(&folder).unwrap();
+        fs::set_permissions(&folder, fs::Permissions::from_mode(0o755)).unwrap();
         let source = self.directory.join("source.c");
         fs::write(&source, "int nothing;").unwrap();
+        let library = self.directory.join("lib/libcartograph.so.0");
         let mut cc = Command::new("cc");
-        cc.args(["-shared", "-fPIC", "-o"]).arg(self.directory.join("lib/libcartograph.so.0"));
+        cc.args(["-shared", "-fPIC", "-o"]).arg(&library);
         assert!(cc.arg(source).status().unwrap().success());
-        command
+        for name in names {
+            fs::copy(&library, folder.join(name)).unwrap();
+        }
     }
 
     pub(crate) fn profile(&self) -> PathBuf {

@@ -2,6 +2,7 @@
 //! runs as without it. Nodes are names of their own on this machine, for which one must be root.
 
 use std::fs;
+use std::mem;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -27,6 +28,8 @@ const AGENT: &str = "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nnode=$1\
 struct Jobs<'a, 'b> {
     session: &'a mut Session<'b>,
     program: String,
+    /// The options of `cartograph run`.
+    options: &'static str,
     agent: PathBuf,
     store: PathBuf,
 }
@@ -42,8 +45,12 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     fs::set_permissions(&agent, executable).map_err(|error| error.to_string())?;
     let store = session.work("store");
     let maps = session.host.name != "mpich";
-    let mut jobs = Jobs { session: &mut session, program: word(&program).to_owned(), agent, store };
+    let program = word(&program).to_owned();
+    let mut jobs = Jobs { session: &mut session, program, options: "", agent, store };
     jobs.learns(maps);
+    if !maps {
+        jobs.reorders();
+    }
     jobs.runs_as_it_is();
     jobs.signals();
     jobs.full()?;
@@ -77,8 +84,12 @@ impl Jobs<'_, '_> {
     /// `cartograph run` with this launcher and the program with arguments.
     fn job(&self, nodes: &str, arguments: &[&str]) -> Command {
         let mut job = Command::new("timeout");
-        job.args(["-k", "5", "120"]).arg(command()).arg("run").args(self.launcher(nodes));
-        job.arg(&self.program).args(arguments).current_dir(top());
+        job.args(["-k", "5", "120"]).arg(command()).arg("run");
+        job.args(self.options.split_whitespace())
+            .args(self.launcher(nodes))
+            .arg(&self.program)
+            .args(arguments)
+            .current_dir(top());
         job.envs(self.session.host.settings()).env("CARTOGRAPH_STORE", &self.store);
         job
     }
@@ -114,7 +125,7 @@ impl Jobs<'_, '_> {
         let same = self.session.out == "0 apart\nnothing\n";
         self.session.check("and the third", ran && same && self.told("\\(2 and 1 runs\\)"));
         let mut known = Command::new(command());
-        known.args(["known", "--json", "--store"]).arg(&self.store);
+        known.args(["known", "--json"]).env("CARTOGRAPH_STORE", &self.store);
         let ran = self.session.finish(&mut known);
         let known: Value = serde_json::from_str(&self.session.out).unwrap_or_default();
         let program = &known["programs"][0];
@@ -125,6 +136,39 @@ impl Jobs<'_, '_> {
         // Where the job ends it takes nothing along: neither its recording nor its rank file.
         let left = fs::read_dir(self.store.join("jobs")).map_or(0, Iterator::count);
         self.session.check("nothing is left behind", left == 0);
+    }
+
+    /// Jobs whose launcher cannot place ranks: the world is reordered if the user allows it, and grids are moved if
+    /// `cartograph try` finds that they may be.
+    fn reorders(&mut self) {
+        self.options = "--world";
+        let ran = self.runs("c:2,d:2", &[]);
+        let told =
+            self.told("MPI_COMM_WORLD reordered: .*the default order so far \\(1 and 1 runs");
+        let same = self.session.out == "0 apart\n";
+        self.session.check("the world is reordered", ran && told && same);
+        self.options = "";
+        let pairs =
+            mem::replace(&mut self.program, self.session.work("grid").display().to_string());
+        self.session.compile("grid", PROGRAM, &["-DGRID"]);
+        let ran = self.runs("a:2,b:2", &[]);
+        let told =
+            self.told("recorded .*; cartograph try finds out whether its grids may be moved");
+        let same = self.session.out == "4 apart\nof 4\n";
+        self.session.check("a grid is recorded", ran && told && same);
+        let mut tries = Command::new(command());
+        tries.args(["try", "--runs", "1", "--ignore", "apart"]).args(self.launcher("a:2,b:2"));
+        tries.arg(&self.program).current_dir(self.session.work("here"));
+        tries.envs(self.session.host.settings()).env("CARTOGRAPH_STORE", &self.store);
+        let ran = fs::create_dir(self.session.work("here")).is_ok();
+        let ran = self.session.finish(&mut tries) && ran;
+        let moved = self.session.out.contains("ranks moved by MPI_Cart_create");
+        self.session.check("the grid is tried", ran && moved);
+        let ran = self.runs("c:2,d:2", &[]);
+        let told = self.told("grid in weights .*the default order so far \\(1 and 1 runs");
+        let same = self.session.out == "0 apart\nof 4\n";
+        self.session.check("the grid is moved", ran && told && same);
+        self.program = pairs;
     }
 
     /// Jobs that fail, have input, or that nothing can be done for.

@@ -22,6 +22,7 @@ fn command(session: &Session<'_>, processes: u32, options: &str, program: &[&str
         .arg(processes.to_string());
     command.arg(session.work(program[0])).args(&program[1..]);
     command.current_dir(session.work("here")).envs(session.host.settings()).stdin(Stdio::null());
+    command.env("CARTOGRAPH_STORE", session.work("store"));
     command
 }
 

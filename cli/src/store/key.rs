@@ -1,52 +1,75 @@
-//! The identity of a program: what tells it and its builds apart, in whatever directory it is.
+//! The key of a program: what tells it and its builds apart, in whatever directory it is.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use cartograph_core::launcher::named;
 use cartograph_core::learn::digest;
 use goblin::elf::Elf;
 use goblin::elf::note::NT_GNU_BUILD_ID;
 
-use super::store::Key;
 use crate::exec::program::{find_program, linked_mpi};
+use crate::runs::command::Launch;
+
+/// The key of an entry: the program, what tells its builds apart, and the MPI.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Key {
+    pub(crate) program: String,
+    pub(crate) build: u64,
+    /// A number for the MPI's library.
+    pub(crate) mpi: u64,
+}
+
+impl Key {
+    /// The beginning of the names of this program's files.
+    pub(super) fn start(&self) -> String {
+        const MOST: usize = 60;
+        let plain = |c: char| if c.is_ascii_alphanumeric() || "._+".contains(c) { c } else { '_' };
+        let name: String = self.program.chars().take(MOST).map(plain).collect();
+        format!("{}-{:016x}-{:08x}", name.trim_start_matches('.'), self.build, self.mpi >> 32)
+    }
+
+    /// The key of a program, under the name that the user gives it, if any. What a script is run by counts as well;
+    /// arguments and inputs do not. `None` if it cannot be read.
+    pub(crate) fn of(launch: &Launch, name: Option<&str>) -> Option<Self> {
+        let words = &launch.program;
+        let at = program_at(words)?;
+        let program = find_program(&words[at]).ok()?;
+        let linked = linked_mpi(&program);
+        let script = words[at + 1..].iter().map(PathBuf::from).find(|word| word.is_file());
+        let script = script.filter(|_| linked.is_none() && is_interpreter(&program));
+        let own = script.as_ref().unwrap_or(&program).clone();
+        let mut files = vec![program.clone()];
+        if linked.is_none() {
+            files.extend(interpreter(&program));
+            files.extend(script);
+        }
+        let build = files.iter().try_fold(0u64, |so_far, file| {
+            Some(digest(&[so_far.to_le_bytes(), build(file)?.to_le_bytes()].concat()))
+        })?;
+        // Without a library that is known the launcher stands for the MPI.
+        let is_launcher = |word: &&OsString| named(&word.to_string_lossy()).next().is_some();
+        let launcher = || launch.launcher.iter().find(is_launcher).or(launch.launcher.first());
+        let mpi = linked.or_else(|| find_program(launcher()?).ok())?;
+        let mpi = fs::canonicalize(&mpi).unwrap_or(mpi);
+        let own = own.file_name().unwrap_or_default().to_string_lossy();
+        let name = name.unwrap_or(&own);
+        Some(Self {
+            program: cartograph_traffic::printable(name),
+            build: if name == own { build } else { digest(name.as_bytes()) },
+            mpi: digest(mpi.as_os_str().as_encoded_bytes()),
+        })
+    }
+}
 
 /// The place in a command line of the word that is the program: the first one that is linked with an MPI, behind what
 /// wraps it, or the first that can be run.
-pub(super) fn program_at(words: &[OsString]) -> Option<usize> {
+pub(crate) fn program_at(words: &[OsString]) -> Option<usize> {
     let linked = words
         .iter()
         .position(|word| find_program(word).is_ok_and(|program| linked_mpi(&program).is_some()));
     linked.or_else(|| words.iter().position(|word| find_program(word).is_ok()))
-}
-
-/// The key of a program by the words of its command line. What a script is run by counts as well; arguments and inputs
-/// do not. `None` if it cannot be read.
-pub(super) fn key(words: &[OsString], name: Option<&str>, launcher: &OsStr) -> Option<Key> {
-    let at = program_at(words)?;
-    let program = find_program(&words[at]).ok()?;
-    let linked = linked_mpi(&program);
-    let script = words[at + 1..].iter().map(PathBuf::from).find(|word| word.is_file());
-    let script = script.filter(|_| linked.is_none() && is_interpreter(&program));
-    let own = script.as_ref().unwrap_or(&program).clone();
-    let mut files = vec![program.clone()];
-    if linked.is_none() {
-        files.extend(interpreter(&program));
-        files.extend(script);
-    }
-    let build = files.iter().try_fold(0u64, |so_far, file| {
-        Some(digest(&[so_far.to_le_bytes(), build(file)?.to_le_bytes()].concat()))
-    })?;
-    // Without a library that is known the launcher stands for the MPI.
-    let mpi = linked.or_else(|| find_program(launcher).ok())?;
-    let mpi = fs::canonicalize(&mpi).unwrap_or(mpi);
-    let own = own.file_name().unwrap_or_default().to_string_lossy();
-    let name = name.unwrap_or(&own);
-    Some(Key {
-        program: cartograph_traffic::printable(name),
-        build: if name == own { build } else { digest(name.as_bytes()) },
-        mpi: digest(mpi.as_os_str().as_encoded_bytes()),
-    })
 }
 
 /// A number for a file's content: of its build ID, if it has one.
@@ -95,7 +118,11 @@ mod tests {
             fs::set_permissions(&file, mode).unwrap();
             file.into_os_string()
         };
-        let key = |words: &[OsString]| key(words, None, OsStr::new("sh")).unwrap();
+        let of = |words: &[OsString], name: Option<&str>| {
+            let launch = Launch { launcher: vec!["sh".into()], program: words.to_vec() };
+            Key::of(&launch, name).unwrap()
+        };
+        let key = |words: &[OsString]| of(words, None);
         let first = key(&[script("one", "#!/bin/sh\necho 1\n")]);
         assert_eq!(first.program, "app");
         let input = script("input", "data").clone();
@@ -105,9 +132,7 @@ mod tests {
         let run = key(&["sh".into(), script("two", "echo 1\n"), "input".into()]);
         assert_eq!(run.program, "app");
         assert_ne!(run.build, key(&["sh".into(), script("two", "echo 2\n")]).build);
-        let named = |text: &str| {
-            super::key(&[script("one", text)], Some("my run"), OsStr::new("sh")).unwrap()
-        };
+        let named = |text: &str| of(&[script("one", text)], Some("my run"));
         assert_eq!(named("echo 1\n"), named("echo 2\n"));
     }
 }

@@ -5,6 +5,8 @@
 //! where there are no locks, or another holds it for longer than a job may wait, the last one wins and one run is
 //! forgotten.
 
+mod key;
+
 use std::env;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
@@ -16,6 +18,9 @@ use std::time::{Duration, Instant, SystemTime};
 use cartograph_core::learn::{Entry, Unusable};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
+use serde::{Deserialize, Serialize};
+
+pub(crate) use key::{Key, program_at};
 
 /// The longest that a job waits for the lock.
 const PATIENCE: Duration = Duration::from_secs(2);
@@ -34,51 +39,42 @@ pub(crate) struct Store {
     pub(crate) directory: PathBuf,
 }
 
-/// The place of an entry: the program, what tells its builds apart, the number of processes and the MPI.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Key {
-    pub(crate) program: String,
-    pub(crate) build: u64,
-    /// A number for the MPI's library.
-    pub(crate) mpi: u64,
+/// What `cartograph try` has found of a build: whether its grids may be moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Verdict {
+    pub(crate) moves_well: bool,
+    /// True if that holds with `CARTOGRAPH_PAIRING=host` only.
+    pub(crate) pairs_as_host: bool,
 }
 
-impl Key {
-    /// The beginning of the names of this program's files.
-    fn start(&self) -> String {
-        const MOST: usize = 60;
-        let plain = |c: char| if c.is_ascii_alphanumeric() || "._+".contains(c) { c } else { '_' };
-        let name: String = self.program.chars().take(MOST).map(plain).collect();
-        format!("{}-{:016x}-{:08x}-", name.trim_start_matches('.'), self.build, self.mpi >> 32)
-    }
-
-    fn file(&self, processes: u32) -> String {
-        format!("{}{processes}{END}", self.start())
-    }
+/// The name of an entry's file.
+fn file(key: &Key, processes: u32) -> String {
+    format!("{}-{processes}{END}", key.start())
 }
 
 impl Store {
-    /// The place of the store: as the user says, or in the user's home.
-    pub(crate) fn place(named: Option<&Path>) -> Option<PathBuf> {
+    /// The place of the store: the one that is set, or in the user's home.
+    pub(crate) fn place() -> Option<PathBuf> {
         let variable =
             |name| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
         let state = || {
             let own = variable("XDG_STATE_HOME").filter(|path| path.is_absolute());
             own.or_else(|| Some(variable("HOME")?.join(".local/state")))
         };
-        let named = named.map(Path::to_owned).or_else(|| variable("CARTOGRAPH_STORE"));
-        let place = named.or_else(|| Some(state()?.join("cartograph")))?;
+        let place = variable("CARTOGRAPH_STORE").or_else(|| Some(state()?.join("cartograph")))?;
         std::path::absolute(place).ok()
     }
 
-    /// Opens the store, which is made if there is none.
+    /// Opens the user's store, which is made if there is none.
     ///
     /// # Errors
     ///
     /// Why nothing can be stored.
-    pub(crate) fn open(named: Option<&Path>) -> Result<Self, String> {
-        let directory =
-            Self::place(named).ok_or("neither CARTOGRAPH_STORE nor HOME is set to a directory")?;
+    pub(crate) fn open() -> Result<Self, String> {
+        Self::at(Self::place().ok_or("neither CARTOGRAPH_STORE nor HOME is set to a directory")?)
+    }
+
+    fn at(directory: PathBuf) -> Result<Self, String> {
         let wrong = |error: io::Error| format!("{}: {error}", directory.display());
         DirBuilder::new().recursive(true).mode(0o700).create(&directory).map_err(wrong)?;
         let found = directory.metadata().map_err(wrong)?;
@@ -94,7 +90,7 @@ impl Store {
 
     /// The entries of a program, for any number of processes, with those that cannot be used.
     pub(crate) fn entries(&self, key: &Key) -> Vec<Entry> {
-        let start = key.start();
+        let start = key.start() + "-";
         let all = self.all().into_iter();
         let own = all.filter(|(name, _)| name.starts_with(&start));
         own.filter_map(|(_, entry)| entry.ok()).collect()
@@ -139,7 +135,7 @@ impl Store {
         processes: u32,
         change: impl FnOnce(&mut Entry),
     ) -> Result<Entry, String> {
-        let name = key.file(processes);
+        let name = file(key, processes);
         let _lock = self.lock();
         self.clean();
         let mut entry = match self.read(&name) {
@@ -158,7 +154,7 @@ impl Store {
     }
 
     /// Writes a file whole.
-    pub(super) fn write(&self, name: &str, text: &str) -> io::Result<()> {
+    pub(crate) fn write(&self, name: &str, text: &str) -> io::Result<()> {
         let place = self.directory.join(name);
         let directory = place.parent().unwrap_or(&self.directory);
         let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(directory)?;
@@ -170,14 +166,30 @@ impl Store {
         Ok(())
     }
 
-    /// Removes an entry.
+    /// Removes an entry, and what `cartograph try` has found of its build.
     pub(crate) fn forget(&self, name: &str) -> io::Result<()> {
         let _lock = self.lock();
+        if let Some((start, _)) = name.rsplit_once('-') {
+            let _ = fs::remove_file(self.directory.join(VERDICTS).join(format!("{start}{END}")));
+        }
         fs::remove_file(self.directory.join(name))
     }
 
+    /// The verdict on a build, for any number of processes; `None` if there is none.
+    pub(crate) fn verdict(&self, key: &Key) -> Option<Verdict> {
+        let file = self.directory.join(VERDICTS).join(key.start() + END);
+        serde_json::from_str(&fs::read_to_string(file).ok()?).ok()
+    }
+
+    /// Keeps the verdict on a build.
+    pub(crate) fn judge(&self, key: &Key, verdict: Verdict) -> io::Result<()> {
+        self.folder(VERDICTS)?;
+        let text = serde_json::to_string(&verdict).expect("all keys are strings");
+        self.write(&format!("{VERDICTS}/{}{END}", key.start()), &text)
+    }
+
     /// A directory of the store for files of a kind.
-    pub(super) fn folder(&self, name: &str) -> io::Result<PathBuf> {
+    pub(crate) fn folder(&self, name: &str) -> io::Result<PathBuf> {
         let folder = self.directory.join(name);
         DirBuilder::new().recursive(true).mode(0o700).create(&folder)?;
         Ok(folder)
@@ -228,9 +240,10 @@ impl Store {
     }
 }
 
-/// The folder of what is known of allocations, and that of recordings.
-pub(super) const ALLOCATIONS: &str = "allocations";
-pub(super) const JOBS: &str = "jobs";
+/// The folders of what is known of allocations, of recordings, and of verdicts.
+pub(crate) const ALLOCATIONS: &str = "allocations";
+pub(crate) const JOBS: &str = "jobs";
+const VERDICTS: &str = "verdicts";
 
 #[cfg(test)]
 mod tests {
@@ -242,7 +255,7 @@ mod tests {
 
     fn store() -> (tempfile::TempDir, Store) {
         let directory = tempfile::tempdir().unwrap();
-        let store = Store::open(Some(&directory.path().join("store"))).unwrap();
+        let store = Store::at(directory.path().join("store")).unwrap();
         (directory, store)
     }
 
@@ -268,7 +281,7 @@ mod tests {
         let open = |mode: u32| {
             let mode = fs::Permissions::from_mode(mode);
             fs::set_permissions(&store.directory, mode).unwrap();
-            Store::open(Some(&store.directory)).map(|_| ())
+            Store::at(store.directory.clone()).map(|_| ())
         };
         assert!(open(0o777).unwrap_err().contains("others can write"));
         assert_eq!(open(0o755), Ok(()));
@@ -280,7 +293,7 @@ mod tests {
     fn what_a_later_version_wrote_is_left_alone() {
         let (_directory, store) = store();
         store.update(&key(), 16, |_| {}).unwrap();
-        let file = store.directory.join(key().file(16));
+        let file = store.directory.join(file(&key(), 16));
         let later = fs::read_to_string(&file).unwrap().replace("\"schema\":1", "\"schema\":9");
         fs::write(&file, &later).unwrap();
         let why = store.update(&key(), 16, |_| panic!("not asked")).unwrap_err();

@@ -1,0 +1,115 @@
+//! A placement, and the profile that keeps it.
+
+use cartograph_core::machine::Machine;
+use cartograph_core::profile::{Profile, SCHEMA};
+use cartograph_traffic::{Recording, Topology};
+
+use super::world::WorldOrder;
+use crate::predict::{By, Prediction};
+use crate::rank_file;
+
+/// How ranks get to the nodes of a placement.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Way {
+    /// They are there: the default order.
+    Own,
+    /// The launcher places them.
+    Launcher,
+    /// MPI_COMM_WORLD has another order.
+    World,
+    /// The library moves a grid, by these `CARTOGRAPH_WEIGHTS` or by default.
+    Weights(Option<String>),
+    /// The library, and `CARTOGRAPH_DIMS`.
+    Dims(String),
+}
+
+/// A placement.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Arm {
+    pub(crate) order: String,
+    /// The predicted speed relative to the default order, if something predicts it.
+    pub(crate) predicted: Option<f64>,
+    /// Bytes, or messages if all are empty, that leave the busiest node.
+    pub(crate) busiest: Option<i64>,
+    pub(crate) way: Way,
+    /// True if small blocks of neighborhood collectives share messages.
+    pub(crate) combines: bool,
+    /// The node of each rank.
+    pub(crate) node_of: Vec<u32>,
+}
+
+/// The grid of all processes for which the program allows reordering, if any.
+pub(crate) fn grid(recording: &Recording) -> Option<&Topology> {
+    recording.topologies.iter().find(|known| {
+        known.reorder
+            && known.function == "MPI_Cart_create"
+            && known.dims.iter().product::<u32>() == recording.size
+    })
+}
+
+impl Arm {
+    /// The placement of a forecast, of which `first` is the default order. Ranks that have to be started elsewhere are so
+    /// by `start`.
+    pub(crate) fn new(one: &Prediction, first: &Prediction, machine: &Machine, start: Way) -> Self {
+        Self {
+            order: one.order.clone(),
+            predicted: Some(first.seconds / one.seconds.max(1e-12)),
+            busiest: Some(one.busiest),
+            way: match &one.by {
+                By::Ranks => start,
+                By::Weights(weights) => Way::Weights(weights.clone()),
+            },
+            combines: false,
+            node_of: rank_file::launch_order(&one.plan, machine),
+        }
+    }
+
+    /// The predicted gain, or 1.
+    pub(crate) fn gain(&self) -> f64 {
+        self.predicted.unwrap_or(1.0)
+    }
+
+    /// This placement by another order of MPI_COMM_WORLD, in which rank 0 stays where it is; `None` if nodes have too few
+    /// processes for it.
+    pub(crate) fn in_world(self, machine: &Machine) -> Option<Self> {
+        let node_of = WorldOrder::new(machine, &self.node_of)?.node_of_rank;
+        let order = format!("{}, MPI_COMM_WORLD reordered", self.order);
+        Some(Self { order, way: Way::World, node_of, ..self })
+    }
+
+    /// The text of a profile with this placement, for a program whose file has this name.
+    pub(crate) fn profile(
+        &self,
+        program: &str,
+        machine: &Machine,
+        measured: Option<(f64, f64)>,
+    ) -> String {
+        let (weights, dims) = match &self.way {
+            Way::Weights(weights) => (weights.clone(), None),
+            Way::Dims(sides) => (None, Some(sides.clone())),
+            _ => (None, None),
+        };
+        let moves_grids = matches!(self.way, Way::Weights(_) | Way::Dims(_));
+        let world = if moves_grids { None } else { WorldOrder::new(machine, &self.node_of) };
+        let world = world.filter(|world| (0..).zip(&world.new_ranks).any(|(old, new)| old != *new));
+        let mut node_sizes = machine.node_sizes();
+        node_sizes.sort_unstable();
+        node_sizes.dedup();
+        let profile = Profile {
+            schema: SCHEMA,
+            program: program.to_owned(),
+            processes: machine.ranks(),
+            node_sizes,
+            order: self.order.clone(),
+            weights,
+            dims,
+            moves_grids,
+            combines_blocks: self.combines,
+            orders_world: world.is_some(),
+            predicted: self.predicted,
+            measured,
+        };
+        let lines = [Some(profile.json()), world.map(|world| world.json())];
+        lines.into_iter().flatten().map(|line| line + "\n").collect()
+    }
+}
