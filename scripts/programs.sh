@@ -123,11 +123,11 @@ tune() {
         clock=(--time "KSPSolve +[0-9]+ +[0-9.]+ +([^ ]+)")
         ;;
     esac
-    "$cartograph" tune --runs 4 --seconds "$patience" --profile "$at.tuned.json" "${clock[@]}" "${ignored[@]}" -- \
+    CARTOGRAPH_STORE=$at.store "$cartograph" tune --runs 4 --seconds "$patience" --profile "$at.tuned.json" "${clock[@]}" "${ignored[@]}" -- \
         "${command[@]}" -- "$(where "$3")" "${@:4}" >"$at.said" 2>&1 </dev/null || echo "$1: tune fails" >&2
     sed "s/^/$1: /" "$at.said" >&2
-    awk -v title="$1" '/ is [0-9.]+ times as fast|^no (placement is predicted|significant speedup|variant is faster)|^cartograph:/ {
-        sub(/ (to beat|as|than) the default.*/, ""); sub(/^no significant speedup.*/, "no significant speedup"); said = $0 }
+    awk -v title="$1" '/: [0-9.]+x faster than|^no (placement is predicted|significant speedup|variant is faster)|^cartograph:/ {
+        sub(/ (to beat|than) the default.*/, ""); sub(/^no significant speedup.*/, "no significant speedup"); said = $0 }
         END { print title "|found|" said }' "$at.said" >>/dev/shm/notes
 }
 
@@ -179,7 +179,7 @@ try_all() {
         code=0 ignore=()
         IFS=, read -ra words <<<"$ignored"
         for word in "${words[@]}"; do ignore+=(--ignore "$word"); done
-        "$cartograph" try "${ignore[@]}" -- mpiexec.openmpi --allow-run-as-root --oversubscribe \
+        CARTOGRAPH_STORE=$work/store "$cartograph" try "${ignore[@]}" -- mpiexec.openmpi --allow-run-as-root --oversubscribe \
             --mca mpi_yield_when_idle 1 -n 8 -- "$(where "$program")" ${arguments#"$program"} >../said 2>&1 </dev/null || code=$?
         while read -r line; do echo "$title: $line"; done <../said >&2
         echo "| $title | $code | $(tail -n 1 ../said | sed 's/^cartograph: //; s/|/\\|/g') |" >>../table

@@ -4,5 +4,5 @@ mod arm;
 mod placer;
 mod world;
 
-pub(crate) use arm::{Arm, Way, grid};
+pub(crate) use arm::{Arm, Way, faster, grid};
 pub(crate) use placer::{Job, Placer, Start};

@@ -1,6 +1,6 @@
 //! The placements that a program's next job may take on the nodes that it gets.
 
-use cartograph_core::learn::{Entry, Traffic};
+use cartograph_core::learn::{Entry, Traffic, mean_times, shape};
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Distances, Objective, Options, Plan, plan_graph};
 use cartograph_core::replay::Link;
@@ -19,6 +19,9 @@ const MOST_CALLS: usize = 500_000;
 
 /// Placements whose predicted times differ by less than this are equally fast.
 const CLOSE: f64 = 1.01;
+
+/// A smaller measured gain is none.
+const LEAST_MEASURED: f64 = 1.02;
 
 /// The means by which ranks of a job may come to other nodes.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,23 +64,49 @@ fn weigh_grids(recording: &mut Recording) {
 
 /// The placements that are worth a try on the nodes of a job, the best first; none if nothing is known of the program.
 pub(super) fn arms(
-    known: &Traffic,
+    entry: &Entry,
     recording: &Recording,
     machine: &Machine,
     means: &Means,
 ) -> Vec<Arm> {
+    let Some(known) = &entry.traffic else { return Vec::new() };
     let grid = grid(recording).filter(|_| means.moves_grids);
     let ways = Ways { starts: means.start.is_some(), grid };
     let start = means.start.clone().unwrap_or(Way::Own);
-    let mut found = match forecast(known, recording, machine, ways) {
+    let (now, found) = match forecast(known, recording, machine, ways) {
         Some(forecast) => replayed(&forecast, machine, &start),
         None => by_bytes(known, recording, machine, &start, ways),
     };
-    if start == Way::World {
-        let in_world = |arm: Arm| if arm.way == start { arm.in_world(machine) } else { Some(arm) };
-        found = found.into_iter().filter_map(in_world).collect();
-    }
-    found
+    let in_world = |arm: Arm| match start {
+        Way::World if arm.way == start => arm.in_world(machine),
+        _ => Some(arm),
+    };
+    let found: Vec<Arm> = found.into_iter().filter_map(in_world).collect();
+    best(entry, shape(machine.nodes()), now, found)
+}
+
+/// The best of some placements: by what was measured on such nodes, and then by their forecasts. Blocks are combined where
+/// `cartograph tune` has measured that.
+fn best(entry: &Entry, shape: u64, now: Arm, found: Vec<Arm>) -> Vec<Arm> {
+    let measured = |arm: &Arm| {
+        let order = arm.key().to_owned();
+        mean_times(&entry.runs_of(shape, &[order]), 1)
+    };
+    let combined: Vec<Arm> = std::iter::once(&now).chain(&found).map(Arm::combined).collect();
+    let mut found: Vec<(Option<f64>, Arm)> = found
+        .into_iter()
+        // One with fewer bytes is worth a try though replay finds it no faster, but none that it finds slower.
+        .map(|arm| (measured(&arm), arm))
+        .filter(|(measured, arm)| measured.is_some() || arm.gain() * CLOSE >= 1.0)
+        .collect();
+    let combined = combined.into_iter().map(|arm| (measured(&arm), arm));
+    found.extend(combined.filter(|(measured, _)| measured.is_some()));
+    let rank = |measured: &Option<f64>| measured.filter(|ratio| *ratio > LEAST_MEASURED);
+    found.sort_by(|(one, _), (other, _)| {
+        let [one, other] = [one, other].map(|measured| rank(measured).unwrap_or(0.0));
+        other.total_cmp(&one)
+    });
+    found.into_iter().map(|(_, arm)| arm).take(MOST).collect()
 }
 
 /// The forecast by replay, if there is something to replay and not too much.
@@ -109,13 +138,12 @@ pub(super) fn traffic(recording: &Recording) -> Traffic {
     known
 }
 
-fn replayed(forecast: &Forecast, machine: &Machine, start: &Way) -> Vec<Arm> {
+/// The default order, and others by their forecasts.
+fn replayed(forecast: &Forecast, machine: &Machine, start: &Way) -> (Arm, Vec<Arm>) {
     let first = &forecast.all[0];
-    let mut found = forecast.worth_running();
-    // One with fewer bytes is among them though replay finds it no faster, but none that it finds slower.
-    found.retain(|one| one.seconds <= first.seconds * CLOSE);
-    let best = found.into_iter().take(MOST);
-    best.map(|one| Arm::new(one, first, machine, start.clone())).collect()
+    let arm = |one, start| Arm::new(one, first, machine, start);
+    let found = forecast.worth_running().into_iter().map(|one| arm(one, start.clone()));
+    (arm(first, Way::Own), found.collect())
 }
 
 /// Placements where nothing can be replayed: by bytes, as if those of the busiest node were what a process waits for.
@@ -125,7 +153,7 @@ fn by_bytes(
     machine: &Machine,
     start: &Way,
     ways: Ways<'_>,
-) -> Vec<Arm> {
+) -> (Arm, Vec<Arm>) {
     let (graph, _) = traffic::graph(recording);
     let options = Options::default();
     let now = Plan::identity(&graph, machine, &Distances::default(), |_| 0);
@@ -145,26 +173,27 @@ fn by_bytes(
     if let Some(grid) = ways.grid {
         candidates.extend(of_grid(recording, grid, &graph, machine, &options));
     }
-    let of = |Candidate { order, by, plan }: Candidate| {
-        let left = bytes(&plan) / bytes(&now).max(1.0);
+    let of = |Candidate { order, by, plan }: &Candidate| {
+        let left = bytes(plan) / bytes(&now).max(1.0);
         Arm {
-            order,
+            order: order.clone(),
             predicted: Some((1.0 - known.waited * (1.0 - left)).max(1e-3).recip()),
             busiest: Some(plan.after.max_node_edges),
             way: match by {
                 By::Ranks => start.clone(),
-                By::Weights(weights) => Way::Weights(weights),
+                By::Weights(weights) => Way::Weights(weights.clone()),
             },
             combines: false,
-            node_of: rank_file::launch_order(&plan, machine),
+            node_of: rank_file::launch_order(plan, machine),
         }
     };
-    let mut found: Vec<Arm> = candidates.into_iter().map(of).collect();
+    let mut found: Vec<Arm> = candidates.iter().map(of).collect();
     found.retain(|arm| arm.gain() >= LEAST_GAIN);
     found.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
     found.dedup_by(|one, other| one.node_of == other.node_of);
-    found.truncate(MOST);
-    found
+    let order = "default order".to_owned();
+    let own = of(&Candidate { order, by: By::Ranks, plan: now.clone() });
+    (Arm { way: Way::Own, ..own }, found)
 }
 
 #[cfg(test)]

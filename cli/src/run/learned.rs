@@ -1,14 +1,12 @@
 //! The lesson of a job that has ended, and the line that says it.
 
-use cartograph_core::learn::{
-    CLAIMED, Entry, Gain, Past, Reason, SHOWN, Work, gain, mean_times, shape,
-};
+use cartograph_core::learn::{CLAIMED, Entry, Past, Reason, SHOWN, Work, gain, mean_times, shape};
 use cartograph_core::machine::Machine;
 use cartograph_traffic::{Edge, Recording};
 
 use super::arms;
 use super::placing::Placing;
-use crate::arms::{Arm, Way, grid};
+use crate::arms::{Arm, Way, faster, grid};
 use crate::predict::LEAST_GAIN;
 use crate::store::{Key, Store};
 use crate::traffic;
@@ -67,7 +65,7 @@ impl Lesson {
             }
         };
         let traffic = self.arm.is_none().then(|| arms::traffic(&recording));
-        let order = self.arm.as_ref().map_or("", |arm| &arm.order);
+        let order = self.arm.as_ref().map_or("", Arm::key);
         let seconds = (recording.nanoseconds as f64 * 1e-9).max(1e-9);
         let work = work(&recording);
         let mut is_first = false;
@@ -101,14 +99,12 @@ impl Lesson {
     /// The placement of the next job, in words.
     fn next(&self, entry: &Entry, machine: &Machine) -> String {
         let none = || "no placement is predicted to help on these nodes".to_owned();
-        let Some((traffic, recording)) = entry.traffic.as_ref().zip(arms::recording(entry)) else {
-            return none();
-        };
+        let Some(recording) = arms::recording(entry) else { return none() };
         let means = match self.placing.means(&entry.mpi, grid(&recording).is_some()) {
             Ok((_, means)) => means,
             Err(why) => return why,
         };
-        match arms::arms(traffic, &recording, machine, &means).first() {
+        match arms::arms(entry, &recording, machine, &means).first() {
             Some(arm) if arm.gain() < LEAST_GAIN => {
                 format!("the next run will try {}, with fewer bytes between nodes", arm.order)
             }
@@ -123,7 +119,7 @@ impl Lesson {
     /// is lost.
     pub(super) fn failed(self) {
         let Some(size) = self.nodes.as_ref().map(|nodes| nodes.ranks) else { return };
-        let order = self.arm.as_ref().map_or("", |arm| &arm.order);
+        let order = self.arm.as_ref().map_or("", Arm::key);
         let _ = self.store.update(&self.key, size, |entry| entry.fail(order));
     }
 
@@ -141,16 +137,41 @@ impl Lesson {
         let (own, placed) = (of(0), of(1));
         let order = &arm.order;
         match (gain(&runs, 1, CLAIMED), gain(&runs, 1, SHOWN), mean_times(&runs, 1)) {
-            (Some(sure), Some(Gain { mean, least, most, .. }), _) if sure.least > 1.0 => format!(
-                "{name} in {order}: {mean:.2}x faster than the default order ({} runs, 95 % CI {least:.2}-{most:.2})",
-                own + placed
-            ),
+            (Some(sure), Some(shown), _) if sure.least > 1.0 => {
+                format!("{name} in {}", faster(order, &shown, own + placed))
+            }
             (_, _, Some(ratio)) => format!(
                 "{name} in {order}: {ratio:.2}x the speed of the default order so far ({placed} and {own} runs)"
             ),
             _ => format!("{name} in {order} (predicted {:.2}x)", arm.gain()),
         }
     }
+}
+
+/// Keeps runs that `cartograph tune` has made one after the other, with the work and on the nodes of a recorded one: the
+/// placement of each and its time, and the placements in which the program failed.
+pub(crate) fn keep<'a>(
+    key: &Key,
+    recording: &Recording,
+    machine: &Machine,
+    runs: impl Iterator<Item = (&'a Arm, f64)>,
+    failed: impl Iterator<Item = &'a Arm>,
+) -> Result<(), String> {
+    let shape = shape(machine.nodes());
+    let nodes = machine.node_sizes().len() as u32;
+    let change = |entry: &mut Entry| {
+        if entry.traffic.is_none() {
+            entry.traffic = Some(arms::traffic(recording));
+            entry.mpi = recording.mpi.clone();
+        }
+        let work = entry.work(work(recording));
+        for (arm, seconds) in runs {
+            let (order, predicted) = (arm.key().to_owned(), arm.gain());
+            entry.add(Past { order, predicted, work, shape, nodes, seconds: seconds.max(1e-9) });
+        }
+        failed.for_each(|arm| entry.fail(arm.key()));
+    };
+    Store::open()?.update(key, recording.size, change).map(drop)
 }
 
 /// The work of a recorded run.

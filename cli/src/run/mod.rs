@@ -24,6 +24,7 @@ use crate::exec::program::{find_program, linked_mpi};
 use crate::output::{Failure, say};
 use crate::store::{JOBS, Key, Store, program_at};
 pub(crate) use known::{Arguments as KnownArguments, run as known};
+pub(crate) use learned::keep;
 use learned::{Lesson, Nodes};
 pub(crate) use nodes::print_place;
 use nodes::{Allocation, Places};
@@ -226,14 +227,12 @@ fn lesson(
     let shape = shape(machine.nodes());
     lesson.nodes = Some(Nodes { names: names.clone(), shape, ranks: own.ranks() });
     let entry = entries.into_iter().find(|entry| entry.processes == own.ranks());
-    let known = entry
-        .as_ref()
-        .and_then(|entry| Some((entry, entry.traffic.as_ref()?, arms::recording(entry)?)));
-    let Some((entry, traffic, recording)) = known else { return Ok((own_order(), lesson)) };
+    let known = entry.as_ref().and_then(|entry| Some((entry, arms::recording(entry)?)));
+    let Some((entry, recording)) = known else { return Ok((own_order(), lesson)) };
     let has_grid = grid(&recording).is_some();
     let (placer, means) =
         lesson.placing.means(&entry.mpi, has_grid).map_err(|why| as_it_is(&why))?;
-    let mut arms = arms::arms(traffic, &recording, &machine, &means);
+    let mut arms = arms::arms(entry, &recording, &machine, &means);
     if !arms.is_empty() && arms.iter().all(|arm| entry.is_blamed(&arm.order)) {
         lesson.reason = Reason::Check;
         return Ok((own_order(), lesson));

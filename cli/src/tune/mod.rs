@@ -1,9 +1,10 @@
 //! `cartograph tune`: finds the fastest placement of a program with a recorded run, replay, and interleaved runs.
 
 mod rounds;
+mod times;
 mod variants;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -17,9 +18,11 @@ use crate::arms::{Arm, Job, Placer, Way};
 use crate::exec;
 use crate::output::{self, Failure, Progress, Result};
 use crate::predict::Forecast;
+use crate::run;
 use crate::runs::command::Launch;
 use crate::runs::input::Input;
 use crate::runs::job::{self, Ended};
+use crate::store::Key;
 use crate::traffic;
 use rounds::Rounds;
 pub(crate) use variants::forecast;
@@ -104,6 +107,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         output::print(&format!("{line}\n"))?;
     }
     let ranks = file.with_extension("ranks");
+    let key = Key::of(&launch, None);
     let line = launch.line(&recording.mpi);
     let placer = Placer::new(launch, line, &recording.mpi, arguments.mpi.as_deref());
     let mut chosen = variants::chosen(&forecast, &recording, &machine, &placer);
@@ -127,6 +131,14 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let mut rounds = Rounds::new(arguments, &placer, &nodes, &input, chosen, temporary.path())?;
     let interrupted = rounds.run(arguments.runs, start)?;
     output::print(&rounds.text(forecast.unit))?;
+    let kept = key.ok_or("cannot read the program".to_owned()).and_then(|key| {
+        // Other dims are another program's.
+        let runs = rounds.ended().filter(|(arm, _)| !matches!(arm.way, Way::Dims(_)));
+        run::keep(&key, &recording, &machine, runs, rounds.failed())
+    });
+    if let Err(why) = kept {
+        output::say(&format!("{why}; cartograph run will not know these runs"));
+    }
     let finding = rounds.finding();
     if finding.none_ran {
         return Err(Failure::new(finding.words));
@@ -150,6 +162,16 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
                 recording.size,
                 file.display()
             );
+        }
+        let allows = match arm.way {
+            Way::Weights(_) => "--moves-grids ",
+            Way::World => "--world ",
+            _ => "",
+        };
+        if !matches!(arm.way, Way::Dims(_)) {
+            let command = arguments.command.join(OsStr::new(" "));
+            let command = command.to_string_lossy();
+            let _ = writeln!(text, "on any nodes, run: cartograph run {allows}{command}");
         }
         output::print(&text)?;
     }

@@ -3,27 +3,24 @@
 use std::env;
 use std::ffi::OsString;
 use std::fmt::Write;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cartograph_traffic::Recording;
+use cartograph_core::learn::{Gain, SHOWN};
 
 use super::Arguments;
-use crate::arms::{Arm, Job, Placer, Start, Way};
+use super::times::{LEAST_GAIN, is_faster, noted, printed, turns};
+use crate::arms::{Arm, Job, Placer, Start, Way, faster};
 use crate::output::{Failure, Progress, Result};
 use crate::runs::compare::{self, Lines};
 use crate::runs::files::{self, Files};
 use crate::runs::input::Input;
 use crate::runs::job::{self, Ended};
-use crate::runs::measure::{Gain, median};
+use crate::runs::measure::{gain, median};
 use crate::traffic;
 
 /// A variant is dropped after two rounds if each of its runs is slower by this factor than each run of the best.
 const CLEARLY_BEHIND: f64 = 1.15;
-
-/// The least gain that is worth a setting, however sure.
-const LEAST_GAIN: f64 = 1.02;
 
 /// A variant with its runs.
 struct Runs {
@@ -53,6 +50,8 @@ pub(super) struct Rounds<'a> {
     time: Time,
     /// The first is the baseline.
     all: Vec<Runs>,
+    /// The variant of each run that came to its end, in their order, and its time from `MPI_Init` to `MPI_Finalize`.
+    ended: Vec<(usize, f64)>,
 }
 
 /// The time that is compared.
@@ -102,7 +101,7 @@ impl<'a> Rounds<'a> {
         let time = if arguments.time.is_some() { Time::Printed } else { Time::OfJob };
         let clock = directory.join("clock");
         let longest = Duration::from_secs(arguments.seconds);
-        Ok(Self { arguments, input, longest, files, clock, time, all })
+        Ok(Self { arguments, input, longest, files, clock, time, all, ended: Vec::new() })
     }
 
     /// Runs all variants, interleaved. True if interrupted after enough runs.
@@ -114,11 +113,10 @@ impl<'a> Rounds<'a> {
             if round >= 2 && start.elapsed().as_secs() >= self.arguments.seconds {
                 break;
             }
-            for at in 0..self.all.len() {
-                if self.all[at].dropped.is_some() {
-                    continue;
-                }
-                match self.run_once(at, round) {
+            let is_left = |at: &usize| self.all[*at].dropped.is_none();
+            let turns: Vec<usize> = turns(round, self.all.len()).filter(is_left).collect();
+            for (turn, at) in turns.iter().enumerate() {
+                match self.run_once(*at, round, turns.len() - turn) {
                     Err(_) if job::is_interrupted() && round >= 2 => return Ok(true),
                     other => other?,
                 }
@@ -130,23 +128,18 @@ impl<'a> Rounds<'a> {
         Ok(false)
     }
 
-    fn run_once(&mut self, at: usize, round: u32) -> Result<()> {
+    /// Runs a variant, of those that are left in a round.
+    fn run_once(&mut self, at: usize, round: u32, left: usize) -> Result<()> {
         let Runs { arm, start, .. } = &self.all[at];
         let Some(start) = start else { return Ok(()) };
         let mut options: Vec<OsString> = Vec::new();
         if let Some(name) = &self.arguments.mpi {
             options.extend(["--mpi".into(), name.into()]);
         }
-        let clock = (self.time == Time::OfJob).then_some(&*self.clock);
-        if let Some(directory) = clock {
-            options.extend(["--clock".into(), directory.into()]);
-        }
-        let command = match (&arm.way, clock) {
-            // As the user started it.
-            (Way::Own, None) if !arm.combines => start.launch.baseline(),
-            _ => start.words(&options)?,
-        };
-        let progress = Progress::of_run(&format!("{}: {}", self.numbered(at, round), arm.order));
+        options.extend(["--clock".into(), self.clock.clone().into()]);
+        let command = start.words(&options)?;
+        let number = self.numbered(round, left);
+        let progress = Progress::of_run(&format!("{number}: {}", arm.order));
         let run = job::run(&command, None, self.input, self.longest);
         drop(progress);
         let run = run?;
@@ -167,7 +160,7 @@ impl<'a> Rounds<'a> {
                 let _ = files::add(&mut lines, &name, &path, ignored);
             }
         }
-        let noted = clock.and_then(noted);
+        let noted = noted(&self.clock);
         if (at, round, noted) == (0, 0, None) && self.time == Time::OfJob {
             self.time = Time::OfLauncher;
         }
@@ -184,6 +177,7 @@ impl<'a> Rounds<'a> {
         } else if let Some(time) = time {
             runs.times.push(time);
             runs.lines.push(lines);
+            self.ended.extend(noted.map(|seconds| (at, seconds)));
         } else {
             runs.dropped = Some(match self.time {
                 Time::Printed => "--time did not match the output".to_owned(),
@@ -198,10 +192,9 @@ impl<'a> Rounds<'a> {
     }
 
     /// "run 2 of 10", or fewer if variants are dropped.
-    fn numbered(&self, at: usize, round: u32) -> String {
+    fn numbered(&self, round: u32, left: usize) -> String {
         let done: usize = self.all.iter().map(|runs| runs.times.len()).sum();
         let is_left = |runs: &&Runs| runs.dropped.is_none();
-        let left = self.all[at..].iter().filter(is_left).count();
         let rounds = (self.arguments.runs - round - 1) as usize;
         let all = done + left + rounds * self.all.iter().filter(is_left).count();
         format!("run {} of {all}", done + 1)
@@ -229,6 +222,17 @@ impl<'a> Rounds<'a> {
         }
     }
 
+    /// The runs that came to their end, in their order: the placement, and the time from `MPI_Init` to `MPI_Finalize`.
+    pub(super) fn ended(&self) -> impl Iterator<Item = (&Arm, f64)> {
+        self.ended.iter().map(|(at, seconds)| (&self.all[*at].arm, *seconds))
+    }
+
+    /// The placements in which the program failed.
+    pub(super) fn failed(&self) -> impl Iterator<Item = &Arm> {
+        let failed = self.all.iter().filter(|runs| runs.failed && runs.start.is_some());
+        failed.map(|runs| &runs.arm)
+    }
+
     /// A table of what was measured.
     pub(super) fn text(&self, unit: &str) -> String {
         let time = match self.time {
@@ -236,8 +240,10 @@ impl<'a> Rounds<'a> {
             Time::OfLauncher => "of the launcher",
             Time::Printed => "printed",
         };
+        let longest = self.all.iter().map(|runs| runs.arm.order.chars().count()).max();
+        let width = longest.unwrap_or(0).max(39) + 1;
         let mut text = format!(
-            "\n{:40}{:>10}{:>22}{:>8}{:>10}{:>14}{:>6}\n",
+            "\n{:width$}{:>10}{:>22}{:>8}{:>10}{:>14}{:>6}\n",
             format!("measured, {time}"),
             "time, s",
             "least to most",
@@ -247,7 +253,7 @@ impl<'a> Rounds<'a> {
             "runs"
         );
         for runs in &self.all {
-            let gain = Gain::of(&self.all[0].times, &runs.times);
+            let gain = gain(&self.all[0].times, &runs.times, SHOWN);
             let gain = gain.map_or_else(|| "-".to_owned(), |gain| format!("{:.2}", gain.mean));
             let [mut time, mut spread] = ["-".to_owned(), "-".to_owned()];
             if !runs.times.is_empty() {
@@ -259,7 +265,7 @@ impl<'a> Rounds<'a> {
             let Arm { order, predicted, busiest, .. } = &runs.arm;
             let _ = write!(
                 text,
-                "{order:40}{time:>10}{spread:>22}{gain:>8}{:>10}{:>14}{:>6}",
+                "{order:width$}{time:>10}{spread:>22}{gain:>8}{:>10}{:>14}{:>6}",
                 predicted.map_or_else(|| "-".to_owned(), |predicted| format!("{predicted:.2}")),
                 busiest.map_or_else(|| "-".to_owned(), |busiest| traffic::amount(busiest, unit)),
                 runs.times.len()
@@ -285,30 +291,27 @@ impl<'a> Rounds<'a> {
             let words = format!("no placement could be tried: {}", failures.join("; "));
             return Finding { words, best: None, measured: None, none_ran: true };
         }
-        let best = |among: &dyn Fn(&Runs) -> bool, is_enough: &dyn Fn(&Gain) -> bool| {
-            let others = self.all[1..].iter().filter(|runs| among(runs));
-            let gains = others.filter_map(|runs| Some((runs, Gain::of(baseline, &runs.times)?)));
-            gains
-                .filter(|(_, gain)| is_enough(gain))
-                .max_by(|(_, one), (_, other)| one.mean.total_cmp(&other.mean))
-        };
-        let remains = |runs: &Runs| runs.dropped.is_none();
-        let is_sure = |gain: &Gain| gain.least > 1.0 && gain.mean >= LEAST_GAIN;
-        let sure = best(&remains, &is_sure);
-        let mut words = match (&sure, best(&remains, &|gain| gain.most > LEAST_GAIN)) {
-            (Some((runs, gain)), _) => format!(
-                "{} is {:.2} times as fast as the default order (95 % CI {:.2} to {:.2})",
-                runs.arm.order, gain.mean, gain.least, gain.most
-            ),
-            (None, Some((runs, gain))) => format!(
-                "no significant speedup over the default order: {} is {:.2} times as fast (95 % CI {:.2} to {:.2}); try more --runs or an \
-                 idle machine",
-                runs.arm.order, gain.mean, gain.least, gain.most
+        let gains = self.all[1..].iter();
+        let gains = gains.map(|runs| Some((runs, gain(baseline, &runs.times, SHOWN)?)));
+        let mut gains: Vec<(&Runs, Gain)> = gains.flatten().collect();
+        gains.sort_by(|(_, one), (_, other)| other.mean.total_cmp(&one.mean));
+        let tests = self.all[1..].iter().filter(|runs| runs.start.is_some()).count();
+        let left = || gains.iter().filter(|(runs, _)| runs.dropped.is_none());
+        let sure = left().find(|(runs, _)| is_faster(baseline, &runs.times, tests));
+        let count = |runs: &Runs| baseline.len() + runs.times.len();
+        let mut words = match (&sure, left().find(|(_, gain)| gain.most > LEAST_GAIN)) {
+            (Some((runs, gain)), _) => faster(&runs.arm.order, gain, count(runs)),
+            (None, Some((runs, Gain { mean, least, most, .. }))) => format!(
+                "no significant speedup over the default order; {}: {mean:.2}x its speed ({} runs, 95 % CI \
+                 {least:.2}-{most:.2}); try more --runs or an idle machine",
+                runs.arm.order,
+                count(runs)
             ),
             _ => "no variant is faster than the default order".to_owned(),
         };
         let least = sure.as_ref().map_or(LEAST_GAIN, |(_, gain)| gain.mean);
-        if let Some((runs, gain)) = best(&|runs| runs.differs, &|gain| gain.mean > least) {
+        let differs = |(runs, gain): &&(&Runs, Gain)| runs.differs && gain.mean > least;
+        if let Some((runs, gain)) = gains.iter().find(differs) {
             let hint = match &runs.ignorable {
                 Some(options) => format!(
                     "only lines that name ranks, coordinates or hosts differ; if they only say where ranks are, run \
@@ -318,7 +321,7 @@ impl<'a> Rounds<'a> {
             };
             let _ = write!(
                 words,
-                "; {} is {:.2} times as fast, but its output differs: {hint}",
+                "; {}: {:.2}x faster, but its output differs: {hint}",
                 runs.arm.order, gain.mean
             );
         }
@@ -335,37 +338,4 @@ impl<'a> Rounds<'a> {
 fn refusal<'a>(arm: &Arm, stderr: &'a str) -> Option<&'a str> {
     let lines = || stderr.lines().filter_map(|line| line.split_once("cartograph: "));
     (arm.way == Way::World).then(lines)?.next().map(|(_, why)| why)
-}
-
-/// The time from `MPI_Init` to `MPI_Finalize` that all processes have noted. The directory is free for the next run
-/// then.
-fn noted(directory: &Path) -> Option<f64> {
-    let found = Recording::open(directory).ok();
-    let _ = fs::remove_dir_all(directory);
-    let found = found.filter(|job| job.missing() + job.cut_short == 0)?;
-    Some(found.nanoseconds as f64 * 1e-9)
-}
-
-/// The last time that a program prints.
-fn printed(regex: &regex::Regex, text: &str) -> Option<f64> {
-    let found = regex.captures_iter(text).last()?;
-    let words = found.get(1).or(found.get(0))?.as_str();
-    let is_number = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
-    let mut numbers = words.split(|c| !is_number(c)).filter_map(|word| word.parse().ok());
-    numbers.find(|time: &f64| *time > 0.0 && time.is_finite())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_time_is_taken() {
-        let text = "Step 1 took 3 s\nSolve   1.25e+00 s\nSolve 2.5 s\n";
-        let time = |regex: &str| printed(&regex::Regex::new(regex).unwrap(), text);
-        assert_eq!(time("Solve.*"), Some(2.5));
-        assert_eq!(time("Solve +([^ ]+)"), Some(2.5));
-        assert_eq!(time("took (.*)"), Some(3.0));
-        assert_eq!(time("Other.*"), None);
-    }
 }

@@ -54,7 +54,7 @@ pub(super) fn chosen(
         }
     }
     if combines {
-        let combined: Vec<Arm> = variants.iter().map(combined).collect();
+        let combined: Vec<Arm> = variants.iter().map(Arm::combined).collect();
         variants.extend(combined);
     }
     variants
@@ -83,10 +83,4 @@ pub(super) fn of_dims(better: BetterDims, machine: &Machine) -> Option<Arm> {
         combines: false,
         node_of: machine.nodes().to_vec(),
     })
-}
-
-/// A placement with small blocks combined.
-fn combined(arm: &Arm) -> Arm {
-    let order = format!("{}, blocks combined", arm.order);
-    Arm { order, combines: true, ..arm.clone() }
 }

@@ -46,7 +46,7 @@ fn tunes_with(
     let command = if launcher == "srun" { launcher } else { "mpiexec" };
     let stub = bench.script(command, stub.trim_start_matches("#!/bin/sh\n"));
     fs::write(bench.directory.join("here/hosts"), "n0:4\nn1:4\nn2:4\nn3:4\n").unwrap();
-    let mut tune = bench.tuning("--runs 2");
+    let mut tune = bench.tuning("--runs 3");
     if has_world {
         bench.libraries(&["world-3.so"]);
     }
@@ -87,7 +87,7 @@ fn options_that_place_ranks_make_room() {
         ),
     ] {
         let text = tunes(0, launcher, &words, BY_PLACES);
-        has(&text, "times as fast as the default order");
+        has(&text, "x faster than the default order");
         has(&text, " run: ");
         has(&text, line);
     }
@@ -116,7 +116,7 @@ fn where_a_launcher_cannot_place_ranks_the_world_gets_another_order() {
         has(&text, "the launcher does not place ranks: ");
         has(&text, why);
         has(&text, "MPI_COMM_WORLD gets another order instead");
-        has(&text, "times as fast as the default order");
+        has(&text, "x faster than the default order");
         has(&text, "exec --profile ");
     }
 }

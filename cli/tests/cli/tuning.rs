@@ -21,7 +21,7 @@ fn temporary_files_are_no_output() {
         let place = bench.directory.join(place);
         fs::create_dir_all(&place).unwrap();
         let done = bench.command("--runs 3", &program).env("TMPDIR", place).output().unwrap();
-        has(&bench.said(0, &done), "times as fast as the default order");
+        has(&bench.said(0, &done), "x faster than the default order");
     }
 }
 
@@ -34,7 +34,7 @@ fn a_run_ends_in_time_and_reads_the_input() {
     has(&text, "the recorded run did not end within 1 s");
     has(&text, "; --seconds sets this limit\n");
     let text = bench.tune(0, "--runs 3 --seconds 18446744073709551615", BY_WEIGHTS);
-    has(&text, "times as fast as the default order");
+    has(&text, "x faster than the default order");
     // A way that hangs is not waited for as long as all may take.
     let text = bench.tune(
         1,
@@ -58,7 +58,7 @@ fn small_blocks_are_combined_where_that_is_faster() {
     let program =
         "[ \"$CARTOGRAPH_COMBINE\" ] && echo took 1.0$(($$ % 10)) || echo took 2.0$(($$ % 10))";
     let text = bench.tune(0, "--runs 3", program);
-    has(&text, "blocks combined is ");
+    has(&text, "blocks combined: ");
     let profile = read(&bench.profile());
     assert_eq!(profile["combines_blocks"], true);
     let program = bench.script("program", "echo $CARTOGRAPH_COMBINE");
@@ -96,7 +96,7 @@ fn ctrl_c_gives_the_best_so_far() {
     let mut kill = Command::new("kill");
     assert!(kill.args(["-s", "INT", &child.id().to_string()]).status().unwrap().success());
     let text = bench.said(130, &child.wait_with_output().unwrap());
-    has(&text, "weights 1,1 is 2.00 times as fast as the default order");
+    has(&text, "weights 1,1: 2.00x faster than the default order");
     has(&text, "cartograph: interrupted; best result so far");
     assert_eq!(read(&bench.profile())["weights"], "4x4:1,1");
 }

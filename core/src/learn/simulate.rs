@@ -67,6 +67,24 @@ impl Chance {
 }
 
 impl Program {
+    /// The time of a job, with what disturbs it.
+    pub fn seconds(&self, arm: usize, job: usize, chance: &mut Chance) -> f64 {
+        self.expected(arm, 0, job) * self.disturbance(chance)
+    }
+
+    /// The time that a job with an input takes if nothing disturbs it.
+    fn expected(&self, arm: usize, input: usize, job: usize) -> f64 {
+        let work = self.inputs.get(input).copied().unwrap_or(1.0);
+        let step = self.step.filter(|(at, _)| job >= *at).map_or(0.0, |(_, factor)| factor.ln());
+        (work.ln() + self.drift * job as f64 + step).exp() / self.speeds[arm]
+    }
+
+    /// What disturbs a job, as a factor.
+    fn disturbance(&self, chance: &mut Chance) -> f64 {
+        let slow = self.slow.filter(|(part, _)| chance.part() < *part);
+        (slow.map_or(0.0, |(_, factor)| factor.ln()) + self.noise * chance.normal()).exp()
+    }
+
     /// Simulates this number of jobs.
     pub fn jobs(&self, count: usize, seed: u64) -> History {
         let mut chance = Chance::new(seed);
@@ -78,13 +96,8 @@ impl Program {
             let conditions = Conditions { seed, ..Conditions::default() };
             let choice = choose(&self.predicted, &runs, &conditions);
             let input = (chance.part() * self.inputs.len() as f64) as usize;
-            let work = self.inputs.get(input).copied().unwrap_or(1.0);
-            let mut common = work.ln() + self.drift * job as f64;
-            common += self.step.filter(|(at, _)| job >= *at).map_or(0.0, |(_, factor)| factor.ln());
-            let expected = |arm: usize| common.exp() / self.speeds[arm];
-            let slow = self.slow.filter(|(part, _)| chance.part() < *part);
-            let disturbed = slow.map_or(0.0, |(_, factor)| factor.ln());
-            let seconds = expected(choice.arm) * (disturbed + self.noise * chance.normal()).exp();
+            let expected = |arm: usize| self.expected(arm, input, job);
+            let seconds = expected(choice.arm) * self.disturbance(&mut chance);
             // What it would have taken else: as without Cartograph, or in the best that is known.
             let own = expected(0);
             let instead = match choice.reason {

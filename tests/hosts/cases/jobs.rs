@@ -108,7 +108,8 @@ impl Jobs<'_, '_> {
     fn learns(&mut self, maps: bool) {
         let ran = self.runs("a:2,b:2", &[]);
         // What replay makes of it depends on the load of this machine.
-        let recorded = self.told("recorded .*/pairs on 4 ranks; the next run will (use|try) ");
+        let next = if maps { "the next run will (use|try) " } else { "this mpiexec .* no option" };
+        let recorded = self.told(&format!("recorded .*/pairs on 4 ranks; {next}"));
         let same = self.session.out == "4 apart\n";
         self.session.check("the first job is recorded", ran && recorded && same);
         let ran = self.runs("c:2,d:2", &[]);
@@ -143,8 +144,7 @@ impl Jobs<'_, '_> {
     fn reorders(&mut self) {
         self.options = "--world";
         let ran = self.runs("c:2,d:2", &[]);
-        let told =
-            self.told("MPI_COMM_WORLD reordered: .*the default order so far \\(1 and 1 runs");
+        let told = self.told("world reordered: .*the default order so far \\(1 and 1 runs");
         let same = self.session.out == "0 apart\n";
         self.session.check("the world is reordered", ran && told && same);
         self.options = "";
@@ -236,8 +236,8 @@ impl Jobs<'_, '_> {
             ended = child.try_wait().ok().flatten();
         }
         let _ = child.kill();
-        let failed = ended.is_some_and(|status| !status.success());
-        self.session.check("SIGTERM ends the job", ran && failed);
+        // Its exit code is the launcher's: MPICH's is 0 now and then, also without `cartograph run`.
+        self.session.check("SIGTERM ends the job", ran && ended.is_some());
     }
 
     /// A disk that is full costs what would be learned, and nothing else.

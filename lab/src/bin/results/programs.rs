@@ -3,9 +3,10 @@
 use std::collections::HashMap;
 use std::io;
 
+use cartograph_core::learn::{Gain, SHOWN};
 use cartograph_lab::Table;
 
-use self::measure::{Gain, median};
+use self::measure::{gain, median};
 use super::measured::{MOST, Measured, TIME};
 
 /// The statistics of `cartograph tune`.
@@ -50,8 +51,10 @@ fn seconds(runs: &Measured, case: &str, way: &str) -> String {
 /// The speed of one variant relative to another, with its 95 % confidence interval.
 fn speed(runs: &Measured, case: &str, now: &str, other: &str) -> String {
     let times = |way| runs.in_order(case, way, TIME);
-    match (runs.fault(case, other), Gain::of(&times(now), &times(other))) {
-        (None, Some(Gain { mean, least, most })) => format!("{mean:.2} ({least:.2} to {most:.2})"),
+    match (runs.fault(case, other), gain(&times(now), &times(other), SHOWN)) {
+        (None, Some(Gain { mean, least, most, .. })) => {
+            format!("{mean:.2} ({least:.2} to {most:.2})")
+        }
         _ => "-".to_owned(),
     }
 }
@@ -128,12 +131,12 @@ mod tests {
                 .map(|(way, time)| run(way, time))
                 .concat();
         let runs = runs + "SNAP|default|differs\nSNAP|turn-default|fails\n";
-        let notes = "SNAP|links|20mbit\nSNAP|found|squares are 2.00 times as fast\nSNAP|predicted round-robin|0.95\n";
+        let notes = "SNAP|links|20mbit\nSNAP|found|squares: 2.00x faster\nSNAP|predicted round-robin|0.95\n";
         let tables = programs(&runs, notes).unwrap();
         let rows: Vec<String> =
             tables.iter().flat_map(|table| &table.rows).map(|row| row.join(" | ")).collect();
         let expected = [
-            "SNAP | 20mbit | 2.10 | **differs** | 1.05 | - | 2.00 (2.00 to 2.00) | squares are 2.00 times as fast",
+            "SNAP | 20mbit | 2.10 | **differs** | 1.05 | - | 2.00 (1.95 to 2.05) | squares: 2.00x faster",
             "SNAP | 2.0 | - | 2.0 | -",
             "SNAP | 2.50 | **fails** | -",
         ];
