@@ -1,10 +1,10 @@
-//! Bisection: nodes and cells are cut in two until one node is left, so that the plane between the halves is full if
-//! that is possible; else it has a step.
+//! Bisection: nodes and cells are cut in two until one node is left. The plane between the halves is full if that costs
+//! no more than a plane with a step across the cheapest dimension.
 
 use std::cmp::Ordering;
 
 use crate::mapping::model::cost::Adjacency;
-use crate::mapping::model::lattice::{Axis, Lattice};
+use crate::mapping::model::lattice::Lattice;
 
 /// The node of each of these cells, one of those in `sequence`, which have the given sizes; other cells are on node 0.
 pub(super) fn bisect(
@@ -17,6 +17,18 @@ pub(super) fn bisect(
     let mut bisection = Bisection { lattice, sizes, node_of: &mut node_of };
     bisection.divide(&mut cells, sequence);
     node_of
+}
+
+/// A cut of a set of cells.
+struct Plane {
+    /// The dimension across which it lies, and that along which a step in it costs least.
+    across: usize,
+    step: usize,
+    /// The lowest and the highest coordinate of the cells across it.
+    extent: (u32, u32),
+    /// The number of nodes before it, and of their cells.
+    split: usize,
+    size: usize,
 }
 
 struct Bisection<'a> {
@@ -32,16 +44,15 @@ impl Bisection<'_> {
             cells.iter().for_each(|cell| self.node_of[*cell as usize] = *node);
             return;
         }
-        let (axis, extent, split, size) = self.choose(cells, nodes);
-        select(cells, size, &self.lattice.axes()[axis], extent);
+        let plane @ Plane { split, size, .. } = self.choose(cells, nodes);
+        self.select(cells, plane);
         let (first, second) = cells.split_at_mut(size);
         self.divide(first, &nodes[..split]);
         self.divide(second, &nodes[split..]);
     }
 
-    /// The dimension to cut, the lowest and highest coordinate of the cells in it, how many of the nodes
-    /// come first, and how many cells they have.
-    fn choose(&self, cells: &[u32], nodes: &[u32]) -> (usize, (u32, u32), usize, usize) {
+    /// The cut of these cells that costs least.
+    fn choose(&self, cells: &[u32], nodes: &[u32]) -> Plane {
         let axes = self.lattice.axes();
         let mut low = vec![u32::MAX; axes.len()];
         let mut high = vec![0; axes.len()];
@@ -60,15 +71,20 @@ impl Bisection<'_> {
         let volume = (0..axes.len()).fold(1u64, |volume, i| volume * u64::from(extent(i)));
         let is_box = volume == cells.len() as u64;
         let plane = |i: usize| cells.len() / extent(i) as usize;
-        let full = order.iter().filter(|_| is_box).find_map(|i| {
+        let next = |axis: usize| order.iter().copied().find(|i| *i != axis);
+        let first = order[0];
+        let of_step = next(first).map_or(0, |next| price(next) / i64::from(extent(first)));
+        let may_be_full = |i: &&usize| is_box && price(**i) <= price(first) + of_step;
+        let full = order.iter().filter(may_be_full).find_map(|i| {
             let (split, size) = self.half(nodes, cells.len(), plane(*i))?;
             Some((*i, split, size))
         });
-        let (axis, split, size) = full.unwrap_or_else(|| {
+        let (across, split, size) = full.unwrap_or_else(|| {
             let (split, size) = self.half(nodes, cells.len(), 1).expect("two nodes at least");
-            (order[0], split, size)
+            (first, split, size)
         });
-        (axis, (low[axis], high[axis]), split, size)
+        let step = next(across).unwrap_or(across);
+        Plane { across, step, extent: (low[across], high[across]), split, size }
     }
 
     /// The number of nodes at the front that fill whole planes of cells, as near to half of all as possible, and the cells
@@ -81,37 +97,39 @@ impl Bisection<'_> {
         let full = (1..).zip(sizes).filter(|(_, sum)| sum.is_multiple_of(plane));
         full.min_by_key(|(_, sum)| all.abs_diff(2 * sum))
     }
-}
 
-/// Brings those `size` cells to the front that have the lowest coordinates along an axis; of the plane
-/// that is needed in part, those with the lowest numbers. `size` is less than there are cells; all have
-/// coordinates from `low` to `high`.
-fn select(cells: &mut [u32], size: usize, axis: &Axis, (low, high): (u32, u32)) {
-    let coordinate = |cell: u32| (axis.coordinate(cell) - low) as usize;
-    let mut counts = vec![0; (high - low + 1) as usize];
-    cells.iter().for_each(|cell| counts[coordinate(*cell)] += 1);
-    let (mut plane, mut before) = (0, 0);
-    while before + counts[plane] <= size {
-        before += counts[plane];
-        plane += 1;
-    }
-    // What is before the plane, the plane, what has not been looked at, what is behind.
-    let (mut low, mut at, mut high) = (0, 0, cells.len());
-    while at < high {
-        match coordinate(cells[at]).cmp(&plane) {
-            Ordering::Less => {
-                cells.swap(low, at);
-                low += 1;
-                at += 1;
-            }
-            Ordering::Equal => at += 1,
-            Ordering::Greater => {
-                high -= 1;
-                cells.swap(at, high);
+    /// Brings the cells before a plane to the front: those with the lowest coordinates across it, and of the plane that
+    /// is needed in part those with the lowest ones along its step.
+    fn select(&self, cells: &mut [u32], plane: Plane) {
+        let Plane { across, step, extent: (low, high), size, .. } = plane;
+        let (axis, along) = (&self.lattice.axes()[across], &self.lattice.axes()[step]);
+        let coordinate = |cell: u32| (axis.coordinate(cell) - low) as usize;
+        let mut counts = vec![0; (high - low + 1) as usize];
+        cells.iter().for_each(|cell| counts[coordinate(*cell)] += 1);
+        let (mut last, mut before) = (0, 0);
+        while before + counts[last] <= size {
+            before += counts[last];
+            last += 1;
+        }
+        // What is before the plane, the plane, what has not been looked at, what is behind.
+        let (mut low, mut at, mut high) = (0, 0, cells.len());
+        while at < high {
+            match coordinate(cells[at]).cmp(&last) {
+                Ordering::Less => {
+                    cells.swap(low, at);
+                    low += 1;
+                    at += 1;
+                }
+                Ordering::Equal => at += 1,
+                Ordering::Greater => {
+                    high -= 1;
+                    cells.swap(at, high);
+                }
             }
         }
-    }
-    if size > low {
-        cells[low..high].select_nth_unstable(size - low);
+        if size > low {
+            let key = |cell: &u32| (along.coordinate(*cell), *cell);
+            cells[low..high].select_nth_unstable_by_key(size - low, key);
+        }
     }
 }

@@ -160,6 +160,15 @@ fn the_published_instances_are_at_least_as_good_as_published() {
 }
 
 #[test]
+fn planes_have_a_short_step_instead_of_thin_halves() {
+    // Nodes of 4 x 4.5 x 4.5 cells: full planes would make them 1 x 9 x 9.
+    let torus = nearest(&[16, 18, 18], &[true; 3]);
+    let plan = planned_cart(&torus, &Machine::blocks(&[81; 64]), &Options::default());
+    assert_eq!((plan.after.inter_node_edges, plan.after.max_node_edges), (7424, 116));
+    assert_eq!((plan.lower_bound, plan.algorithm), (7424, "bisection"));
+}
+
+#[test]
 fn vertices_of_a_node_are_placed_on_its_groups() {
     // Two nodes of 16 with four domains of 4 each; only columns are rows of ranks, so that domains are
     // 4x1 before and can be 2x2.
