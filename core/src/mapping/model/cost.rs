@@ -15,7 +15,7 @@ pub struct Cost {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Objective {
     /// The time of an exchange, by the load of the busiest link, if levels above the nodes or coordinates describe
-    /// links. Else the sum.
+    /// links. Else the sum; a grid may have 1 % more than was found if the busiest node has fewer.
     #[default]
     Time,
     /// The sum: what the network as a whole must carry.

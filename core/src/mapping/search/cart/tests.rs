@@ -169,6 +169,19 @@ fn planes_have_a_short_step_instead_of_thin_halves() {
 }
 
 #[test]
+fn of_about_equal_sums_the_one_with_less_on_the_busiest_node_is_taken() {
+    for (dims, nodes, size) in [(&[17, 12, 10][..], 60, 34), (&[38, 44], 20, 85)] {
+        let grid = nearest(dims, &vec![false; dims.len()]);
+        let [time, sum] = [Objective::Time, Objective::Sum].map(|objective| {
+            let options = Options { objective, ..Options::default() };
+            planned_cart(&grid, &Machine::blocks(&vec![size; nodes]), &options).after
+        });
+        assert!(time.max_node_edges < sum.max_node_edges, "{time:?}, {sum:?}");
+        assert!(100 * time.inter_node_edges <= 101 * sum.inter_node_edges, "{time:?}, {sum:?}");
+    }
+}
+
+#[test]
 fn vertices_of_a_node_are_placed_on_its_groups() {
     // Two nodes of 16 with four domains of 4 each; only columns are rows of ranks, so that domains are
     // 4x1 before and can be 2x2.

@@ -50,6 +50,7 @@ pub(in crate::mapping) fn improve(
     let mut groups = Repartition::new(graph, partition.node_of().to_vec(), parts);
     groups.improve_groups(ROUNDS, &mut Rng::new(1), &mut share);
     let part = first_on_first(graph, groups.part, parts, &mut share);
+    *budget = share.scaled(1.0 / STEP);
     let mut again = Partition::new(graph, part, parts);
     // These end by themselves after some sweeps.
     swap_pairs(&mut again, goal, &mut Budget::seconds(1.0));
