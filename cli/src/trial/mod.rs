@@ -53,9 +53,6 @@ const SCRAMBLES: [(&str, &str); 2] =
 /// The setting under which neighborhood collectives pair blocks as the MPI does, right or wrong.
 const HOST_PAIRING: &str = "CARTOGRAPH_PAIRING=host";
 
-/// Their processes are moved under `all` and `always` only.
-const DIST_GRAPHS: [Function; 2] = [Function::DistGraphCreate, Function::DistGraphCreateAdjacent];
-
 /// The advice for programs whose processes are not moved.
 const INSTEAD: &str =
     "cartograph exec --record and cartograph plan --traffic place its ranks instead";
@@ -244,13 +241,13 @@ fn blame(
     }
     for (narrower, what) in [
         ("all", "moves no rank where the program passes reorder = 0"),
-        ("on", "moves no rank by distributed graphs that do not ask for it in their info"),
+        (
+            "on",
+            "moves no rank by distributed graphs that do not ask for it in their info, nor twice by a topology of a topology",
+        ),
     ] {
         let word = word.replacen(reach, narrower, 1);
-        let moves_less =
-            narrower != "on" || by.iter().any(|function| DIST_GRAPHS.contains(function));
         if narrower != reach
-            && moves_less
             && let Outcome::Same(moves) = runs.examine(&word, "less moved at random")?
         {
             let rest = if moves.by().is_empty() { "; no rank is moved then" } else { "" };

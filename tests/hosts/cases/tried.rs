@@ -49,7 +49,16 @@ fn tries_on(
 }
 
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
-    for program in ["right", "old_communicator", "old_data", "not_asked", "table", "two", "file"] {
+    for program in [
+        "right",
+        "old_communicator",
+        "old_data",
+        "not_asked",
+        "table",
+        "grid_of_grid",
+        "two",
+        "file",
+    ] {
         session.compile(program, &format!("c_tests/try/{program}.c"), &[]);
     }
     std::fs::create_dir(session.work("here")).map_err(|error| error.to_string())?;
@@ -84,6 +93,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         "With CARTOGRAPH_REORDER=on, which moves no rank by distributed graphs",
     ];
     tries(s, 1, "--runs 10", &["old_data"], &petsc);
+    let epoch = ["processes have two ranks", "With CARTOGRAPH_REORDER=on, which moves no rank"];
+    tries(s, 1, "--runs 10", &["grid_of_grid"], &epoch);
     tries(s, 1, "--runs 10", &["two"], &["It is right if MPI_Graph_create moves no rank"]);
     tries(s, 0, "", &["not_asked"], &["no rank was moved"]);
     let cp2k = [
