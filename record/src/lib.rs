@@ -9,7 +9,7 @@
 //! - [`next`]: what is called underneath. [`outermost`]: so that a call is counted once.
 //! - [`sent`] and [`neighborhoods`]: what a call sends. [`tally`]: the counts. [`peers`]: asks the host whose they are.
 //!   [`part`]: the file.
-//! - [`window`]: the first calls in order. [`ticks`]: how long they take.
+//! - [`window`]: the first calls in order. [`ticks`]: how long they take. [`limits`]: what recording may cost.
 //! - [`messages`], [`waits`], [`onesided`], [`collectives`], [`process`]: the functions that are wrapped.
 
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: say!")]
@@ -21,6 +21,7 @@ mod names;
 mod wrap;
 
 mod collectives;
+mod limits;
 mod messages;
 mod neighborhoods;
 mod next;

@@ -15,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use cartograph_traffic::{Line, Process};
 
+use crate::limits;
 use crate::say::say;
 
 /// The variable that names the directory.
@@ -96,6 +97,9 @@ impl Schedule {
 
     #[inline]
     pub(crate) fn is_due(&mut self) -> bool {
+        if self.next == i64::MAX {
+            return false;
+        }
         let now = now();
         if now < self.next {
             return false;
@@ -245,6 +249,7 @@ impl Part {
         let process = &mut written.process;
         (process.complete, process.lines) = (complete, written.kept.len());
         process.nanoseconds = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        (process.cost, process.stopped) = (limits::nanoseconds(), limits::has_stopped());
         let appended = text(process, &written.kept).and_then(|text| self.append(&text));
         if appended.is_ok() {
             process.part += 1;

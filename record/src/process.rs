@@ -12,7 +12,7 @@ use crate::part;
 use crate::peers::Peers;
 use crate::say::say;
 use crate::sys::{self, MPI_Comm, MPI_Win};
-use crate::{tally, ticks};
+use crate::{limits, tally, ticks};
 
 /// The characters of a program and its arguments that are noted, in each part.
 const MOST_PROGRAM: usize = 500;
@@ -22,12 +22,12 @@ fn start() {
     static STARTED: Once = Once::new();
     STARTED.call_once(|| {
         let Some(process) = own() else { return };
-        let rank = process.rank;
+        let (rank, size) = (process.rank, process.size);
         if part::open(process) {
             if part::is_clock() {
                 return;
             }
-            tally::begin(rank);
+            tally::begin(rank, size);
             // SAFETY: a function that stays: the library is linked with -z nodelete.
             unsafe { sys::cr_find_next_by(Some(next::find_next)) };
             ticks::start();
@@ -59,6 +59,8 @@ fn own() -> Option<Process> {
     // SAFETY: the arrays were zero, and the host has written strings with room for a zero behind them.
     let text =
         |array: &[c_char]| unsafe { CStr::from_ptr(array.as_ptr()) }.to_string_lossy().into_owned();
+    // One process writes what is the same for all, where a recording must be small.
+    let writes = |text: String| if limits::are_set() && rank != 0 { String::new() } else { text };
     let arguments: Vec<String> =
         std::env::args_os().map(|argument| argument.to_string_lossy().into_owned()).collect();
     let version = text(&version);
@@ -69,11 +71,13 @@ fn own() -> Option<Process> {
         size: size.try_into().ok()?,
         host: host_name(&text(&name)),
         address: address(),
-        program: arguments.join(" ").chars().take(MOST_PROGRAM).collect(),
-        mpi: mpi.split_whitespace().collect::<Vec<_>>().join(" "),
+        program: writes(arguments.join(" ").chars().take(MOST_PROGRAM).collect()),
+        mpi: writes(mpi.split_whitespace().collect::<Vec<_>>().join(" ")),
         part: 0,
         complete: false,
         nanoseconds: 0,
+        cost: 0,
+        stopped: false,
         lines: 0,
     })
 }
@@ -87,7 +91,7 @@ fn address() -> Option<Address> {
 
 /// A program that ends without `MPI_Finalize` leaves what it had.
 extern "C" fn at_exit() {
-    if outermost::is_on() {
+    if outermost::is_on() || limits::has_stopped() {
         tally::finish(false);
     }
 }
@@ -121,7 +125,7 @@ wrap_start! {
 
 const _: () = {
     unsafe fn call(next: &Next) -> c_int {
-        if outermost::is_on() || part::is_clock() {
+        if outermost::is_on() || limits::has_stopped() || part::is_clock() {
             outermost::switch(false);
             tally::finish(true);
         }

@@ -126,7 +126,7 @@ macro_rules! wrap_waits {
             unsafe fn call(next: &Next, $($arg: $ty),*) -> c_int {
                 // SAFETY: every function of this name is of this type: it is what mpi.h declares.
                 let next: Function = unsafe { std::mem::transmute(next.get()) };
-                let Some(_outermost) = outermost::enter(false) else {
+                let Some(outermost) = outermost::enter(false) else {
                     // SAFETY: the caller keeps the standard's contract for this call.
                     return unsafe { next($($arg),*) };
                 };
@@ -135,6 +135,7 @@ macro_rules! wrap_waits {
                 let requests = unsafe { Requests::copy($count, $requests) };
                 // SAFETY: as above.
                 let code = unsafe { next($($arg),*) };
+                outermost.returned();
                 if code == sys::CR_SUCCESS {
                     #[allow(unused_unsafe, reason = "some look at no pointer")]
                     // SAFETY: the host has found the arguments to be right, and has answered.

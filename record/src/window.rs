@@ -1,6 +1,6 @@
 //! The first calls of the process in order, as long as there is room.
 
-use cartograph_traffic::{Call, MOST_EVENTS, Window as Written};
+use cartograph_traffic::{Call, Window as Written};
 use rustc_hash::FxHashMap;
 
 use crate::{outermost, ticks};
@@ -23,6 +23,8 @@ pub(crate) struct Window {
     work: u64,
     /// The thread that calls. The order of several is no order that can be replayed.
     thread: Option<usize>,
+    /// The most calls.
+    most: usize,
     state: State,
 }
 
@@ -52,13 +54,17 @@ impl Window {
             last: 0,
             work: 0,
             thread: None,
+            most: 0,
             state: State::Closed,
         }
     }
 
-    /// Starts recording calls.
-    pub(crate) fn open(&mut self) {
-        (self.start, self.state) = (ticks::now(), State::Open);
+    /// Starts recording calls, at most so many.
+    pub(crate) fn open(&mut self, most: usize) {
+        if most == 0 {
+            return;
+        }
+        (self.start, self.most, self.state) = (ticks::now(), most, State::Open);
         self.last = self.start;
         outermost::time_all(true);
     }
@@ -90,7 +96,14 @@ impl Window {
         });
         self.pass();
         self.events.push((number, std::mem::take(&mut self.work)));
-        if self.events.len() == MOST_EVENTS {
+        if self.events.len() == self.most {
+            self.stop();
+        }
+    }
+
+    /// Takes no further calls.
+    pub(crate) fn stop(&mut self) {
+        if self.state == State::Open {
             self.state = State::Full;
             outermost::time_all(false);
         }

@@ -36,6 +36,7 @@ macro_rules! wrap {
                     let outermost = $crate::outermost::enter($timed);
                     // SAFETY: the caller keeps the standard's contract for this call.
                     let code = unsafe { next($($arg),*) };
+                    outermost.iter().for_each($crate::outermost::Outermost::returned);
                     if outermost.is_some() && code == $crate::sys::CR_SUCCESS {
                         #[allow(unused_unsafe, reason = "some look at no pointer")]
                         // SAFETY: the host has found the arguments to be right, and what they point

@@ -46,6 +46,9 @@ fn add(sum: &mut u64, more: u64) {
 struct PartsSoFar {
     parts: u32,
     complete: bool,
+    /// By its last part.
+    cost: u64,
+    stopped: bool,
     grids: usize,
 }
 
@@ -158,9 +161,15 @@ impl PartialRecording {
         let recording = &mut self.recording;
         if recording.size == 0 {
             recording.size = size;
+        }
+        // Where a recording must be small, only one process writes them.
+        if recording.program.is_empty() {
             recording.program = printable(&process.program);
+        }
+        if recording.mpi.is_empty() {
             recording.mpi = printable(&process.mpi);
-        } else if recording.size != size {
+        }
+        if recording.size != size {
             return Err(ReadError::OtherSize(recording.size, size));
         }
         (self.current, self.cut_off) = (Some((process, Vec::new())), false);
@@ -184,6 +193,7 @@ impl PartialRecording {
             std::cmp::Ordering::Equal => {}
         }
         (known.parts, known.complete) = (part.saturating_add(1), complete);
+        (known.cost, known.stopped) = (process.cost, process.stopped);
         if part == 0 {
             let host =
                 NodeIdentity { name: process.host.clone(), address: process.address.clone() };
@@ -203,6 +213,8 @@ impl PartialRecording {
             return Err(ReadError::Empty);
         }
         recording.cut_short = processes.values().filter(|known| !known.complete).count();
+        recording.stopped = processes.values().filter(|known| known.stopped).count();
+        processes.values().for_each(|known| add(&mut recording.cost, known.cost));
         for (grid, places) in grids {
             let (along, elsewhere) = along(&grid, &places, &edges);
             let same = |known: &&mut Topology| {

@@ -6,6 +6,7 @@
 
 mod files;
 mod join;
+mod limits;
 mod line;
 mod recording;
 mod text;
@@ -13,6 +14,7 @@ mod weights;
 mod window;
 
 pub use files::OpenError;
+pub use limits::Limits;
 pub use line::{Address, Count, Grid, Line, MOST_GRIDS, Process, SCHEMA};
 pub use recording::{Edge, NodeIdentity, ReadError, Recording, Topology};
 pub use text::{host_name, is_host_name, printable};

@@ -82,8 +82,18 @@ pub struct Process {
     /// The time from the end of `MPI_Init` to the part's beginning, in nanoseconds.
     #[serde(default)]
     pub nanoseconds: u64,
+    /// The time of this that the recorder took, in nanoseconds, where that is measured.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub cost: u64,
+    /// True if the recorder stopped to count, as that took too long.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub stopped: bool,
     /// The number of lines that follow.
     pub lines: usize,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
 
 /// The address of a node in the network, from Slurm's variables.

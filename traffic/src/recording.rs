@@ -101,6 +101,10 @@ pub struct Recording {
     pub cut_short: usize,
     /// The time from `MPI_Init` to the last part, in nanoseconds, of the process for which it was longest.
     pub nanoseconds: u64,
+    /// The time that the recorder took in all processes together, in nanoseconds, where that is measured.
+    pub cost: u64,
+    /// Processes in which the recorder stopped to count, as that took too long.
+    pub stopped: usize,
     /// The messages between ranks, ascending by sender and receiver, including those of a process to itself.
     pub edges: Vec<Edge>,
     /// The grids, in the order of their names and sizes.
@@ -160,6 +164,8 @@ mod tests {
             mpi: "some MPI".into(),
             complete: rank != 0,
             nanoseconds: 1000 * u64::from(rank),
+            cost: 10,
+            stopped: rank == 5,
             lines: lines.len(),
         };
         std::iter::once(&Line::Process(process))
@@ -197,6 +203,7 @@ mod tests {
         assert_eq!((recording.size, &recording.program[..], recording.cut_short), (6, "./app", 1));
         assert_eq!((recording.missing(), recording.first_missing()), (1, Some(4)));
         assert_eq!((&recording.hosts[&5].name[..], recording.nanoseconds), ("n2", 5000));
+        assert_eq!((recording.cost, recording.stopped), (50, 1));
         let edges: Vec<(u32, u32, u64)> =
             recording.edges.iter().map(|edge| (edge.from, edge.to, edge.count.bytes)).collect();
         let known =

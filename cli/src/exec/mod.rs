@@ -32,6 +32,9 @@ pub(crate) struct Arguments {
     /// Record what each process sends, in DIR; no reordering without --reorder or --profile
     #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout"])]
     record: Option<PathBuf>,
+    /// Keep a recording small and cheap, for cartograph run: with the first calls in order, or sums only
+    #[arg(long, value_name = "WHAT", hide = true, requires = "record", value_parser = ["calls", "sums"])]
+    limited: Option<String>,
     /// Write to DIR how long each process runs from MPI_Init to MPI_Finalize, for cartograph tune; without --reorder
     /// preload nothing else
     #[arg(long, value_name = "DIR", hide = true, conflicts_with = "record")]
@@ -129,6 +132,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     for (name, directory) in directories {
         directory.as_ref().map(|directory| command.env(name, absolute(directory)));
     }
+    arguments.limited.as_ref().map(|what| command.env("CARTOGRAPH_RECORD_LIMITED", what));
     if let Some((read, file)) = profile {
         let settings = read.and_then(|profile| {
             let settings = profile.settings_for(program.as_os_str(), profile::numbers())?;

@@ -23,6 +23,8 @@ pub(super) struct Lesson {
     pub(super) nodes: Option<Nodes>,
     pub(super) reason: Reason,
     pub(super) placing: Placing,
+    /// True if the program's traffic is in the store.
+    pub(super) is_known: bool,
 }
 
 /// The nodes of a job.
@@ -67,7 +69,8 @@ impl Lesson {
         let traffic = self.arm.is_none().then(|| arms::traffic(&recording));
         let order = self.arm.as_ref().map_or("", Arm::key);
         let seconds = (recording.nanoseconds as f64 * 1e-9).max(1e-9);
-        let work = work(&recording);
+        let work = if recording.stopped > 0 { Work::UNKNOWN } else { work(&recording) };
+        let cost = 100.0 * recording.cost as f64 / (seconds * 1e9 * f64::from(recording.size));
         let mut is_first = false;
         let change = |entry: &mut Entry| {
             is_first = entry.traffic.is_none();
@@ -89,7 +92,7 @@ impl Lesson {
         if is_first {
             let ranks = recording.size;
             return Ok(format!(
-                "recorded {name} on {ranks} ranks; {}",
+                "recorded {name} on {ranks} ranks; {}; recording took {cost:.1} % of the time",
                 self.next(&entry, &machine)
             ));
         }

@@ -199,7 +199,8 @@ fn lesson(
     let entries = store.entries(&key);
     let placing = Placing::new(line, &store, arguments.world, arguments.moves_grids);
     let (arm, nodes, reason) = (None, None, Reason::Best);
-    let mut lesson = Lesson { store, key, directory, arm, nodes, reason, placing };
+    let is_known = false;
+    let mut lesson = Lesson { store, key, directory, arm, nodes, reason, placing, is_known };
     let words = line.words();
     let own_order = || Start::of(line.clone().into());
     // What `cartograph where` prints would be in the job's own output.
@@ -229,6 +230,7 @@ fn lesson(
     let entry = entries.into_iter().find(|entry| entry.processes == own.ranks());
     let known = entry.as_ref().and_then(|entry| Some((entry, arms::recording(entry)?)));
     let Some((entry, recording)) = known else { return Ok((own_order(), lesson)) };
+    lesson.is_known = true;
     let has_grid = grid(&recording).is_some();
     let (placer, means) =
         lesson.placing.means(&entry.mpi, has_grid).map_err(|why| as_it_is(&why))?;
@@ -300,5 +302,7 @@ fn is_short(entry: &Entry, shape: u64) -> bool {
 /// The words of a start with the recorder before the program.
 fn recorded(start: &Start, lesson: &Lesson) -> Option<Vec<OsString>> {
     let directory = lesson.directory.path().join("run.traffic");
-    start.words(&["--record".into(), directory.into()]).ok()
+    // The calls in order are of use once.
+    let what = if lesson.is_known { "sums" } else { "calls" };
+    start.words(&["--record".into(), directory.into(), "--limited".into(), what.into()]).ok()
 }

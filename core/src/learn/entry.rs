@@ -61,6 +61,11 @@ pub struct Work {
     pub collectives: u64,
 }
 
+impl Work {
+    /// The work of runs in which the recorder stopped itself: they are compared whatever they did.
+    pub const UNKNOWN: Self = Self { messages: 0, bytes: 0, collectives: 0 };
+}
+
 /// A run that came to its end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Past {

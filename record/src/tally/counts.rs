@@ -1,6 +1,6 @@
 //! Counts what calls send, and writes parts of the recording.
 
-use cartograph_traffic::{Grid, Line, MOST_GRIDS};
+use cartograph_traffic::{Grid, Line, MOST_EVENTS, MOST_GRIDS};
 
 use super::locate::{locate, resolve};
 use super::state::{tally, tally_patiently};
@@ -8,6 +8,7 @@ use crate::part::{self, Schedule};
 use crate::peers::Peers;
 use crate::sent::{Block, Sent};
 use crate::window::Window;
+use crate::{limits, ticks};
 
 /// Lines, with that of a window.
 fn lines((mut lines, window): (Vec<Line>, Option<Window>)) -> Vec<Line> {
@@ -16,10 +17,20 @@ fn lines((mut lines, window): (Vec<Line>, Option<Window>)) -> Vec<Line> {
 }
 
 /// Begins to look for when parts are due.
-pub(crate) fn begin(rank: u32) {
+pub(crate) fn begin(rank: u32, size: u32) {
+    limits::begin(rank, size);
     let mut tally = tally();
-    tally.schedule = Schedule::of_rank(rank);
-    tally.window.open();
+    let limits = limits::limits();
+    // Of a job with limits that is killed, nothing is used.
+    if limits.is_none() {
+        tally.schedule = Schedule::of_rank(rank);
+    }
+    tally.window.open(limits.map_or(MOST_EVENTS, |(limits, _)| limits.calls));
+}
+
+/// Keeps no further calls in order.
+pub(crate) fn stop_window() {
+    tally().window.stop();
 }
 
 /// Writes what came since the last part, if one is due.
@@ -35,8 +46,11 @@ pub(super) fn write_if(is_due: bool) {
 /// Writes the last part; `complete` if nothing can come after it.
 pub(crate) fn finish(complete: bool) {
     part::finish(complete, || {
+        let start = ticks::now();
         let taken = tally_patiently()?.take(true);
-        Some(lines(taken))
+        let lines = lines(taken);
+        limits::count_once(ticks::now().saturating_sub(start));
+        Some(lines)
     });
 }
 
@@ -75,7 +89,8 @@ fn many(peers: Peers, blocks: &[Block]) -> bool {
 /// Counts a grid that the process is in.
 pub(crate) fn grid(grid: Grid) {
     let mut tally = tally();
-    if tally.grids.len() < MOST_GRIDS && !tally.grids.contains(&grid) {
+    let most = limits::limits().map_or(MOST_GRIDS, |(limits, _)| limits.grids.min(MOST_GRIDS));
+    if tally.grids.len() < most && !tally.grids.contains(&grid) {
         tally.grids.push(grid);
     }
 }

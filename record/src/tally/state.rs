@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::requests::{Pending, Requests};
 use super::tables::Tables;
+use crate::limits;
 use crate::part::{self, Schedule};
 use crate::sent::Block;
 use crate::ticks;
@@ -149,14 +150,22 @@ impl Tally {
         for other in others {
             let [sent_now, got_now] = [&mut other.sent, &mut other.got].map(std::mem::take);
             if sent_now.messages > 0 {
-                sent.push(Line::Sent { to: other.rank, count: sent_now });
+                sent.push((other.rank, sent_now));
             }
             if got_now.messages > 0 {
-                got.push(Line::Got { from: other.rank, count: got_now });
+                got.push((other.rank, got_now));
             }
             waited.push((Some(other.rank), time(std::mem::take(&mut other.waited))));
         }
         waited.push((None, time(std::mem::take(&mut self.waited))));
+        if let Some((limits, rank)) = limits::limits() {
+            waited = vec![(None, waited.iter().map(|(_, nanoseconds)| *nanoseconds).sum())];
+            for sums in [&mut sent, &mut got] {
+                limits.keep_largest(*rank, sums, |(other, sum)| (*other, sum.bytes));
+            }
+        }
+        let sent = sent.into_iter().map(|(to, count)| Line::Sent { to, count });
+        let got = got.into_iter().map(|(from, count)| Line::Got { from, count });
         let waited = waited.into_iter().filter(|(_, nanoseconds)| *nanoseconds > 0);
         let waited = waited.map(|(on, nanoseconds)| Line::Waited { on, nanoseconds });
         let grids = self.grids[std::mem::replace(&mut self.noted, self.grids.len())..].iter();
@@ -166,7 +175,7 @@ impl Tally {
             calls,
             nanoseconds: time(ticks),
         });
-        let counts = sent.into_iter().chain(got).chain(grids.cloned().map(Line::Grid));
+        let counts = sent.chain(got).chain(grids.cloned().map(Line::Grid));
         (counts.chain(calls).chain(waited).collect(), self.window.give(ends))
     }
 }

@@ -2,6 +2,7 @@
 //! Cartograph behind, and of jobs that do not come to their end. Files that were there before stay as they were.
 
 mod kept;
+mod limited;
 mod parts;
 mod tools;
 mod weights;
@@ -51,6 +52,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     recorder.callbacks();
     recorder.clock();
     recorder.window()?;
+    recorder.limited();
     recorder.what_is_there_stays()?;
     recorder.beside_others();
     recorder.threads_and_children();

@@ -1,0 +1,97 @@
+//! The limits of a recording that `cartograph run` makes in a user's job: what it may cost, and how much it may write.
+//!
+//! The cost is measured in the job: of one call in about sixteen, the time that the recorder adds to it. A recorder that
+//! takes more than 1 % of the time since `MPI_Init` keeps no further calls in order; one that takes more than 2 % counts
+//! nothing any more.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use cartograph_traffic::Limits;
+
+use crate::{outermost, tally, ticks};
+
+/// The variable that sets limits: `calls` or `sums`.
+const VARIABLE: &str = "CARTOGRAPH_RECORD_LIMITED";
+
+/// The parts of the time that the recorder may take before it keeps no further calls, and before it stops.
+const CALLS: u64 = 100;
+const ALL: u64 = 50;
+
+/// The ticks, some milliseconds, that it may take in any job: most programs send much when they begin.
+const FREE: u64 = 15_000_000;
+
+/// The most ticks of a call that are taken for its cost: in more, the process was interrupted.
+const LONGEST: u64 = 30_000;
+
+/// The limits, if there are any, and the rank of the process.
+static LIMITS: OnceLock<(Limits, u32)> = OnceLock::new();
+static IS_MEASURED: AtomicBool = AtomicBool::new(false);
+static STOPPED: AtomicBool = AtomicBool::new(false);
+
+/// The ticks at the start, and those that the recorder took since then.
+static START: AtomicU64 = AtomicU64::new(0);
+static COST: AtomicU64 = AtomicU64::new(0);
+
+/// Whether calls are kept in order; `None` without limits.
+fn setting() -> Option<bool> {
+    match std::env::var(VARIABLE).as_deref() {
+        Ok("calls") => Some(true),
+        Ok("sums") => Some(false),
+        _ => None,
+    }
+}
+
+/// True if there are limits.
+pub(crate) fn are_set() -> bool {
+    setting().is_some()
+}
+
+/// Sets the limits of a process of a job of this size, if there are any.
+pub(crate) fn begin(rank: u32, size: u32) {
+    let Some(keeps_calls) = setting() else { return };
+    START.store(ticks::now(), Ordering::Relaxed);
+    LIMITS.get_or_init(|| (Limits::new(size, keeps_calls), rank));
+    IS_MEASURED.store(true, Ordering::Relaxed);
+}
+
+/// The limits, if there are any, and the rank of the process.
+pub(crate) fn limits() -> Option<&'static (Limits, u32)> {
+    LIMITS.get()
+}
+
+/// True if the recorder's cost is measured.
+#[inline]
+pub(crate) fn is_measured() -> bool {
+    IS_MEASURED.load(Ordering::Relaxed)
+}
+
+/// True if the recorder has stopped, as it took too long.
+pub(crate) fn has_stopped() -> bool {
+    STOPPED.load(Ordering::Relaxed)
+}
+
+/// The nanoseconds that the recorder took.
+pub(crate) fn nanoseconds() -> u64 {
+    (COST.load(Ordering::Relaxed) as f64 * ticks::nanoseconds()) as u64
+}
+
+/// Counts what the recorder took in a call that stands for so many, and stops what takes too long. No lock is held.
+pub(crate) fn count(ticks: u64, calls: u64) {
+    let more = ticks.min(LONGEST) * calls;
+    let cost = COST.fetch_add(more, Ordering::Relaxed) + more;
+    let passed = ticks::now().saturating_sub(START.load(Ordering::Relaxed));
+    if cost > passed / ALL + 2 * FREE {
+        if !STOPPED.swap(true, Ordering::Relaxed) {
+            outermost::switch(false);
+            tally::stop_window();
+        }
+    } else if cost > passed / CALLS + FREE && outermost::times_all() {
+        tally::stop_window();
+    }
+}
+
+/// Counts the ticks of something that happens once.
+pub(crate) fn count_once(ticks: u64) {
+    COST.fetch_add(ticks, Ordering::Relaxed);
+}

@@ -1,0 +1,46 @@
+//! The recordings of `cartograph run` cost little: the recorder measures itself, and stops.
+
+use std::fs;
+
+use super::{Parts, Recorder, command, parts, word};
+
+impl Recorder<'_, '_> {
+    /// Records a program of one process that sends to itself, and returns how many messages it says that it sent.
+    fn busy(&mut self, keeps: &str, program: &[&str]) -> Option<u64> {
+        self.clear();
+        let command = command();
+        let exec = [word(&command), "exec", "--record", word(&self.traffic), "--limited", keeps];
+        let ran = self.session.run(1, &[], &[&exec, program].concat());
+        let sent = self.session.out.trim().parse().ok();
+        sent.filter(|_| ran && self.session.is_quiet())
+    }
+
+    pub(super) fn limited(&mut self) {
+        let program = self.session.compile("busy", "c_tests/record/record_busy.c", &["-O2"]);
+        let program = word(&program).to_owned();
+        // Far more than ten million sums a second would take no time.
+        let sent = self.busy("calls", &[&program, "2", "0"]);
+        let counted = |parts: &Parts| {
+            parts.captured(0, r#"^\{"sent":\{"to":0,"messages":(\d+),"#).parse::<u64>().ok()
+        };
+        let parts = Parts::read(&self.traffic);
+        let stopped = parts.has(0, r#"^\{"process":.*"complete":true.*"cost":\d+,"stopped":true,"#);
+        let cut = parts.has(0, r#"^\{"window":.*"cut":true,"#);
+        let fewer = counted(&parts).zip(sent).is_some_and(|(counted, sent)| counted < sent);
+        self.session.check("a recorder that costs too much stops itself", stopped && cut && fewer);
+        // 52 ns of 300 us.
+        for (keeps, has_calls) in [("calls", true), ("sums", false)] {
+            let sent = self.busy(keeps, &[&program, "1", "300"]);
+            let parts = Parts::read(&self.traffic);
+            let all = sent.is_some() && counted(&parts) == sent;
+            let text = parts::text(&self.traffic);
+            let goes_on = !text.contains("stopped") && text.contains("\"cost\":");
+            let right = all && goes_on && text.contains("{\"window\":") == has_calls;
+            self.session.check(&format!("one that costs little does not, with {keeps}"), right);
+        }
+        let small = fs::read_dir(&self.traffic).is_ok_and(|files| {
+            files.flatten().all(|file| file.metadata().is_ok_and(|file| file.len() < 1000))
+        });
+        self.session.check("sums are small", small);
+    }
+}

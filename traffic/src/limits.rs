@@ -1,0 +1,140 @@
+//! The limits of a small recording, which `cartograph run` makes: its size does not grow with that of the job.
+
+use std::cmp::Reverse;
+
+use crate::MOST_EVENTS;
+
+/// The most calls in order of all processes together: longer recordings are not replayed for a job that waits.
+const MOST_CALLS: u32 = 500_000;
+
+/// The fewest calls of a process that are worth keeping: some steps of a halo exchange.
+const FEWEST_CALLS: u32 = 64;
+
+/// The most bytes that all processes write together. Each has the same share, with about so many for what is no sum of one
+/// other process and no grid.
+const MOST_BYTES: u32 = 190_000_000;
+const OTHER_BYTES: u32 = 500;
+
+/// About the most bytes of such a sum, and of a grid, of which all have a fifth.
+const SUM_BYTES: u32 = 60;
+const GRID_BYTES: u32 = 130;
+
+/// The limits of each process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The most calls that are kept in order.
+    pub calls: usize,
+    /// The most sums with other processes, sent and fetched each.
+    pub sums: usize,
+    /// The most grids.
+    pub grids: usize,
+}
+
+impl Limits {
+    /// The limits in a job of this size; without calls in order if these are not wanted.
+    ///
+    /// All processes keep as many calls, so that each message that is replayed has both of its ends.
+    pub fn new(size: u32, keeps_calls: bool) -> Self {
+        let calls = MOST_CALLS / size.max(1);
+        let bytes = (MOST_BYTES / size.max(1)).saturating_sub(OTHER_BYTES);
+        Self {
+            calls: match keeps_calls && calls >= FEWEST_CALLS {
+                true => (calls as usize).min(MOST_EVENTS),
+                false => 0,
+            },
+            sums: (bytes * 4 / 5 / SUM_BYTES).max(1) as usize,
+            grids: (bytes / 5 / GRID_BYTES).max(1) as usize,
+        }
+    }
+
+    /// Leaves the largest sums of a process with others. Of equal ones both ends leave the same.
+    pub fn keep_largest<T>(&self, rank: u32, sums: &mut Vec<T>, of: impl Fn(&T) -> (u32, u64)) {
+        if sums.len() > self.sums {
+            sums.sort_by_cached_key(|sum| {
+                let (other, bytes) = of(sum);
+                (Reverse(bytes), (other ^ rank).wrapping_mul(0x9e37_79b9), other)
+            });
+            sums.truncate(self.sums);
+            sums.sort_by_key(|sum| of(sum).0);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Count, Grid, Line, Process, SCHEMA};
+
+    #[test]
+    fn recordings_of_large_jobs_are_small() {
+        assert_eq!(Limits::new(100, true).calls, MOST_EVENTS);
+        assert_eq!(Limits::new(100, false).calls, 0);
+        assert_eq!(Limits::new(2000, true).calls, 250);
+        let length = |line: &Line| serde_json::to_string(line).unwrap().len() + 1;
+        for size in [10_000, 100_000] {
+            let Limits { calls, sums, grids } = Limits::new(size, true);
+            assert_eq!(calls, 0, "no step of a program");
+            // The neighbors of a process in a halo, but for some corners.
+            assert!(sums >= 18, "{sums}");
+            let process = Process {
+                schema: SCHEMA,
+                rank: size - 1,
+                size,
+                host: "nid001234".into(),
+                address: None,
+                program: String::new(),
+                mpi: String::new(),
+                part: 0,
+                complete: true,
+                nanoseconds: 3_600_000_000_000,
+                cost: 36_000_000_000,
+                stopped: false,
+                lines: sums + grids + 3,
+            };
+            let sum =
+                Line::Sent { to: size - 1, count: Count { messages: 1 << 24, bytes: 1 << 33 } };
+            let grid = Line::Grid(Grid {
+                function: "MPI_Cart_create".into(),
+                dims: vec![50, 50, 40],
+                periodic: vec![true; 3],
+                reorder: false,
+                rank: size - 1,
+                first: 0,
+            });
+            let call = Line::Collective {
+                function: "MPI_Allreduce".into(),
+                calls: 1 << 20,
+                nanoseconds: 1 << 40,
+            };
+            let all = length(&Line::Process(process))
+                + sums * length(&sum)
+                + grids * length(&grid)
+                + 3 * length(&call);
+            assert!(all * size as usize <= 200_000_000, "{}", all * size as usize);
+        }
+    }
+
+    #[test]
+    fn of_equal_sums_both_ends_keep_the_same() {
+        let limits = Limits { calls: 0, sums: 10, grids: 1 };
+        let heavy = |one: u32, other: u32| u64::from(one + other == 3) * 100 + 8;
+        let kept = |rank: u32| {
+            let others = (0..100).filter(|other| *other != rank);
+            let mut sums: Vec<(u32, u64)> =
+                others.map(|other| (other, heavy(rank, other))).collect();
+            limits.keep_largest(rank, &mut sums, |sum| *sum);
+            assert!(sums.len() == 10 && sums.is_sorted());
+            sums
+        };
+        let all: Vec<Vec<(u32, u64)>> = (0..100).map(kept).collect();
+        assert!(all[0].contains(&(3, 108)) && all[3].contains(&(0, 108)));
+        let has = |one: usize, other: u32| all[one].iter().any(|(to, _)| *to == other);
+        let edges = || {
+            all.iter()
+                .enumerate()
+                .flat_map(|(from, sums)| sums.iter().map(move |sum| (from, sum.0)))
+        };
+        let both = edges().filter(|(from, to)| has(*to as usize, *from as u32)).count();
+        assert!(both * 10 >= edges().count() * 7, "{both} of {}", edges().count());
+    }
+}
