@@ -19,6 +19,7 @@ use cartograph_core::learn::{Entry, Unusable};
 use nix::errno::Errno;
 use nix::fcntl::{Flock, FlockArg};
 use serde::{Deserialize, Serialize};
+use tempfile::{Builder, NamedTempFile};
 
 pub(crate) use key::{Key, program_at};
 
@@ -104,23 +105,23 @@ impl Store {
             names.filter(|name| name.ends_with(END) && !name.starts_with('.')).collect();
         names.sort();
         let read = |name: String| {
-            let entry = self.read(&name)?;
-            Some((name, entry))
+            let wrong = |error: io::Error| Unusable::Wrong(format!("cannot be read: {error}"));
+            let text = self.text(&name).map_err(wrong).transpose()?;
+            Some((name, text.and_then(|text| Entry::parse(&text))))
         };
         names.into_iter().filter_map(read).collect()
     }
 
-    /// Reads an entry; `None` if there is no such file.
-    fn read(&self, name: &str) -> Option<Result<Entry, Unusable>> {
-        let wrong = |error: &io::Error| Unusable::Wrong(format!("cannot be read: {error}"));
+    /// The text of an entry; `None` if there is no such file.
+    fn text(&self, name: &str) -> io::Result<Option<String>> {
         let flags = nix::libc::O_NOFOLLOW | nix::libc::O_NONBLOCK;
         let file =
             OpenOptions::new().read(true).custom_flags(flags).open(self.directory.join(name));
-        let mut text = String::new();
-        match file.and_then(|file| file.take(LONGEST).read_to_string(&mut text)) {
-            Ok(_) => Some(Entry::parse(&text)),
-            Err(error) if error.kind() == ErrorKind::NotFound => None,
-            Err(error) => Some(Err(wrong(&error))),
+        let mut bytes = Vec::new();
+        match file.and_then(|file| file.take(LONGEST).read_to_end(&mut bytes)) {
+            Ok(_) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
+            Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+            Err(error) => Err(error),
         }
     }
 
@@ -128,7 +129,7 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// Why it stays as it is: the file is of another version, or cannot be written.
+    /// Why it stays as it is: the file is of another version, or cannot be read or written.
     pub(crate) fn update(
         &self,
         key: &Key,
@@ -138,7 +139,9 @@ impl Store {
         let name = file(key, processes);
         let _lock = self.lock();
         self.clean();
-        let mut entry = match self.read(&name) {
+        let text = self.text(&name);
+        let text = text.map_err(|error| format!("{name} cannot be read: {error}"))?;
+        let mut entry = match text.map(|text| Entry::parse(&text)) {
             Some(Ok(entry)) => entry,
             Some(Err(Unusable::Version(version))) => {
                 return Err(format!("{name} has format version {version}; left unchanged"));
@@ -153,14 +156,11 @@ impl Store {
         Ok(entry)
     }
 
-    /// Writes a file whole.
+    /// Writes a file whole: a job that is killed leaves the file that was there, or the new one.
     pub(crate) fn write(&self, name: &str, text: &str) -> io::Result<()> {
         let place = self.directory.join(name);
         let directory = place.parent().unwrap_or(&self.directory);
-        let mut file = tempfile::Builder::new().prefix(TEMPORARY).tempfile_in(directory)?;
-        file.write_all(text.as_bytes())?;
-        file.as_file().sync_all()?;
-        file.persist(&place)?;
+        temporary(directory, text)?.persist(&place)?;
         // Some file systems have no such thing.
         let _ = File::open(directory).and_then(|directory| directory.sync_all());
         Ok(())
@@ -240,106 +240,18 @@ impl Store {
     }
 }
 
+/// A temporary with a text, on the disk.
+fn temporary(directory: &Path, text: &str) -> io::Result<NamedTempFile> {
+    let mut file = Builder::new().prefix(TEMPORARY).tempfile_in(directory)?;
+    file.write_all(text.as_bytes())?;
+    file.as_file().sync_all()?;
+    Ok(file)
+}
+
 /// The folders of what is known of allocations, of recordings, and of verdicts.
 pub(crate) const ALLOCATIONS: &str = "allocations";
 pub(crate) const JOBS: &str = "jobs";
 const VERDICTS: &str = "verdicts";
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn key() -> Key {
-        Key { program: "my app".into(), build: 7, mpi: 1 << 40 }
-    }
-
-    fn store() -> (tempfile::TempDir, Store) {
-        let directory = tempfile::tempdir().unwrap();
-        let store = Store::at(directory.path().join("store")).unwrap();
-        (directory, store)
-    }
-
-    #[test]
-    fn entries_are_the_owners_and_written_whole() {
-        let (_directory, store) = store();
-        store.update(&key(), 16, |entry| entry.mpi = "some MPI".into()).unwrap();
-        store.update(&key(), 8, |_| {}).unwrap();
-        store.update(&Key { build: 8, ..key() }, 16, |_| {}).unwrap();
-        let all = store.all();
-        assert_eq!(all.len(), 3, "{all:?}");
-        assert_eq!(store.entries(&key()).len(), 2);
-        for name in all.iter().map(|(name, _)| name) {
-            let mode = store.directory.join(name).metadata().unwrap().mode();
-            assert_eq!(mode & 0o777, 0o600);
-        }
-        assert_eq!(store.directory.metadata().unwrap().mode() & 0o777, 0o700);
-        let text = "{".repeat(5);
-        fs::write(store.directory.join(&all[0].0), text).unwrap();
-        assert_eq!(store.entries(&key()).len(), 1);
-        store.forget(&all[0].0).unwrap();
-        assert_eq!(store.all().len(), 2);
-        let open = |mode: u32| {
-            let mode = fs::Permissions::from_mode(mode);
-            fs::set_permissions(&store.directory, mode).unwrap();
-            Store::at(store.directory.clone()).map(|_| ())
-        };
-        assert!(open(0o777).unwrap_err().contains("others can write"));
-        assert_eq!(open(0o755), Ok(()));
-    }
-
-    use std::os::unix::fs::PermissionsExt;
-
-    #[test]
-    fn what_a_later_version_wrote_is_left_alone() {
-        let (_directory, store) = store();
-        store.update(&key(), 16, |_| {}).unwrap();
-        let file = store.directory.join(file(&key(), 16));
-        let later = fs::read_to_string(&file).unwrap().replace("\"schema\":1", "\"schema\":9");
-        fs::write(&file, &later).unwrap();
-        let why = store.update(&key(), 16, |_| panic!("not asked")).unwrap_err();
-        assert!(why.contains("version 9"), "{why}");
-        assert_eq!(fs::read_to_string(&file).unwrap(), later);
-    }
-
-    #[test]
-    fn jobs_that_end_at_once_lose_no_run() {
-        let (_directory, store) = store();
-        thread::scope(|scope| {
-            for _ in 0..4 {
-                scope.spawn(|| {
-                    for _ in 0..10 {
-                        store.update(&key(), 16, |entry| entry.totals.runs += 1).unwrap();
-                    }
-                });
-            }
-        });
-        assert_eq!(store.entries(&key())[0].totals.runs, 40);
-    }
-
-    #[test]
-    fn a_held_lock_blocks_no_process() {
-        let (_directory, store) = store();
-        let held = store.lock().unwrap();
-        let start = Instant::now();
-        store.update(&key(), 16, |entry| entry.totals.runs += 1).unwrap();
-        assert!(start.elapsed() < PATIENCE + Duration::from_secs(2));
-        drop(held);
-        assert_eq!(store.entries(&key())[0].totals.runs, 1);
-    }
-
-    #[test]
-    fn what_a_killed_job_left_does_no_harm() {
-        let (_directory, store) = store();
-        store.update(&key(), 16, |entry| entry.totals.runs = 5).unwrap();
-        // Killed while it wrote: half of a temporary, which goes when it is old.
-        let half = store.directory.join(format!("{TEMPORARY}abc"));
-        fs::write(&half, "{\"schema\":1,\"prog").unwrap();
-        store.update(&key(), 16, |entry| entry.totals.runs += 1).unwrap();
-        assert!(half.exists());
-        let old = SystemTime::now() - STALE - Duration::from_secs(60);
-        File::options().write(true).open(&half).unwrap().set_modified(old).unwrap();
-        store.update(&key(), 16, |entry| entry.totals.runs += 1).unwrap();
-        assert!(!half.exists());
-        assert_eq!(store.entries(&key())[0].totals.runs, 7);
-    }
-}
+mod tests;

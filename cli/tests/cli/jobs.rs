@@ -2,7 +2,9 @@
 //! `tests/hosts/cases/jobs.rs` has real ones.
 
 use std::fs;
+use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
@@ -101,6 +103,17 @@ impl Jobs {
         assert!(out == "sum 5\n" || out.is_empty(), "{out}");
         assert_eq!(said.lines().count(), 1, "{said}");
         (fs::read_to_string(seen).unwrap_or_default(), said)
+    }
+
+    /// A library of this text, to preload.
+    fn library(&self, text: &str) -> PathBuf {
+        let library = self.bench.directory.join("preloaded.so");
+        let source = self.bench.directory.join("preloaded.c");
+        fs::write(&source, text).unwrap();
+        let mut cc = Command::new("cc");
+        cc.args(["-shared", "-fPIC", "-o"]).arg(&library).arg(source);
+        assert!(cc.status().unwrap().success());
+        library
     }
 
     /// What is known of the program.
@@ -207,4 +220,91 @@ fn a_job_is_placed_at_once_after_tuning() {
     assert_eq!(seen, "reorder: weights: world: placed\n", "{said}");
     has(&said, &format!("program in {best}: 2.00x "));
     assert_eq!(jobs.known()["runs"], json!(runs + 1));
+}
+
+#[test]
+fn no_store_keeps_a_job_from_running() {
+    let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
+    let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "store", false);
+    // A file system without locks.
+    let library =
+        jobs.library("#include <errno.h>\nint flock(int f, int o) { errno = ENOLCK; return -1; }");
+    for runs in 1..=2 {
+        let start = Instant::now();
+        let done = jobs.command("run").env("LD_PRELOAD", &library).output().unwrap();
+        assert!(start.elapsed() < Duration::from_secs(20) && done.stdout == b"sum 5\n");
+        assert_eq!(jobs.known()["runs"], json!(runs));
+    }
+    // A file of a later version.
+    let store = jobs.bench.directory.join("store");
+    let entry = fs::read_dir(&store).unwrap().flatten().map(|entry| entry.path());
+    let entry = { entry }.find(|path| path.extension().is_some_and(|end| end == "json")).unwrap();
+    let later = fs::read_to_string(&entry).unwrap().replace("\"schema\":1", "\"schema\":9");
+    fs::write(&entry, &later).unwrap();
+    let (seen, said) = jobs.run("");
+    assert_eq!(seen, UNMOVED, "{said}");
+    has(&said, "has format version 9; left unchanged");
+    assert_eq!(fs::read_to_string(&entry).unwrap(), later);
+}
+
+/// Kills a process that comes to the point of KILL: in the middle of writing a temporary of the store, before it is
+/// synchronized, after that, or when it has its name.
+const KILLS: &str = r#"
+#include <signal.h>
+#include <stdlib.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+static int is(int file, const char *now, const char *part)
+{
+    char link[99], path[4096] = "";
+    const char *point = getenv("KILL");
+    sprintf(link, "/proc/self/fd/%d", file);
+    if (readlink(link, path, sizeof path - 1) < 0)
+        return 0;
+    const char *end = strrchr(path, '/');
+    return point && strcmp(point, now) == 0 && (part ? strstr(path, part) != NULL : end && strcmp(end, "/store") == 0);
+}
+ssize_t write(int file, const void *bytes, size_t count)
+{
+    if (is(file, "half", "/store/.new-")) {
+        syscall(SYS_write, file, bytes, count / 2);
+        kill(getpid(), SIGKILL);
+    }
+    return syscall(SYS_write, file, bytes, count);
+}
+int fsync(int file)
+{
+    if (is(file, "written", "/store/.new-") || is(file, "renamed", NULL))
+        kill(getpid(), SIGKILL);
+    int code = syscall(SYS_fsync, file);
+    if (is(file, "synchronized", "/store/.new-"))
+        kill(getpid(), SIGKILL);
+    return code;
+}
+"#;
+
+#[test]
+fn a_command_that_is_killed_forgets_one_run_at_most() {
+    let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
+    let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "killed", false);
+    let library = jobs.library(KILLS);
+    jobs.run("");
+    let mut runs = 1;
+    for (point, kept) in [("half", 0), ("written", 0), ("synchronized", 0), ("renamed", 1)] {
+        let mut command = jobs.command("run");
+        command.env("LD_PRELOAD", &library).env("KILL", point);
+        let done = command.output().unwrap();
+        assert!(done.status.code().is_none() && done.stdout == b"sum 5\n", "{point}: {done:?}");
+        runs += kept;
+        assert_eq!(jobs.known()["runs"], json!(runs), "{point}");
+        // The next job neither waits for its lock nor minds what it has left.
+        let start = Instant::now();
+        let (seen, said) = jobs.run("");
+        assert!(start.elapsed() < Duration::from_secs(20), "{point}");
+        assert!(seen.starts_with("reorder:") && said.contains("the default order"), "{said}");
+        runs += 1;
+        assert_eq!(jobs.known()["runs"], json!(runs), "{point}");
+    }
 }

@@ -1,0 +1,153 @@
+//! The store, whatever happens to jobs and disks.
+
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::process::Command;
+
+use super::*;
+
+fn key() -> Key {
+    Key { program: "my app".into(), build: 7, mpi: 1 << 40 }
+}
+
+fn store() -> (tempfile::TempDir, Store) {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::at(directory.path().join("store")).unwrap();
+    (directory, store)
+}
+
+#[test]
+fn entries_are_the_owners_and_written_whole() {
+    let (_directory, store) = store();
+    store.update(&key(), 16, |entry| entry.mpi = "some MPI".into()).unwrap();
+    store.update(&key(), 8, |_| {}).unwrap();
+    store.update(&Key { build: 8, ..key() }, 16, |_| {}).unwrap();
+    let all = store.all();
+    assert_eq!(all.len(), 3, "{all:?}");
+    assert_eq!(store.entries(&key()).len(), 2);
+    for name in all.iter().map(|(name, _)| name) {
+        let mode = store.directory.join(name).metadata().unwrap().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    assert_eq!(store.directory.metadata().unwrap().mode() & 0o777, 0o700);
+    let text = "{".repeat(5);
+    fs::write(store.directory.join(&all[0].0), text).unwrap();
+    assert_eq!(store.entries(&key()).len(), 1);
+    store.forget(&all[0].0).unwrap();
+    assert_eq!(store.all().len(), 2);
+    let open = |mode: u32| {
+        let mode = fs::Permissions::from_mode(mode);
+        fs::set_permissions(&store.directory, mode).unwrap();
+        Store::at(store.directory.clone()).map(|_| ())
+    };
+    assert!(open(0o777).unwrap_err().contains("others can write"));
+    assert_eq!(open(0o755), Ok(()));
+}
+
+#[test]
+fn what_a_later_version_wrote_is_left_alone() {
+    let (_directory, store) = store();
+    store.update(&key(), 16, |_| {}).unwrap();
+    let file = store.directory.join(file(&key(), 16));
+    let later = fs::read_to_string(&file).unwrap().replace("\"schema\":1", "\"schema\":9");
+    fs::write(&file, &later).unwrap();
+    let why = store.update(&key(), 16, |_| panic!("not asked")).unwrap_err();
+    assert!(why.contains("version 9"), "{why}");
+    assert_eq!(fs::read_to_string(&file).unwrap(), later);
+}
+
+#[test]
+fn jobs_that_end_at_once_lose_no_run() {
+    let (_directory, store) = store();
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..10 {
+                    store.update(&key(), 16, |entry| entry.totals.runs += 1).unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(store.entries(&key())[0].totals.runs, 40);
+}
+
+/// A run that ends.
+fn count(store: &Store) -> Result<Entry, String> {
+    store.update(&key(), 16, |entry| entry.totals.runs += 1)
+}
+
+fn runs(store: &Store) -> u64 {
+    store.entries(&key())[0].totals.runs
+}
+
+#[test]
+fn a_held_lock_blocks_no_process_and_one_run_is_forgotten() {
+    let (_directory, store) = store();
+    let start = Instant::now();
+    // Another job ends while this one has the lock.
+    let both = store.update(&key(), 16, |entry| {
+        count(&store).unwrap();
+        entry.totals.runs += 1;
+    });
+    assert!(start.elapsed() < PATIENCE + Duration::from_secs(2));
+    assert_eq!((both.unwrap().totals.runs, runs(&store)), (1, 1));
+    count(&store).unwrap();
+    assert_eq!(runs(&store), 2);
+}
+
+#[test]
+fn an_entry_that_cannot_be_read_is_left_alone() {
+    let (directory, store) = store();
+    count(&store).unwrap();
+    let place = store.directory.join(file(&key(), 16));
+    let elsewhere = directory.path().join("elsewhere");
+    fs::rename(&place, &elsewhere).unwrap();
+    symlink(&elsewhere, &place).unwrap();
+    assert!(count(&store).unwrap_err().contains("cannot be read"));
+    assert!(place.symlink_metadata().unwrap().is_symlink());
+    assert!(store.all()[0].1.is_err());
+}
+
+#[test]
+#[ignore = "writes nothing, in a process of its own"]
+fn full() {
+    let store = Store::at(env::var_os("STORE").unwrap().into()).unwrap();
+    println!("{}", count(&store).unwrap_err());
+    println!(
+        "{}",
+        store.judge(&key(), Verdict { moves_well: true, pairs_as_host: false }).is_err()
+    );
+}
+
+#[test]
+fn a_full_disk_leaves_the_old_entry() {
+    let (_directory, store) = store();
+    count(&store).unwrap();
+    let mut command = Command::new("sh");
+    command.args(["-c", "trap '' XFSZ; ulimit -f 0; exec \"$@\"", "sh"]);
+    command.arg(env::current_exe().unwrap()).args(["--ignored", "--exact", "--nocapture"]);
+    command.arg("store::tests::full").env("STORE", &store.directory);
+    let done = command.output().unwrap();
+    let text = String::from_utf8_lossy(&done.stdout);
+    assert!(done.status.success() && text.contains("File too large"), "{text}");
+    assert!(text.contains("\ntrue\n"), "{text}");
+    assert_eq!((runs(&store), store.verdict(&key())), (1, None));
+    let left = fs::read_dir(&store.directory).unwrap().flatten();
+    let left = left.filter(|entry| entry.file_name().to_string_lossy().starts_with(TEMPORARY));
+    assert_eq!(left.count(), 0);
+}
+
+#[test]
+fn what_a_killed_job_left_does_no_harm() {
+    let (_directory, store) = store();
+    store.update(&key(), 16, |entry| entry.totals.runs = 5).unwrap();
+    // Killed while it wrote: half of a temporary, which goes when it is old.
+    let half = store.directory.join(format!("{TEMPORARY}abc"));
+    fs::write(&half, "{\"schema\":1,\"prog").unwrap();
+    store.update(&key(), 16, |entry| entry.totals.runs += 1).unwrap();
+    assert!(half.exists());
+    let old = SystemTime::now() - STALE - Duration::from_secs(60);
+    File::options().write(true).open(&half).unwrap().set_modified(old).unwrap();
+    store.update(&key(), 16, |entry| entry.totals.runs += 1).unwrap();
+    assert!(!half.exists());
+    assert_eq!(store.entries(&key())[0].totals.runs, 7);
+}
