@@ -15,7 +15,7 @@ use crate::runs::command::Launch;
 
 /// The ways in which a command can be started.
 pub(crate) struct Placer {
-    launch: Launch,
+    pub(crate) launch: Launch,
     /// The line and how its launcher places ranks, or why it does not.
     by_launcher: core::result::Result<(Line, Placement), String>,
     /// Why MPI_COMM_WORLD cannot have another order.

@@ -26,8 +26,8 @@ use crate::store::{JOBS, Key, Store, program_at};
 pub(crate) use known::{Arguments as KnownArguments, run as known};
 pub(crate) use learned::keep;
 use learned::{Lesson, Nodes};
-pub(crate) use nodes::print_place;
 use nodes::{Allocation, Places};
+pub(crate) use nodes::{free_cores, print_place};
 use placing::Placing;
 pub(crate) use start::under;
 use start::{Ended, Signals};
@@ -215,7 +215,7 @@ fn lesson(
     let mut allocation = Allocation::read(&lesson.store, &words);
     // Also for the first job: where the nodes do not have this command, the job must not be started by it.
     if allocation.own.is_none() {
-        allocation.own = Places::ask(signals, &words);
+        allocation.own = Places::ask(signals, &line.clone().into());
         allocation.keep(&lesson.store, &words);
     }
     let own = allocation.own.clone();
@@ -254,8 +254,7 @@ fn lesson(
     let Some(arm) = choice.arm.checked_sub(1).map(|at| arms[at].clone()) else {
         return Ok((own_order(), lesson));
     };
-    let cores = own.share_cores().then(|| own.cores());
-    let placed = Placed { machine: &machine, names: &names, cores };
+    let placed = Placed { machine: &machine, names: &names, cores: own.free_cores() };
     let start = placer.start(&arm, &placed, &lesson.directory.path().join("placement"));
     let start = start.map_err(|failure| failure.text).and_then(|start| start);
     let start = start.map_err(|why| as_it_is(&why))?;
@@ -265,7 +264,7 @@ fn lesson(
     }
     let checked = allocation.checked.get(&arm.order).cloned();
     let checked = checked.unwrap_or_else(|| {
-        let found = Places::ask(signals, &start.launch.launcher);
+        let found = Places::ask(signals, &start.launch);
         let found = match found {
             None => Err("the launcher rejected the rank file".to_owned()),
             Some(found) if !found.are(&arm.node_of, &names, &own) => {

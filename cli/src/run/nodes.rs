@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::start::Signals;
 use crate::output::{self, Result};
+use crate::runs::command::Launch;
 use crate::store::{ALLOCATIONS, Store};
 use crate::traffic;
 
@@ -117,10 +118,8 @@ impl Places {
     }
 
     /// The places by a launcher's line, of which the program is left out.
-    pub(super) fn ask(signals: &Signals, words: &[OsString]) -> Option<Self> {
-        let own = env::current_exe().ok()?;
-        let command = [words, &[own.into_os_string(), "where".into()]].concat();
-        Self::read(&signals.ask(&command, LONGEST).ok()??)
+    pub(super) fn ask(signals: &Signals, launch: &Launch) -> Option<Self> {
+        Self::read(&signals.ask(&launch.of_places().ok()?, LONGEST).ok()??)
     }
 
     pub(super) fn ranks(&self) -> u32 {
@@ -149,7 +148,7 @@ impl Places {
     }
 
     /// True if processes may use more than one core.
-    pub(super) fn share_cores(&self) -> bool {
+    fn share_cores(&self) -> bool {
         self.0.iter().any(|place| place.own_cores > 1) || self.are_crowded()
     }
 
@@ -160,10 +159,17 @@ impl Places {
         self.0.iter().any(|place| ranks[&*place.host] > place.cores)
     }
 
-    /// The smallest number of cores of a node.
-    pub(super) fn cores(&self) -> usize {
-        self.0.iter().map(|place| place.cores).min().unwrap_or(1).max(1)
+    /// The smallest number of cores of a node, if its processes are not bound to one each: a rank file keeps that.
+    pub(super) fn free_cores(&self) -> Option<usize> {
+        let cores = self.0.iter().map(|place| place.cores).min().unwrap_or(1).max(1);
+        self.share_cores().then_some(cores)
     }
+}
+
+/// [`Places::free_cores`] by what the processes of `cartograph where` have printed, which a launcher started in place of
+/// a program; `None` if not all have.
+pub(crate) fn free_cores(printed: &str) -> Option<Option<usize>> {
+    Some(Places::read(printed)?.free_cores())
 }
 
 impl Allocation {
@@ -209,7 +215,9 @@ mod tests {
         let (machine, names) = places.machine().unwrap();
         assert_eq!((machine.nodes(), &names[..]), (&[0, 1][..], &["a".into(), "b".to_owned()][..]));
         assert!(places.are(&[0, 1], &names, &places) && !places.are(&[1, 0], &names, &places));
-        assert!(!places.share_cores());
+        assert_eq!(places.free_cores(), None);
+        let unbound = text.replace("\"own_cores\":1", "\"own_cores\":4");
+        assert_eq!(free_cores(&unbound), Some(Some(4)));
         assert_eq!(Places::read(&line(0, "a")), None);
         assert_eq!(Places::read(&format!("{}\n{}", line(0, "a"), line(1, "-x"))), None);
         assert_eq!(Places::read(""), None);

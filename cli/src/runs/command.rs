@@ -111,17 +111,19 @@ impl Launch {
         [&self.launcher[..], &self.program].concat()
     }
 
+    /// The launch of `cartograph where` in place of the program.
+    pub(crate) fn of_places(&self) -> Result<Vec<OsString>> {
+        Ok([&self.launcher[..], &[own()?, "where".into()]].concat())
+    }
+
     /// The launch with `cartograph exec` and its options before the program; `setting` is for its environment.
     pub(crate) fn under_exec(
         &self,
         setting: Option<&str>,
         options: &[OsString],
     ) -> Result<Vec<OsString>> {
-        let own = env::current_exe().map_err(|error| {
-            Failure::new(format!("cannot locate the cartograph executable: {error}"))
-        })?;
         let set = setting.map(|setting| ["env".into(), setting.into()]);
-        let exec = [own.into_os_string(), "exec".into()];
+        let exec = [own()?, "exec".into()];
         let set: &[OsString] = set.as_ref().map_or(&[], |set| &set[..]);
         Ok([&self.launcher[..], set, &exec, options, &self.program].concat())
     }
@@ -131,6 +133,13 @@ impl Launch {
         let words = [&self.launcher[..], &self.program].concat();
         Line::read(&words, Some(self.launcher.len()), printed, Some(mpi))
     }
+}
+
+/// The path of this command.
+fn own() -> Result<OsString> {
+    let own = env::current_exe()
+        .map_err(|error| Failure::new(format!("cannot locate the cartograph executable: {error}")));
+    own.map(Into::into)
 }
 
 impl From<Line> for Launch {

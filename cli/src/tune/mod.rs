@@ -125,9 +125,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             "\nno placement is predicted to beat the default rank order (or to send fewer bytes in the same time).\n",
         );
     }
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let is_crowded = machine.node_sizes().iter().any(|size| *size > cores);
-    let nodes = Job { machine: &machine, names: &names, cores: is_crowded.then_some(cores) };
+    let is_placed = chosen.iter().any(|arm| arm.way == Way::Launcher);
+    let cores = if is_placed { free_cores(&placer.launch, &machine) } else { None };
+    let nodes = Job { machine: &machine, names: &names, cores };
     let mut rounds = Rounds::new(arguments, &placer, &nodes, &input, chosen, temporary.path())?;
     let interrupted = rounds.run(arguments.runs, start)?;
     output::print(&rounds.text(forecast.unit))?;
@@ -179,6 +179,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         true => Err(Failure::new("interrupted; best result so far").with_code(130)),
         false => Ok(()),
     }
+}
+
+/// The number of cores of a node, if ranks are not to be bound to one each: where the launcher does not bind them so by
+/// itself, as `cartograph where` shows in place of the program, or there are too few.
+fn free_cores(launch: &Launch, machine: &Machine) -> Option<usize> {
+    const LONGEST: Duration = Duration::from_secs(60);
+    let asked =
+        launch.of_places().and_then(|words| job::run(&words, None, &Input::Nothing, LONGEST));
+    let found = asked.ok().and_then(|run| run::free_cores(&run.stdout));
+    found.unwrap_or_else(|| {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        machine.node_sizes().iter().any(|size| *size > cores).then_some(cores)
+    })
 }
 
 /// The use of a rank file, in words.

@@ -11,11 +11,10 @@ use crate::runs::measure::gain;
 /// The least gain that is worth a setting, however sure.
 pub(super) const LEAST_GAIN: f64 = 1.02;
 
-/// The order in which variants run: every other round backwards, so that a machine that becomes slower or faster changes
-/// all of them alike.
+/// The order in which variants run: each round begins with the next one, so that a machine that becomes slower or faster
+/// changes all of them alike.
 pub(super) fn turns(round: u32, count: usize) -> impl Iterator<Item = usize> {
-    let is_backward = round % 2 == 1;
-    (0..count).map(move |at| if is_backward { count - 1 - at } else { at })
+    (0..count).map(move |turn| (turn + round as usize) % count)
 }
 
 /// Returns whether a variant is faster than the baseline, beyond doubt for one of several that are tested: together they
