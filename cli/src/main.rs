@@ -71,7 +71,11 @@ enum Command {
     Info,
     /// Print the place of this process; `run` starts it instead of the program to find the nodes of a job
     #[command(hide = true)]
-    Where,
+    Where {
+        /// A file that this process must be able to read
+        #[arg(long, value_name = "FILE")]
+        reads: Option<std::path::PathBuf>,
+    },
     /// Become a command that ends with the process that started it
     #[command(hide = true)]
     Under {
@@ -97,7 +101,7 @@ fn main() -> ExitCode {
             Command::Site(arguments) => site::run(&arguments),
             Command::Try(arguments) => trial::run(&arguments),
             Command::Info => info::run(),
-            Command::Where => run::print_place(),
+            Command::Where { reads } => run::print_place(reads.as_deref()),
             Command::Under { parent, command } => {
                 let error = run::under(parent, &command);
                 let failure =

@@ -255,22 +255,25 @@ fn lesson(
         return Ok((own_order(), lesson));
     };
     let placed = Placed { machine: &machine, names: &names, cores: own.free_cores() };
-    let start = placer.start(&arm, &placed, &lesson.directory.path().join("placement"));
+    let file = lesson.directory.path().join("placement");
+    let start = placer.start(&arm, &placed, &file);
     let start = start.map_err(|failure| failure.text).and_then(|start| start);
     let start = start.map_err(|why| as_it_is(&why))?;
-    if arm.way != Way::Launcher {
-        lesson.arm = Some(arm);
-        return Ok((start, lesson));
-    }
     let checked = allocation.checked.get(&arm.order).cloned();
     let checked = checked.unwrap_or_else(|| {
-        let found = Places::ask(signals, &start.launch);
-        let found = match found {
-            None => Err("the launcher rejected the rank file".to_owned()),
-            Some(found) if !found.are(&arm.node_of, &names, &own) => {
-                Err("the launcher did not place ranks as in the rank file".to_owned())
+        let found = match arm.way {
+            Way::Launcher => match Places::ask(signals, &start.launch) {
+                None => Err("the launcher rejected the rank file".to_owned()),
+                Some(found) if !found.are(&arm.node_of, &names, &own) => {
+                    Err("the launcher did not place ranks as in the rank file".to_owned())
+                }
+                Some(_) => Ok(true),
+            },
+            // Processes that cannot read it would not take part in what the others wait for.
+            Way::World if Places::ask_with(signals, &start.launch, &file).is_none() => {
+                Err("not all nodes can read the store".to_owned())
             }
-            Some(_) => Ok(true),
+            _ => Ok(true),
         };
         allocation.checked.insert(arm.order.clone(), found.clone());
         allocation.keep(&lesson.store, &words);

@@ -5,6 +5,7 @@ use std::env;
 use std::ffi::{OsStr, OsString};
 use std::fmt::Write;
 use std::fs;
+use std::path::Path;
 use std::time::Duration;
 
 use cartograph_core::launcher::variables;
@@ -53,8 +54,13 @@ pub(super) struct Allocation {
     pub(super) checked: BTreeMap<String, core::result::Result<bool, String>>,
 }
 
-/// Prints where this process is.
-pub(crate) fn print_place() -> Result<()> {
+/// Prints where this process is, if it can read a file that it needs.
+pub(crate) fn print_place(reads: Option<&Path>) -> Result<()> {
+    if let Some(file) = reads {
+        fs::File::open(file).map_err(|error| {
+            output::Failure::new(format!("cannot read {}: {error}", file.display()))
+        })?;
+    }
     let number = |text: String| text.parse::<u32>().ok();
     let rank = variables::rank(|name| env::var(name).ok()).and_then(number);
     let size = variables::ALL.iter().find_map(|all| {
@@ -119,7 +125,17 @@ impl Places {
 
     /// The places by a launcher's line, of which the program is left out.
     pub(super) fn ask(signals: &Signals, launch: &Launch) -> Option<Self> {
-        Self::read(&signals.ask(&launch.of_places().ok()?, LONGEST).ok()??)
+        Self::asked(signals, &launch.of_places().ok()?)
+    }
+
+    /// As `ask`; `None` also if a process cannot read a file.
+    pub(super) fn ask_with(signals: &Signals, launch: &Launch, file: &Path) -> Option<Self> {
+        let words = [launch.of_places().ok()?, vec!["--reads".into(), file.into()]].concat();
+        Self::asked(signals, &words)
+    }
+
+    fn asked(signals: &Signals, words: &[OsString]) -> Option<Self> {
+        Self::read(&signals.ask(words, LONGEST).ok()??)
     }
 
     pub(super) fn ranks(&self) -> u32 {

@@ -1,6 +1,8 @@
 //! The means by which the ranks of a job come to their nodes: by the launcher where it can, else as far as the user, or
 //! `cartograph try`, allows it.
 
+use std::env;
+
 use cartograph_core::launcher::Line;
 
 use super::arms::Means;
@@ -33,9 +35,10 @@ impl Placing {
     /// Why there are none.
     pub(super) fn means(&self, mpi: &str, has_grid: bool) -> Result<(Placer, Means), String> {
         let mut placer = Placer::new(self.line.clone().into(), Ok(self.line.clone()), mpi, None);
+        let is_off = env::var_os("CARTOGRAPH_REORDER").is_some_and(|word| word == "off");
         let library = exec::check(&self.line.program[0], None);
         let moves_grids = match self.verdict {
-            _ if !has_grid || library.is_err() => false,
+            _ if !has_grid || is_off || library.is_err() => false,
             Some(Verdict { moves_well, pairs_as_host }) => {
                 placer.setting = pairs_as_host.then_some("CARTOGRAPH_PAIRING=host");
                 moves_well
@@ -49,7 +52,8 @@ impl Placing {
         };
         match placer.obstacle() {
             Some(why) if start.is_none() && !moves_grids => {
-                let why = why.to_owned() + &self.others(has_grid, placer.no_world.as_deref());
+                let why =
+                    why.to_owned() + &self.others(has_grid && !is_off, placer.no_world.as_deref());
                 Err(why)
             }
             _ => Ok((placer, Means { start, moves_grids })),

@@ -14,7 +14,9 @@ use crate::tune::{Bench, has};
 
 /// What a launcher does that starts `cartograph where` on four nodes, as a rank file says if there is one.
 const LAUNCHER: &str = r#"case "$*" in
-*" where")
+*" where" | *" --reads "*)
+    for file; do :; done
+    case $file in where) ;; *) [ -r "$file" ] && [ -z "$BLIND" ] || exit 1 ;; esac
     rank=0
     [ "$1" = --rankfile ] && order=$(sed 's/.*=n\(.\) .*/\1/' "$2")
     for node in ${order:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}; do
@@ -153,6 +155,9 @@ fn grids_are_moved_where_a_trial_or_the_user_allows_it() {
         &said,
         "/program in weights 1,1: 2.00x the speed of the default order so far (1 and 1 runs)",
     );
+    // The user's word that nothing is to be reordered counts more.
+    let done = jobs.command("run --moves-grids").env("CARTOGRAPH_REORDER", "off").output().unwrap();
+    has(&String::from_utf8_lossy(&done.stderr), "; the job ran unchanged");
     // What is found out counts more than what the user says.
     fs::write(jobs.bench.directory.join("differs"), "").unwrap();
     jobs.tries(1);
@@ -185,6 +190,9 @@ fn the_world_is_reordered_where_the_user_allows_it() {
     // A program that keeps its grids has nothing that might be moved.
     let (_, said) = jobs.run("--moves-grids");
     has(&said, "; the job ran unchanged");
+    // On all nodes, or processes would wait for those that do not.
+    let done = jobs.command("run --world").env("BLIND", "1").output().unwrap();
+    has(&String::from_utf8_lossy(&done.stderr), "not all nodes can read the store; the job ran");
     let (out, said) = jobs.run("--world");
     assert_eq!(out, "reorder:off weights: world:set \n", "{said}");
     has(&said, ", world reordered: 2.00x the speed of the default order so far");
