@@ -123,7 +123,7 @@ tune() {
         clock=(--time "KSPSolve +[0-9]+ +[0-9.]+ +([^ ]+)")
         ;;
     esac
-    CARTOGRAPH_STORE=$at.store "$cartograph" tune --runs 4 --seconds "$patience" --profile "$at.tuned.json" "${clock[@]}" "${ignored[@]}" -- \
+    CARTOGRAPH_STORE=$at.store "$cartograph" tune --seconds "$patience" --profile "$at.tuned.json" "${clock[@]}" "${ignored[@]}" -- \
         "${command[@]}" -- "$(where "$3")" "${@:4}" >"$at.said" 2>&1 </dev/null || echo "$1: tune fails" >&2
     sed "s/^/$1: /" "$at.said" >&2
     awk -v title="$1" '/: [0-9.]+x faster than|^no (placement is predicted|significant speedup|variant is faster)|^cartograph:/ {

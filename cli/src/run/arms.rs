@@ -198,9 +198,53 @@ fn by_bytes(
 
 #[cfg(test)]
 mod tests {
+    use cartograph_core::learn::{Past, Work};
     use cartograph_traffic::{Count, Edge, Topology};
 
     use super::*;
+
+    #[test]
+    fn what_was_measured_comes_first() {
+        let arm = |order: &str, predicted, way| Arm {
+            order: order.to_owned(),
+            predicted: Some(predicted),
+            busiest: None,
+            way,
+            combines: false,
+            node_of: vec![0, 0, 1, 1],
+        };
+        let own = || arm("default order", 1.0, Way::Own);
+        let others = || [("first", 1.5), ("second", 1.4), ("third", 1.3), ("slower", 0.9)];
+        let mut entry = Entry::new("app", "abc", 4);
+        let best = |entry: &Entry| -> Vec<String> {
+            let others =
+                others().map(|(order, predicted)| arm(order, predicted, Way::Launcher)).into();
+            best(entry, 7, own(), others).into_iter().map(|arm| arm.order).collect()
+        };
+        assert_eq!(best(&entry), ["first", "second"]);
+        let work = entry.work(Work { messages: 1, bytes: 1, collectives: 1 });
+        let run = |order: &str, seconds| Past {
+            order: order.to_owned(),
+            predicted: 1.0,
+            work,
+            shape: 7,
+            nodes: 2,
+            seconds,
+        };
+        for (order, seconds) in [
+            ("", 10.0),
+            ("third", 8.0),
+            ("first", 10.5),
+            ("default order, blocks combined", 5.0),
+            ("second, blocks combined", 12.0),
+        ] {
+            entry.add(run(order, seconds));
+        }
+        assert_eq!(best(&entry), ["default order, blocks combined", "third"]);
+        // Of other nodes it says nothing.
+        entry.runs.iter_mut().for_each(|run| run.shape = 8);
+        assert_eq!(best(&entry), ["first", "second"]);
+    }
 
     #[test]
     fn grids_have_the_weights_of_what_neighbors_send() {
