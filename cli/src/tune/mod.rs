@@ -164,7 +164,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             );
         }
         let allows = match arm.way {
-            Way::Weights(_) => "--moves-grids ",
+            Way::Weights(_) if placer.obstacle().is_some() => "--moves-grids ",
             Way::World => "--world ",
             _ => "",
         };

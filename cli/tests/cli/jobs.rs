@@ -234,6 +234,17 @@ fn a_job_is_placed_at_once_after_tuning() {
 }
 
 #[test]
+fn a_launcher_that_places_ranks_comes_before_moving_a_grid_to_the_same_places() {
+    let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
+    let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "tuned-grid", true);
+    let text = jobs.bench.said(0, &jobs.command("tune --runs 4").output().unwrap());
+    has(&text, "weights 1,1: 2.00x faster than the default order");
+    has(&text, "on any nodes, run: cartograph run /");
+    let (seen, said) = jobs.run("--moves-grids");
+    assert_eq!(seen, "reorder: weights: world: placed\n", "{said}");
+}
+
+#[test]
 fn no_store_keeps_a_job_from_running() {
     let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
     let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "store", false);
