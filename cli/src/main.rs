@@ -4,7 +4,6 @@
 
 mod arms;
 mod dims;
-mod elf;
 mod exec;
 mod help;
 mod hosts;

@@ -1,5 +1,7 @@
 //! Profiles: what `cartograph tune` found for a program on a machine, in a file.
 
+pub mod order;
+
 use std::ffi::OsStr;
 use std::path::Path;
 

@@ -1,41 +1,39 @@
 //! Finds which of the libraries that were built for MPIs fits the one that a process has loaded.
 
-use crate::elf::Library;
+use cartograph_shim::elf::Library;
 
-impl Library {
-    /// Rates the library for an MPI that is needed by the name `soname` and calls itself `version`: the number of parts
-    /// of the version that are alike; `None` if it does not fit.
-    pub(crate) fn fit(&self, soname: &str, version: &str) -> Option<usize> {
-        const OPEN_MPI: &str = "Open MPI";
-        if !self.needed.iter().any(|needed| needed == soname) && !self.takes(soname) {
-            return None;
-        }
-        // All MPIs are alike by the standard ABI.
-        if self.built_for.starts_with("MPI ABI") {
-            return Some(0);
-        }
-        let alike = core::iter::zip(number(&self.built_for), number(version))
-            .take_while(|(built, runs)| built == runs)
-            .count();
-        let is_open_mpi = self.built_for.starts_with(OPEN_MPI);
-        // MPICH and its kin have one binary interface, Open MPI has one for each major version.
-        let fits = is_open_mpi == version.contains(OPEN_MPI) && (!is_open_mpi || alike > 0);
-        fits.then_some(alike)
+/// Rates a library for an MPI that is needed by the name `soname` and calls itself `version`: the number of parts
+/// of the version that are alike; `None` if it does not fit.
+pub(crate) fn fit(library: &Library, soname: &str, version: &str) -> Option<usize> {
+    const OPEN_MPI: &str = "Open MPI";
+    if !library.needed.iter().any(|needed| needed == soname) && !takes(library, soname) {
+        return None;
     }
+    // All MPIs are alike by the standard ABI.
+    if library.built_for.starts_with("MPI ABI") {
+        return Some(0);
+    }
+    let alike = core::iter::zip(number(&library.built_for), number(version))
+        .take_while(|(built, runs)| built == runs)
+        .count();
+    let is_open_mpi = library.built_for.starts_with(OPEN_MPI);
+    // MPICH and its kin have one binary interface, Open MPI has one for each major version.
+    let fits = is_open_mpi == version.contains(OPEN_MPI) && (!is_open_mpi || alike > 0);
+    fits.then_some(alike)
+}
 
-    /// Returns whether the library names no MPI's library that it needs, as it is made for many machines, and takes
-    /// those that are needed by this name: MPICH and its kin have agreed on 12 for their common binary interface, what
-    /// else there is in the name.
-    fn takes(&self, soname: &str) -> bool {
-        let family = self.built_for.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
-        self.names_no_mpi()
-            && match family.trim_end() {
-                "MPICH" => soname.ends_with(".so.12"),
-                "Open MPI" => soname == "libmpi.so.40",
-                "MPI ABI" => soname.starts_with("libmpi_abi.so."),
-                _ => false,
-            }
-    }
+/// Returns whether the library names no MPI's library that it needs, as it is made for many machines, and takes
+/// those that are needed by this name: MPICH and its kin have agreed on 12 for their common binary interface, what
+/// else there is in the name.
+fn takes(library: &Library, soname: &str) -> bool {
+    let family = library.built_for.split(|c: char| c.is_ascii_digit()).next().unwrap_or_default();
+    library.names_no_mpi()
+        && match family.trim_end() {
+            "MPICH" => soname.ends_with(".so.12"),
+            "Open MPI" => soname == "libmpi.so.40",
+            "MPI ABI" => soname.starts_with("libmpi_abi.so."),
+            _ => false,
+        }
 }
 
 /// The parts of the first version number in a text.
@@ -52,7 +50,7 @@ mod tests {
     fn libraries_fit_by_name_and_version() {
         let fit = |built_for: &str, soname: &str, version| {
             let needed = ["libmpi.so.40".into(), "libmpi_abi.so.1".into()].into();
-            Library { needed, built_for: built_for.into() }.fit(soname, version)
+            super::fit(&Library { needed, built_for: built_for.into() }, soname, version)
         };
         let open = "Open MPI v4.1.4, package: Debian OpenMPI, ident: 4.1.4";
         assert_eq!(fit("Open MPI 4.1.4", "libmpi.so.40", open), Some(3));
@@ -72,7 +70,7 @@ mod tests {
     fn libraries_that_name_no_mpi_fit_by_kind() {
         let fit = |built_for: &str, soname: &str, version| {
             let needed = ["libm.so.6".into(), "libc.so.6".into()].into();
-            Library { needed, built_for: built_for.into() }.fit(soname, version)
+            super::fit(&Library { needed, built_for: built_for.into() }, soname, version)
         };
         let open = "Open MPI v5.0.11, package: Open MPI, ident: 5.0.11";
         assert_eq!(fit("MPICH 4.0.2", "libmpich.so.12", "MPICH Version:      3.4.1"), Some(0));

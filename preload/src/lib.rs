@@ -7,10 +7,9 @@
 //! - [`resolve`]: where a name leads, for a caller.
 //! - [`objects`]: what the process has loaded.
 //! - [`mpi`]: which MPI of these a caller uses.
-//! - [`library`]: the library that was built for that MPI, in `cartograph/HOST` beside this one; by [`elf`] the
-//!   command knows it too.
+//! - [`library`]: the library that was built for that MPI, in `cartograph/HOST` beside this one; by
+//!   [`cartograph_shim::elf`] the command knows it too.
 //! - [`unloading`]: how long a cached result is valid.
-//! - [`variables`]: those by which launchers tell ranks, as the pure crate has them.
 //! - [`loaded`], [`file`]: what is asked of the loader and of the system.
 //!
 //! With the feature `record` the names are those of functions that send, and the library is the recorder; with `world`
@@ -27,9 +26,6 @@ compile_error!("this library is for Linux: on other systems preload the library 
 
 extern crate alloc;
 
-#[allow(dead_code, reason = "the command uses the rest")]
-#[path = "../../cli/src/elf.rs"]
-mod elf;
 mod file;
 mod fit;
 mod library;
@@ -41,12 +37,6 @@ mod resolve;
 #[cfg(not(test))]
 mod runtime;
 mod stubs;
-#[allow(dead_code, unreachable_pub, reason = "of the pure layers, which have it for others")]
-#[path = "../../core/src/report/switch.rs"]
-mod switch;
 mod unloading;
-#[allow(dead_code, unreachable_pub, reason = "the pure crate uses the rest")]
-#[path = "../../core/src/launcher/variables.rs"]
-mod variables;
 #[cfg(feature = "wraps")]
 mod wraps;

@@ -7,8 +7,10 @@ use alloc::string::String;
 use core::cmp::Reverse;
 use core::ffi::{CStr, c_void};
 
-use crate::elf::{FOLDER, Library, is_trusted};
+use cartograph_shim::elf::{FOLDER, Library, is_trusted};
+
 use crate::file::{self, File};
+use crate::fit::fit;
 use crate::loaded::{self, Handle};
 use crate::message::variable;
 use crate::mpi;
@@ -16,11 +18,11 @@ use crate::objects::Objects;
 
 /// The file in a host's folder.
 #[cfg(not(feature = "wraps"))]
-use crate::elf::LIBRARY as FILE;
+use cartograph_shim::elf::LIBRARY as FILE;
 #[cfg(feature = "record")]
-use crate::elf::RECORDER as FILE;
+use cartograph_shim::elf::RECORDER as FILE;
 #[cfg(feature = "world")]
-use crate::elf::WORLD as FILE;
+use cartograph_shim::elf::WORLD as FILE;
 
 /// Loads the library for the object `mpi`, whose handle is given; or gives the reason why no library fits.
 pub(crate) fn open(objects: &Objects, mpi: usize, handle: &Handle) -> Result<Handle, String> {
@@ -85,7 +87,7 @@ fn best(
         }
         let (path, file) = open(&format!("{folder}/{host}/{FILE}"))?;
         let library = Library::parse(file.map()?.as_ref())?;
-        let fit = library.fit(soname, version)?;
+        let fit = fit(&library, soname, version)?;
         // A library that does not need an MPI does not see one that was loaded privately. Beside it are empty
         // libraries, one for each name of an MPI, that need both.
         let both =

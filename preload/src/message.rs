@@ -5,8 +5,8 @@ use alloc::format;
 use core::ffi::{CStr, c_char};
 use core::fmt::Arguments;
 
-use crate::switch;
-use crate::variables;
+use cartograph_shim::switch;
+use cartograph_shim::variables;
 
 /// Writes a line.
 pub(crate) fn say(text: Arguments) {

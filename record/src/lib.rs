@@ -6,7 +6,7 @@
 //! front of it and of a host's Fortran library, which calls C's names, and counts each once. It never sends
 //! anything.
 //!
-//! - [`next`]: what is called underneath. [`outermost`]: so that a call is counted once.
+//! - [`cartograph_shim::next`]: what is called underneath. [`outermost`]: so that a call is counted once.
 //! - [`sent`] and [`neighborhoods`]: what a call sends. [`tally`]: the counts. [`peers`]: asks the host whose they are.
 //!   [`part`]: the file.
 //! - [`window`]: the first calls in order. [`ticks`]: how long they take. [`limits`]: what recording may cost.
@@ -15,8 +15,11 @@
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: say!")]
 #![allow(clippy::too_many_arguments, reason = "those of MPI's functions")]
 
+/// `if_declared!`: which functions mpi.h declares.
 #[macro_use]
-mod names;
+mod declared {
+    include!(concat!(env!("OUT_DIR"), "/declared.rs"));
+}
 #[macro_use]
 mod wrap;
 
@@ -24,13 +27,11 @@ mod collectives;
 mod limits;
 mod messages;
 mod neighborhoods;
-mod next;
 mod onesided;
 mod outermost;
 mod part;
 mod peers;
 mod process;
-mod say;
 mod sent;
 mod tally;
 mod ticks;

@@ -69,7 +69,7 @@ wrap! { @timed
 
 /// MPI 4.1, 3.7.3. Once it is freed another request may have its handle.
 const _: () = {
-    unsafe fn call(next: &crate::next::Next, request: *mut MPI_Request) -> c_int {
+    unsafe fn call(next: &cartograph_shim::next::Next, request: *mut MPI_Request) -> c_int {
         // SAFETY: every MPI_Request_free is of this type.
         let next: unsafe extern "C" fn(*mut MPI_Request) -> c_int =
             unsafe { std::mem::transmute(next.get()) };
@@ -81,5 +81,5 @@ const _: () = {
         // SAFETY: the caller keeps the standard's contract for this call.
         unsafe { next(request) }
     }
-    names! { MPI_Request_free (request: *mut MPI_Request) -> c_int, call }
+    cartograph_shim::names! { MPI_Request_free (request: *mut MPI_Request) -> c_int, call }
 };

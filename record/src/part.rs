@@ -13,10 +13,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use cartograph_shim::say;
 use cartograph_traffic::{Line, Process};
 
 use crate::limits;
-use crate::say::say;
 
 /// The variable that names the directory.
 const VARIABLE: &str = "CARTOGRAPH_RECORD";

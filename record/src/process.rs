@@ -4,13 +4,13 @@
 use std::ffi::{CStr, c_char, c_int};
 use std::sync::Once;
 
+use cartograph_shim::next::{self, Next};
+use cartograph_shim::say;
 use cartograph_traffic::{Address, Grid, Process, SCHEMA, host_name};
 
-use crate::next::{self, Next};
 use crate::outermost;
 use crate::part;
 use crate::peers::Peers;
-use crate::say::say;
 use crate::sys::{self, MPI_Comm, MPI_Win};
 use crate::{limits, tally, ticks};
 
@@ -113,7 +113,7 @@ macro_rules! wrap_start {
                 }
                 code
             }
-            names! { $name ($($arg: $ty),*) -> c_int, call }
+            cartograph_shim::names! { $name ($($arg: $ty),*) -> c_int, call }
         };
     )* };
 }
@@ -134,7 +134,7 @@ const _: () = {
         // SAFETY: the caller keeps the standard's contract for this call.
         unsafe { next() }
     }
-    names! { MPI_Finalize () -> c_int, call }
+    cartograph_shim::names! { MPI_Finalize () -> c_int, call }
 };
 
 const _: () = {
@@ -146,7 +146,7 @@ const _: () = {
         // SAFETY: the caller keeps the standard's contract for this call.
         unsafe { next(comm, code) }
     }
-    names! { MPI_Abort (comm: MPI_Comm, code: c_int) -> c_int, call }
+    cartograph_shim::names! { MPI_Abort (comm: MPI_Comm, code: c_int) -> c_int, call }
 };
 
 /// Wraps what frees a handle. Its table goes before another communicator can have the handle, and once more afterwards,
@@ -172,7 +172,7 @@ macro_rules! wrap_free {
                 forget();
                 code
             }
-            names! { $name ($handle: *mut $ty) -> c_int, call }
+            cartograph_shim::names! { $name ($handle: *mut $ty) -> c_int, call }
         };
     )* };
 }

@@ -2,7 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 
-use crate::next::Next;
+use cartograph_shim::next::Next;
+
 use crate::outermost;
 use crate::peers::bits;
 #[allow(unused_imports, reason = "some are of functions that not every host declares")]
@@ -143,7 +144,7 @@ macro_rules! wrap_waits {
                 }
                 code
             }
-            names! { $name ($($arg: $ty),*) -> c_int, call }
+            cartograph_shim::names! { $name ($($arg: $ty),*) -> c_int, call }
         };
     )* };
 }

@@ -30,7 +30,7 @@ macro_rules! wrap {
                 type Function = unsafe extern "C" fn($($ty),*) -> ::core::ffi::c_int;
 
                 #[inline(always)]
-                unsafe fn call(next: &$crate::next::Next, $($arg: $ty),*) -> ::core::ffi::c_int {
+                unsafe fn call(next: &cartograph_shim::next::Next, $($arg: $ty),*) -> ::core::ffi::c_int {
                     // SAFETY: every function of this name is of this type: it is what mpi.h declares.
                     let next: Function = unsafe { ::core::mem::transmute(next.get()) };
                     let outermost = $crate::outermost::enter($timed);
@@ -45,7 +45,7 @@ macro_rules! wrap {
                     }
                     code
                 }
-                names! { $name ($($arg: $ty),*) -> ::core::ffi::c_int, call }
+                cartograph_shim::names! { $name ($($arg: $ty),*) -> ::core::ffi::c_int, call }
             };
         }
     };

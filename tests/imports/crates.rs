@@ -1,38 +1,28 @@
-//! Which crate may depend on which, and whose sources are whose.
+//! Which crate may depend on which, whose sources are whose, and which Rust all need.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
 
 /// The crates by their folders, and those of them that each depends on. The root is the shim.
-const EDGES: [(&str, &[&str]); 9] = [
+const EDGES: [(&str, &[&str]); 10] = [
     ("", &["core", "traffic"]),
-    ("cli", &["core", "traffic"]),
+    ("cli", &["core", "shim", "traffic"]),
     // Its fuzz bodies alone read recordings.
-    ("core", &["traffic"]),
+    ("core", &["shim", "traffic"]),
     ("fuzz", &["core"]),
     ("lab", &["core"]),
-    ("preload", &[]),
-    ("record", &["traffic"]),
+    ("preload", &["shim"]),
+    ("record", &["shim", "traffic"]),
+    ("shim", &[]),
     ("traffic", &[]),
-    ("world", &["core"]),
+    ("world", &["core", "shim"]),
 ];
 
-/// Sources that a crate takes from another by `#[path]`: cargo sees no edge there, and compiles them twice. A crate of
-/// what they share is to take their place.
-const SHARED: [(&str, &str, &str); 11] = [
-    ("core/src/fuzz/mod.rs", "cli/src/elf.rs", "fuzzed with the other readers"),
-    ("core/src/fuzz/mod.rs", "world/src/order.rs", "fuzzed with the other readers"),
-    ("lab/src/bin/results/programs.rs", "cli/src/runs/measure.rs", "the statistics of tune"),
-    ("preload/src/lib.rs", "cli/src/elf.rs", "without the standard library"),
-    ("preload/src/lib.rs", "core/src/launcher/variables.rs", "without the standard library"),
-    ("preload/src/lib.rs", "core/src/report/switch.rs", "without the standard library"),
-    ("record/build.rs", "mpicc.rs", "all build scripts ask the wrapper alike"),
-    ("world/build.rs", "mpicc.rs", "all build scripts ask the wrapper alike"),
-    ("world/src/lib.rs", "record/src/names.rs", "macros that make exported functions"),
-    ("world/src/lib.rs", "record/src/next.rs", "both call the next library's function"),
-    ("world/src/lib.rs", "record/src/say.rs", "both write lines of stderr"),
-];
+/// Sources that a crate takes from another by `#[path]`: cargo sees no edge there, and compiles them twice. The build
+/// scripts ask the wrapper alike; the first is that of a published package, which would need a crate for it published too.
+const SHARED: [(&str, &str); 2] = [("record/build.rs", "mpicc.rs"), ("world/build.rs", "mpicc.rs")];
 
 fn read(path: &str) -> String {
     fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join(path)).expect("a file")
@@ -128,11 +118,61 @@ fn no_crate_takes_sources_of_another() {
         .iter()
         .flat_map(|from| foreign(from, &read(from)).into_iter().map(move |to| (from.as_str(), to)))
         .collect();
-    let known = SHARED.iter().map(|(from, to, _)| (*from, (*to).to_owned())).collect();
+    let known = SHARED.iter().map(|(from, to)| (*from, (*to).to_owned())).collect();
     let new: Vec<_> = taken.difference(&known).collect();
     assert!(new.is_empty(), "depend on the other crate in Cargo.toml instead: {new:#?}");
     let old: Vec<_> = known.difference(&taken).collect();
     assert!(old.is_empty(), "SHARED need not name these any more: {old:#?}");
+}
+
+/// The version in a line `NAME = "VERSION"` of a manifest.
+fn field<'a>(manifest: &'a str, name: &str) -> Option<&'a str> {
+    let value = |line: &'a str| line.strip_prefix(name)?.strip_prefix(" = \"")?.strip_suffix('"');
+    manifest.lines().find_map(value)
+}
+
+fn version(text: &str) -> Vec<u32> {
+    text.split('.').map(|part| part.parse().expect("a number")).collect()
+}
+
+#[test]
+fn no_crate_needs_a_newer_rust_than_the_manifests_say() {
+    let root = read("Cargo.toml");
+    let (own, rust) = (field(&root, "version"), field(&root, "rust-version").expect("a version"));
+    for (folder, _) in EDGES.iter().filter(|(folder, _)| *folder != "fuzz") {
+        let manifest = read(&normal(&Path::new(folder).join("Cargo.toml")));
+        assert_eq!(field(&manifest, "version"), own, "{folder}");
+        assert_eq!(field(&manifest, "rust-version"), Some(rust), "{folder}");
+    }
+    // Clippy refuses what the standard library got after that, unless it is told otherwise.
+    let lint = ["clippy", "incompatible_msrv"].join("::");
+    let mut sources = Vec::new();
+    collect("", &mut sources);
+    let told: Vec<_> = sources.iter().filter(|source| read(source).contains(&lint)).collect();
+    assert!(told.is_empty(), "{told:?}");
+    let host = output(Command::new("rustc").arg("-vV"));
+    let host = host.lines().find_map(|line| line.strip_prefix("host: ")).expect("its host");
+    let cargo = env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let metadata = output(Command::new(cargo).current_dir(env!("CARGO_MANIFEST_DIR")).args([
+        "metadata",
+        "--locked",
+        "--format-version=1",
+        "--filter-platform",
+        host,
+    ]));
+    let metadata: serde_json::Value = serde_json::from_str(&metadata).expect("JSON");
+    let packages = metadata["packages"].as_array().expect("packages");
+    assert!(packages.len() > EDGES.len());
+    for package in packages {
+        let Some(needed) = package["rust_version"].as_str() else { continue };
+        assert!(version(needed) <= version(rust), "{} needs Rust {needed}", package["name"]);
+    }
+}
+
+fn output(command: &mut Command) -> String {
+    let output = command.output().expect("it runs");
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("UTF-8")
 }
 
 #[test]

@@ -3,10 +3,11 @@
 use std::ffi::{c_int, c_void};
 use std::path::{Path, PathBuf};
 
+use cartograph_core::profile::order::Order;
+use cartograph_shim::say;
+
 use crate::handle::{self, true_world};
 use crate::host::{self, check};
-use crate::order::Order;
-use crate::say::say;
 use crate::sys::*;
 use crate::variables;
 use crate::watch::Watch;

@@ -15,13 +15,13 @@ macro_rules! by_hand {
             type Function = unsafe extern "C" fn($($ty),*) -> c_int;
 
             #[inline(always)]
-            unsafe fn call(next: &$crate::next::Next, $($arg: $ty),*) -> c_int {
+            unsafe fn call(next: &cartograph_shim::next::Next, $($arg: $ty),*) -> c_int {
                 // SAFETY: every function of this name is of this type.
                 let $next: Function = unsafe { ::core::mem::transmute(next.get()) };
                 // SAFETY: the caller keeps the standard's contract for this call.
                 unsafe { $body }
             }
-            names! { $name ($($arg: $ty),*) -> c_int, call }
+            cartograph_shim::names! { $name ($($arg: $ty),*) -> c_int, call }
         };
     };
 }
@@ -163,7 +163,7 @@ unsafe fn reorder(group: *mut MPI_Group) -> c_int {
 #[cfg(any(mpich, not(open_mpi)))]
 mod mpich {
     use super::{MPI_Comm, c_int, c_void, of_host, true_world, with_key};
-    use crate::next::Next;
+    use cartograph_shim::next::Next;
 
     #[unsafe(export_name = "MPII_Comm_get_attr")]
     unsafe extern "C" fn get(
@@ -213,7 +213,7 @@ mod languages {
     use super::{CW_KEYVAL_INVALID, CW_SUCCESS, Given, c_int};
     use crate::callbacks::Attribute;
     use crate::callbacks::proxies::{self, CopyProxy, DeleteProxy};
-    use crate::next::Next;
+    use cartograph_shim::next::Next;
 
     thread_local! {
         static LAST: Cell<(c_int, Option<&'static Attribute>)> =
@@ -252,7 +252,7 @@ mod languages {
 #[cfg(open_mpi)]
 mod fortran {
     use super::{MPI_Comm, c_int, seen, true_world, with_key};
-    use crate::next::Next;
+    use cartograph_shim::next::Next;
 
     type Fint = c_int;
 

@@ -9,14 +9,14 @@ macro_rules! forward {
             type Function = unsafe extern "C" fn($($ty),*) -> $result;
 
             #[inline(always)]
-            unsafe fn call(next: &$crate::next::Next, $($arg: $ty),*) -> $result {
+            unsafe fn call(next: &cartograph_shim::next::Next, $($arg: $ty),*) -> $result {
                 $(let $comm = $crate::world::seen($comm);)*
                 // SAFETY: every function of this name is of this type: it is what mpi.h declares.
                 let next: Function = unsafe { ::core::mem::transmute(next.get()) };
                 // SAFETY: the caller keeps the standard's contract for this call.
                 unsafe { next($($arg),*) }
             }
-            names! { $name ($($arg: $ty),*) -> $result, call }
+            cartograph_shim::names! { $name ($($arg: $ty),*) -> $result, call }
         };
     };
 }

@@ -10,7 +10,7 @@ macro_rules! call {
     ($name:ident ($($arg:ident: $ty:ty),*) -> $result:ty) => {
         #[doc = concat!("`", stringify!($name), "`.\n\n# Safety\n\nThe standard's.")]
         pub(crate) unsafe fn $name($($arg: $ty),*) -> $result {
-            static NEXT: $crate::next::Next = $crate::next::Next::new(concat!(stringify!($name), "\0"));
+            static NEXT: cartograph_shim::next::Next = cartograph_shim::next::Next::new(concat!(stringify!($name), "\0"));
             type Function = unsafe extern "C" fn($($ty),*) -> $result;
             // SAFETY: every function of this name is of this type: it is what mpi.h declares.
             let next: Function = unsafe { ::core::mem::transmute(NEXT.get()) };
@@ -25,7 +25,7 @@ include!(concat!(env!("OUT_DIR"), "/host.rs"));
 /// Ends the process where a call of the host failed that this library cannot go on without: other ranks wait for it.
 pub(crate) fn check(code: core::ffi::c_int, what: &str) {
     if code != CW_SUCCESS as core::ffi::c_int {
-        crate::say::say!("{what} failed in MPI_Init with error code {code}");
+        cartograph_shim::say!("{what} failed in MPI_Init with error code {code}");
         std::process::abort();
     }
 }

@@ -16,9 +16,11 @@
 /// Links the host's libraries.
 use mpi_sys as _;
 
+/// `if_declared!`: which functions mpi.h declares.
 #[macro_use]
-#[path = "../../record/src/names.rs"]
-mod names;
+mod declared {
+    include!(concat!(env!("OUT_DIR"), "/declared.rs"));
+}
 
 mod agree;
 mod by_hand;
@@ -26,11 +28,6 @@ mod callbacks;
 mod forward;
 mod handle;
 mod host;
-#[path = "../../record/src/next.rs"]
-mod next;
-mod order;
-#[path = "../../record/src/say.rs"]
-mod say;
 mod variables;
 mod watch;
 mod world;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use crate::say::say;
+use cartograph_shim::say;
 
 /// Processes leave MPI_Init together, apart from local work.
 const PATIENCE: Duration = Duration::from_secs(10);

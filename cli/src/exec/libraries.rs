@@ -4,7 +4,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-use crate::elf::{FOLDER, KINDS, LIBRARY, Library, is_trusted};
+use cartograph_shim::elf::{FOLDER, KINDS, LIBRARY, Library, is_trusted};
 
 use crate::output::{Failure, Result};
 

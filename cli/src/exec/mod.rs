@@ -17,8 +17,8 @@ use cartograph_core::engine::policy::Policy;
 use cartograph_core::launcher;
 use cartograph_core::machine::{names_a_file, parse_sizes};
 use cartograph_core::mapping::Weights;
+use cartograph_shim::elf::{RECORDER, WORLD};
 
-use crate::elf::{RECORDER, WORLD};
 use crate::help::{self, Known};
 use crate::output::{Failure, Result, is_first, say};
 use libraries::LibraryDirectory;

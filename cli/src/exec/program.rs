@@ -8,7 +8,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::elf;
+use cartograph_shim::elf;
+
 use crate::output::{Failure, Result};
 
 /// The file of a program, by the rules of execvp.

@@ -5,4 +5,3 @@ pub(crate) mod compare;
 pub(crate) mod files;
 pub(crate) mod input;
 pub(crate) mod job;
-pub(crate) mod measure;

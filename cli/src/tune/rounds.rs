@@ -6,6 +6,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use cartograph_core::learn::measure::{gain, median};
 use cartograph_core::learn::{Gain, SHOWN};
 
 use super::Arguments;
@@ -16,7 +17,6 @@ use crate::runs::compare::{self, Lines};
 use crate::runs::files::{self, Files};
 use crate::runs::input::Input;
 use crate::runs::job::{self, Ended};
-use crate::runs::measure::{gain, median};
 use crate::traffic;
 
 /// A variant is dropped after two rounds if each of its runs is slower by this factor than each run of the best.

@@ -4,9 +4,8 @@ use std::fs;
 use std::path::Path;
 
 use cartograph_core::learn::CLAIMED;
+use cartograph_core::learn::measure::gain;
 use cartograph_traffic::Recording;
-
-use crate::runs::measure::gain;
 
 /// The least gain that is worth a setting, however sure.
 pub(super) const LEAST_GAIN: f64 = 1.02;

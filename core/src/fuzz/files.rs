@@ -4,10 +4,9 @@ use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::io;
 
+use cartograph_shim::elf::{self, Library};
 use cartograph_traffic::{Recording, Scale, host_name, is_host_name};
 
-use super::elf_reader::{self, Library};
-use super::world_order::Order;
 use crate::engine::check::Check;
 use crate::engine::policy::Policy;
 use crate::learn::{Conditions, Entry, choose, gain};
@@ -18,6 +17,7 @@ use crate::machine::{host_names, parse_sizes};
 use crate::mapping::{Adjacency, Distances, Weights, weights};
 use crate::metis as format;
 use crate::profile::Profile;
+use crate::profile::order::Order;
 use crate::report::{Document, picture};
 use crate::topology::BoxShape;
 
@@ -195,6 +195,6 @@ pub fn report(data: &[u8]) {
 
 /// A program or library.
 pub fn elf(data: &[u8]) {
-    elf_reader::loader(data);
+    elf::loader(data);
     Library::parse(data);
 }

@@ -16,8 +16,8 @@ pub mod placement;
 pub mod table;
 #[cfg(all(test, feature = "cli"))]
 mod tests;
-pub mod variables;
 
+pub use cartograph_shim::variables::{self, Variables};
 pub use format::Format;
 #[cfg(feature = "cli")]
 pub use line::Line;
@@ -25,4 +25,3 @@ pub use options::{Options, Role, Values};
 #[cfg(feature = "cli")]
 pub use placement::Placement;
 pub use table::{Kind, Launcher, named};
-pub use variables::Variables;

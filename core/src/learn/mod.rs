@@ -5,6 +5,7 @@
 
 mod entry;
 mod evidence;
+pub mod measure;
 mod policy;
 pub mod simulate;
 mod traffic;

@@ -15,10 +15,10 @@ pub mod picture;
 pub mod places;
 mod rank_file;
 pub mod record;
-pub mod switch;
 mod text;
 mod warning;
 
+pub use cartograph_shim::switch;
 pub use collect::Report;
 pub use effect::{Effect, LevelEffect, NodeSizes, WeightedEffect};
 pub use json::{Document, Job};

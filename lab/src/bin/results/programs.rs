@@ -3,15 +3,11 @@
 use std::collections::HashMap;
 use std::io;
 
+use cartograph_core::learn::measure::{gain, median};
 use cartograph_core::learn::{Gain, SHOWN};
 use cartograph_lab::Table;
 
-use self::measure::{gain, median};
 use super::measured::{MOST, Measured, TIME};
-
-/// The statistics of `cartograph tune`.
-#[path = "../../../../cli/src/runs/measure.rs"]
-mod measure;
 
 /// Ways of a program, as the lines call them.
 const ALONE: &str = "alone";

@@ -1,20 +1,20 @@
 //! The functions underneath: the next function of the same name, a tool's or the host's.
 
-use std::ffi::{CStr, c_char, c_void};
-use std::ptr;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicPtr, Ordering};
+use core::ffi::{CStr, c_char, c_void};
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::say::say;
+use crate::say;
 
-/// The function by which the library to preload, if that has loaded this one, finds what comes next.
-static FINDER: OnceLock<Find> = OnceLock::new();
+/// The function by which the library to preload, if that has loaded this one, finds what comes next; null if it has not.
+static FINDER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
 type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 
+/// Sets how functions underneath are found, once, before any is called.
 #[unsafe(no_mangle)]
-extern "C" fn cartograph_finds_next_by(find: Find) {
-    let _ = FINDER.set(find);
+pub extern "C" fn cartograph_finds_next_by(find: Find) {
+    FINDER.store(find as *mut c_void, Ordering::Release);
 }
 
 /// The next function of this name, or null. For the shim too.
@@ -22,8 +22,10 @@ extern "C" fn cartograph_finds_next_by(find: Find) {
 /// # Safety
 ///
 /// A string.
-pub(crate) unsafe extern "C" fn find_next(name: *const c_char) -> *mut c_void {
-    match FINDER.get() {
+pub unsafe extern "C" fn find_next(name: *const c_char) -> *mut c_void {
+    let finder = FINDER.load(Ordering::Acquire);
+    // SAFETY: null, or a function of this type that was stored.
+    match unsafe { core::mem::transmute::<*mut c_void, Option<Find>>(finder) } {
         // SAFETY: as the caller promises.
         Some(find) => unsafe { find(name) },
         // SAFETY: as above; what follows this library in the order of symbols is looked through.
@@ -32,20 +34,20 @@ pub(crate) unsafe extern "C" fn find_next(name: *const c_char) -> *mut c_void {
 }
 
 /// A function of the host, found when it is first called.
-pub(crate) struct Next {
+pub struct Next {
     name: &'static str,
     found: AtomicPtr<c_void>,
 }
 
 impl Next {
     /// `name` ends in a zero.
-    pub(crate) const fn new(name: &'static str) -> Self {
+    pub const fn new(name: &'static str) -> Self {
         Self { name, found: AtomicPtr::new(ptr::null_mut()) }
     }
 
     /// Its address.
     #[inline]
-    pub(crate) fn get(&self) -> *mut c_void {
+    pub fn get(&self) -> *mut c_void {
         let found = self.found.load(Ordering::Relaxed);
         if found.is_null() { self.find() } else { found }
     }
@@ -57,7 +59,8 @@ impl Next {
         let found = unsafe { find_next(name.as_ptr()) };
         if found.is_null() {
             say!("the program calls {}, which its MPI does not provide", name.to_string_lossy());
-            std::process::abort();
+            // SAFETY: ends the process.
+            unsafe { libc::abort() }
         }
         self.found.store(found, Ordering::Relaxed);
         found

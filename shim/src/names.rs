@@ -1,9 +1,10 @@
-//! Both names of a wrapped function, and which functions mpi.h declares. The world's library takes this file too.
-
-include!(concat!(env!("OUT_DIR"), "/declared.rs"));
+//! Both names of a wrapped function.
 
 /// Exports `MPI_NAME` and `PMPI_NAME`, by a `call` that takes what comes next under that name and the arguments:
-/// `names! { NAME (ARGUMENTS) -> RESULT, call }`.
+/// `names! { NAME (ARGUMENTS) -> RESULT, call }`. The crate has the macro `if_declared!`, which its build script makes of
+/// mpi.h, and the host's `prototypes`.
+#[expect(clippy::crate_in_macro_def, reason = "each library has the prototypes of its own host")]
+#[macro_export]
 macro_rules! names {
     ($name:ident ($($arg:ident: $ty:ty),*) -> $result:ty, $call:ident) => {
         #[unsafe(export_name = stringify!($name))]
@@ -23,7 +24,7 @@ macro_rules! names {
 
         if_declared! { $name
             // Compiles only if the host's mpi.h declares exactly this, const for const.
-            const _: unsafe extern "C" fn($($ty),*) -> $result = $crate::prototypes::$name;
+            const _: unsafe extern "C" fn($($ty),*) -> $result = crate::prototypes::$name;
         }
     };
 }

@@ -1,5 +1,4 @@
-//! The values of `CARTOGRAPH_REPORT` that are no file's name. Also part of the library to preload, which has no standard
-//! library.
+//! The values of `CARTOGRAPH_REPORT` that are no file's name.
 
 /// True if the value says that no report is asked for.
 #[must_use]

@@ -1,7 +1,4 @@
-//! The libraries that were built for MPIs: what their files say (elf(5)), and which files are trusted. For the command,
-//! and for the library to preload, which includes this file: no I/O, no unsafe, no std.
-
-extern crate alloc;
+//! The libraries that were built for MPIs: what their files say (elf(5)), and which files are trusted. No I/O, no unsafe.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,35 +10,35 @@ use goblin::elf::{Dynamic, Elf, ProgramHeader};
 use goblin::strtab::Strtab;
 
 /// The name of an MPI's library, and of the one to preload for every MPI.
-pub(crate) const LIBRARY: &str = "libcartograph.so.0";
+pub const LIBRARY: &str = "libcartograph.so.0";
 
 /// The name of an MPI's recorder.
-pub(crate) const RECORDER: &str = "libcartograph_record.so";
+pub const RECORDER: &str = "libcartograph_record.so";
 
 /// The name of an MPI's library for the world in another order.
-pub(crate) const WORLD: &str = "libcartograph_world.so";
+pub const WORLD: &str = "libcartograph_world.so";
 
 /// The kinds of recorders and of the world's libraries to preload, `record-KIND.so` and `world-KIND.so` in [`FOLDER`], and
 /// of each a function that its MPIs have: those before have it not.
-pub(crate) const KINDS: [(&str, &str); 3] =
+pub const KINDS: [(&str, &str); 3] =
     [("3", "MPI_Send"), ("4", "MPI_Isendrecv"), ("4c", "MPI_Send_c")];
 
 /// The folder beside the library to preload that has a folder for each MPI.
-pub(crate) const FOLDER: &str = "cartograph";
+pub const FOLDER: &str = "cartograph";
 
 /// Returns whether only root and the user `trusted` can have written a file with this owner and these permissions.
-pub(crate) fn is_trusted(owner: u32, mode: u32, trusted: u32) -> bool {
+pub fn is_trusted(owner: u32, mode: u32, trusted: u32) -> bool {
     const WRITABLE_BY_OTHERS: u32 = 0o022;
     [0, trusted].contains(&owner) && mode & WRITABLE_BY_OTHERS == 0
 }
 
 /// A library that was built for an MPI.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Library {
+pub struct Library {
     /// The names of the libraries that it needs.
-    pub(crate) needed: Vec<String>,
+    pub needed: Vec<String>,
     /// The MPI's name and version, as `include/built_for.h` writes them.
-    pub(crate) built_for: String,
+    pub built_for: String,
 }
 
 /// Reads the headers of an ELF file, of which the rest may be missing.
@@ -55,7 +52,7 @@ fn headers(bytes: &[u8]) -> Option<(Ctx, Vec<ProgramHeader>)> {
 
 /// The loader that a program names, out of the first bytes of its file; empty if it names none, as one that is linked
 /// statically. `None` if it is no ELF file.
-pub(crate) fn loader(bytes: &[u8]) -> Option<&str> {
+pub fn loader(bytes: &[u8]) -> Option<&str> {
     let (_, headers) = headers(bytes)?;
     let Some(header) = headers.iter().find(|header| header.p_type == PT_INTERP) else {
         return Some("");
@@ -66,7 +63,7 @@ pub(crate) fn loader(bytes: &[u8]) -> Option<&str> {
 
 impl Library {
     /// Reads a file's bytes; `None` if it is not a library of this project.
-    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+    pub fn parse(bytes: &[u8]) -> Option<Self> {
         let (ctx, headers) = headers(bytes)?;
         let notes = headers.iter().filter(|header| header.p_type == PT_NOTE).flat_map(|header| {
             let (offset, size) = (header.file_range().start, header.file_range().end);
@@ -83,7 +80,7 @@ impl Library {
     }
 
     /// Returns whether the library needs no MPI's library by name, and takes its functions from the one that is loaded.
-    pub(crate) fn names_no_mpi(&self) -> bool {
+    pub fn names_no_mpi(&self) -> bool {
         !self.needed.iter().any(|name| name.contains("mpi") || name.contains("simgrid"))
     }
 }

@@ -1,6 +1,4 @@
 //! The environment variables in which launchers and batch systems set a process's place in the job.
-//!
-//! Only constants, and no standard library: the library to preload includes this file.
 
 /// The variables that one kind of launcher sets in each process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

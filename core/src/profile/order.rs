@@ -14,9 +14,12 @@ struct Line {
 }
 
 /// An order that is one: each rank comes once, and rank 0 first.
-pub(crate) struct Order {
-    pub(crate) new_ranks: Vec<i32>,
-    pub(crate) node_of_rank: Vec<u32>,
+#[derive(Debug)]
+pub struct Order {
+    /// The new rank of each process, in the order in which they are started.
+    pub new_ranks: Vec<i32>,
+    /// The node of each new rank.
+    pub node_of_rank: Vec<u32>,
 }
 
 impl Order {
@@ -25,7 +28,7 @@ impl Order {
     /// # Errors
     ///
     /// Why the profile is not used, as text that follows the file's name.
-    pub(crate) fn parse(text: &str, size: usize) -> Result<Self, String> {
+    pub fn parse(text: &str, size: usize) -> Result<Self, String> {
         let line = text.split_once('\n').map_or("", |(_, line)| line);
         let Line { new_ranks, node_of_rank } = serde_json::from_str(line)
             .map_err(|error| format!("has no order of ranks in its second line: {error}"))?;
@@ -46,7 +49,7 @@ impl Order {
 
     /// Returns whether processes were started on the nodes for which the order was made, whatever their names. `lowest`
     /// has the lowest rank on each one's node.
-    pub(crate) fn is_for(&self, lowest: &[i32]) -> bool {
+    pub fn is_for(&self, lowest: &[i32]) -> bool {
         let mut lowest_of = HashMap::new();
         let nodes = self.new_ranks.iter().map(|new| self.node_of_rank[*new as usize]);
         let alike = nodes.zip(lowest).all(|(node, lowest)| {

@@ -1,7 +1,8 @@
 //! Statistics of times: ratios of interleaved runs.
 
-use cartograph_core::learn::Gain;
 use statrs::distribution::{ContinuousCDF, StudentsT};
+
+use super::evidence::Gain;
 
 /// Runs whose times agree better than this do so by chance or by the clock's resolution.
 const LEAST_NOISE: f64 = 0.003;
@@ -9,7 +10,7 @@ const LEAST_NOISE: f64 = 0.003;
 /// The speed of one variant relative to another by runs in pairs, at least two: the mean of the logarithms of their
 /// ratios. An interval at a level of 0.05 has the true speed in 95 % of cases, if the number of runs does not depend on
 /// their times.
-pub(crate) fn gain(now: &[f64], other: &[f64], level: f64) -> Option<Gain> {
+pub fn gain(now: &[f64], other: &[f64], level: f64) -> Option<Gain> {
     let ratios: Vec<f64> = now.iter().zip(other).map(|(now, other)| (now / other).ln()).collect();
     let pairs = ratios.len();
     if pairs < 2 || ratios.iter().any(|ratio| !ratio.is_finite()) {
@@ -23,7 +24,8 @@ pub(crate) fn gain(now: &[f64], other: &[f64], level: f64) -> Option<Gain> {
     Some(Gain { mean: mean.exp(), least: (mean - far).exp(), most: (mean + far).exp(), pairs })
 }
 
-pub(crate) fn median(times: &[f64]) -> f64 {
+/// The median; not a number if there are no times.
+pub fn median(times: &[f64]) -> f64 {
     let mut sorted = times.to_vec();
     sorted.sort_by(f64::total_cmp);
     match sorted.len() {
