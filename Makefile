@@ -68,16 +68,23 @@ demo:
 
 ## make test [HOST=]                everything, on all hosts or on one
 test:
-	scripts/setup.sh tests $(TESTED)
+	scripts/setup.sh
 	$(MAKE) --no-print-directory -j$(shell nproc) --output-sync=target check command-tested preload $(TESTED:%=tested-%)
 	$(PURE) CARTOGRAPH_TEST_HOST="$(TESTED)" cargo test $(CHECKED) --test hosts
 
-# A library as it is tested. The first brings what the others take over.
+# The hosts and what their tests need: `check` goes on meanwhile.
+.PHONY: tested-hosts
+tested-hosts:
+	scripts/setup.sh tests $(TESTED)
+
+# A library as it is tested. The first brings what the others take over. Of hosts whose mpi.h has the same kind of handles
+# and the same functions, for which the same code is compiled, one has its lints.
+LINTED := $(or $(HOST),mpich openmpi abi openmpi5)
 .PHONY: $(TESTED:%=tested-%)
-$(patsubst %,tested-%,$(filter-out intel,$(TESTED))): tested-%:
-	$(MAKE) --no-print-directory lint HOST=$*
+$(patsubst %,tested-%,$(filter-out intel,$(TESTED))): tested-%: | tested-hosts
+	$(MAKE) --no-print-directory $(if $(filter $(LINTED),$*),lint,lib) HOST=$*
 # Both of its binary interfaces; not at once with those whose they are.
-tested-intel: | $(filter tested-mpich5 tested-abi,$(TESTED:%=tested-%))
+tested-intel: | tested-hosts $(filter tested-mpich5 tested-abi,$(TESTED:%=tested-%))
 	$(MAKE) --no-print-directory lib HOST=mpich5
 	$(MAKE) --no-print-directory lib HOST=abi
 $(patsubst %,tested-%,$(wordlist 2,$(words $(TESTED)),$(TESTED))): | tested-$(firstword $(TESTED))
@@ -86,11 +93,10 @@ $(patsubst %,tested-%,$(wordlist 2,$(words $(TESTED)),$(TESTED))): | tested-$(fi
 # One profile, and in one command all that has to do with each other: features of crates that they share are the same
 # then, and each is compiled once. The features of the library itself, which are left out, bind an MPI.
 CHECKED := --profile unwind --no-default-features -p mpi-cartograph -p cartograph-cli -p cartograph-core -p cartograph-lab \
-    -p cartograph-traffic
+    -p cartograph-shim -p cartograph-traffic
 check:
 	scripts/setup.sh
 	cargo fmt --all --check
-	tests/scripts/test-rust-version.sh
 	$(if $(shell command -v python3),packaging/try.sh static)
 	$(PURE) cargo clippy $(CHECKED) --all-targets -- -D warnings
 	$(PURE) cargo clippy --profile unwind -p cartograph-core --lib --features fuzz -- -D warnings
@@ -130,7 +136,7 @@ preload:
 .PHONY: lint
 lint: lib
 	$(BOUND) cargo clippy --release --lib --no-deps -- -D warnings
-	$(if $(RECORDED),$(BOUND) cargo clippy --release -p cartograph-record -p cartograph-world --no-deps -- -D warnings)
+	$(if $(RECORDED),$(BOUND) cargo clippy --release -p cartograph-record -p cartograph-world -p cartograph-shim --no-deps -- -D warnings)
 
 ## make -s lib-path [HOST=|MPICC=]  prints where that libcartograph.so is
 lib-path:
