@@ -124,7 +124,7 @@ lab-policy:
 	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin policy
 	@$(MAKE) -s --no-print-directory lab-results
 
-## make lab-simulate [SECTION=levels]   halo exchanges on 1,024 and 4,096 simulated processes, for lab/results
+## make lab-simulate [SECTION=levels|combining]  exchanges on up to 4,096 simulated processes, for lab/results
 lab-simulate:
 	$(MAKE) --no-print-directory lib HOST=smpi
 	$(PURE) cargo run --release -p cartograph-lab --bin simulate -- $(SECTION)

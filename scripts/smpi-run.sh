@@ -7,7 +7,6 @@
 # these copies: then all ranks share the program's global variables.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
-. "$top/scripts/smpi-nodes.sh"
 ranks=$1
 shift
 
@@ -23,8 +22,15 @@ mkdir -p "$work"
 platform=$work/$nodes.xml hosts=$work/$nodes.hosts
 # Written whole and moved, since another run may be reading them.
 if [ ! -e "$hosts" ]; then
-    print_platform $nodes 8 >"$platform.$$"
-    print_hosts $nodes 8 >"$hosts.$$"
+    cat >"$platform.$$" <<XML
+<?xml version='1.0'?>
+<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">
+<platform version="4.1">
+  <cluster id="c" prefix="n" suffix="" radical="0-$((nodes - 1))" speed="1Gf" core="8" bw="12.5GBps" lat="1us"
+           loopback_bw="50GBps" loopback_lat="200ns"/>
+</platform>
+XML
+    for ((rank = 0; rank < nodes * 8; rank++)); do echo "n$((rank / 8))"; done >"$hosts.$$"
     mv "$platform.$$" "$platform"
     mv "$hosts.$$" "$hosts"
 fi

@@ -33,7 +33,6 @@ fn make(kind: &str, command: &str, files: &[&str]) -> io::Result<()> {
         ("cluster", [runs, edges]) => ("cluster", measured::cluster(runs, edges)),
         ("programs", [runs, notes]) => ("programs", programs::programs(runs, notes)),
         ("combining", [runs]) => ("combining", measured::combining(runs)),
-        ("simulated", [runs]) => ("combining", measured::simulated(runs)),
         _ => return Err(io::Error::other(format!("no tables are made of '{kind}'"))),
     };
     let path = File::put(file, command, tables?)?;

@@ -158,36 +158,6 @@ pub(crate) fn combining(runs: &str) -> io::Result<Vec<Table>> {
     Ok(vec![table])
 }
 
-/// `scripts/simulate-combining.sh`: small blocks on simulated nodes, without and with combining. In the lines of a
-/// machine and a pattern the bytes of a block are `messages` where the numbers are messages between nodes: all of an
-/// exchange, and the most from one node to another.
-pub(crate) fn simulated(runs: &str) -> io::Result<Vec<Table>> {
-    let runs = Measured::read(runs, 4)?;
-    let mut table = Table::new(
-        "On simulated nodes, us",
-        "nodes | a message | neighbors | bytes | off | on | off / on | off: between nodes | on: between nodes",
-    );
-    for case in &runs.cases {
-        let [nodes, costs, pattern, bytes] = words(case)?;
-        if bytes == "messages" {
-            continue;
-        }
-        let [off, on] = ["off", "on"].map(|way| runs.number(case, way, TIME));
-        let counted = format!("{nodes}|{costs}|{pattern}|messages");
-        let messages = ["off", "on"].map(|way| {
-            let [all, most] = [0, 1].map(|column| runs.number(&counted, way, column));
-            format!("{all} ({most})")
-        });
-        table.row(&format!(
-            "{nodes} | {costs} | {} | {bytes} | {off:.1} | {on:.1} | {:.2} | {}",
-            neighbors(pattern),
-            off / on,
-            messages.join(" | ")
-        ));
-    }
-    Ok(vec![table])
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -214,9 +184,5 @@ mod tests {
         let runs = "no limit|box|8|alone|40\nno limit|box|8|off|30\nno limit|box|8|on|10\n";
         let row = "no limit | 26 | 8 | 40 | 30 | 10 | 4.00 | 3.00";
         assert_eq!(rows(&combining(runs).unwrap()), [[row]]);
-        let runs = "4 x 4|0.3 + 1.5|faces|8|off|3\n4 x 4|0.3 + 1.5|faces|messages|off|96|8\n\
-                    4 x 4|0.3 + 1.5|faces|8|on|2\n4 x 4|0.3 + 1.5|faces|messages|on|48|4\n";
-        let row = "4 x 4 | 0.3 + 1.5 | 6 | 8 | 3.0 | 2.0 | 1.50 | 96 (8) | 48 (4)";
-        assert_eq!(rows(&simulated(runs).unwrap()), [[row]]);
     }
 }
