@@ -77,6 +77,7 @@ pub static ALL: [&dyn Known; 19] = [
     &WORLD,
     &WORLD_OF,
     &RECORD,
+    &RECORD_LIMITED,
     &CLOCK,
     &LIB_DIR,
     &MPI,
@@ -225,6 +226,12 @@ pub static WORLD_OF: Setting<()> = any(
 pub static RECORD: Setting<()> = any(
     "CARTOGRAPH_RECORD",
     "the directory of the recording, with a file per process; set by cartograph exec --record",
+);
+
+/// The limits of a recording.
+pub static RECORD_LIMITED: Setting<()> = any(
+    "CARTOGRAPH_RECORD_LIMITED",
+    "calls or sums: a small recording, with the first calls or without, which stops if it costs too much; set for cartograph run",
 );
 
 /// The directory of times.

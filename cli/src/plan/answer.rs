@@ -7,6 +7,7 @@ use cartograph_core::mapping::{Cost, Csr, Plan};
 use cartograph_core::report::picture::terminal::View;
 use cartograph_core::report::picture::{self, Caption, Figure};
 use cartograph_core::report::{LevelEffect, NodeSizes, VertexPlacement, WeightedEffect};
+use cartograph_traffic::Recording;
 use serde::Serialize;
 
 use super::Solved;
@@ -144,6 +145,17 @@ impl Solved {
         };
         let stopped = if self.stopped { ", interrupted" } else { "" };
         let _ = writeln!(text, "\n{found}, in {:.4} s{stopped}", self.seconds);
+        if let Problem::Traffic(recorded) = &self.problem {
+            let Recording { size, windows, .. } = &recorded.recording;
+            // A rank that is not replayed would let others wait for ever.
+            if !windows.is_empty() && windows.len() < *size as usize {
+                let _ = writeln!(
+                    text,
+                    "the first calls of {} of {size} ranks were recorded, too few to replay; bytes decide",
+                    windows.len()
+                );
+            }
+        }
         if let Some(forecast) = &self.forecast {
             text += &forecast.text();
         }

@@ -154,6 +154,29 @@ fn the_distances_of_levels_are_those_that_are_told() {
 }
 
 #[test]
+fn without_the_calls_of_all_ranks_bytes_decide() {
+    let directory = Directory::new("traffic-sample");
+    let nodes: Vec<String> = (0..16).map(|rank| format!("n{}", rank / 4)).collect();
+    let nodes: Vec<&str> = nodes.iter().map(String::as_str).collect();
+    let traffic = record_on(directory.path(), &nodes, |rank| {
+        let to = (rank + 4) % 16;
+        let mut lines = vec![json!({"sent": {"to": to, "messages": 50, "bytes": 50 * 65536}})];
+        let calls = json!([{"isend": [to, 65536, 0]}, {"wait": [1, 1]}]);
+        let window = json!({"window": {
+            "nanoseconds": 1_000_000, "cut": true, "calls": calls, "steps": [[0, 1000], [1, 1000]]
+        }});
+        lines.extend((rank < 4).then_some(window));
+        lines
+    });
+    let text = cartograph("plan --traffic").arg(&traffic).stdout();
+    let said = "the first calls of 4 of 16 ranks were recorded, too few to replay; bytes decide";
+    assert!(text.lines().any(|line| line == said), "{text}");
+    let row = text.lines().find(|line| line.starts_with("bytes between nodes")).unwrap();
+    // Of four columns each is on a node.
+    assert_eq!(row.split_whitespace().collect::<Vec<_>>()[3..6], ["52.4", "MB", "0"], "{row}");
+}
+
+#[test]
 fn dims_that_send_less_are_shown() {
     let directory = Directory::new("traffic-dims");
     let shown = |name: &str, face: u64| {
