@@ -118,6 +118,7 @@ lib:
 	$(BOUND) cargo build --release --lib
 	$(if $(RECORDED),$(BOUND) cargo build --release -p cartograph-record -p cartograph-world)
 	scripts/finish-lib.sh $(OUT)
+	$(if $(RECORDED),$(BOUND) $(MPICC) -O2 $(CFLAGS) $(LDFLAGS) -o $(LIB)/halo examples/halo.c)
 	install -d $(BUILD)/lib/cartograph
 	ln -sfn ../../$(ONE)/lib $(BUILD)/lib/cartograph/$(ONE)
 

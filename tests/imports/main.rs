@@ -97,6 +97,7 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
             "store",
             "site",
             "info",
+            "halo",
             "pages",
             "trial",
             "run",

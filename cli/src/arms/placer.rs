@@ -57,9 +57,15 @@ impl Placer {
         Self { launch, by_launcher, no_world, setting: None }
     }
 
+    /// The name of the launcher's rank files, or why it does not place ranks.
+    pub(crate) fn format(&self) -> core::result::Result<&'static str, &str> {
+        let found = self.by_launcher.as_ref();
+        found.map(|(_, placement)| placement.format.name()).map_err(String::as_str)
+    }
+
     /// Why the launcher does not place ranks, if it does not.
     pub(crate) fn obstacle(&self) -> Option<&str> {
-        self.by_launcher.as_ref().err().map(String::as_str)
+        self.format().err()
     }
 
     /// The start of a job in a placement, with a file of this name for what it takes; or why that cannot be.

@@ -64,6 +64,20 @@ impl LibraryDirectory {
         found
     }
 
+    /// The halo programs: of each MPI beside its library, or in a folder there for each name that its library has.
+    pub(crate) fn programs(&self) -> Vec<PathBuf> {
+        let below = |folder: PathBuf| {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let mut found: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+            found.sort();
+            found
+        };
+        let folders = below(self.directory.join(FOLDER)).into_iter();
+        let all = folders.flat_map(|folder| [vec![folder.clone()], below(folder)].concat());
+        let programs = all.map(|folder| folder.join("halo"));
+        programs.filter(|program| program.is_file() && self.trusts(program)).collect()
+    }
+
     /// The folder of an MPI that the user names.
     pub(crate) fn of_mpi(&self, name: &str) -> Result<PathBuf> {
         let libraries = self.libraries();

@@ -162,9 +162,14 @@ impl Forecast {
         found
     }
 
+    /// The network between nodes.
+    pub(crate) fn link(&self) -> Link {
+        self.network.between[0]
+    }
+
     /// A table of the candidates, the best first.
     pub(crate) fn text(&self) -> String {
-        let Link { latency, bandwidth } = self.network.between[0];
+        let Link { latency, bandwidth } = self.link();
         let how = if self.is_told { "from --network" } else { "fitted to the recorded run" };
         let what = if self.cut { "the recorded steps" } else { "the recorded run" };
         let mut text = format!(

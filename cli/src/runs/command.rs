@@ -149,7 +149,7 @@ impl From<Line> for Launch {
 }
 
 /// The output of a launcher by which it is recognized.
-fn printed(launcher: &OsStr) -> String {
+pub(crate) fn printed(launcher: &OsStr) -> String {
     /// No launcher takes so long for that.
     const LONGEST: Duration = Duration::from_secs(10);
     let printed = |option: &str| {

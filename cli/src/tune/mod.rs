@@ -1,5 +1,6 @@
 //! `cartograph tune`: finds the fastest placement of a program with a recorded run, replay, and interleaved runs.
 
+mod here;
 mod rounds;
 mod times;
 mod variants;
@@ -24,6 +25,7 @@ use crate::runs::input::Input;
 use crate::runs::job::{self, Ended};
 use crate::store::Key;
 use crate::traffic;
+use here::Here;
 use rounds::Rounds;
 pub(crate) use variants::forecast;
 
@@ -51,6 +53,9 @@ pub(crate) struct Arguments {
     /// The profile to write, with a rank file beside it; default: PROGRAM.cartograph.json here
     #[arg(long, value_name = "FILE")]
     profile: Option<PathBuf>,
+    /// Also write what was found about the MPI, the launcher, the nodes and the placements as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
     /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
     #[arg(long, value_name = "NAME", value_parser = crate::help::MPIS, hide_possible_values = true)]
     mpi: Option<String>,
@@ -76,6 +81,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
     let file = arguments.profile.clone().unwrap_or(default);
     output::check_place(&file)?;
     let file = std::path::absolute(&file).unwrap_or(file);
+    arguments.json.as_deref().map_or(Ok(()), output::check_place)?;
     job::end_jobs_when_interrupted();
     let start = Instant::now();
     let input = Input::of_stdin();
@@ -94,6 +100,13 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
             recording.size, names[0]
         )));
     }
+    let key = Key::of(&launch, None);
+    let line = launch.line(&recording.mpi);
+    let launcher = line.as_ref().ok().map(|line| line.launcher.name);
+    let placer = Placer::new(launch, line, &recording.mpi, arguments.mpi.as_deref());
+    let here =
+        Here { recording: &recording, launcher, machine: &machine, placement: placer.format() };
+    output::print(&here.text())?;
     let options = Options { stop: job::stop(), ..Options::default() };
     let forecast = variants::forecast(&recording, &machine, &options, None)?;
     if job::is_interrupted() {
@@ -107,9 +120,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         output::print(&format!("{line}\n"))?;
     }
     let ranks = file.with_extension("ranks");
-    let key = Key::of(&launch, None);
-    let line = launch.line(&recording.mpi);
-    let placer = Placer::new(launch, line, &recording.mpi, arguments.mpi.as_deref());
     let mut chosen = variants::chosen(&forecast, &recording, &machine, &placer);
     if let Some(why) = placer.obstacle().filter(|_| chosen.iter().any(|arm| arm.way == Way::World))
     {
@@ -121,6 +131,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         chosen.extend(better.into_iter().find_map(|better| variants::of_dims(better, &machine)));
     }
     if chosen.len() == 1 {
+        arguments.json.as_ref().map_or(Ok(()), |json| here.write(json, &forecast, None))?;
         return output::print(
             "\nno placement is predicted to beat the default rank order (or to send fewer bytes in the same time).\n",
         );
@@ -140,6 +151,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         output::say(&format!("{why}; cartograph run will not know these runs"));
     }
     let finding = rounds.finding();
+    if let Some(json) = &arguments.json {
+        here.write(json, &forecast, Some((&rounds, &finding)))?;
+    }
     if finding.none_ran {
         return Err(Failure::new(finding.words));
     }

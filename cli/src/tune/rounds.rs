@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use cartograph_core::learn::measure::{gain, median};
 use cartograph_core::learn::{Gain, SHOWN};
+use serde_json::{Value, json};
 
 use super::Arguments;
 use super::times::{LEAST_GAIN, is_faster, noted, printed, turns};
@@ -233,13 +234,33 @@ impl<'a> Rounds<'a> {
         failed.map(|runs| &runs.arm)
     }
 
-    /// A table of what was measured.
-    pub(super) fn text(&self, unit: &str) -> String {
-        let time = match self.time {
+    /// The name of the time that is compared.
+    fn time(&self) -> &'static str {
+        match self.time {
             Time::OfJob => "from MPI_Init to MPI_Finalize",
             Time::OfLauncher => "of the launcher",
             Time::Printed => "printed",
-        };
+        }
+    }
+
+    /// The time that is compared and the times of all runs, without the program's output.
+    pub(super) fn json(&self) -> Value {
+        let variants = self.all.iter().map(|runs| {
+            let Arm { order, predicted, busiest, .. } = &runs.arm;
+            let gain = gain(&self.all[0].times, &runs.times, SHOWN);
+            let why = runs.dropped.as_deref();
+            json!({
+                "order": order, "predicted": predicted, "busiest": busiest, "seconds": runs.times,
+                "gain": gain.map(|gain| [gain.mean, gain.least, gain.most]),
+                "dropped": if runs.differs { Some("output differs") } else { why },
+            })
+        });
+        json!({"time": self.time(), "variants": variants.collect::<Vec<_>>()})
+    }
+
+    /// A table of what was measured.
+    pub(super) fn text(&self, unit: &str) -> String {
+        let time = self.time();
         let longest = self.all.iter().map(|runs| runs.arm.order.chars().count()).max();
         let width = longest.unwrap_or(0).max(39) + 1;
         let mut text = format!(

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use regex::Regex;
+use serde_json::{Value, json};
 
 use super::Outcome;
 use super::symbols::{Names, same};
@@ -14,9 +15,10 @@ use crate::session::{Session, count, word};
 use crate::testlist::{expand, top};
 
 /// Below the prefix, besides the pages of docs.
-const FILES: [&str; 13] = [
+const FILES: [&str; 14] = [
     "bin/cartograph",
     "include/cartograph.h",
+    "lib/cartograph/HOST/halo",
     "lib/cartograph/HOST/libcartograph{.a,.so,.so.0,_record.so,_world.so}",
     "lib/cartograph/{record,world}-{3,4,4c}.so",
     "lib/cmake/Cartograph/CartographConfig{,Version}.cmake",
@@ -25,7 +27,7 @@ const FILES: [&str; 13] = [
     "share/bash-completion/completions/cartograph",
     "share/doc/cartograph/{CHANGELOG.md,LICENSE-APACHE,LICENSE-MIT,README.md}",
     "share/fish/vendor_completions.d/cartograph.fish",
-    "share/man/man1/cartograph{,-dims,-exec,-info,-known,-plan,-run,-show,-site,-try,-tune}.1",
+    "share/man/man1/cartograph{,-dims,-exec,-halo,-info,-known,-plan,-run,-show,-site,-try,-tune}.1",
     "share/modulefiles/cartograph/VERSION{,.lua}",
     "share/zsh/site-functions/_cartograph",
 ];
@@ -196,6 +198,51 @@ impl Installation<'_, '_> {
         self.runs(what, &["env", &preload, &bare]);
         let command = own.join("bin/cartograph");
         self.runs("the command finds the library", &[word(&command), "exec", &bare]);
+        self.halo()
+    }
+
+    /// The halo program is found by its launcher, runs, and is tuned on nodes that are made up.
+    fn halo(&mut self) -> Result<(), String> {
+        let command = word(&self.prefix.join("bin/cartograph")).to_owned();
+        let launcher = self.session.host.launcher().to_vec();
+        let at = launcher.iter().position(|word| word.contains("mpiexec")).ok_or("a launcher")?;
+        let found = self.session.finish(plain(&command).args(["halo", &launcher[at]]));
+        let halo: Vec<String> = self.session.out.split_whitespace().map(str::to_owned).collect();
+        let own = self.prefix.join(format!("lib/cartograph/{}/halo", self.host));
+        let right = found && halo.last().is_some_and(|path| Path::new(path) == own);
+        self.session.check("the halo program is found", right);
+        let words: Vec<&str> = halo.iter().map(String::as_str).collect();
+        let mut job = self.session.launcher(4);
+        job.env_remove("LD_LIBRARY_PATH").args(&words).args(["-n", "3", "4096", "64", "0"]);
+        let ran = self.session.finish(&mut job);
+        let right = ran && self.session.out == "a grid of 2 x 2 x 1, 0 wrong\n";
+        self.session.check("it runs", right);
+
+        if !self.session.makes_nodes() {
+            return Ok(());
+        }
+        let job = self.session.on_nodes("a:2,b:2", 4);
+        let (json, profile) = (self.session.work("here.json"), self.session.work("here.profile"));
+        let mut tune = plain(&command);
+        tune.args(["tune", "--runs", "2", "--time", "take (.*) s", "--json", word(&json)]);
+        tune.args(["--profile", word(&profile), "--"]).args(job).args(&words);
+        tune.args(["-t", "0.2", "65536", "64"]).envs(self.session.host.settings());
+        let ran = self.session.finish(&mut tune);
+        self.session.check("it is tuned", ran);
+        let text = fs::read_to_string(&json).unwrap_or_default();
+        let here: Value = serde_json::from_str(&text).unwrap_or_default();
+        let nodes = &here["levels"][0];
+        let right = nodes["level"] == "nodes" && nodes["sizes"] == json!([2, 2]);
+        self.session.check("it has seen the nodes", right);
+        let places = self.host != "mpich";
+        let said = if places { "ranks can be placed" } else { "ranks cannot be placed" };
+        let right = here["places_ranks"] == places && self.session.out.contains(said);
+        self.session.check("it says whether ranks can be placed", right);
+        let variants = here["measured"]["variants"].as_array().cloned().unwrap_or_default();
+        let times = |variant: &Value| variant["seconds"].as_array().map_or(0, Vec::len);
+        let measured = variants.len() < 2 || variants.iter().any(|one| times(one) == 2);
+        let right = here["program"] == "halo" && here["ranks"] == 4 && measured;
+        self.session.check("it has measured them", right);
         Ok(())
     }
 

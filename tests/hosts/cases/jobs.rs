@@ -3,7 +3,6 @@
 
 use std::fs;
 use std::mem;
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -21,32 +20,24 @@ use crate::testlist::top;
 
 const PROGRAM: &str = "c_tests/record/pairs.c";
 
-/// Starts what a launcher starts on a node as ssh would: options, the node, a command.
-const AGENT: &str = "#!/bin/bash\nwhile [[ $1 == -* ]]; do shift; done\nnode=$1\nshift\n\
-    exec unshare --uts bash -c \"hostname $node; $*\"\n";
-
 struct Jobs<'a, 'b> {
     session: &'a mut Session<'b>,
     program: String,
     /// The options of `cartograph run`.
     options: &'static str,
-    agent: PathBuf,
     store: PathBuf,
 }
 
 pub(super) fn run(mut session: Session<'_>) -> Outcome {
-    if !session.finish(Command::new("unshare").args(["--uts", "hostname", "n0"])) {
+    if !session.makes_nodes() {
         return Ok(Verdict::Ignored("no node can be made up here".into()));
     }
     session.preloaded.clear();
     let program = session.compile("pairs", PROGRAM, &[]);
-    let agent = session.write("agent", AGENT);
-    let executable = fs::Permissions::from_mode(0o755);
-    fs::set_permissions(&agent, executable).map_err(|error| error.to_string())?;
     let store = session.work("store");
     let maps = session.host.name != "mpich";
     let program = word(&program).to_owned();
-    let mut jobs = Jobs { session: &mut session, program, options: "", agent, store };
+    let mut jobs = Jobs { session: &mut session, program, options: "", store };
     jobs.learns(maps);
     if !maps {
         jobs.reorders();
@@ -58,35 +49,12 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
 }
 
 impl Jobs<'_, '_> {
-    /// The words of the launcher for four processes on nodes, up to the program.
-    fn launcher(&self, nodes: &str) -> Vec<String> {
-        let mut words = self.session.host.launcher().to_vec();
-        let number = words.pop().expect("the option with the number of processes");
-        let agent = word(&self.agent);
-        let options: &[&str] = match self.session.host.name.starts_with("mpich") {
-            true => &["-launcher", "ssh", "-launcher-exec", agent, "-hosts", nodes],
-            false => &[
-                "--mca",
-                "plm_rsh_agent",
-                agent,
-                "--mca",
-                "plm_rsh_no_tree_spawn",
-                "1",
-                "--host",
-                nodes,
-            ],
-        };
-        words.extend(options.iter().map(|word| (*word).to_owned()));
-        words.extend([number, "4".to_owned()]);
-        words
-    }
-
     /// `cartograph run` with this launcher and the program with arguments.
     fn job(&self, nodes: &str, arguments: &[&str]) -> Command {
         let mut job = Command::new("timeout");
         job.args(["-k", "5", "120"]).arg(command()).arg("run");
         job.args(self.options.split_whitespace())
-            .args(self.launcher(nodes))
+            .args(self.session.on_nodes(nodes, 4))
             .arg(&self.program)
             .args(arguments)
             .current_dir(top());
@@ -157,7 +125,9 @@ impl Jobs<'_, '_> {
         let same = self.session.out == "4 apart\nof 4\n";
         self.session.check("a grid is recorded", ran && told && same);
         let mut tries = Command::new(command());
-        tries.args(["try", "--runs", "1", "--ignore", "apart"]).args(self.launcher("a:2,b:2"));
+        tries
+            .args(["try", "--runs", "1", "--ignore", "apart"])
+            .args(self.session.on_nodes("a:2,b:2", 4));
         tries.arg(&self.program).current_dir(self.session.work("here"));
         tries.envs(self.session.host.settings()).env("CARTOGRAPH_STORE", &self.store);
         let ran = fs::create_dir(self.session.work("here")).is_ok();
