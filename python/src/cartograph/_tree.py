@@ -24,7 +24,7 @@ def trust() -> None:
     others = stat.S_IWGRP | stat.S_IWOTH
     if not LIBRARY.stat().st_mode & others:
         return
-    for path in [COMMAND, *TREE.rglob("*.so*")]:
+    for path in [COMMAND, *TREE.rglob("*.so*"), *TREE.rglob("halo")]:
         status = path.stat()
         if status.st_uid == os.getuid() and status.st_mode & others:
             path.chmod(stat.S_IMODE(status.st_mode) & ~others)
