@@ -1,12 +1,13 @@
 #!/usr/bin/env bash
-# slurm.sh: Cartograph under a real Slurm: one daemon for each of eight nodes of this machine, on two switches, MPICH
-# by PMI-2 and Open MPI by PMIx. Checks that levels are read, that rank files place ranks, that recordings hold the switches,
-# and that what PMI-2 does to MPICH is said. Needs root, the library built for both, and the command.
+# slurm.sh: Cartograph under a real Slurm: a daemon for each of eight nodes, on two switches, MPICH by PMI-2 and Open MPI by
+# PMIx. Checks that levels are read, that rank files place ranks, that recordings hold the switches, that what PMI-2 does to
+# MPICH is said, and that job scripts with `cartograph run` learn. Needs root, the library built for both, and the command.
 #
-# Slurm runs in namespaces of the script's own, which the kernel takes down with it however it ends.
+# The nodes are those of scripts/nodes.sh, which the kernel takes down with the script however it ends.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 . "$top/scripts/nodes.sh"
+nodes=8 ppn=2 rate=50mbit patience=120
 
 if [ "${1:-}" != inside ]; then
     [ "$(id -u)" = 0 ] || refuse "namespaces need root"
@@ -16,20 +17,16 @@ if [ "${1:-}" != inside ]; then
     in_namespaces unshare --uts "$0" inside
 fi
 shift
-mount -t tmpfs none /dev/shm
-mount -t tmpfs none /run
-export TMPDIR=/dev/shm
+# Slurm wants the control groups, which the nodes' own /sys does not have.
+exec 9</sys/fs/cgroup
+make_nodes
+mount -c --rbind /proc/self/fd/9 /sys/fs/cgroup
+exec 9<&-
 . "$top/tests/scripts/checks.sh"
 tool=$top/build/bin/cartograph
 machine=machine
 hostname $machine
-# Names are looked up only where there is another address than that of the machine for itself.
-ip link set lo up
-ip link add outside type bridge
-ip address add 10.77.0.1/24 dev outside
-ip link set outside up
-printf '%s\n' "127.0.0.1 localhost" "10.77.0.1 $machine" "10.77.0.1 n"{0..7} >"$work/hosts"
-mount --bind "$work/hosts" /etc/hosts
+echo "10.77.0.254 $machine" >>/dev/shm/hosts
 
 # A key of its own; root may run it in /run.
 mkdir -m 755 /run/munge
@@ -41,7 +38,7 @@ munged --force --key-file="$work/munge.key" --log-file="$work/munged.log" --seed
 export SLURM_CONF=$work/slurm.conf
 cat >"$SLURM_CONF" <<END
 ClusterName=here
-SlurmctldHost=$machine
+SlurmctldHost=$machine(10.77.0.254)
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
@@ -61,7 +58,7 @@ TopologyPlugin=topology/tree
 SlurmdParameters=config_overrides
 ReturnToService=2
 MpiDefault=none
-NodeName=n[0-7] NodeHostname=n[0-7] NodeAddr=10.77.0.1 Port=[16010-16017] CPUs=2
+NodeName=n[0-7] CPUs=4
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE OverSubscribe=FORCE:4
 END
 cat >"$work/topology.conf" <<'END'
@@ -73,7 +70,7 @@ mkdir "$work/state" "$work"/{spool,tmp}.n{0..7}
 evidence=("$work/out" "$work/err")
 slurmctld
 # Each node has a name of its own.
-for ((i = 0; i < 8; i++)); do unshare --uts sh -c "hostname n$i && exec slurmd -N n$i"; done
+for ((i = 0; i < nodes; i++)); do nsenter --net=/run/netns/n$i unshare --uts sh -c "hostname n$i && exec slurmd -N n$i"; done
 for ((tries = 0; tries < 30; tries++)); do
     [ "$(sinfo -h -o %T 2>"$work/err")" != idle ] || break
     sleep 1
@@ -88,6 +85,14 @@ done
 # run HOST OPTIONS... -- PROGRAM...: eight processes of a program, under Cartograph. The files that Open MPI's processes of a
 # node share are in a directory of the node's: else those of two nodes have one name, and jobs crash.
 mkdir "$TMPDIR"/n{0..7}
+each=$work/each
+cat >"$each" <<'END'
+#!/bin/sh
+export TMPDIR=$TMPDIR/$SLURMD_NODENAME
+export OMPI_MCA_btl_vader_backing_directory=$TMPDIR
+exec "$@"
+END
+chmod +x "$each"
 run() {
     local host=$1 pmi=pmi2 options=()
     shift
@@ -95,9 +100,7 @@ run() {
     while [ "$1" != -- ]; do options+=("$1") && shift; done
     shift
     timeout -k 5 "$patience" env CARTOGRAPH_REPORT=1 $(scripts/host.sh "$host" tests | tr ' ' '\n' | grep =) \
-        srun --mpi=$pmi -n 8 "${options[@]}" sh -c 'TMPDIR=$TMPDIR/$SLURMD_NODENAME
-        export OMPI_MCA_btl_vader_backing_directory=$TMPDIR
-        exec "$@"' - env "LD_PRELOAD=$top/build/$host/lib/libcartograph.so" "$@" \
+        srun --mpi=$pmi -n 8 "${options[@]}" "$each" env "LD_PRELOAD=$top/build/$host/lib/libcartograph.so" "$@" \
         >"$work/out" 2>"$work/err"
 }
 fails() { ! "$@"; }
@@ -127,7 +130,7 @@ for host in ${HOSTS:-mpich openmpi}; do
 
     check "$host: a rank file" plan --dims 4x2 --layout "$work/topology.conf" --hosts "$(scontrol show hostnames 'n[0-3]')" \
         --ppn 2 --rankfile slurm "$work/ranks"
-    check "$host: says what becomes of MPICH by PMI-2" grep -qF 'not MPICH by srun --mpi=pmi2' "$work/plan"
+    check "$host: says what becomes of MPICH by PMI-2" grep -qF 'not for MPICH with srun --mpi=pmi2' "$work/plan"
     check "$host: ranks are started by it" places
     check "$host: where it says" cmp "$work/placed" "$work/ranks"
     SLURM_HOSTFILE=$work/ranks check "$host: the program by it" run $host "${by_file[@]}" -- "$work/$host.reported" kept
@@ -136,6 +139,53 @@ for host in ${HOSTS:-mpich openmpi}; do
     else
         check "openmpi: has its four nodes" grep -qE '8 of 8 processes on 4 nodes of 2' "$work/err"
     fi
+done
+
+# script HOST OPTIONS... -- COMMAND...: a job script of eight processes that has the command before the words that start the
+# halo exchange by srun. Leaves what it printed, and the bytes from the node that sent most.
+script() {
+    local host=$1 pmi=pmi2 options=()
+    shift
+    [ "$host" = mpich ] || pmi=pmix
+    while [ "$1" != -- ]; do options+=("$1") && shift; done
+    shift
+    printf '%s\n' '#!/bin/sh' "exec $* srun --mpi=$pmi -n 8 $each $program -n 20 262144 4096" >"$work/script"
+    sent >/dev/shm/before
+    timeout -k 5 "$patience" env $(scripts/host.sh "$host" tests | tr ' ' '\n' | grep =) OMPI_MCA_btl=self,tcp \
+        sbatch --wait -n 8 "${options[@]}" -o "$work/out" -e "$work/err" "$work/script" >"$work/submitted" || return
+    sent >/dev/shm/after
+    bytes=$(result - - - | cut -d'|' -f5)
+    [ "$(cat "$work/out")" = 'a grid of 4 x 2, 0 wrong' ]
+}
+known() { "$tool" known --store "$1" --json >"$work/known"; }
+is_placed() { says '/halo in ' && ! grep -q '/halo in the default order' "$work/err"; }
+says() { [ "$(grep -c '^cartograph: ' "$work/err")" = 1 ] && grep -qE "^cartograph: .*$1" "$work/err"; }
+# Whether the node that sends most has sent less than this part, in percent, of what it was before.
+fewer() { echo "$bytes of $2 bytes" && [ $((bytes * 100)) -lt $(($1 * $2)) ]; }
+
+# Job scripts that learn: recorded on four nodes, placed on four others and on three of uneven sizes, with no step between.
+for host in ${HOSTS:-mpich openmpi}; do
+    program=$top/build/$host/lib/halo
+    learns="$tool run --store $work/$host.store"
+    check "$host: the first job" script $host -N 4 -w 'n[0-3]' -- $learns
+    first=$bytes
+    check "$host: is recorded" says 'recorded .*/halo on 8 ranks; the next run will use'
+    check "$host: the second job, on other nodes" script $host -N 4 -w 'n[4-7]' -- $learns
+    if [ $host = mpich ]; then
+        check "mpich: runs unchanged, which is said" says 'PMI-2 reports each rank on a separate node.*; the job ran unchanged'
+        continue
+    fi
+    check "$host: is placed" is_placed
+    check "$host: its busiest node sends less" fewer 60 "$first"
+    check "$host: a job on uneven nodes, as it was" script $host -N 3 -w 'n[1,3,5]' --
+    uneven=$bytes
+    # On nodes of other sizes the default order is timed once more.
+    check "$host: the third job, on uneven nodes" script $host -N 3 -w 'n[1,3,5]' -- $learns
+    check "$host: the fourth, on others" script $host -N 3 -w 'n[2,4,6]' -- $learns
+    check "$host: is placed there" is_placed
+    check "$host: its busiest node sends less there" fewer 80 "$uneven"
+    check "$host: what is known" known "$work/$host.store"
+    check "$host: of four jobs" grep -qE '"program":"halo".*"runs":4' "$work/known"
 done
 
 # What stands for srun in tests refuses what srun refuses.
