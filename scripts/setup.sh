@@ -48,6 +48,7 @@ for host in "$@"; do
         need srun slurm-client
         need slurmctld slurmctld
         need slurmd slurmd
+        [ -e /usr/include/slurm/spank.h ] || debian+=(libslurm-dev)
         continue
     fi
     if [ "$host" = mpi4py ]; then

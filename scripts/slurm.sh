@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # slurm.sh: Cartograph under a real Slurm: a daemon for each of eight nodes, on two switches, MPICH by PMI-2 and Open MPI by
 # PMIx. Checks that levels are read, that rank files place ranks, that recordings hold the switches, that what PMI-2 does to
-# MPICH is said, and that job scripts with `cartograph run` learn. Needs root, the library built for both, and the command.
+# MPICH is said, that job scripts with `cartograph run` learn, and that packaging/slurm puts it in place of srun. Needs root,
+# the library built for both, and the command.
 #
 # The nodes are those of scripts/nodes.sh, which the kernel takes down with the script however it ends.
 set -euo pipefail
@@ -59,6 +60,7 @@ SlurmdParameters=config_overrides
 ReturnToService=2
 MpiDefault=none
 NodeName=n[0-7] CPUs=4
+PlugStackConfig=$work/plugstack.conf
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE OverSubscribe=FORCE:4
 END
 cat >"$work/topology.conf" <<'END'
@@ -66,6 +68,9 @@ SwitchName=left Nodes=n[0,2,4,6]
 SwitchName=right Nodes=n[1,3,5,7]
 SwitchName=top Switches=left,right
 END
+cc -shared -fPIC -Wall -Wextra -Werror -o "$work/cartograph_run.so" packaging/slurm/cartograph_run.c
+{ cat packaging/slurm/leave && echo 're*ed'; } >"$work/leave"
+echo "optional $work/cartograph_run.so command=$tool leave=$work/leave" >"$work/plugstack.conf"
 mkdir "$work/state" "$work"/{spool,tmp}.n{0..7}
 evidence=("$work/out" "$work/err")
 slurmctld
@@ -187,6 +192,41 @@ for host in ${HOSTS:-mpich openmpi}; do
     check "$host: what is known" known "$work/$host.store"
     check "$host: of four jobs" grep -qE '"program":"halo".*"runs":4' "$work/known"
 done
+
+# The plugin puts it in place of srun for those who ask.
+host=openmpi
+export CARTOGRAPH_STORE=$work/plugin.store
+silent() { ! grep -q cartograph "$work/err"; }
+check "the plugin, not asked" script $host -N 4 -w 'n[0-3]' --
+check "has done nothing" silent
+export CARTOGRAPH_RUN=1
+check "the plugin's first job" script $host -N 4 -w 'n[0-3]' --
+check "is recorded" says 'recorded .*/halo on 8 ranks'
+first=$bytes
+check "its second job" script $host -N 4 -w 'n[4-7]' --
+check "is placed" is_placed
+check "sends less" fewer 60 "$first"
+cp "$program" "$work/reused"
+program=$work/reused
+check "a program that the site leaves alone" script $host -N 4 -w 'n[0-3]' --
+check "is left alone" silent
+cat >"$work/ends" <<'END'
+#!/bin/sh
+echo hello | srun --mpi=none -N 2 -n 2 sh -c 'cat; exit 3'
+echo "code $?"
+srun --mpi=none -N 2 -n 2 sleep 100 &
+sleep 5
+kill -TERM $!
+wait $!
+echo "code $?"
+END
+ends() { CARTOGRAPH_RUN=$1 timeout -k 5 "$patience" sbatch --wait -N 2 -o "$work/ends.$1" -e "$work/err" "$work/ends"; }
+check "input, an exit code and a signal" ends 0
+check "by the plugin" ends 1
+check "is heard of" grep -q 'exited with code 3; nothing learned' "$work/err"
+check "are as without it" cmp "$work/ends.0" "$work/ends.1"
+check "the code" grep -qx 'code 3' "$work/ends.1"
+unset CARTOGRAPH_RUN
 
 # What stands for srun in tests refuses what srun refuses.
 printf 'n1\nn0\nn1\nn0\n' >"$work/hosts4"

@@ -61,7 +61,7 @@ pub trait Known: Sync {
 }
 
 /// All of them, those for users first.
-pub static ALL: [&dyn Known; 19] = [
+pub static ALL: [&dyn Known; 20] = [
     &REORDER,
     &REPORT,
     &WEIGHTS,
@@ -82,6 +82,7 @@ pub static ALL: [&dyn Known; 19] = [
     &LIB_DIR,
     &MPI,
     &NEIGHBOR,
+    &RUN,
 ];
 
 /// The processes that may be moved.
@@ -261,6 +262,10 @@ pub static STORE: Setting<()> = Setting {
 /// The MPI whose library is taken.
 pub static MPI: Setting<()> =
     any("CARTOGRAPH_MPI", "auto, or the only MPI whose library is loaded; set by cartograph exec");
+
+/// Whether Slurm's plugin, `packaging/slurm`, puts `cartograph run` in place of `srun`.
+pub static RUN: Setting<()> =
+    any("CARTOGRAPH_RUN", "1: srun is cartograph run srun, if the site has the plugin for Slurm");
 
 /// The implementation of nonblocking and persistent neighborhood collectives.
 pub static NEIGHBOR: Setting<Neighbor> = Setting {
