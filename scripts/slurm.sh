@@ -87,25 +87,17 @@ for host in ${HOSTS:-mpich openmpi}; do
         "mpicc.$host" -g -O1 -Wall -o "$work/$host.$program" c_tests/reorder/$program.c
     done
 done
-# run HOST OPTIONS... -- PROGRAM...: eight processes of a program, under Cartograph. The files that Open MPI's processes of a
-# node share are in a directory of the node's: else those of two nodes have one name, and jobs crash.
-mkdir "$TMPDIR"/n{0..7}
-each=$work/each
-cat >"$each" <<'END'
-#!/bin/sh
-export TMPDIR=$TMPDIR/$SLURMD_NODENAME
-export OMPI_MCA_btl_vader_backing_directory=$TMPDIR
-exec "$@"
-END
-chmod +x "$each"
+# Without Open MPI's shared memory: now and then a process ended by a signal while it set that up, on a busy machine.
+settings() { scripts/host.sh "$1" tests | tr ' ' '\n' | grep = && echo OMPI_MCA_btl=self,tcp; }
+# run HOST OPTIONS... -- PROGRAM...: eight processes of a program, under Cartograph.
 run() {
     local host=$1 pmi=pmi2 options=()
     shift
     [ "$host" = mpich ] || pmi=pmix
     while [ "$1" != -- ]; do options+=("$1") && shift; done
     shift
-    timeout -k 5 "$patience" env CARTOGRAPH_REPORT=1 $(scripts/host.sh "$host" tests | tr ' ' '\n' | grep =) \
-        srun --mpi=$pmi -n 8 "${options[@]}" "$each" env "LD_PRELOAD=$top/build/$host/lib/libcartograph.so" "$@" \
+    timeout -k 5 "$patience" env CARTOGRAPH_REPORT=1 $(settings "$host") \
+        srun --mpi=$pmi -n 8 "${options[@]}" env "LD_PRELOAD=$top/build/$host/lib/libcartograph.so" "$@" \
         >"$work/out" 2>"$work/err"
 }
 fails() { ! "$@"; }
@@ -154,9 +146,9 @@ script() {
     [ "$host" = mpich ] || pmi=pmix
     while [ "$1" != -- ]; do options+=("$1") && shift; done
     shift
-    printf '%s\n' '#!/bin/sh' "exec $* srun --mpi=$pmi -n 8 $each $program -n 20 262144 4096" >"$work/script"
+    printf '%s\n' '#!/bin/sh' "exec $* srun --mpi=$pmi -n 8 $program -n 20 262144 4096" >"$work/script"
     sent >/dev/shm/before
-    timeout -k 5 "$patience" env $(scripts/host.sh "$host" tests | tr ' ' '\n' | grep =) OMPI_MCA_btl=self,tcp \
+    timeout -k 5 "$patience" env $(settings "$host") \
         sbatch --wait -n 8 "${options[@]}" -o "$work/out" -e "$work/err" "$work/script" >"$work/submitted" || return
     sent >/dev/shm/after
     bytes=$(result - - - | cut -d'|' -f5)
