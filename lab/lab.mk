@@ -119,6 +119,13 @@ lab-programs:
 	@scripts/programs.sh "$(BUILT)" try
 	@$(MAKE) -s --no-print-directory lab-results
 
+## make lab-jobs [BUILT=DIRECTORY]      the same programs as six jobs by cartograph run beside six without; needs root
+lab-jobs:
+	@scripts/setup.sh openmpi cluster programs
+	@$(MAKE) -s --no-print-directory lib tool preload HOST=openmpi
+	@scripts/programs.sh "$(BUILT)" jobs
+	@$(MAKE) -s --no-print-directory lab-results
+
 ## make lab-policy                      what cartograph run gains and loses in simulated histories, for lab/results
 lab-policy:
 	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin policy

@@ -22,6 +22,9 @@ cases() {
     echo "PETSc ex45, -sf_type neighbor|20mbit|stays|16 4|ex45 -sf_type neighbor -da_grid_x 64 -da_grid_y 64 -da_grid_z 16 -da_processors_x 4 -da_processors_y 4 -da_processors_z 1 -pc_type jacobi -ksp_monitor -ksp_max_it 100 -log_view"
 }
 
+# A case whose best placement is known, which is always here.
+control() { echo "Halo exchange 4x4|50mbit|moves|16 4|halo -n 40 65536 65536"; }
+
 # Puts the inputs into the directory. LAMMPS's are a liquid in a periodic box and a plate of crystal with free edges, both of
 # which it divides into 4 x 4; CloverLeaf's a square with the densest state in a corner; those of NPB the grids of class W, with
 # fewer iterations.
@@ -80,6 +83,7 @@ seconds() {
     miniMD) awk '/ PERF_SUMMARY / { print $5 }' said ;;
     miniGhost) awk '/^ *Total_time:/ { print $NF + 0 }' results.yaml ;;
     ex45) awk '/^KSPSolve / { print $4 + 0 }' said ;;
+    halo) awk '/ exchanges take / { print $4 }' said ;;
     esac
 }
 
@@ -98,5 +102,6 @@ answers() {
     miniMD) awk '/^[0-9]+ [-+.e0-9]+ [-+.e0-9]+ [-+.e0-9]+ / && NF == 5 { print $1, $2, $3, $4 }' said ;;
     miniGhost) grep 'error' said ;;
     ex45) grep -i 'residual norm' said ;;
+    halo) grep 'a grid of' said ;;
     esac
 }

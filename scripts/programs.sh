@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# programs.sh [DIRECTORY] [try]: measures public programs on the nodes of scripts/nodes.sh: as they are, under Cartograph, and
+# programs.sh [DIRECTORY] [try|jobs]: measures public programs on the nodes of scripts/nodes.sh: as they are, under Cartograph, and
 # as `cartograph tune` has found; and writes the tables of lab/results/programs.json. LAMMPS and PETSc's example are Debian's;
 # the others you have built with Debian's Open MPI and put into DIRECTORY. scripts/programs-cases.sh says which they are; one
 # that is not there is left out.
-# With try, asks `cartograph try` on this machine whether they may be moved, and writes that table.
+# With try, asks `cartograph try` on this machine whether they may be moved, and writes that table. With jobs, starts each as
+# jobs by `cartograph run` beside as many without, in turn, and writes that table.
 #
-# RATE, REPETITIONS and ONLY (words of the titles of cases, with |) in the environment change what is measured; PATIENCE, after
+# RATE, REPETITIONS (of jobs JOBS, 6) and ONLY (words of the titles of cases, with |) in the environment change what is measured; PATIENCE, after
 # how many seconds a run has failed. Needs root, the command, and the library built for openmpi; make programs builds both.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
@@ -17,7 +18,7 @@ patience=${PATIENCE:-120}
 export OMP_NUM_THREADS=1 LC_ALL=C
 
 # Where a program is, if it is anywhere.
-where() { PATH=$programs:$top/build/programs:$PATH command -v "$1" || true; }
+where() { PATH=$programs:$top/build/programs:$top/build/openmpi/lib:$PATH command -v "$1" || true; }
 
 # Compiles PETSc's example, of which Debian has the source.
 compile() {
@@ -33,9 +34,10 @@ line() { command=("${launch[@]::${#launch[@]}-4}" "$@" --host "${slots//:$ppn/:$
 
 # run WAY DIRECTORY PROGRAM ARGUMENTS: runs it in the directory, by WAY, and leaves there what it said.
 run() {
-    local way=$1 at=$2 program options=() under=()
+    local way=$1 at=$2 program options=() under=() by=()
     program=$(where "$3")
     case $way in
+    learns) by=("$cartograph" run --store "$at.store") ;;
     recorded) under=("$cartograph" exec --record "$at.traffic") ;;
     default) under=("$cartograph" exec) ;;
     turn) options=(--map-by node) ;;
@@ -54,7 +56,7 @@ run() {
     cd "$at"
     inputs
     line "${options[@]}"
-    "${command[@]}" "${under[@]}" "$program" "${@:4}" >said 2>&1 </dev/null
+    "${by[@]}" "${command[@]}" "${under[@]}" "$program" "${@:4}" >said 2>&1 </dev/null
 }
 
 # measure TITLE WAY NUMBER PROGRAM ARGUMENTS: adds to results the case, the way, the seconds and the bytes on all wires
@@ -166,6 +168,33 @@ inside() {
     echo "it took $((SECONDS - began)) seconds" >&2
 }
 
+# Jobs that learn and others, in turn: each is the first of a pair by turns.
+inside_jobs() {
+    local job number=0 title links moves size program arguments way began=$SECONDS started
+    make_nodes
+    : >/dev/shm/results
+    : >/dev/shm/notes
+    while IFS='|' read -r title links moves size arguments; do
+        program=${arguments%% *}
+        number=$((number + 1))
+        [ -n "$(where "$program")" ] && grep -qE -e "$only" <<<"$title" || continue
+        read -r count each <<<"$size"
+        limit "${RATE:-$links}"
+        echo "$title|links|${RATE:-$links}" >>/dev/shm/notes
+        for ((job = 0; job < ${JOBS:-6}; job++)); do
+            way=$([ $((job % 2)) = 0 ] && echo "alone learns" || echo "learns alone")
+            for way in $way; do
+                started=$EPOCHREALTIME
+                measure "$title" "$way" $number $arguments
+                echo "$title|$way launched|$(awk "BEGIN { print $EPOCHREALTIME - $started }")" >>/dev/shm/results
+                grep '^cartograph: ' "/dev/shm/case$number/said" >&2 || true
+            done
+        done
+    done < <(control && cases)
+    "$results" make jobs "make lab-jobs" /dev/shm/results /dev/shm/notes
+    echo "it took $((SECONDS - began)) seconds" >&2
+}
+
 # Asks it, and writes a line of a table for each.
 try_all() {
     local title ignored arguments program code line words word ignore
@@ -192,9 +221,10 @@ try_all() {
 
 # Without a directory, those that are installed.
 programs=$(cd "${1:-/var/empty}" 2>/dev/null && pwd) || programs=/nowhere
-[ "${2:-}" = inside ] || "$top/scripts/put-results.sh"
+[[ ${2:-} == inside* ]] || "$top/scripts/put-results.sh"
 case ${2:-} in
-inside) inside ;;
+inside*) $2 ;;
+jobs) needs && compile && in_namespaces "$0" "$programs" inside_jobs ;;
 try)
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT

@@ -5,13 +5,14 @@
 //! makes the tables of a kind of the lines that a script has measured. `results pages` puts the tables into the pages
 //! that show them.
 
+mod jobs;
 mod measured;
 mod programs;
 
 use std::process::ExitCode;
 use std::{env, fs, io};
 
-use cartograph_lab::{File, Table, pages};
+use cartograph_lab::{File, Table, directory, pages};
 
 fn put(file: &str, name: &str, command: &str) -> io::Result<()> {
     let text = io::read_to_string(io::stdin())?;
@@ -32,6 +33,9 @@ fn make(kind: &str, command: &str, files: &[&str]) -> io::Result<()> {
     let (file, tables) = match (kind, &texts[..]) {
         ("cluster", [runs, edges]) => ("cluster", measured::cluster(runs, edges)),
         ("programs", [runs, notes]) => ("programs", programs::programs(runs, notes)),
+        ("jobs", [runs, notes]) => {
+            ("programs", jobs::jobs(runs, notes, &File::read(&directory().join("programs.json"))?))
+        }
         ("combining", [runs]) => ("combining", measured::combining(runs)),
         _ => return Err(io::Error::other(format!("no tables are made of '{kind}'"))),
     };

@@ -10,7 +10,7 @@ use cartograph_lab::Table;
 use super::measured::{MOST, Measured, TIME};
 
 /// Ways of a program, as the lines call them.
-const ALONE: &str = "alone";
+pub(crate) const ALONE: &str = "alone";
 const DEFAULT: &str = "default";
 const TUNED: &str = "tuned";
 const BYTES: &str = "bytes";
@@ -18,10 +18,10 @@ const TURN: &str = "turn";
 const TURN_DEFAULT: &str = "turn-default";
 
 /// Notes on cases: a case, a word, and its value.
-struct Notes<'a>(HashMap<(&'a str, &'a str), &'a str>);
+pub(crate) struct Notes<'a>(HashMap<(&'a str, &'a str), &'a str>);
 
 impl<'a> Notes<'a> {
-    fn read(text: &'a str) -> Self {
+    pub(crate) fn read(text: &'a str) -> Self {
         let note = |line: &'a str| {
             let (case, rest) = line.split_once('|')?;
             let (word, value) = rest.split_once('|')?;
@@ -30,7 +30,7 @@ impl<'a> Notes<'a> {
         Self(text.lines().filter_map(note).collect())
     }
 
-    fn get(&self, case: &'a str, word: &'a str) -> &'a str {
+    pub(crate) fn get(&self, case: &'a str, word: &'a str) -> &'a str {
         self.0.get(&(case, word)).copied().unwrap_or("-")
     }
 }
