@@ -107,11 +107,11 @@ learns() {
     printf '\ncartograph run: each process exchanges with the one half the job away\n\n'
     for job in a:2,b:2 c:2,d:2 e:2,f:2; do
         printf '  on %s: ' "$job"
-        timeout -k 5 60 "$top/build/bin/cartograph" run --store "$out/store" "${words[@]}" "$job" -n 4 "$program" 2>&1 |
+        CARTOGRAPH_STORE=$out/store timeout -k 5 60 "$top/build/bin/cartograph" run "${words[@]}" "$job" -n 4 "$program" 2>&1 |
             grep -E 'apart|^cartograph' | sed '2s/^/    /'
     done
     printf '\n'
-    "$top/build/bin/cartograph" known --store "$out/store" | sed 's/^/  /'
+    CARTOGRAPH_STORE=$out/store "$top/build/bin/cartograph" known | sed 's/^/  /'
 }
 case $host in
 mpich | mpich5 | openmpi) ! unshare --uts true 2>/dev/null || learns ;;

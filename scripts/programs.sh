@@ -37,7 +37,7 @@ run() {
     local way=$1 at=$2 program options=() under=() by=()
     program=$(where "$3")
     case $way in
-    learns) by=("$cartograph" run --store "$at.store") ;;
+    learns) by=(env CARTOGRAPH_STORE="$at.store" "$cartograph" run) ;;
     recorded) under=("$cartograph" exec --record "$at.traffic") ;;
     default) under=("$cartograph" exec) ;;
     turn) options=(--map-by node) ;;

@@ -154,7 +154,7 @@ script() {
     bytes=$(result - - - | cut -d'|' -f5)
     [ "$(cat "$work/out")" = 'a grid of 4 x 2, 0 wrong' ]
 }
-known() { "$tool" known --store "$1" --json >"$work/known"; }
+known() { CARTOGRAPH_STORE=$1 "$tool" known --json >"$work/known"; }
 is_placed() { says '/halo in ' && ! grep -q '/halo in the default order' "$work/err"; }
 says() { [ "$(grep -c '^cartograph: ' "$work/err")" = 1 ] && grep -qE "^cartograph: .*$1" "$work/err"; }
 # Whether the node that sends most has sent less than this part, in percent, of what it was before.
@@ -163,7 +163,7 @@ fewer() { echo "$bytes of $2 bytes" && [ $((bytes * 100)) -lt $(($1 * $2)) ]; }
 # Job scripts that learn: recorded on four nodes, placed on four others and on three of uneven sizes, with no step between.
 for host in ${HOSTS:-mpich openmpi}; do
     program=$top/build/$host/lib/halo
-    learns="$tool run --store $work/$host.store"
+    learns="env CARTOGRAPH_STORE=$work/$host.store $tool run"
     check "$host: the first job" script $host -N 4 -w 'n[0-3]' -- $learns
     first=$bytes
     check "$host: is recorded" says 'recorded .*/halo on 8 ranks; the next run will use'

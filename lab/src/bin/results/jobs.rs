@@ -2,11 +2,11 @@
 
 use std::io;
 
+use cartograph_core::learn::measure::gain;
 use cartograph_core::learn::{Gain, SHOWN};
 use cartograph_lab::{File, Table};
 
 use super::measured::{Measured, TIME};
-use super::programs::measure::gain;
 use super::programs::{ALONE, Notes};
 
 /// Jobs by `cartograph run`, as the lines call them.
