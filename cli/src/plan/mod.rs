@@ -68,8 +68,9 @@ pub(crate) struct Arguments {
     /// The weights of edges along each dimension, such as 1,1,4; by default assumed to be equal
     #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["graph", "traffic"])]
     weights: Option<Vec<i64>>,
-    /// The objective to minimize: the time of an exchange over the busiest link, if switches or coordinates are known
-    /// (time), all edges between nodes (sum), or first those of the busiest node (max)
+    /// The objective to minimize: the time of an exchange over the busiest link, or if neither switches nor coordinates
+    /// are known as sum, but up to 1 % more for fewer edges of a grid's busiest node (time); all edges between nodes
+    /// (sum); or first those of the busiest node (max)
     #[arg(long, default_value = "time")]
     objective: Figures,
     /// With --traffic: the latency and bandwidth between nodes, such as 1.5us,100Gbit; default: fitted to the

@@ -9,10 +9,8 @@ use crate::published;
 /// The tables, and whether all aims are met.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let (listed, reached) = listed();
-    let (many, bounded) = many();
-    let held_out = compare(&instances::held_out());
-    let close = held_out.ours() <= 1.045;
-    (vec![listed, many, held_out.table("60 held out")], reached && bounded && close)
+    let (many, close) = many();
+    (vec![listed, many], reached && close)
 }
 
 fn figures(cost: Cost) -> Figures {
@@ -64,19 +62,21 @@ fn listed() -> (Table, bool) {
 struct Comparison {
     /// Geometric means of J_sum over the bound: each method, the best of them, Cartograph.
     means: Vec<f64>,
-    /// The instances on which Cartograph is worse than the best of the others.
+    /// The geometric mean of its J_max over that of the best of the others, and the instances with more.
+    busiest: (f64, usize),
+    /// The instances on which Cartograph is worse than the best of the others, with the sums.
     worse: Vec<String>,
 }
 
 fn compare(instances: &[Instance]) -> Comparison {
     let names = published::METHODS;
     let mut sums = vec![(0.0, 0usize); names.len() + 2];
-    let mut worse = Vec::new();
+    let (mut busiest, mut busier, mut worse) = (0.0, 0, Vec::new());
     for instance in instances {
         let grid = instance.grid();
         let plan = plan(instance, None);
         let ratio = |sum: i64| (sum as f64 / plan.lower_bound as f64).ln();
-        let mut best = i64::MAX;
+        let mut best = (i64::MAX, i64::MAX);
         let mut add = |at: usize, sum: i64| {
             sums[at].0 += ratio(sum);
             sums[at].1 += 1;
@@ -84,20 +84,31 @@ fn compare(instances: &[Instance]) -> Comparison {
         let others = published::all(&grid, &instance.layout.node_sizes());
         for (at, node_of) in others.into_iter().enumerate() {
             if let Some(node_of) = node_of {
-                let sum = grid.cost(&node_of).inter_node_edges;
-                best = best.min(sum);
-                add(at, sum);
+                let found = figures(grid.cost(&node_of));
+                best = best.min(found);
+                add(at, found.0);
             }
         }
-        add(names.len(), best);
+        add(names.len(), best.0);
         add(names.len() + 1, plan.after.inter_node_edges);
-        if plan.after.inter_node_edges > best {
+        let (sum, most) = figures(plan.after);
+        busiest += (most as f64 / best.1 as f64).ln();
+        busier += usize::from(most > best.1);
+        if sum > best.0 {
             let sizes = instance.layout.node_sizes();
-            worse.push(format!("{:?} on {} of {}", instance.dims, sizes.len(), sizes[0]));
+            let dims: Vec<String> = instance.dims.iter().map(usize::to_string).collect();
+            worse.push(format!(
+                "{} on {} of {}: {sum} for {}",
+                dims.join("x"),
+                sizes.len(),
+                sizes[0],
+                best.0
+            ));
         }
     }
     let means = sums.iter().map(|(sum, count)| (sum / *count as f64).exp()).collect();
-    Comparison { means, worse }
+    let busiest = ((busiest / instances.len() as f64).exp(), busier);
+    Comparison { means, busiest, worse }
 }
 
 impl Comparison {
@@ -106,22 +117,33 @@ impl Comparison {
         self.means[published::METHODS.len() + 1]
     }
 
-    fn table(&self, name: &str) -> Table {
-        let methods = published::METHODS.join(" | ");
-        let mut table = Table::new(
-            name,
-            &format!("{methods} | best of these | Cartograph | worse than the best on"),
-        );
+    /// The cells of its row.
+    fn row(&self) -> String {
         let cell = |mean: &f64| if mean.is_nan() { "-".to_owned() } else { format!("{mean:.3}") };
         let cells: Vec<String> = self.means.iter().map(cell).collect();
         let worse = if self.worse.is_empty() { "none".to_owned() } else { self.worse.join("; ") };
-        table.row(&format!("{} | {worse}", cells.join(" | ")));
-        table
+        let (busiest, busier) = self.busiest;
+        format!("{} | {worse} | {busiest:.3} | {busier}", cells.join(" | "))
     }
 }
 
-/// The 720 instances.
+/// Lists of grids: geometric means of J_sum over the bound, the grids on which Cartograph's is more than that of the best of
+/// the others, and its J_max over that one's.
 fn many() -> (Table, bool) {
-    let found = compare(&instances::many());
-    (found.table("720 more"), found.worse.is_empty() && found.ours() <= 1.009)
+    let methods = published::METHODS.join(" | ");
+    let columns = format!(
+        "grids | {methods} | best of these | Cartograph | worse than the best on | J_max to its | more on"
+    );
+    let mut table = Table::new("Many grids", &columns);
+    let mut close = true;
+    for (name, instances, aim) in [
+        ("720", instances::many(), 1.009),
+        ("720, less round", instances::less_round(), 1.02),
+        ("60 held out", instances::held_out(), 1.045),
+    ] {
+        let found = compare(&instances);
+        table.row(&format!("{name} | {}", found.row()));
+        close &= found.ours() <= aim && (name != "720" || found.worse.is_empty());
+    }
+    (table, close)
 }

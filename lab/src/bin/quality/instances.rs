@@ -21,7 +21,7 @@ impl Instance {
         Self { name, dims: dims.to_vec(), periodic: false, stencil, layout }
     }
 
-    fn torus(self) -> Self {
+    pub(crate) fn torus(self) -> Self {
         Self { periodic: true, ..self }
     }
 
@@ -156,21 +156,29 @@ pub(crate) fn listed() -> Vec<(Instance, Published)> {
     ]
 }
 
-/// The 720: 15 node counts, 12 sizes, two and three dimensions, grid and torus.
+/// 720 grids: 15 node counts, 12 sizes, two and three dimensions, grid and torus.
 pub(crate) fn many() -> Vec<Instance> {
-    let counts = [4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 60, 64, 80, 100];
-    let sizes = [16, 20, 24, 28, 32, 36, 40, 48, 56, 64, 96, 128];
+    of_counts(
+        [4, 6, 8, 10, 12, 16, 20, 24, 32, 40, 48, 60, 64, 80, 100],
+        [16, 20, 24, 28, 32, 36, 40, 48, 56, 64, 96, 128],
+    )
+}
+
+/// The same with less round numbers.
+pub(crate) fn less_round() -> Vec<Instance> {
+    of_counts(
+        [4, 6, 8, 10, 13, 16, 20, 24, 27, 32, 37, 50, 64, 80, 100],
+        [16, 20, 24, 28, 32, 36, 40, 47, 48, 64, 96, 128],
+    )
+}
+
+fn of_counts(counts: [usize; 15], sizes: [usize; 12]) -> Vec<Instance> {
     let mut instances = Vec::new();
     for count in counts {
         for size in sizes {
             for ndims in [2, 3] {
-                let mut dims = vec![0; ndims];
-                dims_create((count * size) as i32, &mut dims).expect("a positive number of ranks");
-                let dims: Vec<usize> = dims.iter().map(|side| *side as usize).collect();
-                for torus in [false, true] {
-                    let instance = Instance::new("", &dims, &vec![size; count]);
-                    instances.push(if torus { instance.torus() } else { instance });
-                }
+                let instance = || by_dims_create(count, size, ndims);
+                instances.extend([instance(), instance().torus()]);
             }
         }
     }

@@ -6,6 +6,7 @@
 mod cart;
 mod clock;
 mod costs;
+mod domains;
 mod everyday;
 mod generate;
 mod graphs;

@@ -3,6 +3,7 @@
 use cartograph_core::mapping::{Adjacency, Grid, Options, Plan, plan_cart};
 use cartograph_lab::Table;
 
+use crate::domains;
 use crate::generate::Random;
 use crate::instances::{self, Instance};
 
@@ -12,7 +13,7 @@ const DRAWN: [i64; 4] = [1, 2, 4, 16];
 /// The section, and whether all aims are met.
 pub(crate) fn section() -> (Vec<Table>, bool) {
     let ((known, better), (assumed, safe)) = (known(), assumed());
-    (vec![known, assumed], better && safe)
+    (vec![known, assumed, domains::table()], better && safe)
 }
 
 /// Random weights, equal in each run.
