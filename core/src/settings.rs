@@ -61,7 +61,7 @@ pub trait Known: Sync {
 }
 
 /// All of them, those for users first.
-pub static ALL: [&dyn Known; 20] = [
+pub static ALL: [&dyn Known; 21] = [
     &REORDER,
     &REPORT,
     &WEIGHTS,
