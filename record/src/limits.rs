@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cartograph_traffic::Limits;
 
-use crate::{outermost, tally, ticks};
+use crate::ticks;
 
 /// The variable that sets limits: `calls` or `sums`.
 const VARIABLE: &str = "CARTOGRAPH_RECORD_LIMITED";
@@ -27,6 +27,8 @@ const LONGEST: u64 = 30_000;
 /// The limits, if there are any, and the rank of the process.
 static LIMITS: OnceLock<(Limits, u32)> = OnceLock::new();
 static IS_MEASURED: AtomicBool = AtomicBool::new(false);
+/// True if the recorder took too long to keep calls, and to count.
+static CALLS_STOPPED: AtomicBool = AtomicBool::new(false);
 static STOPPED: AtomicBool = AtomicBool::new(false);
 
 /// The ticks at the start, and those that the recorder took since then.
@@ -66,6 +68,11 @@ pub(crate) fn is_measured() -> bool {
     IS_MEASURED.load(Ordering::Relaxed)
 }
 
+/// True if no further calls are kept, as that took too long.
+pub(crate) fn calls_have_stopped() -> bool {
+    CALLS_STOPPED.load(Ordering::Relaxed)
+}
+
 /// True if the recorder has stopped, as it took too long.
 pub(crate) fn has_stopped() -> bool {
     STOPPED.load(Ordering::Relaxed)
@@ -76,18 +83,16 @@ pub(crate) fn nanoseconds() -> u64 {
     (COST.load(Ordering::Relaxed) as f64 * ticks::nanoseconds()) as u64
 }
 
-/// Counts what the recorder took in a call that stands for so many, and stops what takes too long. No lock is held.
+/// Counts what the recorder took in a call that stands for so many, and finds out whether that is too long.
 pub(crate) fn count(ticks: u64, calls: u64) {
     let more = ticks.min(LONGEST) * calls;
     let cost = COST.fetch_add(more, Ordering::Relaxed) + more;
     let passed = ticks::now().saturating_sub(START.load(Ordering::Relaxed));
+    if cost > passed / CALLS + FREE {
+        CALLS_STOPPED.store(true, Ordering::Relaxed);
+    }
     if cost > passed / ALL + 2 * FREE {
-        if !STOPPED.swap(true, Ordering::Relaxed) {
-            outermost::switch(false);
-            tally::stop_window();
-        }
-    } else if cost > passed / CALLS + FREE && outermost::times_all() {
-        tally::stop_window();
+        STOPPED.store(true, Ordering::Relaxed);
     }
 }
 

@@ -63,6 +63,12 @@ impl State {
         self.weight.set(next);
         self.left.set(next - 1);
         limits::count(self.before.get() + after, weight.into());
+        if limits::calls_have_stopped() {
+            time_all(false);
+        }
+        if limits::has_stopped() {
+            switch(false);
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use cartograph_traffic::{Call, Window as Written};
 use rustc_hash::FxHashMap;
 
-use crate::{outermost, ticks};
+use crate::{limits, outermost, ticks};
 
 /// The most ticks, about a microsecond, between two tests for completion that count as waiting; a longer time between
 /// two tests is work.
@@ -71,6 +71,7 @@ impl Window {
 
     /// Returns whether it records calls of this thread.
     pub(crate) fn takes(&mut self) -> bool {
+        self.stop_if_limited();
         if self.state != State::Open {
             return false;
         }
@@ -102,10 +103,16 @@ impl Window {
     }
 
     /// Takes no further calls.
-    pub(crate) fn stop(&mut self) {
+    fn stop(&mut self) {
         if self.state == State::Open {
             self.state = State::Full;
             outermost::time_all(false);
+        }
+    }
+
+    fn stop_if_limited(&mut self) {
+        if limits::calls_have_stopped() {
+            self.stop();
         }
     }
 
@@ -140,6 +147,7 @@ impl Window {
 
     /// Gives what it has, to be written once: when it is full, or when the process ends.
     pub(crate) fn give(&mut self, ends: bool) -> Option<Self> {
+        self.stop_if_limited();
         let given = match self.state {
             State::Closed => false,
             State::Open => ends,

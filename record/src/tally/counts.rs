@@ -28,11 +28,6 @@ pub(crate) fn begin(rank: u32, size: u32) {
     tally.window.open(limits.map_or(MOST_EVENTS, |(limits, _)| limits.calls));
 }
 
-/// Keeps no further calls in order.
-pub(crate) fn stop_window() {
-    tally().window.stop();
-}
-
 /// Writes what came since the last part, if one is due.
 pub(super) fn write_if(is_due: bool) {
     if is_due {

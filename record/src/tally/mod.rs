@@ -14,7 +14,7 @@ mod state;
 mod tables;
 
 pub(crate) use collectives::collective;
-pub(crate) use counts::{begin, count, finish, grid, stop_window};
+pub(crate) use counts::{begin, count, finish, grid};
 pub(crate) use locate::neighbors;
 pub(crate) use messages::{
     exchange, forget, keep, keep_receive, not_done, post_receive, received, send, started, waited,
