@@ -105,15 +105,18 @@ by_hand! { MPI_Errhandler_set(comm: MPI_Comm, handler: MPI_Errhandler) = |next| 
 // A name of MPI-1, which some hosts have without declaring it.
 by_hand! { MPI_Errhandler_get(comm: MPI_Comm, handler: *mut MPI_Errhandler) = |next| next(seen(comm), handler) }
 
-// The processes of the set of all come in W's order.
+// The processes of the set of all come in W's order: once, though the next function may be Cartograph's, which calls this
+// library again by the other name.
 if_declared! { MPI_Group_from_session_pset
+    thread_local! {
+        static IN_GROUP: core::cell::Cell<bool> = const { core::cell::Cell::new(false) };
+    }
     by_hand! { MPI_Group_from_session_pset(session: MPI_Session, name: *const core::ffi::c_char, group: *mut MPI_Group) = |next| {
+        let is_nested = IN_GROUP.replace(true);
         let code = next(session, name, group);
-        if code == CW_SUCCESS as c_int && is_other() && core::ffi::CStr::from_ptr(name).to_bytes().eq_ignore_ascii_case(b"mpi://WORLD") {
-            reorder(group)
-        } else {
-            code
-        }
+        IN_GROUP.set(is_nested);
+        let is_all = || core::ffi::CStr::from_ptr(name).to_bytes().eq_ignore_ascii_case(b"mpi://WORLD");
+        if code == CW_SUCCESS as c_int && !is_nested && is_other() && is_all() { reorder(group) } else { code }
     } }
 }
 
