@@ -6,7 +6,7 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use cartograph_core::learn::measure::{gain, median};
+use cartograph_core::learn::measure::{median, paired_gain};
 use cartograph_core::learn::{Gain, SHOWN};
 use serde_json::{Value, json};
 
@@ -247,7 +247,7 @@ impl<'a> Rounds<'a> {
     pub(super) fn json(&self) -> Value {
         let variants = self.all.iter().map(|runs| {
             let Arm { order, predicted, busiest, .. } = &runs.arm;
-            let gain = gain(&self.all[0].times, &runs.times, SHOWN);
+            let gain = paired_gain(&self.all[0].times, &runs.times, SHOWN);
             let why = runs.dropped.as_deref();
             json!({
                 "order": order, "predicted": predicted, "busiest": busiest, "seconds": runs.times,
@@ -274,7 +274,7 @@ impl<'a> Rounds<'a> {
             "runs"
         );
         for runs in &self.all {
-            let gain = gain(&self.all[0].times, &runs.times, SHOWN);
+            let gain = paired_gain(&self.all[0].times, &runs.times, SHOWN);
             let gain = gain.map_or_else(|| "-".to_owned(), |gain| format!("{:.2}", gain.mean));
             let [mut time, mut spread] = ["-".to_owned(), "-".to_owned()];
             if !runs.times.is_empty() {
@@ -313,7 +313,7 @@ impl<'a> Rounds<'a> {
             return Finding { words, best: None, measured: None, none_ran: true };
         }
         let gains = self.all[1..].iter();
-        let gains = gains.map(|runs| Some((runs, gain(baseline, &runs.times, SHOWN)?)));
+        let gains = gains.map(|runs| Some((runs, paired_gain(baseline, &runs.times, SHOWN)?)));
         let mut gains: Vec<(&Runs, Gain)> = gains.flatten().collect();
         gains.sort_by(|(_, one), (_, other)| other.mean.total_cmp(&one.mean));
         let tests = self.all[1..].iter().filter(|runs| runs.start.is_some()).count();

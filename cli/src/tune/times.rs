@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use cartograph_core::learn::CLAIMED;
-use cartograph_core::learn::measure::gain;
+use cartograph_core::learn::measure::paired_gain;
 use cartograph_traffic::Recording;
 
 /// The least gain that is worth a setting, however sure.
@@ -21,7 +21,7 @@ pub(super) fn turns(round: u32, count: usize) -> impl Iterator<Item = usize> {
 pub(super) fn is_faster(baseline: &[f64], times: &[f64], tests: usize) -> bool {
     // Of a two-sided interval one side counts.
     let level = 2.0 * CLAIMED / tests.max(1) as f64;
-    let found = gain(baseline, times, level);
+    let found = paired_gain(baseline, times, level);
     found.is_some_and(|gain| gain.least > 1.0 && gain.mean >= LEAST_GAIN)
 }
 

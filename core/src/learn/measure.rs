@@ -10,7 +10,7 @@ const LEAST_NOISE: f64 = 0.003;
 /// The speed of one variant relative to another by runs in pairs, at least two: the mean of the logarithms of their
 /// ratios. An interval at a level of 0.05 has the true speed in 95 % of cases, if the number of runs does not depend on
 /// their times.
-pub fn gain(now: &[f64], other: &[f64], level: f64) -> Option<Gain> {
+pub fn paired_gain(now: &[f64], other: &[f64], level: f64) -> Option<Gain> {
     let ratios: Vec<f64> = now.iter().zip(other).map(|(now, other)| (now / other).ln()).collect();
     let pairs = ratios.len();
     if pairs < 2 || ratios.iter().any(|ratio| !ratio.is_finite()) {
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     fn of(now: &[f64], other: &[f64]) -> Option<Gain> {
-        gain(now, other, 0.05)
+        paired_gain(now, other, 0.05)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use cartograph_core::learn::measure::gain;
+use cartograph_core::learn::measure::paired_gain;
 use cartograph_core::learn::{Gain, SHOWN};
 use cartograph_lab::{File, Table};
 
@@ -44,7 +44,7 @@ pub(crate) fn jobs(runs: &str, notes: &str, known: &File) -> io::Result<Vec<Tabl
         let times = |way: &str| runs.in_order(case, way, TIME);
         let (without, by_run) = (times(ALONE), times(LEARNS));
         let shown = |from: usize| {
-            let gain = gain(without.get(from..)?, by_run.get(from..)?, SHOWN)?;
+            let gain = paired_gain(without.get(from..)?, by_run.get(from..)?, SHOWN)?;
             Some((gain, format!("{:.2} ({:.2} to {:.2})", gain.mean, gain.least, gain.most)))
         };
         let (all, late) = (shown(0), shown(FIRST));

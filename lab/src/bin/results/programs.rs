@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 
-use cartograph_core::learn::measure::{gain, median};
+use cartograph_core::learn::measure::{median, paired_gain};
 use cartograph_core::learn::{Gain, SHOWN};
 use cartograph_lab::Table;
 
@@ -47,7 +47,7 @@ fn seconds(runs: &Measured, case: &str, way: &str) -> String {
 /// The speed of one variant relative to another, with its 95 % confidence interval.
 fn speed(runs: &Measured, case: &str, now: &str, other: &str) -> String {
     let times = |way| runs.in_order(case, way, TIME);
-    match (runs.fault(case, other), gain(&times(now), &times(other), SHOWN)) {
+    match (runs.fault(case, other), paired_gain(&times(now), &times(other), SHOWN)) {
         (None, Some(Gain { mean, least, most, .. })) => {
             format!("{mean:.2} ({least:.2} to {most:.2})")
         }
