@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use cartograph_core::launcher::Line;
-use cartograph_core::learn::{Conditions, Entry, Reason, Run, choose, shape};
+use cartograph_core::learn::{Conditions, Entry, Reason, Run, WINDOW, choose, shape};
 
 use crate::arms::{Arm, Job as Placed, Start, Way, grid};
 use crate::exec;
@@ -244,8 +244,10 @@ fn lesson(
         return Err(format!("{name}: no placement is predicted to help on these nodes"));
     }
     let (runs, predicted) = known_runs(entry, shape, &arms);
+    let late = &entry.runs[entry.runs.len().saturating_sub(WINDOW)..];
     let conditions = Conditions {
         experience: &entry.experience(shape),
+        elsewhere: late.iter().filter(|run| run.shape != shape).count(),
         in_a_hurry: arguments.no_trial || is_short(entry, shape),
         seed: lesson.key.build,
     };

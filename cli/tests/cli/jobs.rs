@@ -19,7 +19,7 @@ const LAUNCHER: &str = r#"case "$*" in
     case $file in where) ;; *) [ -r "$file" ] && [ -z "$BLIND" ] || exit 1 ;; esac
     rank=0
     [ "$1" = --rankfile ] && order=$(sed 's/.*=n\(.\) .*/\1/' "$2")
-    for node in ${order:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}; do
+    for node in ${order:-${NODES:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}}; do
         echo '{"cartograph_where":'$rank',"size":16,"host":"n'$node'","own_cores":'${OWN:-1}',"cores":4}'
         rank=$((rank + 1))
     done
@@ -38,7 +38,7 @@ if [ "$record" ]; then
     [ -z "$PLACED" ] || order=$(sed 's/.*=n\(.\) .*/\1/' "$PLACED" | tr '\n' ,)
     rank=0
     mkdir -p "$record"
-    for node in $(echo ${order:-0,0,0,0,1,1,1,1,2,2,2,2,3,3,3,3} | tr , ' '); do
+    for node in $(echo ${order:-${NODES:-0 0 0 0 1 1 1 1 2 2 2 2 3 3 3 3}} | tr , ' '); do
         sed "s/\"host\":\"n[0-9]*\"/\"host\":\"n$node\"/; s/\"complete\":true/&,\"nanoseconds\":$time/" \
             "$here/run.traffic/$rank.jsonl" >"$record/$rank.jsonl"
         rank=$((rank + 1))
@@ -97,10 +97,16 @@ impl Jobs {
     /// What a job notes and what is said of it, in one line.
     #[track_caller]
     fn run(&self, options: &str) -> (String, String) {
+        self.run_on("", options)
+    }
+
+    /// The same of a job that gets these nodes, or the usual ones.
+    #[track_caller]
+    fn run_on(&self, nodes: &str, options: &str) -> (String, String) {
         let seen = self.bench.directory.join("seen");
         let _ = fs::remove_file(&seen);
         let Output { stdout, stderr, .. } =
-            self.command(&format!("run {options}")).output().unwrap();
+            self.command(&format!("run {options}")).env("NODES", nodes).output().unwrap();
         let [out, said] = [stdout, stderr].map(|text| String::from_utf8(text).unwrap());
         assert!(out == "sum 5\n" || out.is_empty(), "{out}");
         assert_eq!(said.lines().count(), 1, "{said}");
@@ -208,6 +214,23 @@ fn the_world_is_reordered_where_the_user_allows_it() {
     let (out, said) = jobs.run("--world");
     assert_eq!(out, UNCHANGED);
     has(&said, "; nor can MPI_COMM_WORLD get another order: ");
+}
+
+#[test]
+fn what_was_faster_is_used_at_once_on_nodes_of_other_sizes() {
+    let jobs = Jobs::new("sizes", false);
+    let uneven = "0 0 0 0 0 1 1 1 1 2 2 2 2 3 3 3";
+    let moved = "reorder:off weights: world:set \n";
+    assert_eq!(jobs.run("--world").0, UNMOVED);
+    // Nothing is known of placements yet: the first job on other nodes is for comparison.
+    let (out, said) = jobs.run_on(uneven, "--world");
+    assert_eq!(out, UNMOVED, "{said}");
+    has(&said, ", to compare (");
+    assert_eq!(jobs.run("--world").0, moved);
+    let others = "0 0 0 1 1 1 1 1 2 2 2 2 3 3 3 3";
+    let (out, said) = jobs.run_on(others, "--world");
+    assert_eq!(out, moved, "{said}");
+    has(&said, "(predicted ");
 }
 
 #[test]

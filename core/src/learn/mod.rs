@@ -12,5 +12,5 @@ mod traffic;
 
 pub use entry::{Entry, Past, SCHEMA, Totals, Unusable, Work, digest, shape};
 pub use evidence::{CLAIMED, Gain, Run, SHOWN, gain, mean_times};
-pub use policy::{Choice, Conditions, Reason, choose};
+pub use policy::{Choice, Conditions, Reason, WINDOW, choose};
 pub use traffic::Traffic;

@@ -12,6 +12,8 @@ use super::evidence::{Run, pairs};
 pub struct Conditions<'a> {
     /// Forecasts for other nodes or numbers of processes, each with what was measured.
     pub experience: &'a [(f64, f64)],
+    /// The number of the last [`WINDOW`] jobs that ran on other nodes, and have their part of what trials may cost.
+    pub elsewhere: usize,
     /// True if the job has no time to lose: nothing is tried.
     pub in_a_hurry: bool,
     /// A number by which checks are spread; the same for one program.
@@ -43,7 +45,7 @@ pub struct Choice {
 }
 
 /// Jobs over which trials are bounded.
-pub(super) const WINDOW: usize = 20;
+pub const WINDOW: usize = 20;
 
 /// The part of the time of [`WINDOW`] jobs that trials may take, by estimate. The promise is 5 %: estimates err.
 const BUDGET: f64 = 0.03;
@@ -98,15 +100,22 @@ pub fn choose(predicted: &[f64], runs: &[Run], conditions: &Conditions<'_>) -> C
         .max_by(|one, other| beliefs[*one].mean.total_cmp(&beliefs[*other].mean))
         .unwrap_or(0);
     let choice = |arm, reason| Choice { arm, reason, best, expected: beliefs[best].mean.exp() };
-    // The first job is recorded, and is what all others are compared with.
+    let spent = Spent::new(&beliefs, best, runs, conditions.elsewhere);
+    let now = beliefs[best].mean.max(beliefs[best].found);
+    // All others are compared with the own order. But what was faster on other nodes is not kept back on these.
     if !runs.iter().any(|run| run.arm == 0) {
-        return choice(0, Reason::Best);
+        let ahead = (1..beliefs.len())
+            .max_by(|one, other| beliefs[*one].mean.total_cmp(&beliefs[*other].mean))
+            .filter(|arm| beliefs[*arm].mean > LEAST && is_proven(conditions.experience));
+        return match ahead.filter(|_| !conditions.in_a_hurry) {
+            Some(arm) if runs.is_empty() => choice(arm, Reason::Trial),
+            Some(_) if !spent.allows(now.exp_m1()) => choice(best, Reason::Best),
+            _ => choice(0, Reason::Check),
+        };
     }
     if conditions.in_a_hurry {
         return choice(best, Reason::Best);
     }
-    let spent = Spent::new(&beliefs, best, runs);
-    let now = beliefs[best].mean.max(beliefs[best].found);
     let worth = |arm: &usize| {
         let Belief { mean, deviation, runs: tried, .. } = beliefs[*arm];
         let direct = if best == 0 { None } else { measured(runs, best, *arm, noise(runs)) };
@@ -133,6 +142,12 @@ pub fn choose(predicted: &[f64], runs: &[Run], conditions: &Conditions<'_>) -> C
         return choice(0, Reason::Check);
     }
     choice(best, Reason::Best)
+}
+
+/// Returns whether placements were faster on other nodes, by runs.
+fn is_proven(experience: &[(f64, f64)]) -> bool {
+    let sum: f64 = experience.iter().map(|(_, found)| found.max(1e-3).ln()).sum();
+    sum > LEAST * experience.len() as f64
 }
 
 /// Returns whether the last run was that of the best: trials do not follow each other, so that what they cost is seen.
@@ -164,15 +179,17 @@ pub(super) fn mixed(seed: u64) -> u64 {
 
 /// The time of the last jobs in the best placement, as far as is known, and what trials among them took beyond it.
 struct Spent {
+    budget: f64,
     lost: f64,
     all: f64,
     longest: f64,
 }
 
 impl Spent {
-    fn new(beliefs: &[Belief], best: usize, runs: &[Run]) -> Self {
+    fn new(beliefs: &[Belief], best: usize, runs: &[Run], elsewhere: usize) -> Self {
         let late = &runs[runs.len().saturating_sub(WINDOW - 1)..];
-        let mut spent = Self { lost: 0.0, all: 0.0, longest: 0.0 };
+        let here = WINDOW.saturating_sub(elsewhere).max(1) as f64 / WINDOW as f64;
+        let mut spent = Self { budget: BUDGET * here, lost: 0.0, all: 0.0, longest: 0.0 };
         for (at, run) in late.iter().enumerate() {
             let behind = beliefs.get(run.arm).map_or(0.0, |b| beliefs[best].found - b.found);
             let seconds = run.seconds / behind.exp();
@@ -194,7 +211,7 @@ impl Spent {
     /// Returns whether a job may be slower by this part of its time: the longest of those before may come again.
     fn allows(&self, slower: f64) -> bool {
         let lost = self.lost + slower.max(0.0) * self.longest;
-        lost <= BUDGET * (self.all + lost)
+        lost <= self.budget * (self.all + lost)
     }
 }
 
@@ -317,6 +334,23 @@ mod tests {
         // The own order costs too much where the gain is large.
         let huge: Vec<(usize, f64)> = std::iter::once((0, 17.0)).chain([(1, 1.0); 50]).collect();
         assert_eq!(next(&[1.0, 20.0], &huge), (1, Reason::Best));
+    }
+
+    #[test]
+    fn what_was_faster_on_other_nodes_is_used_on_new_ones_at_once() {
+        let next = |experience: &[(f64, f64)], runs: &[Run], in_a_hurry| {
+            let conditions = Conditions { experience, in_a_hurry, ..Conditions::default() };
+            let choice = choose(&[1.0, 1.5, 1.3], runs, &conditions);
+            (choice.arm, choice.reason)
+        };
+        let (proven, refuted) = ([(1.6, 1.4)], [(1.6, 0.95)]);
+        assert_eq!(next(&proven, &[], false), (1, Reason::Trial));
+        assert_eq!(next(&proven, &[], true).0, 0);
+        assert_eq!(next(&refuted, &[], false), (0, Reason::Check));
+        assert_eq!(next(&[], &[], false).0, 0);
+        // When such nodes come again it is compared.
+        let placed = Run { arm: 1, group: 1, seconds: 7.0 };
+        assert_eq!(next(&proven, &[placed], false), (0, Reason::Check));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Histories of jobs that are made up, to find out what the policy gains and loses.
 
-use super::evidence::{CLAIMED, Run, gain};
+use super::evidence::{CLAIMED, Run, gain, mean_times};
 use super::policy::{Conditions, Reason, WINDOW, choose, mixed};
 
 /// A program whose jobs are simulated, with all that disturbs them.
@@ -20,6 +20,8 @@ pub struct Program {
     pub slow: Option<(f64, f64)>,
     /// The work of inputs that take turns by chance, each told from others by its calls.
     pub inputs: Vec<f64>,
+    /// The shapes of nodes that take turns by chance, each with the part of a speed's logarithm that is there.
+    pub shapes: Vec<f64>,
 }
 
 /// A history.
@@ -69,14 +71,14 @@ impl Chance {
 impl Program {
     /// The time of a job, with what disturbs it.
     pub fn seconds(&self, arm: usize, job: usize, chance: &mut Chance) -> f64 {
-        self.expected(arm, 0, job) * self.disturbance(chance)
+        self.expected(0, job) / self.speed(arm, 0) * self.disturbance(chance)
     }
 
-    /// The time that a job with an input takes if nothing disturbs it.
-    fn expected(&self, arm: usize, input: usize, job: usize) -> f64 {
+    /// The time that a job with an input takes in the own order if nothing disturbs it.
+    fn expected(&self, input: usize, job: usize) -> f64 {
         let work = self.inputs.get(input).copied().unwrap_or(1.0);
         let step = self.step.filter(|(at, _)| job >= *at).map_or(0.0, |(_, factor)| factor.ln());
-        (work.ln() + self.drift * job as f64 + step).exp() / self.speeds[arm]
+        (work.ln() + self.drift * job as f64 + step).exp()
     }
 
     /// What disturbs a job, as a factor.
@@ -85,18 +87,39 @@ impl Program {
         (slow.map_or(0.0, |(_, factor)| factor.ln()) + self.noise * chance.normal()).exp()
     }
 
+    /// The speed of an arm on nodes of a shape.
+    fn speed(&self, arm: usize, shape: usize) -> f64 {
+        self.speeds[arm].powf(self.shapes.get(shape).copied().unwrap_or(1.0))
+    }
+
+    /// The forecasts for other shapes than this one, with what was measured.
+    fn experience(&self, runs: &[Vec<Run>], shape: usize) -> Vec<(f64, f64)> {
+        let others = runs.iter().enumerate().filter(|(other, _)| *other != shape);
+        let of = |runs: &Vec<Run>, arm| Some((self.predicted[arm], mean_times(runs, arm)?));
+        others
+            .flat_map(|(_, runs)| (1..self.speeds.len()).filter_map(move |arm| of(runs, arm)))
+            .collect()
+    }
+
     /// Simulates this number of jobs.
     pub fn jobs(&self, count: usize, seed: u64) -> History {
         let mut chance = Chance::new(seed);
-        let mut runs: Vec<Run> = Vec::new();
-        let (mut lost, mut times) = (Vec::new(), Vec::new());
+        let mut all: Vec<Vec<Run>> = vec![Vec::new(); self.shapes.len().max(1)];
+        let (mut shapes, mut lost, mut times) = (Vec::new(), Vec::new(), Vec::new());
         let mut found = History::default();
-        let fastest = self.speeds.iter().copied().fold(1.0, f64::max);
         for job in 0..count {
-            let conditions = Conditions { seed, ..Conditions::default() };
-            let choice = choose(&self.predicted, &runs, &conditions);
-            let input = (chance.part() * self.inputs.len() as f64) as usize;
-            let expected = |arm: usize| self.expected(arm, input, job);
+            let turn = |several: &[f64], chance: &mut Chance| {
+                (chance.part() * several.len() as f64) as usize
+            };
+            let shape = if self.shapes.is_empty() { 0 } else { turn(&self.shapes, &mut chance) };
+            let late = &shapes[shapes.len().saturating_sub(WINDOW)..];
+            let elsewhere = late.iter().filter(|other| **other != shape).count();
+            shapes.push(shape);
+            let experience = &self.experience(&all, shape);
+            let conditions = Conditions { seed, experience, elsewhere, ..Conditions::default() };
+            let choice = choose(&self.predicted, &all[shape], &conditions);
+            let input = turn(&self.inputs, &mut chance);
+            let expected = |arm: usize| self.expected(input, job) / self.speed(arm, shape);
             let seconds = expected(choice.arm) * self.disturbance(&mut chance);
             // What it would have taken else: as without Cartograph, or in the best that is known.
             let own = expected(0);
@@ -107,14 +130,16 @@ impl Program {
             lost.push((expected(choice.arm) - instead).max(0.0));
             times.push(expected(choice.arm));
             if job >= 10 {
+                let least = (0..self.speeds.len()).map(expected).fold(own, f64::min);
                 found.saved += (own - expected(choice.arm)) / own;
-                found.could_save += (own - expected(0) / fastest) / own;
+                found.could_save += (own - least) / own;
             }
+            let runs = &mut all[shape];
             runs.push(Run { arm: choice.arm, group: input as u64, seconds });
             for arm in 1..self.speeds.len() {
-                if gain(&runs, arm, CLAIMED).is_some_and(|gain| gain.least > 1.0) {
-                    found.is_wrong |= self.speeds[arm] <= 1.0;
-                    found.is_right |= self.speeds[arm] > 1.0;
+                if gain(runs, arm, CLAIMED).is_some_and(|gain| gain.least > 1.0) {
+                    found.is_wrong |= self.speed(arm, shape) <= 1.0;
+                    found.is_right |= self.speed(arm, shape) > 1.0;
                 }
             }
         }
@@ -133,7 +158,7 @@ pub type Measured = (f64, f64);
 pub type Kind = (&'static str, fn(&mut Chance, Measured) -> Program);
 
 /// All kinds.
-pub const KINDS: [Kind; 9] = [
+pub const KINDS: [Kind; 10] = [
     ("as measured", |chance, measured| program(chance, measured)),
     ("no effect", |chance, (_, noise)| Program {
         speeds: vec![1.0; 3],
@@ -179,6 +204,15 @@ pub const KINDS: [Kind; 9] = [
     }),
     ("inputs that change", |chance, measured| Program {
         inputs: vec![1.0, 2.0, 5.0],
+        ..program(chance, measured)
+    }),
+    ("nodes that change", |chance, measured| Program {
+        shapes: vec![
+            1.0,
+            chance.between(0.2, 1.2),
+            chance.between(0.2, 1.2),
+            chance.between(0.2, 1.2),
+        ],
         ..program(chance, measured)
     }),
 ];
