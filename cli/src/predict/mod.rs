@@ -72,7 +72,7 @@ pub(crate) struct Forecast {
 
 impl Forecast {
     /// Replays a recording on a machine, in the order of its ranks and in others, of which `ways` says how ranks may come
-    /// to them; `None` if it has too little to replay. The network is that of the recorded run if none is told.
+    /// to them; `None` if it has too little to replay. Without a network the model takes the one that explains the recorded run.
     pub(crate) fn new(
         recording: &Recording,
         machine: &Machine,

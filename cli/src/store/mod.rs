@@ -66,7 +66,7 @@ impl Store {
         std::path::absolute(place).ok()
     }
 
-    /// Opens the user's store, which is made if there is none.
+    /// Opens the user's store, and creates it if it does not exist.
     ///
     /// # Errors
     ///
@@ -175,7 +175,7 @@ impl Store {
         fs::remove_file(self.directory.join(name))
     }
 
-    /// The verdict on a build, for any number of processes; `None` if there is none.
+    /// The verdict of `cartograph try` on a build, for any number of processes; `None` if it was never tried.
     pub(crate) fn verdict(&self, key: &Key) -> Option<Verdict> {
         let file = self.directory.join(VERDICTS).join(key.start() + END);
         serde_json::from_str(&fs::read_to_string(file).ok()?).ok()

@@ -338,31 +338,6 @@ fn a_program_whose_grids_stay_gets_a_rank_file() {
     assert_eq!(world.trim_end(), bench.profile().to_str().unwrap());
 }
 
-/// Notes for all ranks that they ran for $1 tenths of a second.
-pub(crate) const NOTED: &str = "noted() { mkdir -p $CARTOGRAPH_CLOCK; for rank in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 \
-                                15; do \
-    echo '{\"process\":{\"schema\":1,\"rank\":'$rank',\"size\":16,\"host\":\"n0\",\"program\":\"./program\",\"mpi\":\"Open MPI v4.1.4\",\"part\":0,\"complete\":true,\"nanoseconds\":'$1'00000000,\"lines\":0}}'; \
-    done >$CARTOGRAPH_CLOCK/n0.jsonl; }\n";
-
-#[test]
-fn the_time_is_that_between_the_start_and_the_end_of_mpi() {
-    let mut bench = Bench::new("clock", true);
-    bench.is_printed = false;
-    let program = format!("{NOTED}[ \"$CARTOGRAPH_WEIGHTS\" ] && noted 10 || noted 2$(($$ % 2))");
-    let text = bench.tune(0, "--runs 3", &program);
-    has(&text, "measured, from MPI_Init to MPI_Finalize");
-    has(&text, "x faster than the default order");
-    let measured = &read(&bench.profile())["measured"];
-    assert_eq!(measured[1], json!(1.0), "{text}");
-    assert!(measured[0].as_f64().unwrap() >= 2.0, "{text}");
-    // Where processes end otherwise, the launcher's time counts; one way that does is left out.
-    let text = bench.tune(0, "--runs 2", "true");
-    has(&text, "measured, of the launcher");
-    let text =
-        bench.tune(0, "--runs 2", &format!("{NOTED}[ \"$CARTOGRAPH_WEIGHTS\" ] || noted 20"));
-    has(&text, "some ranks did not reach MPI_Finalize");
-}
-
 #[test]
 fn dims_are_tried_where_the_user_asks() {
     let bench = Bench::long("dims");

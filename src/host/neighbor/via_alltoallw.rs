@@ -91,8 +91,8 @@ fn all_to_all(
         persistent::keep(request, plan);
         return Ok(request);
     }
-    // SMPI makes its messages at once, and these hold their datatypes. Its copies of datatypes exchange wrong blocks: of a
-    // vector made by MPI_Type_dup, of what has gaps by MPI_Type_contiguous, by all others of one whose first block lies last.
+    // SMPI sends its messages at once, and they hold their datatypes. Copies of datatypes exchange wrong blocks there:
+    // MPI_Type_dup's of vectors, and MPI_Type_contiguous' of all types with gaps.
     if !plan.derived || host_keeps || is_smpi() {
         return make(&call, &plan, datatypes);
     }

@@ -1,4 +1,4 @@
-//! The table of `make lab-jobs`: public programs as jobs by `cartograph run`, beside as many without.
+//! The table of `make lab-jobs`: public programs as jobs by `cartograph run` and without it, in turn.
 
 use std::io;
 
