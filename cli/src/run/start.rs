@@ -55,10 +55,16 @@ fn held() -> SigSet {
 }
 
 /// A command that ends with this process, and gets all signals.
-fn under_this(words: &[OsString]) -> io::Result<Command> {
-    let mut command = Command::new(std::env::current_exe()?);
-    command.arg("under").arg(std::process::id().to_string()).arg("--").args(words);
-    Ok(command)
+fn under_this(words: &[OsString]) -> Command {
+    // Not by its path: the command may be installed anew while a job is prepared.
+    let mut command = Command::new("/proc/self/exe");
+    command
+        .arg0("cartograph")
+        .arg("under")
+        .arg(std::process::id().to_string())
+        .arg("--")
+        .args(words);
+    command
 }
 
 impl Signals {
@@ -71,7 +77,7 @@ impl Signals {
 
     /// Runs the job. What it was started by does not come back before it has ended.
     pub(super) fn run(&self, words: &[OsString]) -> io::Result<Ended> {
-        let mut child = under_this(words)?.spawn()?;
+        let mut child = under_this(words).spawn()?;
         let queue = SignalFd::with_flags(&self.all, SfdFlags::SFD_CLOEXEC)?;
         let mut is_interrupted = false;
         loop {
@@ -94,7 +100,7 @@ impl Signals {
     /// would end the job ends this process.
     pub(super) fn ask(&self, words: &[OsString], longest: Duration) -> io::Result<Option<String>> {
         let mut output = tempfile::tempfile()?;
-        let mut command = under_this(words)?;
+        let mut command = under_this(words);
         command.process_group(0);
         let silent: File = output.try_clone()?;
         command.stdin(Stdio::null()).stdout(silent).stderr(Stdio::null());

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::run::COMMAND;
+use crate::run::{COMMAND, at};
 use crate::trial::PROLOGUE;
 use crate::tune::{Bench, has};
 
@@ -352,4 +352,17 @@ fn a_command_that_is_killed_forgets_one_run_at_most() {
         runs += 1;
         assert_eq!(jobs.known()["runs"], json!(runs), "{point}");
     }
+}
+
+#[test]
+fn a_command_that_is_replaced_still_runs_the_job() {
+    let bench = Bench::new("job-replaced", false);
+    let command = bench.directory.join("cartograph");
+    fs::copy(COMMAND, &command).unwrap();
+    // It is asked for its version before the job is started.
+    let launcher =
+        bench.script("mpiexec", r#"rm -f "$(dirname "$0")/cartograph"; echo "started $*""#);
+    let done = at(&command, "run").arg(launcher).arg("-n").arg("2").arg("/bin/true").output();
+    assert!(!command.exists() && done.status.success(), "{done:?}");
+    assert_eq!(String::from_utf8_lossy(&done.stdout), "started -n 2 /bin/true\n");
 }
