@@ -69,5 +69,7 @@ mod sys {
     );
 }
 
+cartograph_shim::finds_next!();
+
 #[cfg(not(panic = "abort"))]
 compile_error!("build with panic = \"abort\": a panic must not unwind into C");

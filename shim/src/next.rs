@@ -9,12 +9,23 @@ use crate::say;
 /// The function by which the library to preload, if that has loaded this one, finds what comes next; null if it has not.
 static FINDER: AtomicPtr<c_void> = AtomicPtr::new(ptr::null_mut());
 
-type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
+/// The function that finds the next function of a name.
+pub type Find = unsafe extern "C" fn(*const c_char) -> *mut c_void;
 
 /// Sets how functions underneath are found, once, before any is called.
-#[unsafe(no_mangle)]
-pub extern "C" fn cartograph_finds_next_by(find: Find) {
+pub fn find_by(find: Find) {
     FINDER.store(find as *mut c_void, Ordering::Release);
+}
+
+/// Exports [`find_by`] from the library that uses this, for the library to preload.
+#[macro_export]
+macro_rules! finds_next {
+    () => {
+        #[unsafe(no_mangle)]
+        extern "C" fn cartograph_finds_next_by(find: $crate::next::Find) {
+            $crate::next::find_by(find);
+        }
+    };
 }
 
 /// The next function of this name, or null. For the shim too.

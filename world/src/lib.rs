@@ -51,5 +51,7 @@ mod sys {
     include!(concat!(env!("OUT_DIR"), "/sys.rs"));
 }
 
+cartograph_shim::finds_next!();
+
 #[cfg(not(panic = "abort"))]
 compile_error!("build with panic = \"abort\": a panic must not unwind into C");
