@@ -98,9 +98,8 @@ check:
 	scripts/setup.sh
 	cargo fmt --all --check
 	$(if $(shell command -v python3),packaging/try.sh static)
-	$(PURE) cargo clippy $(CHECKED) --all-targets -- -D warnings
-	$(PURE) cargo clippy --profile unwind -p cartograph-core --lib --features fuzz -- -D warnings
-	$(PURE) cargo clippy -p cartograph-preload -- -D warnings
+	$(PURE) cargo clippy $(CHECKED) --features cartograph-core/fuzz --all-targets -- -D warnings
+	$(PURE) cargo clippy --release -p cartograph-preload -- -D warnings
 	$(PURE) cargo test $(CHECKED) --lib --bins \
 	    --test cli --test deadlock --test docs --test headers --test hosts --test imports
 	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
