@@ -4,7 +4,7 @@
 //! - [`variables`]: the variables in which launchers tell ranks.
 //! - [`switch`]: the values of `CARTOGRAPH_REPORT` that are no file's name.
 //! - `elf`: the libraries that were built for MPIs, by their files.
-//! - `names`, [`next`], [`say`]: wrapped functions, what comes underneath, and lines on stderr.
+//! - `names`, [`next`], [`mod@say`]: wrapped functions, what comes underneath, and lines on stderr.
 #![cfg_attr(not(test), no_std)]
 
 extern crate alloc;

@@ -117,10 +117,6 @@ const TANGLED: &[(&str, &str)] = &[
     ("core/src", "mapping::model::lattice"),
     // The type `TopologyAttribute`.
     ("src", "host::attributes"),
-    // The arguments of subcommands.
-    ("cli/src", "plan"),
-    ("cli/src", "trial"),
-    ("cli/src", "tune"),
     ("world/src", ""),
 ];
 

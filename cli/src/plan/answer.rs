@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use cartograph_core::engine::NodeTraffic;
+use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Cost, Csr, Plan};
 use cartograph_core::report::picture::terminal::View;
 use cartograph_core::report::picture::{self, Caption, Figure};
@@ -10,11 +11,24 @@ use cartograph_core::report::{LevelEffect, NodeSizes, VertexPlacement, WeightedE
 use cartograph_traffic::Recording;
 use serde::Serialize;
 
-use super::Solved;
 use super::problem::Problem;
 use crate::output::{self, Failure, Result};
-use crate::predict::{LEAST_GAIN, Prediction};
+use crate::predict::{Forecast, LEAST_GAIN, Prediction};
 use crate::traffic;
+
+/// A problem with its solution.
+pub(super) struct Solved {
+    pub(super) problem: Problem,
+    pub(super) layout: Machine,
+    /// The names of the nodes, where they are known.
+    pub(super) names: Option<Vec<String>>,
+    pub(super) plan: Plan,
+    /// Of a recorded run that can be replayed.
+    pub(super) forecast: Option<Forecast>,
+    pub(super) seconds: f64,
+    /// The search was interrupted.
+    pub(super) stopped: bool,
+}
 
 /// The output of `--json`.
 #[derive(Serialize)]

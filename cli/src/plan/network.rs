@@ -6,7 +6,7 @@ use cartograph_core::machine::address::{ReportedAddress, host_number};
 use cartograph_core::machine::names_a_file;
 use cartograph_core::machine::network::{NetworkMap, NetworkMapFile};
 
-use super::Arguments;
+use super::arguments::Arguments;
 use super::problem::{Problem, enough, sizes};
 use crate::hosts::Hosts;
 use crate::output::{self, Failure, Result};

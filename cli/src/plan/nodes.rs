@@ -5,8 +5,9 @@ use std::fs;
 
 use cartograph_core::machine::{Machine, node_of_path};
 
+use super::arguments::Arguments;
+use super::network;
 use super::problem::{Problem, enough, sizes};
-use super::{Arguments, network};
 use crate::hosts::check_name;
 use crate::output::{Failure, Result};
 use crate::traffic;

@@ -8,10 +8,9 @@ use cartograph_core::machine::{parse_sizes, places};
 use cartograph_core::mapping::{Adjacency, Csr, Grid, Offset};
 use cartograph_core::metis;
 use cartograph_traffic::Recording;
-use clap::ValueEnum;
 
-use super::{Arguments, sides_text};
-use crate::dims::parse_sides;
+use super::arguments::{Arguments, Stencil};
+use crate::dims::{parse_sides, sides_text};
 use crate::output::{self, Failure, Result, processes};
 use crate::traffic;
 
@@ -40,18 +39,6 @@ impl Recorded {
     pub(super) fn graph(&self) -> &Csr {
         &self.amounts().0
     }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(super) enum Stencil {
-    /// Cells next to each other along a dimension: the neighbors in MPI
-    Nn,
-    /// The cells of nn, and cells two and three steps apart along the first dimension
-    Hops,
-    /// Cells next to each other along the first dimension only
-    Component,
-    /// All cells around a cell, also those across a corner
-    Moore,
 }
 
 impl Stencil {

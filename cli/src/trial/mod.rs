@@ -1,11 +1,11 @@
 //! `cartograph try`: runs a program with its ranks reordered at random, to check that its output stays the same.
 
+mod arguments;
 mod moves;
 mod place;
 mod rounds;
 
 use std::collections::BTreeSet;
-use std::ffi::OsString;
 
 use cartograph_core::engine::arguments::Function;
 
@@ -14,37 +14,8 @@ use crate::output::{self, Failure, Result};
 use crate::runs::command::Launch;
 use crate::runs::job;
 use crate::store::{Key, Store, Verdict};
+pub(crate) use arguments::Arguments;
 use rounds::{Difference, Outcome, Runs, names};
-
-#[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// Number of runs with rank 0 in place, and again with rank 0 moved, each in a different order
-    #[arg(long, default_value = "3", value_parser = clap::value_parser!(u64).range(1..=1000))]
-    runs: u64,
-    /// Time limit of each run; default: an hour for the first two, then ten times their time plus ten seconds
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
-    seconds: Option<u64>,
-    /// Tolerance of numbers, relative to their size or, if they are smaller, to 0.001
-    #[arg(long, default_value = "1e-6")]
-    tolerance: f64,
-    /// Ignore lines that contain this text, such as those with a rank's position, and files whose names do; may be
-    /// repeated
-    #[arg(long, value_name = "TEXT")]
-    ignore: Vec<String>,
-    /// Also reorder when the program passes reorder = 0
-    #[arg(long)]
-    always: bool,
-    /// Run in this directory, not in a copy of it, and let the program change its files
-    #[arg(long)]
-    in_place: bool,
-    /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
-    #[arg(long, value_name = "NAME", value_parser = crate::help::MPIS, hide_possible_values = true)]
-    mpi: Option<String>,
-    /// The launcher, the program and its arguments: mpiexec -n 8 ./app; use -- before PROGRAM
-    /// if ambiguous
-    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
-}
 
 /// The settings that move processes at random, and their description: that of rank 0 stays, or is moved as well.
 const SCRAMBLES: [(&str, &str); 2] =

@@ -8,7 +8,7 @@ use std::time::Duration;
 use cartograph_core::engine::arguments::Function;
 use tempfile::{Builder, TempDir};
 
-use super::Arguments;
+use super::arguments::Arguments;
 use super::moves::Moves;
 use super::place::Place;
 use crate::output::{self, Failure, Progress, Result};

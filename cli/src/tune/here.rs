@@ -7,7 +7,6 @@ use cartograph_core::machine::Machine;
 use cartograph_traffic::Recording;
 use serde_json::json;
 
-use super::program_name;
 use super::rounds::{Finding, Rounds};
 use crate::output::{self, Result};
 use crate::predict::Forecast;
@@ -82,4 +81,10 @@ fn sizes(nodes: &[usize]) -> String {
     let most = nodes.iter().max().copied().unwrap_or_default();
     let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
     format!("{} nodes of {range}", nodes.len())
+}
+
+/// The name of the program's file.
+pub(super) fn program_name(recording: &Recording) -> &str {
+    let program = recording.program.split(' ').next().unwrap_or_default();
+    program.rsplit('/').next().unwrap_or_default()
 }

@@ -1,5 +1,6 @@
 //! `cartograph tune`: finds the fastest placement of a program with a recorded run, replay, and interleaved runs.
 
+mod arguments;
 mod here;
 mod rounds;
 mod times;
@@ -13,7 +14,6 @@ use std::time::{Duration, Instant};
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::Options;
 use cartograph_traffic::Recording;
-use regex::Regex;
 
 use crate::arms::{Arm, Job, Placer, Way};
 use crate::exec;
@@ -25,47 +25,10 @@ use crate::runs::input::Input;
 use crate::runs::job::{self, Ended};
 use crate::store::Key;
 use crate::traffic;
-use here::Here;
+pub(crate) use arguments::Arguments;
+use here::{Here, program_name};
 use rounds::Rounds;
 pub(crate) use variants::forecast;
-
-#[derive(clap::Args)]
-pub(crate) struct Arguments {
-    /// Maximum runs per variant, interleaved (>= 2)
-    #[arg(long, default_value = "5", value_parser = clap::value_parser!(u32).range(2..=1000))]
-    runs: u32,
-    /// Start no run after SECONDS, and end one that takes longer
-    #[arg(long, default_value = "1800", value_name = "SECONDS")]
-    seconds: u64,
-    /// Compare the time that the program prints: the first group of a regular expression, or its first number;
-    /// default: the time from MPI_Init to MPI_Finalize
-    #[arg(long, value_name = "REGEX")]
-    time: Option<Regex>,
-    /// Tolerance of numbers in the output, relative to their size or, if they are smaller, to 0.001
-    #[arg(long, default_value = "1e-6")]
-    tolerance: f64,
-    /// Ignore lines of the output that contain this text, and files whose names do; may be repeated
-    #[arg(long, value_name = "TEXT")]
-    ignore: Vec<String>,
-    /// Also try other dims when the program uses MPI_Dims_create and they would shrink halos
-    #[arg(long)]
-    dims: bool,
-    /// The profile to write, with a rank file beside it; default: PROGRAM.cartograph.json here
-    #[arg(long, value_name = "FILE")]
-    profile: Option<PathBuf>,
-    /// Also write what was found about the MPI, the launcher, the nodes and the placements as JSON
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
-    /// The MPI of the program: mpich, openmpi, or another that `cartograph info` lists
-    #[arg(long, value_name = "NAME", value_parser = crate::help::MPIS, hide_possible_values = true)]
-    mpi: Option<String>,
-    /// The launcher, the program and its arguments: mpiexec -n 64 ./app; use -- before PROGRAM if ambiguous
-    #[arg(required = true, trailing_var_arg = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
-}
-
-/// The number of variants that run besides the baseline.
-const MOST_VARIANTS: usize = 3;
 
 /// More work of others than this part of the processors makes times worth little.
 const MUCH_LOAD: f64 = 0.5;
@@ -218,12 +181,6 @@ fn used(arm: &Arm, placer: &Placer, ranks: &Path) -> String {
     };
     let on = if names_nodes { "these nodes, which the rank file names" } else { "this allocation" };
     format!("written: {}\non {on}, run: {usage}\n", ranks.display())
-}
-
-/// The name of the program's file.
-fn program_name(recording: &Recording) -> &str {
-    let program = recording.program.split(' ').next().unwrap_or_default();
-    program.rsplit('/').next().unwrap_or_default()
 }
 
 /// Says that other work makes times worth little.

@@ -10,7 +10,7 @@ use cartograph_core::learn::measure::{median, paired_gain};
 use cartograph_core::learn::{Gain, SHOWN};
 use serde_json::{Value, json};
 
-use super::Arguments;
+use super::arguments::Arguments;
 use super::times::{LEAST_GAIN, is_faster, noted, printed, turns};
 use crate::arms::{Arm, Job, Placer, Start, Way, faster};
 use crate::output::{Failure, Progress, Result};

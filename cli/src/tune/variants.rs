@@ -11,7 +11,8 @@ use crate::output::{Failure, Result};
 use crate::predict::{Forecast, Ways};
 use crate::traffic::BetterDims;
 
-use super::MOST_VARIANTS;
+/// The number of variants that run besides the baseline.
+const MOST_VARIANTS: usize = 3;
 
 /// The functions whose blocks the library combines.
 const COMBINABLE: [(&str, Payload); 2] =

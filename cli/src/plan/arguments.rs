@@ -1,0 +1,107 @@
+//! The arguments of `cartograph plan`.
+
+use std::path::PathBuf;
+
+use cartograph_core::replay::Link;
+use clap::ValueEnum;
+
+use crate::help::{self, Known};
+use crate::predict::parse_network;
+
+#[derive(clap::Args)]
+#[command(group(clap::ArgGroup::new("what").required(true).args(["dims", "graph", "traffic"])))]
+#[command(group(clap::ArgGroup::new("where").args(["nodes", "node_sizes", "levels"])))]
+pub(crate) struct Arguments {
+    /// The sizes of a grid
+    #[arg(long, value_name = "AxBxC")]
+    pub(super) dims: Option<String>,
+    /// Periodic dimensions: a 1 or a 0 for each, such as 110
+    #[arg(long, value_name = "BITS", conflicts_with_all = ["graph", "traffic"])]
+    pub(super) periodic: Option<String>,
+    /// A graph in METIS format instead of a grid; - is stdin
+    #[arg(long, value_name = "FILE")]
+    pub(super) graph: Option<PathBuf>,
+    /// A recording by `cartograph exec --record`: places the ranks of that program
+    #[arg(long, value_name = "DIR")]
+    pub(super) traffic: Option<PathBuf>,
+    /// The number of nodes, all of the same size
+    #[arg(long, requires = "ppn")]
+    pub(super) nodes: Option<usize>,
+    /// Processes on each node
+    #[arg(long, conflicts_with_all = ["node_sizes", "levels"])]
+    pub(super) ppn: Option<usize>,
+    /// Processes on each node if they differ: 40*48,10*30,15 for 40 nodes of 48, 10 of 30 and one of 15
+    #[arg(long, value_name = "SIZES")]
+    pub(super) node_sizes: Option<String>,
+    /// Switches, nodes on each switch and processes on each node: 4:8:32; switches of switches come first
+    #[arg(long, value_name = "A:B:C", conflicts_with = "layout")]
+    pub(super) levels: Option<String>,
+    /// The machine as in CARTOGRAPH_LAYOUT: 4x16 (nodes x processes), 2x4x16 (switches x nodes x processes),
+    /// 40*48,16,8, or a file with the node of each rank, by its name or by a path such as s1/n5; by default the nodes
+    /// on which --traffic was recorded. Or a file with the addresses of hosts in the network, such as Slurm's
+    /// topology.conf: then give the nodes by --hosts with --ppn or --node-sizes, or by --traffic
+    #[arg(long)]
+    pub(super) layout: Option<String>,
+    /// With switches: the cost of an edge inside a node, between nodes of one switch, between
+    /// switches and so on: 1,10,30 by default
+    #[arg(long, value_name = "DISTANCES")]
+    pub(super) level_weights: Option<String>,
+    /// The cells of the grid that exchange data
+    #[arg(long, default_value = "nn", conflicts_with_all = ["graph", "traffic"])]
+    pub(super) stencil: Stencil,
+    /// The weights of edges along each dimension, such as 1,1,4; by default assumed to be equal
+    #[arg(long, value_delimiter = ',', allow_hyphen_values = true, conflicts_with_all = ["graph", "traffic"])]
+    pub(super) weights: Option<Vec<i64>>,
+    /// The objective to minimize: the time of an exchange over the busiest link, or if neither switches nor coordinates
+    /// are known as sum, but up to 1 % more for fewer edges of a grid's busiest node (time); all edges between nodes
+    /// (sum); or first those of the busiest node (max)
+    #[arg(long, default_value = "time")]
+    pub(super) objective: Figures,
+    /// With --traffic: the latency and bandwidth between nodes, such as 1.5us,100Gbit; default: fitted to the
+    /// recorded run
+    #[arg(long, value_name = "LATENCY,BITS", requires = "traffic", value_parser = parse_network)]
+    pub(super) network: Option<Link>,
+    /// Approximate time limit of the search
+    #[arg(long)]
+    pub(super) seconds: Option<f64>,
+    /// Print the plan as JSON: the process with the old rank old_rank[r] becomes rank r
+    #[arg(long)]
+    pub(super) json: bool,
+    /// Draw the processes before and after to a file; - is stdout
+    #[arg(long, value_name = "FILE")]
+    pub(super) svg: Option<PathBuf>,
+    /// Write a rank file for a launcher, for programs that pass reorder = 0; may be repeated
+    #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm|cray|flux", "FILE"], value_parser = LAUNCHERS, hide_possible_values = true)]
+    pub(super) rankfile: Option<Vec<String>>,
+    /// With --traffic: write the variant predicted to be fastest as a profile, like those of cartograph tune
+    #[arg(long, value_name = "FILE", requires = "traffic", conflicts_with_all = ["where", "layout"])]
+    pub(super) profile: Option<PathBuf>,
+    /// The names of the nodes, for the rank file and a --layout file of the network: a,b,c or n[0-7], or a file with
+    /// one on each line, also as host:48 or host slots=48; by default those of --layout FILE or --traffic, or n0, n1,
+    /// ...
+    #[arg(long)]
+    pub(super) hosts: Option<String>,
+}
+
+/// The launchers that completions know for `--rankfile`.
+const LAUNCHERS: Known =
+    Known { words: &["openmpi", "mpich", "slurm", "cray", "flux"], check: help::any };
+
+#[derive(Clone, Copy, ValueEnum)]
+pub(super) enum Figures {
+    Time,
+    Sum,
+    Max,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Stencil {
+    /// Cells next to each other along a dimension: the neighbors in MPI
+    Nn,
+    /// The cells of nn, and cells two and three steps apart along the first dimension
+    Hops,
+    /// Cells next to each other along the first dimension only
+    Component,
+    /// All cells around a cell, also those across a corner
+    Moore,
+}
