@@ -31,8 +31,9 @@ mpich)
 openmpi)
     debian='openmpi-bin libopenmpi-dev gfortran'
     cc=mpicc.openmpi cxx=mpicxx.openmpi fc=mpif90.openmpi exec="mpiexec.openmpi $as_openmpi -n"
-    # Else each of two jobs has its processes on the same processors, and a start looks 0.2 s for networks to end here.
-    tests='c_tests/yield.c OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_pml=ob1' ;;
+    # Else each of two jobs has its processes on the same processors, a start looks 0.2 s for networks to end here, and
+    # plugins look at the machine's devices.
+    tests='c_tests/yield.c OMPI_MCA_hwloc_base_binding_policy=none OMPI_MCA_pml=ob1 HWLOC_PLUGINS_PATH=/nonexistent' ;;
 mpich5)
     pypi='mpich==5.0.2'
     cc=$hosts/mpich/bin/mpicc cxx=$hosts/mpich/bin/mpicxx exec="$hosts/mpich/bin/mpiexec -n"

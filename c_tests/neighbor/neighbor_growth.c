@@ -15,7 +15,8 @@
 enum { WINDOWS = 6, LEAST_ALLOCATION = 16, MOST_PROCESSES = 8 };
 
 static const int ones[4] = { 1, 1, 1, 1 };
-static int sent[16], got[16];
+/* As much as `changing` sends from. */
+static int sent[32], got[16];
 
 
 /* In its second dimension every process is its own neighbor. */

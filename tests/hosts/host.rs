@@ -24,14 +24,18 @@ const SECONDS: &str = "120";
 
 pub(crate) struct Host {
     pub(crate) name: String,
-    /// True beside another host of its family, which runs all of a test.
+    /// True beside another host of its family: tests leave out what both do alike.
     pub(crate) shortened: bool,
+    /// True on one host of a run, where tests also check what no host makes different.
+    pub(crate) checks_all: bool,
     directory: PathBuf,
     launcher: Vec<String>,
     /// `NAME=VALUE`, set for all programs, so that jobs do not hinder each other.
     environment: Vec<String>,
     /// A library to preload to the same end.
     yielding: Option<PathBuf>,
+    /// Its compiler wrappers, by language.
+    compilers: Mutex<HashMap<&'static str, String>>,
     /// The files that were compiled, linked and looked at, or why not.
     made: Mutex<HashMap<PathBuf, Made>>,
 }
@@ -44,10 +48,12 @@ impl Host {
         let mut host = Self {
             name: name.into(),
             shortened: false,
+            checks_all: false,
             directory: top().join("build").join(name),
             launcher: words("exec"),
             environment: words("tests"),
             yielding: None,
+            compilers: Mutex::default(),
             made: Mutex::default(),
         };
         if let Some(source) = host.environment.iter().position(|word| word.ends_with(".c")) {
@@ -110,7 +116,9 @@ impl Host {
             "cpp" => "cxx",
             _ => "fc",
         };
-        let wrapper = ask(&self.name, language);
+        let mut compilers = self.compilers.lock().expect("nothing panics in here");
+        let wrapper =
+            compilers.entry(language).or_insert_with(|| ask(&self.name, language)).clone();
         // The MPI-2.2 C++ bindings are what our C++ programs are about; not every host has them.
         let has_bindings = language != "cxx" || ["mpich", "openmpi"].contains(&self.name.as_str());
         (!wrapper.is_empty() && has_bindings).then_some(wrapper)
@@ -152,7 +160,7 @@ impl Host {
         let modules = format!("{}.modules", object.display());
         std::fs::create_dir_all(&modules).map_err(|error| error.to_string())?;
         let mut command = self.compiler_of(source);
-        command.args(["-O1", "-Wall", "-c", "-o"]).arg(object);
+        command.args(["-O0", "-Wall", "-c", "-o"]).arg(object);
         if source.extension().is_some_and(|e| e.to_string_lossy().starts_with('f')) {
             command.arg("-J").arg(&modules);
         } else {

@@ -71,6 +71,12 @@ impl Test {
         self.processes = kept;
     }
 
+    /// Returns whether the program is asked for thousands of rounds.
+    pub(crate) fn has_many_rounds(&self) -> bool {
+        let rounds = self.arguments.first().and_then(|argument| argument.parse::<u32>().ok());
+        rounds.is_some_and(|rounds| rounds >= 1000)
+    }
+
     /// Returns whether it is for this host.
     pub(crate) fn is_for(&self, host: &str) -> bool {
         match self.hosts[..] {

@@ -43,7 +43,7 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         jobs.reorders();
     }
     jobs.runs_as_it_is();
-    jobs.signals();
+    jobs.signals()?;
     jobs.full()?;
     session.verdict()
 }
@@ -179,7 +179,9 @@ impl Jobs<'_, '_> {
     }
 
     /// A job that is told to end ends, soon.
-    fn signals(&mut self) {
+    fn signals(&mut self) -> Result<(), String> {
+        let explain = |error: std::io::Error| error.to_string();
+        let out = self.session.work("waits");
         let mut job = self.job("a:2,b:2", &["0", "wait"]);
         let words: Vec<_> = job.get_args().skip(3).map(ToOwned::to_owned).collect();
         let started = Command::new(&words[0])
@@ -189,16 +191,19 @@ impl Jobs<'_, '_> {
             // Launchers may signal their whole group.
             .process_group(0)
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
+            .stdout(fs::File::create(&out).map_err(explain)?)
             .stderr(Stdio::null())
             .spawn();
         job = Command::new("kill");
-        let Ok(mut child) = started else {
-            self.session.check("a job starts", false);
-            return;
-        };
-        thread::sleep(Duration::from_secs(15));
-        let ran = self.session.finish(job.arg("-TERM").arg(child.id().to_string()));
+        let mut child = started.map_err(explain)?;
+        // Before it waits the program prints a line.
+        let waits = || fs::read_to_string(&out).is_ok_and(|text| text.ends_with(" apart\n"));
+        let waits = (0..600).any(|_| {
+            thread::sleep(Duration::from_millis(100));
+            waits()
+        });
+        let sent = self.session.finish(job.arg("-TERM").arg(child.id().to_string()));
+        let ran = waits && sent;
         let start = Instant::now();
         let mut ended = None;
         while ended.is_none() && start.elapsed() < Duration::from_secs(30) {
@@ -208,6 +213,7 @@ impl Jobs<'_, '_> {
         let _ = child.kill();
         // Its exit code is the launcher's: MPICH's is 0 now and then, also without `cartograph run`.
         self.session.check("SIGTERM ends the job", ran && ended.is_some());
+        Ok(())
     }
 
     /// A disk that is full costs what would be learned, and nothing else.

@@ -64,7 +64,10 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     }
     way(&mut session, 6, "careful", "moves", &["CARTOGRAPH_REORDER=scramble:9", REPORT]);
     session.check("scramble is told", session.said("^  ranks reordered by scramble; ") > 0);
-    for wrong in ["scramble", "scramble:x", "scramble:1:cart_sub", "on,off", "ON"] {
+    // Texts are the same on all hosts.
+    let values = ["scramble", "scramble:x", "scramble:1:cart_sub", "on,off", "ON"];
+    let number = if session.host.checks_all { values.len() } else { 1 };
+    for wrong in &values[..number] {
         way(
             &mut session,
             8,
@@ -79,7 +82,9 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         let said = session.err.lines().filter(|line| line.contains(&words)).count();
         session.check(&format!("{wrong} is said"), said == 1);
     }
-    weights(&mut session, &program);
+    if session.host.checks_all {
+        weights(&mut session, &program);
+    }
     differ(&mut session, &program);
     session.verdict()
 }

@@ -60,7 +60,9 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         session,
     };
     preload.contents()?;
-    preload.without_mpi()?;
+    if preload.session.host.checks_all {
+        preload.without_mpi()?;
+    }
     preload.late_mpi();
     preload.other_names();
     preload.relative_name()?;

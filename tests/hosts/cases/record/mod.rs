@@ -52,14 +52,18 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
     recorder.callbacks();
     recorder.clock();
     recorder.window()?;
-    recorder.limited();
-    recorder.what_is_there_stays()?;
     recorder.beside_others();
     recorder.threads_and_children();
     recorder.without_an_end();
     recorder.tools();
-    recorder.weights()?;
     recorder.fortran();
+    if !recorder.session.host.shortened {
+        recorder.what_is_there_stays()?;
+        recorder.weights()?;
+    }
+    if recorder.session.host.checks_all {
+        recorder.limited();
+    }
     session.verdict()
 }
 
@@ -142,7 +146,8 @@ impl Recorder<'_, '_> {
 
     fn counted(&mut self) {
         let program = self.program.clone();
-        for processes in [2, 4, 5] {
+        let numbers = if self.session.host.shortened { &[2, 5][..] } else { &[2, 4, 5] };
+        for &processes in numbers {
             let what = format!("each message of {processes} processes is counted once");
             self.check_counted(&what, processes, &program);
         }
