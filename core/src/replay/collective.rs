@@ -5,26 +5,19 @@ use std::collections::HashMap;
 use super::network::{Network, RankLocations};
 use super::program::{Meeting, Program};
 
-/// The collectives of one group.
+/// A collective.
 #[derive(Default)]
-pub(super) struct Group {
-    /// The number of collectives that each rank has begun.
-    begun: HashMap<u32, u64>,
-    open: HashMap<u64, Instance>,
-}
-
-/// A collective that not all have begun.
-#[derive(Default)]
-struct Instance {
+pub(super) struct Instance {
     come: usize,
     latest: u64,
     root: Option<u64>,
-    waiting: Vec<u32>,
+    /// Ranks, each with its time.
+    waiting: Vec<(u32, u64)>,
 }
 
-impl Group {
-    /// A rank begins its next collective at a time. Answers the ranks that may go on, each with its time; those that
-    /// are not among them wait.
+impl Instance {
+    /// A rank begins it at a time. Answers the ranks that may go on, each with its time; those that are not among them
+    /// wait.
     pub(super) fn meet(
         &mut self,
         rank: u32,
@@ -32,47 +25,39 @@ impl Group {
         members: usize,
         kind: Meeting,
         cost: u64,
-    ) -> Vec<(u32, u64)> {
-        let number = self.begun.entry(rank).or_default();
-        let at = *number;
-        *number += 1;
-        let instance = self.open.entry(at).or_default();
-        instance.come += 1;
-        instance.latest = instance.latest.max(now);
-        let all = instance.come == members;
+    ) -> impl Iterator<Item = (u32, u64)> + use<> {
+        self.come += 1;
+        self.latest = self.latest.max(now);
+        let all = self.come == members;
         let (root, waits) = match kind {
-            Meeting::FromRoot(root) => (root == rank, root != rank && instance.root.is_none()),
+            Meeting::FromRoot(root) => (root == rank, root != rank && self.root.is_none()),
             Meeting::ToRoot(root) => (root == rank, root == rank && !all),
             _ => (false, !all),
         };
         if root {
-            instance.root = Some(now);
+            self.root = Some(now);
         }
         let mut freed = Vec::new();
-        if waits {
-            instance.waiting.push(rank);
-        } else {
-            freed.push(rank);
+        match waits {
+            true => self.waiting.push((rank, now)),
+            false => freed.push((rank, now)),
         }
         let (free_all, time) = match kind {
             // The root continues at once, and others when its data has arrived.
-            Meeting::FromRoot(_) => (root, instance.root.map_or(now, |time| time + cost)),
-            Meeting::ToRoot(_) => (all, instance.latest + cost),
-            _ => (all, instance.latest + cost),
+            Meeting::FromRoot(_) => (root, self.root.map_or(now, |time| time.saturating_add(cost))),
+            _ => (all, self.latest.saturating_add(cost)),
         };
         if free_all {
-            freed.append(&mut instance.waiting);
+            freed.append(&mut self.waiting);
         }
-        let leaves_at_once = |freed: u32| match kind {
+        let leaves_at_once = move |freed: u32| match kind {
             Meeting::FromRoot(root) => freed == root,
             Meeting::ToRoot(root) => freed != root,
             _ => false,
         };
-        if all {
-            self.open.remove(&at);
-        }
-        let end = |freed: u32| if leaves_at_once(freed) { now } else { time.max(now) };
-        freed.into_iter().map(|rank| (rank, end(rank))).collect()
+        let end =
+            move |(rank, at)| if leaves_at_once(rank) { (rank, at) } else { (rank, time.max(at)) };
+        freed.into_iter().map(end)
     }
 }
 
@@ -105,7 +90,8 @@ pub(super) fn cost(
             bytes.saturating_mul(leaving)
         }
     };
-    doublings(on_node.len() as u64) * link.latency()
-        + doublings(most) * inside.latency()
-        + if on_node.len() > 1 { link.transfer(through) } else { inside.transfer(through) }
+    let steps =
+        doublings(on_node.len() as u64) * link.latency() + doublings(most) * inside.latency();
+    let last = if on_node.len() > 1 { link } else { inside };
+    steps.saturating_add(last.transfer(through))
 }

@@ -7,7 +7,10 @@
 //! those of one process to another in their order, a receive with wildcards takes what arrives first (MPI 4.1, 3.5).
 
 mod collective;
+mod lists;
+mod matching;
 mod network;
+mod pairs;
 mod program;
 mod run;
 #[cfg(test)]
@@ -15,4 +18,4 @@ mod tests;
 
 pub use network::{Link, Network, RankLocations};
 pub use program::{Event, Meeting, Op, Program};
-pub use run::{Replayed, replay};
+pub use run::{Replay, Replayed, replay};

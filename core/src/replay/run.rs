@@ -1,11 +1,16 @@
-//! The replay: events in the order of their time.
+//! The replay. Ranks share nothing but the links of nodes, so only what comes to a link waits for its turn in time; each
+//! rank makes its other calls as soon as it can. Messages of one rank to another arrive in their order, so it does not
+//! matter when a receive is posted, and only receivers with receives from any source have to see them in order of time.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 
-use super::collective::{self, Group};
+use super::collective::{self, Instance};
+use super::lists::Lists;
+use super::matching::{Arrived, Posted, Queue};
 use super::network::{Network, RankLocations, seconds, ticks};
-use super::program::{Event, Meeting, Op, Program};
+use super::pairs::Pairs;
+use super::program::{Meeting, Op, Program};
 
 /// Blocking sends of more bytes are over when they have left the node.
 const EAGER: u64 = 1 << 16;
@@ -30,246 +35,335 @@ pub struct Replayed {
 }
 
 /// A message in flight.
-#[derive(Clone, Copy)]
+#[derive(Debug, Clone, Copy)]
 struct Message {
     from: u32,
     to: u32,
     tag: i32,
     bytes: u64,
+    /// The first byte is at the node that it goes to, where it waits for the link; else when it arrives.
+    at_node: bool,
 }
 
-/// A receive that waits for a message; without the number of a request it is blocking.
-struct Posted {
-    from: Option<u32>,
-    tag: Option<i32>,
-    post: Option<usize>,
-}
-
-impl Posted {
-    fn takes(&self, message: &Message) -> bool {
-        self.from.is_none_or(|from| from == message.from)
-            && self.tag.is_none_or(|tag| tag == message.tag)
-    }
-}
-
-/// An event to come.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Next {
-    /// A rank makes its next call.
-    Call(u32),
-    /// The first byte of a message is at the node that it goes to.
-    AtNode(usize),
-    /// A message has arrived.
-    Arrived(usize),
-}
-
-#[derive(Default)]
+#[derive(Debug, Clone, Copy, Default)]
 struct Rank {
     /// The next call.
     next: usize,
-    /// When requests were done.
-    posts: Vec<u64>,
-    posted: Vec<Posted>,
-    /// Messages not received yet.
-    unexpected: Vec<Message>,
-    /// Requests that it waits for.
-    waits: Option<(usize, usize)>,
-    /// When the last message of each other inside its node arrived: none overtakes another.
-    last: Vec<(u32, u64)>,
+    /// The requests so far.
+    requests: usize,
+    waits: Option<Wait>,
     end: u64,
     marked: u64,
 }
 
-struct Replay<'a> {
-    program: &'a Program,
-    places: RankLocations<'a>,
-    network: &'a Network,
-    mark: &'a [u32],
-    queue: BinaryHeap<Reverse<(u64, u64, Next)>>,
-    queued: u64,
-    ranks: Vec<Rank>,
-    groups: Vec<Group>,
-    /// The costs of collectives.
-    costs: HashMap<(u32, u64, u8), u64>,
-    messages: Vec<Message>,
-    /// When the link of each node is free, out and in.
-    out: Vec<u64>,
-    into: Vec<u64>,
+/// The requests for which a rank waits.
+#[derive(Debug, Clone, Copy)]
+struct Wait {
+    first: usize,
+    end: usize,
+    pending: usize,
+    /// The time at which the last of the others was done.
+    last: u64,
 }
 
-/// Replays a program where its ranks are at `places`. `mark` is a number of calls for each rank, or nothing.
+impl Wait {
+    fn over(&self) -> u64 {
+        self.last.saturating_add(OVERHEAD * (self.end - self.first) as u64 / 2)
+    }
+}
+
+/// Replays of a program.
+pub struct Replay<'a> {
+    program: &'a Program,
+    pairs: Pairs,
+}
+
+impl<'a> Replay<'a> {
+    /// Prepares replays of a program.
+    pub fn new(program: &'a Program) -> Self {
+        Self { program, pairs: Pairs::new(program) }
+    }
+
+    /// Replays it where its ranks are at `places`. `mark` is a number of calls for each rank, or nothing.
+    pub fn run(&self, places: RankLocations<'_>, network: &Network, mark: &[u32]) -> Replayed {
+        let Self { program, pairs } = self;
+        let (count, nodes) = (program.ranks.len(), places.nodes());
+        let mut run = Run {
+            program,
+            pairs,
+            places,
+            network,
+            mark,
+            turns: BinaryHeap::new(),
+            queued: 0,
+            ready: (0..count as u32).rev().map(|rank| (rank, 0)).collect(),
+            ranks: vec![Rank::default(); count],
+            requests: vec![PENDING; pairs.requests[count]],
+            queues: vec![Queue::default(); pairs.len()],
+            posted: Lists::default(),
+            arrived: Lists::default(),
+            instances: (0..pairs.meetings[program.groups.len()])
+                .map(|_| Instance::default())
+                .collect(),
+            costs: HashMap::new(),
+            messages: Vec::new(),
+            free: Vec::new(),
+            out: vec![0; nodes],
+            into: vec![0; nodes],
+        };
+        run.all();
+        let end = run.ranks.iter().map(|rank| rank.end).max().unwrap_or(0);
+        let marked = run.ranks.iter().map(|rank| rank.marked).max().unwrap_or(0);
+        Replayed {
+            seconds: seconds(end),
+            after_mark: seconds(end - marked.min(end)),
+            calls: run.ranks.iter().map(|rank| rank.next as u32).collect(),
+            ends: run.ranks.iter().map(|rank| seconds(rank.end)).collect(),
+        }
+    }
+}
+
+/// Replays a program once.
 pub fn replay(
     program: &Program,
     places: RankLocations<'_>,
     network: &Network,
     mark: &[u32],
 ) -> Replayed {
-    let (count, nodes) = (program.ranks.len(), places.nodes());
-    let mut replay = Replay {
-        program,
-        places,
-        network,
-        mark,
-        queue: BinaryHeap::new(),
-        queued: 0,
-        ranks: (0..count).map(|_| Rank::default()).collect(),
-        groups: program.groups.iter().map(|_| Group::default()).collect(),
-        costs: HashMap::new(),
-        messages: Vec::new(),
-        out: vec![0; nodes],
-        into: vec![0; nodes],
-    };
-    (0..count as u32).for_each(|rank| replay.goes_on(rank, 0));
-    while let Some(Reverse((now, _, next))) = replay.queue.pop() {
-        match next {
-            Next::Call(rank) => replay.call(rank, now),
-            Next::AtNode(message) => replay.at_node(message, now),
-            Next::Arrived(message) => replay.arrived(message, now),
-        }
-    }
-    let end = replay.ranks.iter().map(|rank| rank.end).max().unwrap_or(0);
-    let marked = replay.ranks.iter().map(|rank| rank.marked).max().unwrap_or(0);
-    Replayed {
-        seconds: seconds(end),
-        after_mark: seconds(end - marked.min(end)),
-        calls: replay.ranks.iter().map(|rank| rank.next as u32).collect(),
-        ends: replay.ranks.iter().map(|rank| seconds(rank.end)).collect(),
-    }
+    Replay::new(program).run(places, network, mark)
 }
 
-impl Replay<'_> {
-    fn push(&mut self, at: u64, next: Next) {
-        self.queued += 1;
-        self.queue.push(Reverse((at, self.queued, next)));
-    }
+struct Run<'a> {
+    program: &'a Program,
+    pairs: &'a Pairs,
+    places: RankLocations<'a>,
+    network: &'a Network,
+    mark: &'a [u32],
+    /// What has its turn at a time: ranks that give a message to a link, and behind their numbers messages. Among equal
+    /// times the first comes first.
+    turns: BinaryHeap<Reverse<(u64, u32, u32)>>,
+    queued: u32,
+    /// Ranks whose last call is over, each with its time.
+    ready: Vec<(u32, u64)>,
+    ranks: Vec<Rank>,
+    /// The time at which each request was done.
+    requests: Vec<u64>,
+    queues: Vec<Queue>,
+    posted: Lists<Posted>,
+    arrived: Lists<Arrived>,
+    instances: Vec<Instance>,
+    /// The costs of collectives.
+    costs: HashMap<(u32, u64, u8), u64>,
+    messages: Vec<Message>,
+    /// Places of messages that have arrived.
+    free: Vec<u32>,
+    /// When the link of each node is free, out and in.
+    out: Vec<u64>,
+    into: Vec<u64>,
+}
 
-    /// The last call of a rank was over at this time.
-    fn goes_on(&mut self, rank: u32, at: u64) {
-        let state = &mut self.ranks[rank as usize];
-        state.end = state.end.max(at);
-        if self.mark.get(rank as usize).is_some_and(|mark| state.next == *mark as usize) {
-            state.marked = at;
-        }
-        if let Some(Event { work, .. }) = self.program.ranks[rank as usize].get(state.next) {
-            self.push(at.saturating_add(ticks(*work)), Next::Call(rank));
-        }
-    }
-
-    fn call(&mut self, rank: u32, now: u64) {
-        let state = &mut self.ranks[rank as usize];
-        let event = self.program.ranks[rank as usize][state.next];
-        state.next += 1;
-        match event.op {
-            Op::Send { to, bytes, tag, request } => {
-                let left = self.send(Message { from: rank, to, tag, bytes }, now + OVERHEAD);
-                let over = if bytes > EAGER { left } else { now + OVERHEAD };
-                if request {
-                    self.ranks[rank as usize].posts.push(over);
-                    self.goes_on(rank, now + OVERHEAD);
-                } else {
-                    self.goes_on(rank, over);
-                }
+impl Run<'_> {
+    fn all(&mut self) {
+        loop {
+            while let Some((rank, at)) = self.ready.pop() {
+                self.go_on(rank, at);
             }
-            Op::Recv { from, tag, request } => {
-                let mut posted = Posted { from, tag, post: None };
-                if request {
-                    posted.post = Some(state.posts.len());
-                    state.posts.push(PENDING);
-                }
-                let found = state.unexpected.iter().position(|message| posted.takes(message));
-                match found {
-                    Some(at) => {
-                        state.unexpected.remove(at);
-                        if let Some(post) = posted.post {
-                            state.posts[post] = now;
-                        }
-                        self.goes_on(rank, now + OVERHEAD);
-                    }
-                    None => {
-                        state.posted.push(posted);
-                        if request {
-                            self.goes_on(rank, now);
-                        }
+            let Some(Reverse((now, _, what))) = self.turns.pop() else { return };
+            match what.checked_sub(self.ranks.len() as u32) {
+                None => {
+                    if let Some(over) = self.call(what, now) {
+                        self.go_on(what, over);
                     }
                 }
+                Some(number) => self.moves(number, now),
+            }
+        }
+    }
+
+    fn turn(&mut self, at: u64, what: u32) {
+        self.queued = self.queued.wrapping_add(1);
+        self.turns.push(Reverse((at, self.queued, what)));
+    }
+
+    /// The last call of a rank was over at this time: it makes its next ones, until one waits.
+    fn go_on(&mut self, rank: u32, mut at: u64) {
+        let program = self.program;
+        let events = &program.ranks[rank as usize];
+        let mark = self.mark.get(rank as usize).map(|mark| *mark as usize);
+        loop {
+            let state = &mut self.ranks[rank as usize];
+            state.end = state.end.max(at);
+            if mark == Some(state.next) {
+                state.marked = at;
+            }
+            let Some(event) = events.get(state.next) else { return };
+            let now = at.saturating_add(ticks(event.work));
+            if let Op::Send { to, .. } = event.op
+                && self.places.node_of[rank as usize] != self.places.node_of[to as usize]
+                && !self.is_next(now)
+            {
+                return self.turn(now, rank);
+            }
+            match self.call(rank, now) {
+                Some(over) => at = over,
+                None => return,
+            }
+        }
+    }
+
+    /// True if nothing comes to a link before this time.
+    fn is_next(&self, now: u64) -> bool {
+        self.ready.is_empty() && self.turns.peek().is_none_or(|Reverse((at, ..))| *at > now)
+    }
+
+    /// The next call of a rank; the time when it is over, if it does not wait.
+    fn call(&mut self, rank: u32, now: u64) -> Option<u64> {
+        let state = &mut self.ranks[rank as usize];
+        let at = state.next;
+        let op = self.program.ranks[rank as usize][at].op;
+        state.next += 1;
+        let mut request = || {
+            state.requests += 1;
+            (self.pairs.requests[rank as usize] + state.requests - 1) as u32
+        };
+        let soon = now.saturating_add(OVERHEAD);
+        match op {
+            Op::Send { to, bytes, tag, request: is_request } => {
+                let request = is_request.then(&mut request);
+                let message = Message { from: rank, to, tag, bytes, at_node: true };
+                let left = self.send(message, soon);
+                let over = if bytes > EAGER { left } else { soon };
+                match request {
+                    Some(request) => self.requests[request as usize] = over,
+                    None => return Some(over),
+                }
+                Some(soon)
+            }
+            Op::Recv { from, tag, request: is_request } => {
+                let request = is_request.then(&mut request);
+                let posted = Posted { from, tag, at: now, request };
+                let queue = &mut self.queues[self.pairs.queue(from, rank)];
+                let found = self.arrived.take(&mut queue.arrived, |message| posted.takes(message));
+                match (found, request) {
+                    (Some(message), Some(request)) => {
+                        self.requests[request as usize] = now.max(message.at);
+                    }
+                    (Some(message), None) => {
+                        return Some(now.max(message.at).saturating_add(OVERHEAD));
+                    }
+                    (None, _) => self.posted.push(&mut queue.posted, posted),
+                }
+                is_request.then_some(now)
             }
             Op::Wait { back, count } => {
-                let first = state.posts.len().saturating_sub(back as usize);
-                let end = (first + count as usize).min(state.posts.len());
-                state.waits = Some((first, end));
-                self.look(rank, now);
+                let end = state.requests;
+                let first = end.saturating_sub(back as usize);
+                let end = first.saturating_add(count as usize).min(end);
+                let before = self.pairs.requests[rank as usize];
+                let (first, end) = (before + first, before + end);
+                let mut wait = Wait { first, end, pending: 0, last: now };
+                for done in &self.requests[first..end] {
+                    match *done {
+                        PENDING => wait.pending += 1,
+                        done => wait.last = wait.last.max(done),
+                    }
+                }
+                if wait.pending == 0 {
+                    return Some(wait.over());
+                }
+                state.waits = Some(wait);
+                None
             }
             Op::Meet { group, kind, bytes } => {
-                let key = (group, bytes, collective_kind(kind));
                 let (program, places, network) = (self.program, &self.places, self.network);
+                let key = (group, bytes, collective_kind(kind));
                 let cost = *self.costs.entry(key).or_insert_with(|| {
                     collective::cost(program, group, kind, bytes, places, network)
                 });
                 let members = program.groups[group as usize].len();
-                let freed = self.groups[group as usize].meet(rank, now, members, kind, cost);
-                freed.into_iter().for_each(|(rank, at)| self.goes_on(rank, at));
+                let instance = &mut self.instances[self.pairs.meeting(rank, at, group)];
+                self.ready.extend(instance.meet(rank, now, members, kind, cost));
+                None
             }
         }
     }
 
     /// A message is given to the network; when it has left the node.
     fn send(&mut self, message: Message, now: u64) -> u64 {
-        let level = self.places.level(message.from, message.to);
+        let Message { from, to, bytes, .. } = message;
+        let level = self.places.level(from, to);
         let link = self.network.link(level);
-        self.messages.push(message);
-        let number = self.messages.len() - 1;
         if level == 0 {
-            let last = &mut self.ranks[message.to as usize].last;
-            let at = last.iter().position(|(from, _)| *from == message.from).unwrap_or_else(|| {
-                last.push((message.from, 0));
-                last.len() - 1
-            });
-            let arrives = (now + link.latency() + link.transfer(message.bytes)).max(last[at].1);
-            last[at].1 = arrives;
-            self.push(arrives, Next::Arrived(number));
+            let arrives = now.saturating_add(link.latency()).saturating_add(link.transfer(bytes));
+            let last = &mut self.queues[self.pairs.pair(from, to)].last;
+            let arrives = arrives.max(*last);
+            *last = arrives;
+            self.arrives(message, arrives);
             return arrives;
         }
-        let free = &mut self.out[self.places.node_of[message.from as usize] as usize];
+        let free = &mut self.out[self.places.node_of[from as usize] as usize];
         let starts = now.max(*free);
-        *free = starts + link.transfer(message.bytes);
+        *free = starts.saturating_add(link.transfer(bytes));
         let left = *free;
-        self.push(starts + link.latency(), Next::AtNode(number));
+        self.fly(message, starts.saturating_add(link.latency()));
         left
     }
 
-    fn at_node(&mut self, number: usize, now: u64) {
-        let Message { from, to, bytes, .. } = self.messages[number];
-        let link = self.network.link(self.places.level(from, to));
-        let free = &mut self.into[self.places.node_of[to as usize] as usize];
-        *free = now.max(*free) + link.transfer(bytes);
-        let arrives = *free;
-        self.push(arrives, Next::Arrived(number));
+    fn fly(&mut self, message: Message, until: u64) {
+        let number = self.free.pop().unwrap_or(self.messages.len() as u32);
+        match self.messages.get_mut(number as usize) {
+            Some(place) => *place = message,
+            None => self.messages.push(message),
+        }
+        self.turn(until, self.ranks.len() as u32 + number);
     }
 
-    fn arrived(&mut self, number: usize, now: u64) {
-        let message = self.messages[number];
-        let state = &mut self.ranks[message.to as usize];
-        let Some(at) = state.posted.iter().position(|posted| posted.takes(&message)) else {
-            state.unexpected.push(message);
-            return;
-        };
-        match state.posted.remove(at).post {
-            Some(post) => {
-                state.posts[post] = now;
-                self.look(message.to, now);
-            }
-            None => self.goes_on(message.to, now + OVERHEAD),
+    /// A message in flight comes to the link of a node, or to its rank.
+    fn moves(&mut self, number: u32, now: u64) {
+        let message = self.messages[number as usize];
+        self.free.push(number);
+        let Message { from, to, bytes, at_node, .. } = message;
+        if !at_node {
+            return self.comes(message, now);
+        }
+        let link = self.network.link(self.places.level(from, to));
+        let free = &mut self.into[self.places.node_of[to as usize] as usize];
+        *free = now.max(*free).saturating_add(link.transfer(bytes));
+        let arrives = *free;
+        self.arrives(message, arrives);
+    }
+
+    /// A message will arrive at this time.
+    fn arrives(&mut self, message: Message, at: u64) {
+        match self.pairs.takes_any(message.to) {
+            true => self.fly(Message { at_node: false, ..message }, at),
+            false => self.comes(message, at),
         }
     }
 
-    /// Lets a rank go on if all that it waits for is done.
-    fn look(&mut self, rank: u32, now: u64) {
-        let state = &mut self.ranks[rank as usize];
-        let Some((first, end)) = state.waits else { return };
-        let last = state.posts[first..end].iter().copied().max().unwrap_or(0);
-        if last != PENDING {
-            state.waits = None;
-            self.goes_on(rank, now.max(last) + OVERHEAD * (end - first) as u64 / 2);
+    /// A message comes to its rank.
+    fn comes(&mut self, message: Message, at: u64) {
+        let Message { from, to, tag, .. } = message;
+        let message = Arrived { from, tag, at };
+        let queue = &mut self.queues[self.pairs.queue(Some(from), to)];
+        let found = self.posted.take(&mut queue.posted, |posted| posted.takes(&message));
+        let Some(posted) = found else {
+            return self.arrived.push(&mut queue.arrived, message);
+        };
+        let done = posted.at.max(at);
+        let Some(request) = posted.request.map(|request| request as usize) else {
+            return self.ready.push((to, done.saturating_add(OVERHEAD)));
+        };
+        self.requests[request] = done;
+        let waits = &mut self.ranks[to as usize].waits;
+        if let Some(wait) = waits.as_mut().filter(|wait| (wait.first..wait.end).contains(&request))
+        {
+            wait.pending -= 1;
+            wait.last = wait.last.max(done);
+            if wait.pending == 0 {
+                self.ready.push((to, wait.over()));
+                *waits = None;
+            }
         }
     }
 }
