@@ -111,12 +111,9 @@ impl PartialRecording {
                 on.map(known).transpose()?;
                 add(self.recording.waits.entry((rank, on)).or_default(), nanoseconds);
             }
-            Line::Window(window) => {
-                window
-                    .calls
-                    .iter()
-                    .filter_map(Call::peer)
-                    .try_for_each(|peer| known(peer).map(drop))?;
+            Line::Window(mut window) => {
+                let mut peers = window.calls.iter_mut().filter_map(Call::peer_mut);
+                peers.try_for_each(|peer| known(*peer).map(drop))?;
                 let is_right = window.events().is_some();
                 let before = self.recording.windows.insert(rank, window);
                 if !is_right || before.is_some() {

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 
 use crate::MOST_EVENTS;
 
-/// The most calls in order of all processes together: longer recordings are not replayed for a job that waits.
-const MOST_CALLS: u32 = 500_000;
+/// The most calls in order of all processes together: no more are replayed.
+const MOST_CALLS: u32 = 4_000_000;
 
 /// The fewest calls of a process that are worth keeping: some steps of a halo exchange.
 const FEWEST_CALLS: u32 = 64;
@@ -14,6 +14,9 @@ const FEWEST_CALLS: u32 = 64;
 /// other process and no grid.
 const MOST_BYTES: u32 = 190_000_000;
 const OTHER_BYTES: u32 = 500;
+
+/// About the most bytes of a call that is kept in order, for which a process has half of its share if that is enough.
+const CALL_BYTES: u32 = 50;
 
 /// About the most bytes of such a sum, and of a grid, of which all have a fifth.
 const SUM_BYTES: u32 = 60;
@@ -35,13 +38,12 @@ impl Limits {
     ///
     /// All processes keep as many calls, so that each message that is replayed has both of its ends.
     pub fn new(size: u32, keeps_calls: bool) -> Self {
-        let calls = MOST_CALLS / size.max(1);
         let bytes = (MOST_BYTES / size.max(1)).saturating_sub(OTHER_BYTES);
+        let calls = (MOST_CALLS / size.max(1)).min(bytes / 2 / CALL_BYTES).min(MOST_EVENTS as u32);
+        let calls = if keeps_calls && calls >= FEWEST_CALLS { calls } else { 0 };
+        let bytes = bytes - calls * CALL_BYTES;
         Self {
-            calls: match keeps_calls && calls >= FEWEST_CALLS {
-                true => (calls as usize).min(MOST_EVENTS),
-                false => 0,
-            },
+            calls: calls as usize,
             sums: (bytes * 4 / 5 / SUM_BYTES).max(1) as usize,
             grids: (bytes / 5 / GRID_BYTES).max(1) as usize,
         }
@@ -63,17 +65,17 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Count, Grid, Line, Process, SCHEMA};
+    use crate::{Call, Count, Grid, Line, Process, SCHEMA, Window};
 
     #[test]
     fn recordings_of_large_jobs_are_small() {
         assert_eq!(Limits::new(100, true).calls, MOST_EVENTS);
         assert_eq!(Limits::new(100, false).calls, 0);
-        assert_eq!(Limits::new(2000, true).calls, 250);
         let length = |line: &Line| serde_json::to_string(line).unwrap().len() + 1;
-        for size in [10_000, 100_000] {
+        for (size, steps) in [(2000, 10), (10_000, 3), (25_000, 1), (100_000, 0)] {
             let Limits { calls, sums, grids } = Limits::new(size, true);
-            assert_eq!(calls, 0, "no step of a program");
+            // Each of a halo exchange with 26 neighbors.
+            assert!(calls >= 55 * steps, "{calls}");
             // The neighbors of a process in a halo, but for some corners.
             assert!(sums >= 18, "{sums}");
             let process = Process {
@@ -106,7 +108,16 @@ mod tests {
                 calls: 1 << 20,
                 nanoseconds: 1 << 40,
             };
+            // No call is like another.
+            let long = |at: usize| Call::Isend(size - 1 - at as u32, 1 << 20, 1 << 20);
+            let different: Vec<Call> = (0..calls).map(long).collect();
+            let events: Vec<(u32, u64)> = (0..calls as u32).map(|at| (at, 10_000_000)).collect();
+            let window = match calls {
+                0 => 0,
+                _ => length(&Line::Window(Window::new(&different, &events, 1 << 40, true))),
+            };
             let all = length(&Line::Process(process))
+                + window
                 + sums * length(&sum)
                 + grids * length(&grid)
                 + 3 * length(&call);

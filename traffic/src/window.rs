@@ -17,7 +17,7 @@ const LONGEST_BODY: usize = 1024;
 const MOST_ROUNDS: usize = 32;
 
 /// The first calls of a process, from `MPI_Init` on.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Window {
     /// From `MPI_Init` to the end of the last of these calls.
     pub nanoseconds: u64,
@@ -65,7 +65,7 @@ pub struct Collective {
 }
 
 /// A call or a loop.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Step {
     /// The index of a call, and the nanoseconds between the call before and this one.
@@ -81,12 +81,12 @@ pub enum Step {
 
 impl Call {
     /// The other process, or the root.
-    pub(crate) fn peer(&self) -> Option<u32> {
+    pub fn peer_mut(&mut self) -> Option<&mut u32> {
         match self {
-            Self::Send(to, ..) | Self::Isend(to, ..) => Some(*to),
-            Self::Recv(from, _) | Self::Irecv(from, _) => *from,
+            Self::Send(to, ..) | Self::Isend(to, ..) => Some(to),
+            Self::Recv(from, _) | Self::Irecv(from, _) => from.as_mut(),
             Self::Wait(..) => None,
-            Self::Collective(collective) => collective.root,
+            Self::Collective(collective) => collective.root.as_mut(),
         }
     }
 }
@@ -120,15 +120,43 @@ impl Window {
     /// The calls in order, each with the nanoseconds before it; `None` if there are more than [`MOST_EVENTS`], or an
     /// index is invalid.
     pub fn events(&self) -> Option<Vec<(&Call, u64)>> {
+        let events = self.indices()?.into_iter();
+        Some(events.map(|(call, gap)| (&self.calls[call as usize], gap)).collect())
+    }
+
+    /// The first calls of it, at most so many; all if an index is invalid.
+    #[must_use]
+    pub fn first(&self, most: usize) -> Self {
+        match self.indices() {
+            Some(events) if events.len() > most => {
+                let share = u128::from(self.nanoseconds) * most as u128 / events.len() as u128;
+                Self::new(&self.calls, &events[..most], share as u64, true)
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// The calls in order by their indices.
+    fn indices(&self) -> Option<Vec<(u32, u64)>> {
         let mut events = Vec::new();
         self.expand(&self.steps, MOST_ROUNDS, &mut events).then_some(events)
     }
 
-    fn expand<'a>(&'a self, steps: &[Step], deepest: usize, to: &mut Vec<(&'a Call, u64)>) -> bool {
+    /// The nanoseconds before each call, those of loops once.
+    pub fn gaps_mut(&mut self) -> Vec<&mut u64> {
+        let mut gaps = Vec::new();
+        gaps_of(&mut self.steps, &mut gaps);
+        gaps
+    }
+
+    fn expand(&self, steps: &[Step], deepest: usize, to: &mut Vec<(u32, u64)>) -> bool {
         steps.iter().all(|step| match step {
             Step::Call(call, gap) => {
-                let call = self.calls.get(*call as usize).filter(|_| to.len() < MOST_EVENTS);
-                call.map(|call| to.push((call, *gap))).is_some()
+                let is_right = (*call as usize) < self.calls.len() && to.len() < MOST_EVENTS;
+                if is_right {
+                    to.push((*call, *gap));
+                }
+                is_right
             }
             // An empty body would take time for nothing.
             Step::Loop { times, steps } if deepest > 0 && !steps.is_empty() => {
@@ -136,6 +164,15 @@ impl Window {
             }
             Step::Loop { .. } => false,
         })
+    }
+}
+
+fn gaps_of<'a>(steps: &'a mut [Step], gaps: &mut Vec<&'a mut u64>) {
+    for step in steps {
+        match step {
+            Step::Call(_, gap) => gaps.push(gap),
+            Step::Loop { steps, .. } => gaps_of(steps, gaps),
+        }
     }
 }
 

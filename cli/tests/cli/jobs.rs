@@ -284,7 +284,7 @@ fn no_store_keeps_a_job_from_running() {
     let store = jobs.bench.directory.join("store");
     let entry = fs::read_dir(&store).unwrap().flatten().map(|entry| entry.path());
     let entry = { entry }.find(|path| path.extension().is_some_and(|end| end == "json")).unwrap();
-    let later = fs::read_to_string(&entry).unwrap().replace("\"schema\":1", "\"schema\":9");
+    let later = fs::read_to_string(&entry).unwrap().replace("\"schema\":2", "\"schema\":9");
     fs::write(&entry, &later).unwrap();
     let (seen, said) = jobs.run("");
     assert_eq!(seen, UNMOVED, "{said}");

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::io;
 
 use cartograph_shim::elf::{self, Library};
-use cartograph_traffic::{Recording, Scale, host_name, is_host_name};
+use cartograph_traffic::{Call, Recording, Scale, host_name, is_host_name};
 
 use crate::engine::check::Check;
 use crate::engine::policy::Policy;
@@ -153,6 +153,13 @@ pub fn entry(data: &[u8]) {
     Entry::parse(&entry.json()).expect("what was read can be written and read");
     if let Some(recording) = entry.traffic.as_ref().and_then(|all| all.recording(entry.processes)) {
         assert!(recording.edges.iter().all(|edge| edge.from.max(edge.to) < entry.processes));
+        let Recording { mut windows, .. } = recording;
+        assert!(windows.is_empty() || windows.len() == entry.processes as usize);
+        for window in windows.values_mut() {
+            assert!(window.events().is_some());
+            let mut peers = window.calls.iter_mut().filter_map(Call::peer_mut);
+            assert!(peers.all(|peer| *peer < entry.processes));
+        }
     }
     let Some(run) = entry.runs.last().cloned() else { return };
     let runs = entry.runs_of(run.shape, &["blocks".to_owned()]);

@@ -7,7 +7,7 @@ use super::policy::mixed;
 use super::traffic::Traffic;
 
 /// The version of the format. It grows when a field changes its meaning or is removed; fields may be added.
-pub const SCHEMA: u32 = 1;
+pub const SCHEMA: u32 = 2;
 
 /// The most runs that are kept; sums are kept of all.
 const MOST_RUNS: usize = 300;
@@ -297,7 +297,7 @@ mod tests {
         assert!(runs == 2 && (saved - 1.0).abs() < 1e-9 && lost == 0.0, "{entry:?}");
         let refused = |text: &str| Entry::parse(text).unwrap_err().to_string();
         assert!(
-            refused(&entry.json().replace("\"schema\":1", "\"schema\":2")).contains("version 2")
+            refused(&entry.json().replace("\"schema\":2", "\"schema\":1")).contains("version 1")
         );
         assert!(refused(&entry.json().replace("app", "\\u001b[2J")).contains("control"));
         assert!(refused(&entry.json().replace("1800.0", "-1.0")).contains("cannot be"));

@@ -9,6 +9,7 @@ pub mod measure;
 mod policy;
 pub mod simulate;
 mod traffic;
+mod windows;
 
 pub use entry::{Entry, Past, SCHEMA, Totals, Unusable, Work, digest, shape};
 pub use evidence::{CLAIMED, Gain, Run, SHOWN, gain, mean_times};

@@ -1,13 +1,14 @@
 //! The traffic of a program as its entry keeps it: small, and without what names nodes, inputs or files.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use cartograph_traffic::{Count, Edge, Recording, Topology, Window};
+use cartograph_traffic::{Count, Edge, Recording, Topology};
 use serde::{Deserialize, Serialize};
 
-/// The most bytes that the edges take in a file, and the windows.
+use super::windows::Windows;
+
+/// The most bytes that the edges take in a file.
 const MOST_EDGES: usize = 400_000;
-const MOST_WINDOWS: usize = 400_000;
 
 /// The most edges that a file may stand for.
 const MOST_UNPACKED: usize = 1 << 24;
@@ -27,8 +28,8 @@ pub struct Traffic {
     row_of: Vec<(u32, u32)>,
     /// The grids: function, dims, periodic dimensions, `reorder`.
     grids: Vec<(String, Vec<u32>, Vec<bool>, bool)>,
-    /// The first calls of each rank, if they are short.
-    windows: Vec<Window>,
+    /// The first calls of each rank, if they are not too different.
+    windows: Windows,
     /// The part of its time that a process waited for others, on average.
     pub waited: f64,
     /// The network that explains the recorded run: its latency in seconds, and bytes a second.
@@ -65,9 +66,6 @@ impl Traffic {
                 row.sort_unstable();
             }
         };
-        let windows: Vec<Window> = recording.windows.values().cloned().collect();
-        let is_short = serde_json::to_string(&windows).is_ok_and(|text| text.len() <= MOST_WINDOWS);
-        let is_whole = is_short && windows.len() == size;
         let grids = recording.topologies.iter().map(|grid| {
             let Topology { function, dims, periodic, reorder, .. } = grid;
             (function.clone(), dims.clone(), periodic.clone(), *reorder)
@@ -79,7 +77,7 @@ impl Traffic {
             rows,
             row_of,
             grids: grids.collect(),
-            windows: if is_whole { windows } else { Vec::new() },
+            windows: Windows::new(&recording.windows, recording.size),
             waited: if time > 0.0 { (waited / time).clamp(0.0, 1.0) } else { 0.0 },
             network: None,
         }
@@ -122,16 +120,11 @@ impl Traffic {
                 elsewhere: Count::default(),
             })
         };
-        let windows: BTreeMap<u32, Window> = match self.windows.len() {
-            0 => BTreeMap::new(),
-            count if count == size as usize => (0..).zip(self.windows.iter().cloned()).collect(),
-            _ => return None,
-        };
         Some(Recording {
             size,
             edges,
             topologies: self.grids.iter().map(grid).collect::<Option<_>>()?,
-            windows,
+            windows: self.windows.unpack(size)?,
             ..Recording::default()
         })
     }
@@ -165,49 +158,4 @@ fn rounded(number: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A halo on a periodic grid, and the first calls of each rank.
-    fn grid(sides: &[u32], different: bool) -> Recording {
-        let size: u32 = sides.iter().product();
-        let mut edges = Vec::new();
-        for from in 0..size {
-            let mut stride = 1;
-            for (at, side) in sides.iter().enumerate() {
-                let along = from / stride % side;
-                for step in [1, side - 1] {
-                    let to = from - along * stride + (along + step) % side * stride;
-                    let bytes = if different { 1_000_003 * u64::from(from + 1) } else { 800 << at };
-                    edges.push(Edge { from, to, count: Count { messages: 1000, bytes } });
-                }
-                stride *= side;
-            }
-        }
-        edges.sort_unstable_by_key(|edge| (edge.from, edge.to));
-        Recording { size, edges, ..Recording::default() }
-    }
-
-    #[test]
-    fn what_is_kept_comes_back() {
-        let recording = grid(&[4, 6, 5], false);
-        let text = serde_json::to_string(&Traffic::new(&recording)).unwrap();
-        let kept: Traffic = serde_json::from_str(&text).unwrap();
-        assert_eq!(kept.recording(recording.size).unwrap().edges, recording.edges);
-        assert_eq!(kept.recording(recording.size - 1), None);
-    }
-
-    #[test]
-    fn large_jobs_are_small() {
-        let length = |recording: &Recording| {
-            let kept = Traffic::new(recording);
-            assert_eq!(kept.recording(recording.size).unwrap().size, recording.size);
-            serde_json::to_string(&kept).unwrap().len()
-        };
-        let large = length(&grid(&[20, 25, 20], false));
-        assert!(large < 200_000, "{large}");
-        // No rank has the row of another.
-        let different = length(&grid(&[20, 25, 20], true));
-        assert!(different <= 500_000, "{different}");
-    }
-}
+mod tests;
