@@ -15,7 +15,7 @@ use cartograph_core::launcher::Format;
 use cartograph_core::mapping::{Distances, Objective, Options, Stop, plan_cart, plan_graph};
 
 use crate::output::{self, Failure, Progress, Result};
-use crate::predict::{Forecast, Ways, fewest_bytes};
+use crate::predict::{Forecast, MOST_CALLS, Ways, fewest_bytes};
 use crate::rank_file;
 use crate::tune;
 use answer::Solved;
@@ -145,7 +145,7 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
         }
         Problem::Traffic(recorded) => {
             let recording = &recorded.recording;
-            Forecast::new(recording, &layout, &options, arguments.network, Ways::STARTS)
+            Forecast::new(recording, &layout, &options, arguments.network, Ways::STARTS, MOST_CALLS)
         }
         _ => None,
     };

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::{Options, Plan, Stop};
-use cartograph_core::replay::{Link, Network, RankLocations, Replayed, replay};
+use cartograph_core::replay::{Link, Network, RankLocations, Replay, Replayed};
 use cartograph_traffic::{Recording, Window};
 use serde::Serialize;
 
@@ -23,12 +23,13 @@ const FEWER_BYTES: f64 = 0.95;
 /// A recording of which less than this part can be replayed gives no forecast.
 const LEAST_REPLAYED: f64 = 0.25;
 
-/// The most calls of all ranks in all replays together that find the network, and as many in those of candidates: a
-/// second for each few millions.
-const MOST_CALLS: usize = 8_000_000;
+/// The most calls of all ranks in all replays of candidates together, and about as many in those that find the network:
+/// a second for each three millions.
+pub(crate) const MOST_CALLS: usize = 5_000_000;
 
-/// The fewest calls of a rank that are replayed: of larger jobs fewer candidates are.
-const LEAST_CALLS: usize = 32;
+/// The fewest calls of a rank that are replayed, or two steps of the program if that is more: of larger jobs fewer
+/// candidates are.
+const LEAST_CALLS: usize = 48;
 
 /// Networks that may be those of a recorded run, by their latency and bandwidth, the fastest first.
 const NETWORKS: [Link; 7] = [
@@ -63,8 +64,8 @@ pub(crate) struct Prediction {
 pub(crate) struct Forecast {
     pub(crate) all: Vec<Prediction>,
     network: Network,
-    /// True if the network is the user's and not fitted to the recording.
-    is_told: bool,
+    /// Where the network is from.
+    origin: &'static str,
     /// True if more calls followed than are replayed.
     cut: bool,
     pub(crate) unit: &'static str,
@@ -73,54 +74,76 @@ pub(crate) struct Forecast {
 impl Forecast {
     /// Replays a recording on a machine, in the order of its ranks and in others, of which `ways` says how ranks may come
     /// to them; `None` if it has too little to replay. Without a network the model takes the one that explains the recorded run.
+    /// About `most` calls are replayed.
     pub(crate) fn new(
         recording: &Recording,
         machine: &Machine,
         options: &Options,
         told: Option<Link>,
         ways: Ways<'_>,
+        most: usize,
     ) -> Option<Self> {
         let (graph, unit) = traffic::graph(recording);
         let candidates = candidates::all(recording, &graph, machine, options, ways);
-        Self::of(recording, machine, candidates, unit, told, options.stop)
+        let (size, step) = (recording.size as usize, step(recording));
+        let (kept, each) = shares(size, candidates.len(), step, most);
+        // Half a step would say something else than all.
+        if each < step {
+            return None;
+        }
+        let candidates = candidates::fewest(candidates, kept);
+        Self::of(recording, machine, candidates, each, unit, told, options.stop)
     }
 
     fn of(
         recording: &Recording,
         machine: &Machine,
         candidates: Vec<Candidate>,
+        each: usize,
         unit: &'static str,
         told: Option<Link>,
         stop: Stop,
     ) -> Option<Self> {
-        let size = recording.size as usize;
-        let (kept, each) = shares(size, candidates.len());
-        let candidates = candidates::fewest(candidates, kept);
         let program = program::of(recording, each)?;
         let recorded = traffic::layout(recording);
         let found = || recorded.and_then(|(machine, _)| network(recording, &machine, stop));
-        let network = told.map(Network::new).or_else(found).unwrap_or_default();
+        let (network, origin) = match told.map(Network::new) {
+            Some(network) => (network, "from --network"),
+            None => match found() {
+                Some(network) => (network, "fitted to the recorded run"),
+                None => (Network::default(), "assumed"),
+            },
+        };
         let above = above(machine);
+        let replay = Replay::new(&program);
         let run = |plan: &Plan, mark: &[u32]| {
             let node_of: Vec<u32> =
                 plan.old_ranks().map(|old| machine.nodes()[old as usize]).collect();
-            replay(&program, RankLocations { node_of: &node_of, above: &above }, &network, mark)
+            replay.run(RankLocations { node_of: &node_of, above: &above }, &network, mark)
         };
-        let first = run(&candidates.first()?.plan, &[]);
-        let calls: usize = program.ranks.iter().map(Vec::len).sum();
-        let replayed: usize = first.calls.iter().map(|calls| *calls as usize).sum();
-        if calls == 0 || (replayed as f64) < LEAST_REPLAYED * calls as f64 {
-            return None;
-        }
         // In a long run the first half is skipped, which may be setup.
         let is_cut = |(window, replayed): (&Window, &Vec<_>)| window.cut || replayed.len() == each;
         let cut = recording.windows.values().zip(&program.ranks).any(is_cut);
-        let mark: Vec<u32> = first.calls.iter().map(|calls| calls / 2).collect();
-        let seconds = |plan: &Plan| match cut {
-            true => run(plan, &mark).after_mark,
-            false => run(plan, &[]).seconds,
+        let halves = |calls: &[u32]| -> Vec<u32> {
+            let calls = calls.iter().filter(|_| cut);
+            calls.map(|calls| calls / 2).collect()
         };
-        let predicted = |Candidate { order, by, plan }| Prediction {
+        let all: Vec<u32> = program.ranks.iter().map(|calls| calls.len() as u32).collect();
+        let mut mark = halves(&all);
+        let own = &candidates.first()?.plan;
+        let mut first = run(own, &mark);
+        let sum = |calls: &[u32]| calls.iter().map(|calls| u64::from(*calls)).sum::<u64>() as f64;
+        if sum(&all) == 0.0 || sum(&first.calls) < LEAST_REPLAYED * sum(&all) {
+            return None;
+        }
+        if cut && first.calls != all {
+            mark = halves(&first.calls);
+            first = run(own, &mark);
+        }
+        let of = |replayed: Replayed| if cut { replayed.after_mark } else { replayed.seconds };
+        let mut first = Some(first);
+        let mut seconds = |plan: &Plan| of(first.take().unwrap_or_else(|| run(plan, &mark)));
+        let mut predicted = |Candidate { order, by, plan }| Prediction {
             order,
             by,
             seconds: seconds(&plan),
@@ -131,7 +154,7 @@ impl Forecast {
         let is_known = |(at, _): &(usize, Candidate)| *at == 0 || !stop.is_set();
         let candidates = candidates.into_iter().enumerate().take_while(is_known);
         let all = candidates.map(|(_, candidate)| predicted(candidate)).collect();
-        Some(Self { all, network, is_told: told.is_some(), cut, unit })
+        Some(Self { all, network, origin, cut, unit })
     }
 
     /// The candidates that are predicted to gain, the best first; among equals, the one with fewer bytes first.
@@ -170,12 +193,12 @@ impl Forecast {
     /// A table of the candidates, the best first.
     pub(crate) fn text(&self) -> String {
         let Link { latency, bandwidth } = self.link();
-        let how = if self.is_told { "from --network" } else { "fitted to the recorded run" };
         let what = if self.cut { "the recorded steps" } else { "the recorded run" };
         let mut text = format!(
-            "\npredicted time of {what} with {:.1} us and {} between nodes ({how}):\n{:32}{:>11}{:>12}{:>14}\n",
+            "\npredicted time of {what} with {:.1} us and {} between nodes ({}):\n{:32}{:>11}{:>12}{:>14}\n",
             latency * 1e6,
             bits(bandwidth),
+            self.origin,
             "",
             "seconds",
             "gain",
@@ -195,12 +218,19 @@ impl Forecast {
     }
 }
 
-/// The number of candidates that are replayed, the order of the ranks among them, and the calls of each rank; that
-/// order is replayed twice.
-fn shares(size: usize, candidates: usize) -> (usize, usize) {
-    let size = size.max(1);
-    let kept = (MOST_CALLS / (LEAST_CALLS * size)).max(2).min(candidates);
-    (kept, MOST_CALLS / (kept + 1) / size)
+/// About the number of calls of a step of a program: the different calls of a rank, for half of the ranks no more.
+fn step(recording: &Recording) -> usize {
+    let calls = recording.windows.values().map(|window| window.calls.len());
+    let mut calls: Vec<usize> = calls.collect();
+    let middle = calls.len() / 2;
+    if calls.is_empty() { 0 } else { *calls.select_nth_unstable(middle).1 }
+}
+
+/// The number of candidates that are replayed, the order of the ranks among them, and the calls of each rank.
+fn shares(size: usize, candidates: usize, step: usize, most: usize) -> (usize, usize) {
+    let least = LEAST_CALLS.max(2 * step) * size.max(1);
+    let kept = (most / least).max(2).min(candidates.max(1));
+    (kept, most / kept / size.max(1))
 }
 
 /// Candidates that are listed.
@@ -236,36 +266,45 @@ fn network(recording: &Recording, machine: &Machine, stop: Stop) -> Option<Netwo
     if machine.is_flat() {
         return None;
     }
-    let program = &program::of(recording, MOST_CALLS / NETWORKS.len() / machine.ranks().max(1))?;
-    // Ranks of which all is replayed can be compared.
-    let is_whole = |(window, replayed): (&Window, &Vec<_>)| {
-        window.events().is_some_and(|events| events.len() == replayed.len())
+    let each = (MOST_CALLS / NETWORKS.len() / machine.ranks().max(1)).max(step(recording));
+    let program = &program::of(recording, each)?;
+    // The nanoseconds that the replayed calls of each rank took, if all of them can be.
+    let took = |(window, replayed): (&Window, &Vec<_>)| {
+        let calls = window.events().map_or(0, |events| events.len());
+        let first = calls.min(each);
+        let is_whole = first > 0 && replayed.len() == first;
+        is_whole.then(|| window.nanoseconds as f64 * first as f64 / calls as f64)
     };
-    let whole: Vec<bool> = recording.windows.values().zip(&program.ranks).map(is_whole).collect();
-    if !whole.contains(&true) {
+    let took: Vec<Option<f64>> = recording.windows.values().zip(&program.ranks).map(took).collect();
+    if took.iter().all(Option::is_none) {
         return None;
     }
     let above = above(machine);
     let places = RankLocations { node_of: machine.nodes(), above: &above };
-    // How far off it is, as a ratio.
-    let off = |network: &Network| {
-        let Replayed { ends, calls, .. } = replay(program, places, network, &[]);
-        let ratios = (0..program.ranks.len()).filter_map(|rank| {
-            let window = recording.windows.get(&(rank as u32))?;
-            let whole = whole[rank] && calls[rank] as usize == program.ranks[rank].len();
-            let took = window.nanoseconds as f64 * 1e-9;
-            (whole && took > 0.0 && ends[rank] > 0.0).then(|| ends[rank] / took)
+    let replay = Replay::new(program);
+    // The time by the model in that of the recorded run.
+    let ratio = |network: &Network| {
+        let Replayed { ends, calls, .. } = replay.run(places, network, &[]);
+        let ratios = took.iter().enumerate().filter_map(|(rank, took)| {
+            let whole = calls[rank] as usize == program.ranks[rank].len();
+            let took = took.filter(|_| whole)? * 1e-9;
+            (took > 0.0 && ends[rank] > 0.0).then(|| ends[rank] / took)
         });
         let mut ratios: Vec<f64> = ratios.collect();
         ratios.sort_by(f64::total_cmp);
-        ratios.get(ratios.len() / 2).map(|middle| middle.max(middle.recip()))
+        ratios.get(ratios.len() / 2).copied()
     };
     let mut best: Option<(f64, Network)> = None;
     for link in NETWORKS.into_iter().take_while(|_| !stop.is_set()) {
         let network = Network::new(link);
-        let off = off(&network)?;
+        let ratio = ratio(&network)?;
+        let off = ratio.max(ratio.recip());
         if best.as_ref().is_none_or(|(least, _)| off * BETTER_FIT < *least) {
             best = Some((off, network));
+        }
+        // Slower ones are too slow as well.
+        if ratio >= 1.0 {
+            break;
         }
     }
     best.map(|(_, network)| network)
@@ -295,13 +334,15 @@ mod tests {
 
     #[test]
     fn replays_of_large_jobs_have_fewer_calls_and_candidates() {
-        assert_eq!(shares(16, 20), (20, 8_000_000 / 21 / 16));
-        // Several steps of a halo exchange of six neighbors, which are 13 calls each.
-        let (kept, each) = shares(10_000, 8);
-        assert!(kept == 8 && each >= 80, "{each}");
+        assert_eq!(shares(16, 20, 15, 8_000_000), (20, 8_000_000 / 20 / 16));
+        // Steps of a halo exchange: of 6 neighbors, and of 26.
+        for (step, candidates) in [(15, 10), (55, 4)] {
+            let (kept, each) = shares(10_000, 25, step, MOST_CALLS);
+            assert!(kept >= candidates && each >= 2 * step && each >= LEAST_CALLS, "{kept} {each}");
+        }
         for (size, candidates) in [(2, 2), (1000, 25), (10_000, 25), (100_000, 25), (1 << 25, 25)] {
-            let (kept, each) = shares(size, candidates);
-            assert!(kept >= 2 && (kept + 1) * each * size <= MOST_CALLS, "{size}");
+            let (kept, each) = shares(size, candidates, 15, MOST_CALLS);
+            assert!(kept >= 2 && kept * each * size <= MOST_CALLS, "{size}");
         }
     }
 

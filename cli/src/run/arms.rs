@@ -7,15 +7,15 @@ use cartograph_core::replay::Link;
 use cartograph_traffic::Recording;
 
 use crate::arms::{Arm, Way, grid};
-use crate::predict::{By, Candidate, Forecast, LEAST_GAIN, Ways, link, of_grid};
+use crate::predict::{By, Candidate, Forecast, LEAST_GAIN, MOST_CALLS, Ways, link, of_grid};
 use crate::{rank_file, traffic};
 
 /// The most placements beside the launcher's own order.
 const MOST: usize = 2;
 
-/// Longer recordings are not replayed: a job does not wait for that. A second of replay is a few million calls, and there
-/// are some dozens of placements.
-const MOST_CALLS: usize = 500_000;
+/// The calls that are replayed while a job waits: they take less than a second, and of a large job two.
+const CALLS: usize = 2_000_000;
+const CALLS_OF_RANK: usize = 400;
 
 /// Placements whose predicted times differ by less than this are equally fast.
 const CLOSE: f64 = 1.01;
@@ -109,7 +109,7 @@ fn best(entry: &Entry, shape: u64, now: Arm, found: Vec<Arm>) -> Vec<Arm> {
     found.into_iter().map(|(_, arm)| arm).take(MOST).collect()
 }
 
-/// The forecast by replay, if there is something to replay and not too much.
+/// The forecast by replay, if there is something to replay.
 fn forecast(
     known: &Traffic,
     recording: &Recording,
@@ -117,24 +117,14 @@ fn forecast(
     ways: Ways<'_>,
 ) -> Option<Forecast> {
     let network = known.network.map(|(latency, bandwidth)| Link { latency, bandwidth });
-    if calls(recording) > MOST_CALLS {
-        return None;
-    }
-    Forecast::new(recording, machine, &Options::default(), network, ways)
-}
-
-/// The number of calls that can be replayed.
-fn calls(recording: &Recording) -> usize {
-    let windows = recording.windows.values();
-    windows.filter_map(|window| Some(window.events()?.len())).sum()
+    let calls = CALLS.max(CALLS_OF_RANK * recording.size as usize).min(MOST_CALLS);
+    Forecast::new(recording, machine, &Options::default(), network, ways, calls)
 }
 
 /// The traffic of a recorded run, with the network that explains it.
 pub(super) fn traffic(recording: &Recording) -> Traffic {
     let mut known = Traffic::new(recording);
-    if calls(recording) <= MOST_CALLS {
-        known.network = link(recording).map(|Link { latency, bandwidth }| (latency, bandwidth));
-    }
+    known.network = link(recording).map(|Link { latency, bandwidth }| (latency, bandwidth));
     known
 }
 
@@ -199,7 +189,7 @@ fn by_bytes(
 #[cfg(test)]
 mod tests {
     use cartograph_core::learn::{Past, Work};
-    use cartograph_traffic::{Count, Edge, Topology};
+    use cartograph_traffic::{Call, Count, Edge, Topology, Window};
 
     use super::*;
 
@@ -267,5 +257,47 @@ mod tests {
         weigh_grids(&mut recording);
         let bytes: Vec<u64> = recording.topologies[0].along.iter().map(|sum| sum.bytes).collect();
         assert_eq!(bytes, [300, 20]);
+    }
+
+    /// A halo exchange of this grid, as it is recorded.
+    fn halo(sides: [u32; 3]) -> Recording {
+        let size: u32 = sides.iter().product();
+        let mut recording = Recording { size, ..Recording::default() };
+        for rank in 0..size {
+            let mut others = Vec::new();
+            let mut stride = 1;
+            for side in sides.iter().rev() {
+                let at = rank / stride % side;
+                others.extend((at > 0).then(|| rank - stride));
+                others.extend((at + 1 < *side).then_some(rank + stride));
+                stride *= side;
+            }
+            let count = Count { messages: 100, bytes: 100 << 14 };
+            recording.edges.extend(others.iter().map(|to| Edge { from: rank, to: *to, count }));
+            let posted = others.iter().map(|from| Call::Irecv(Some(*from), Some(0)));
+            let mut calls: Vec<Call> = posted.collect();
+            calls.extend(others.iter().map(|to| Call::Isend(*to, 1 << 14, 0)));
+            let requests = calls.len() as u32;
+            calls.push(Call::Wait(requests, requests));
+            let events: Vec<(u32, u64)> =
+                (0..20).flat_map(|_| 0..=requests).map(|at| (at, u64::from(rank % 7))).collect();
+            recording.windows.insert(rank, Window::new(&calls, &events, 1_000_000, true));
+        }
+        recording
+    }
+
+    #[test]
+    fn jobs_of_thousands_of_ranks_are_replayed() {
+        let sides = [20, 12, 10];
+        let mut entry = Entry::new("app", "abc", sides.iter().product());
+        entry.traffic = Some(traffic(&halo(sides)));
+        let entry = Entry::parse(&entry.json()).unwrap();
+        let machine = Machine::blocks(&[40; 60]);
+        let recording = recording(&entry).unwrap();
+        let means = Means { start: Some(Way::Launcher), moves_grids: false };
+        let found = arms(&entry, &recording, &machine, &means);
+        // By bytes nothing is known of the program's grid.
+        assert!(found[0].order.starts_with("20x12x10 in bricks of "), "{:?}", found[0].order);
+        assert!(found[0].gain() > 1.5, "{}", found[0].gain());
     }
 }

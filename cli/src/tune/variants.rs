@@ -8,7 +8,7 @@ use cartograph_traffic::Recording;
 
 use crate::arms::{Arm, Placer, Way, grid};
 use crate::output::{Failure, Result};
-use crate::predict::{Forecast, Ways};
+use crate::predict::{Forecast, MOST_CALLS, Ways};
 use crate::traffic::BetterDims;
 
 /// The number of variants that run besides the baseline.
@@ -27,7 +27,7 @@ pub(crate) fn forecast(
 ) -> Result<Forecast> {
     let grid = grid(recording);
     let ways = Ways { starts: grid.is_none(), grid };
-    Forecast::new(recording, machine, options, told, ways).ok_or_else(|| {
+    Forecast::new(recording, machine, options, told, ways, MOST_CALLS).ok_or_else(|| {
         Failure::new(
             "the recorded run cannot be replayed, perhaps because several threads call MPI: cartograph plan --traffic places \
              ranks by their bytes",
