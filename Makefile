@@ -34,7 +34,7 @@ else
   ifneq ($(filter $(NAME),$(HOSTS) $(RUNTIMES)),)
     $(error NAME=$(NAME) is one of the hosts that are known: say HOST=$(NAME), or another NAME for the MPI of MPICC)
   endif
-  ONE := $(or $(NAME),$(filter $(HOSTS),$(patsubst mpicc.%,%,$(filter mpicc.%,$(notdir $(MPICC))))),$(shell scripts/wrapper-name.sh $(MPICC)))
+  ONE := $(or $(NAME),$(filter $(HOSTS),$(patsubst mpicc.%,%,$(filter mpicc.%,$(notdir $(MPICC))))),mpicc-$(firstword $(shell readlink -f "$$(command -v $(MPICC) || echo $(MPICC))" | cksum)))
   TESTED := $(HOSTS) $(RUNTIMES)
 endif
 KNOWN := $(filter $(ONE),$(HOSTS))
@@ -75,7 +75,7 @@ test:
 # The hosts and what their tests need: `check` goes on meanwhile.
 .PHONY: tested-hosts
 tested-hosts:
-	scripts/setup.sh tests $(TESTED)
+	scripts/setup.sh timeout:coreutils pkg-config:pkg-config valgrind:valgrind cmake:cmake $(TESTED)
 
 # A library as it is tested. The first brings what the others take over. Of hosts whose mpi.h has the same kind of handles
 # and the same functions, for which the same code is compiled, one has its lints.

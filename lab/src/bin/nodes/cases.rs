@@ -1,0 +1,96 @@
+//! The public programs of `lab/programs/programs.json`, and what they print. LAMMPS and PETSc's example are Debian's; the
+//! others you have built with Debian's Open MPI.
+//!
+//! The inputs are beside it: LAMMPS's are a liquid in a periodic box and a plate of crystal with free edges, both of which it
+//! divides into 4 x 4; CloverLeaf's a square with the densest state in a corner; those of NPB the grids of class W, with
+//! fewer iterations. SNAP's time is not that of the sweeps, which is that of rank 0 and leaves out those that it need not
+//! wait for. Comb compares each cell with what it should be itself, and aborts.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+
+use cartograph_lab::top;
+use regex::Regex;
+use serde::Deserialize;
+
+use super::Outcome;
+
+/// All programs.
+#[derive(Deserialize)]
+pub(crate) struct Cases {
+    pub(crate) cases: Vec<Case>,
+    /// One whose best placement is known, which is always here.
+    pub(crate) control: Case,
+    /// The runs of `cartograph try`, of eight processes. The later ones are Debian's abinit, gromacs, python3-petsc4py,
+    /// r-cran-rmpi, libboost-mpi-dev and python3-dolfinx; pbdMPI is built from its source, of 0.5-4, with the package
+    /// float: 0.5-5 needs a newer R than that of Debian 12.
+    pub(crate) tried: Vec<Tried>,
+    /// What each program prints.
+    pub(crate) programs: HashMap<String, Program>,
+}
+
+/// A program on four nodes.
+#[derive(Deserialize)]
+pub(crate) struct Case {
+    pub(crate) title: String,
+    /// The rate of the links.
+    pub(crate) links: String,
+    /// True if its grids or graphs may be moved.
+    pub(crate) moves: bool,
+    pub(crate) processes: u32,
+    /// The program and its arguments.
+    pub(crate) line: String,
+}
+
+/// A program of which `cartograph try` is asked.
+#[derive(Deserialize)]
+pub(crate) struct Tried {
+    pub(crate) title: String,
+    /// Words of lines and files that are not compared.
+    pub(crate) ignore: Vec<String>,
+    pub(crate) line: String,
+}
+
+/// What a program prints: files of its directory, and patterns there, whose groups, if they have one, are what counts.
+#[derive(Deserialize)]
+pub(crate) struct Program {
+    /// Of the part that it times itself, in s.
+    time: [String; 2],
+    results: [String; 2],
+    /// Options of `cartograph tune`.
+    pub(crate) tune: Vec<String>,
+}
+
+impl Cases {
+    pub(crate) fn read() -> Outcome<Self> {
+        let text = fs::read_to_string(top().join("lab/programs/programs.json"))?;
+        Ok(serde_json::from_str(&text)?)
+    }
+}
+
+impl Program {
+    /// The time of a run in a directory, and its results.
+    pub(crate) fn found(&self, directory: &Path) -> Outcome<(f64, Vec<String>)> {
+        let [times, results] = [&self.time, &self.results].map(|what| found(directory, what));
+        let results = results?;
+        let time = times?.last().and_then(|time| time.parse().ok());
+        let time = time.filter(|_| !results.is_empty());
+        Ok((time.ok_or("no time or no results")?, results))
+    }
+}
+
+/// The lines of a file, or the groups in them, that have a pattern. `name` is how the file's begins.
+fn found(directory: &Path, [name, pattern]: &[String; 2]) -> Outcome<Vec<String>> {
+    let pattern = Regex::new(pattern)?;
+    let entries =
+        fs::read_dir(directory)?.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let begins = entries.filter(|entry| entry.starts_with(name)).min();
+    let path = directory.join(begins.as_ref().unwrap_or(name));
+    let text = String::from_utf8_lossy(&fs::read(path)?).into_owned();
+    let part = |line| {
+        let groups = pattern.captures(line)?;
+        Some(groups.get(1).map_or(line, |group| group.as_str()).to_owned())
+    };
+    Ok(text.lines().filter_map(part).collect())
+}

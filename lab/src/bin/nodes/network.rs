@@ -1,0 +1,140 @@
+//! Nodes of this machine: network namespaces, each with a link of a limited rate to a switch, and Open MPI on them.
+
+use std::fmt::Write;
+use std::fs;
+
+use cartograph_lab::host::does;
+
+use super::Outcome;
+
+/// A full bucket passes at once, so it is small against what a node sends in an exchange. Nothing is dropped, as on the
+/// networks of clusters.
+const BUCKET: &str = "burst 16kb limit 16mb";
+
+/// mpiexec starts its daemons by this as by ssh: options, the node, a command.
+const AGENT: &str = r#"#!/usr/bin/env bash
+while [[ $1 == -* ]]; do shift; done
+node=$1
+shift
+exec ip netns exec "$node" unshare --uts bash -c "hostname $node; $*"
+"#;
+
+/// Nodes with names n0, n1 and so on.
+pub(crate) struct Nodes {
+    count: u32,
+    /// Seconds after which a run is given up.
+    patience: u32,
+}
+
+impl Nodes {
+    /// Makes the nodes in namespaces that this process has to itself. `rate` is that of their links.
+    pub(crate) fn new(count: u32, rate: &str, patience: u32) -> Outcome<Self> {
+        // All temporary files, the MPI's too; the names of network namespaces; this network's interfaces.
+        does_all(&[
+            "mount -t tmpfs none /dev/shm",
+            "mount -t tmpfs none /run",
+            "mount -t sysfs none /sys",
+            "ip link set lo up",
+            "ip link add switch type bridge",
+            "ip address add 10.77.0.254/24 dev switch",
+            "ip link set switch up",
+        ])?;
+        let mut hosts = fs::read_to_string("/etc/hosts")? + "\n10.77.0.254 machine";
+        for i in 0..count {
+            let address = format!("10.77.0.{}", i + 1);
+            does_all(&[
+                &format!("ip netns add n{i}"),
+                &format!("ip link add link{i} type veth peer name eth0 netns n{i}"),
+                &format!("ip link set link{i} master switch up"),
+                &format!("ip -n n{i} address add {address}/24 dev eth0"),
+                &format!("ip -n n{i} link set eth0 up"),
+                &format!("ip -n n{i} link set lo up"),
+            ])?;
+            let _ = write!(hosts, "\n{address} n{i}");
+        }
+        fs::write("/dev/shm/hosts", hosts + "\n")?;
+        does("mount --bind /dev/shm/hosts /etc/hosts")?;
+        program("/dev/shm/agent", AGENT)?;
+        let nodes = Self { count, patience };
+        nodes.limit(rate)?;
+        Ok(nodes)
+    }
+
+    /// Limits what leaves each node. What arrives is as much in all exchanges here; one queue there as well would let
+    /// some links wait for others, which serve their connections in turn on real networks.
+    pub(crate) fn limit(&self, rate: &str) -> Outcome {
+        let limit = format!("root tbf rate {rate} {BUCKET}");
+        self.each(&|i| format!("tc -n n{i} qdisc replace dev eth0 {limit}"))
+    }
+
+    /// Takes the limits away.
+    pub(crate) fn unlimit(&self) -> Outcome {
+        self.each(&|i| format!("tc -n n{i} qdisc del dev eth0 root"))
+    }
+
+    fn each(&self, line: &dyn Fn(u32) -> String) -> Outcome {
+        (0..self.count).try_for_each(|i| does_all(&[&line(i)]))
+    }
+
+    /// Puts n1 and n2 on a switch of their own, which a link of a rate joins to the other.
+    pub(crate) fn split(&self, rate: &str) -> Outcome {
+        does_all(&[
+            "ip link add switch2 type bridge",
+            "ip link set switch2 up",
+            "ip link add thin1 type veth peer name thin2",
+            "ip link set thin1 master switch up",
+            "ip link set thin2 master switch2 up",
+            &format!("tc qdisc add dev thin1 root tbf rate {rate} {BUCKET}"),
+            &format!("tc qdisc add dev thin2 root tbf rate {rate} {BUCKET}"),
+            "ip link set link1 master switch2",
+            "ip link set link2 master switch2",
+        ])
+    }
+
+    /// The bytes that each node has sent.
+    pub(crate) fn sent(&self) -> Outcome<Vec<f64>> {
+        (0..self.count).map(|i| counter(&format!("link{i}"), "rx")).collect()
+    }
+
+    /// The bytes on all wires since these were sent, and those of the node that sent most.
+    pub(crate) fn sent_since(&self, before: &[f64]) -> Outcome<[f64; 2]> {
+        let now = self.sent()?;
+        let bytes = || now.iter().zip(before).map(|(now, before)| now - before);
+        Ok([bytes().sum(), bytes().fold(0.0, f64::max)])
+    }
+
+    /// The command line that starts processes, as many on each node; a program follows.
+    pub(crate) fn launcher(&self, options: &str, processes: u32) -> String {
+        let each = processes / self.count;
+        let slots: Vec<String> = (0..self.count).map(|i| format!("n{i}:{each}")).collect();
+        format!(
+            "timeout -k 5 {} mpiexec.openmpi --allow-run-as-root --oversubscribe --mca mpi_yield_when_idle 1 \
+             --mca plm_rsh_agent /dev/shm/agent --mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include 10.77.0.0/24 \
+             --mca btl_tcp_if_include 10.77.0.0/24 --mca btl self,vader,tcp --mca pml ob1 {options} --host {} -n {processes}",
+            self.patience,
+            slots.join(",")
+        )
+    }
+}
+
+/// Bytes that have crossed the link between the switches, in both directions.
+pub(crate) fn crossed() -> Outcome<f64> {
+    Ok(counter("thin1", "rx")? + counter("thin1", "tx")?)
+}
+
+fn counter(interface: &str, direction: &str) -> Outcome<f64> {
+    let path = format!("/sys/class/net/{interface}/statistics/{direction}_bytes");
+    Ok(fs::read_to_string(path)?.trim().parse()?)
+}
+
+/// Makes a script.
+pub(crate) fn program(path: &str, text: &str) -> Outcome {
+    fs::write(path, text)?;
+    does_all(&[&format!("chmod 755 {path}")])
+}
+
+/// Runs command lines, up to one that fails.
+pub(crate) fn does_all(lines: &[&str]) -> Outcome {
+    lines.iter().try_for_each(|line| does(line).map(drop))?;
+    Ok(())
+}
