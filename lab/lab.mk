@@ -49,9 +49,16 @@ lab-soak:
 	CARTOGRAPH_TEST_SECONDS=$(SECONDS) CARTOGRAPH_TEST_HOST="mpich openmpi mpich5 openmpi5" $(LONG) /soak
 
 ## make lab-old-glibc [HOST=mpich]      what a host's library needs of glibc: nothing newer than 2.17
+# Linked by Zig's linker, a Python package, which knows the names of every glibc.
+OLD := $(or $(HOST),mpich)
 lab-old-glibc:
-	@$(MAKE) -s --no-print-directory lib HOST=$(or $(HOST),mpich)
-	@scripts/old-glibc.sh $(or $(HOST),mpich)
+	@$(MAKE) -s --no-print-directory lib HOST=$(OLD)
+	[ -x $(BUILD)/zig/bin/python ] || python3 -m venv $(BUILD)/zig
+	$(BUILD)/zig/bin/pip install --quiet --disable-pip-version-check ziglang==0.17.1
+	rm -rf $(BUILD)/old-glibc && mkdir $(BUILD)/old-glibc
+	$(BUILD)/zig/bin/python -m ziglang cc -target x86_64-linux-gnu.2.17 -shared -o $(BUILD)/old-glibc/$(OLD).so -Wl,--allow-shlib-undefined \
+	    -Wl,--whole-archive $(BUILD)/$(OLD)/lib/libcartograph.a -Wl,--no-whole-archive -lunwind -ldl -lpthread -lm
+	packaging/glibc.sh 2.17 $(BUILD)/old-glibc
 
 ## make lab-symbols [HOST=]             compares what the library exports and needs with what it should
 lab-symbols:

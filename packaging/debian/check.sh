@@ -9,9 +9,8 @@ get dpkg-buildpackage:dpkg-dev dh:debhelper lintian:lintian fakeroot:fakeroot de
     mpicc.openmpi:openmpi-bin mpicc.mpich:mpich gfortran:gfortran
 name=$(basename "$tarball" .tar.gz)
 source=$work/$name
-rm -rf "$source" "$work"/*.deb "$work"/*.changes
-mkdir -p "$source"
-tar -xf "$tarball" -C "$source" --strip-components=1
+rm -f "$work"/*.deb "$work"/*.changes
+unpacked "$tarball" "$source"
 cp -a "$recipe" "$source/debian"
 cp "$tarball" "$work/${name/-/_}.orig.tar.gz"
 export RUSTUP_HOME=${RUSTUP_HOME:-$HOME/.rustup}

@@ -8,9 +8,7 @@ tarball=$1 work=$3
 get debootstrap:debootstrap readelf:binutils
 # built DIRECTORY UMASK ZONE LOCALE
 built() {
-    rm -rf "$1"
-    mkdir -p "$1"
-    tar -xf "$tarball" -C "$1" --strip-components=1
+    unpacked "$tarball" "$1"
     mkdir -p "$1/build"
     # The MPIs are this machine's.
     scripts/setup.sh mpich openmpi openmpi5 abi
@@ -25,7 +23,7 @@ cmp "$work"/one/build/dist/*-linux-*.tar.gz "$work"/a/longer/path/to/the/other/b
 dist=$(ls "$work"/one/build/dist/cartograph-*-linux-*.tar.gz)
 tree=$work/one/build/dist/tree
 "$here/../glibc.sh" 2.17 "$tree"
-! grep -rlF -e "$work" -e "$top" -e "$HOME/" "$tree" || fail "these name directories of this machine"
+nameless "$work" "$tree"
 
 for suite in bullseye bookworm; do
     root=$work/$suite

