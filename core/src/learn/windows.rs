@@ -235,8 +235,11 @@ fn number_tags(windows: &mut [Window]) {
 /// A receive with a tag takes it from any source.
 struct TagOfAny;
 
-/// The tag of a message, with sender and receiver.
-fn tag(rank: u32, call: &mut Call) -> Result<Option<((u32, u32), &mut i32)>, TagOfAny> {
+/// The sender and the receiver of a message.
+type Pair = (u32, u32);
+
+/// The tag of a message, with its pair.
+fn tag(rank: u32, call: &mut Call) -> Result<Option<(Pair, &mut i32)>, TagOfAny> {
     match call {
         Call::Send(to, _, tag) | Call::Isend(to, _, tag) => Ok(Some(((rank, *to), tag))),
         Call::Recv(Some(from), Some(tag)) | Call::Irecv(Some(from), Some(tag)) => {

@@ -118,11 +118,7 @@ fn windows_that_are_too_different_become_shorter() {
     let found = Windows::new(&windows, 150).unpack(150).unwrap();
     let lengths = || found.values().map(|window| window.events().unwrap().len());
     assert!(found.len() == 150 && found.values().all(|window| window.cut));
-    assert!(
-        lengths().all(|length| length >= FEWEST_CALLS && length < 200),
-        "{:?}",
-        lengths().max()
-    );
+    assert!(lengths().all(|length| (FEWEST_CALLS..200).contains(&length)), "{:?}", lengths().max());
     // Much too different.
     let many: BTreeMap<u32, Window> =
         (0..1500).map(|rank| (rank, of(rank % 150 + 1000 * (rank / 150)).1)).collect();
