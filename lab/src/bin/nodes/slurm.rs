@@ -18,6 +18,10 @@ use super::{Outcome, tool};
 const WORK: &str = "/dev/shm/slurm";
 pub(crate) const CONF: &str = "/dev/shm/slurm/slurm.conf";
 
+/// What job scripts print.
+const OUT: &str = "/dev/shm/slurm/out";
+const ERR: &str = "/dev/shm/slurm/err";
+
 const HOSTS: [&str; 2] = ["mpich", "openmpi"];
 /// Seconds after which a job is given up.
 const PATIENCE: u32 = 120;
@@ -121,7 +125,12 @@ impl Slurm {
         let line = format!("timeout -k 5 {PATIENCE} env {} {line}", self.environment);
         let Output { status, stdout, stderr } = command(&line).output()?;
         let [out, err] = [stdout, stderr].map(|text| String::from_utf8_lossy(&text).into_owned());
-        let said = Said { out, err };
+        let mut said = Said { out, err };
+        // A job script's are in files.
+        if line.contains("sbatch") {
+            said.out = fs::read_to_string(OUT)?;
+            said.err += &fs::read_to_string(ERR)?;
+        }
         said.check(&format!("{}: {line}", self.host.name), status.success())?;
         Ok(said)
     }
@@ -148,9 +157,7 @@ impl Slurm {
 
     /// Runs a job script.
     fn script(&self, sbatch: &str, script: &str) -> Outcome<Said> {
-        self.job(&format!("{sbatch} -o {WORK}/out -e {WORK}/err {script}"))?;
-        let [out, err] = ["out", "err"].map(|name| fs::read_to_string(format!("{WORK}/{name}")));
-        Ok(Said { out: out?, err: err? })
+        self.job(&format!("{sbatch} -o {OUT} -e {ERR} {script}"))
     }
 
     /// Checks a job script of eight processes that has a command before the words that start the halo exchange by srun.
