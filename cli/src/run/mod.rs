@@ -16,7 +16,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use cartograph_core::launcher::Line;
-use cartograph_core::learn::{Conditions, Entry, Reason, Run, WINDOW, choose, shape};
+use cartograph_core::learn::{Conditions, Entry, Reason, Run, choose, shape};
 
 use crate::arms::{Arm, Job as Placed, Start, Way, grid};
 use crate::exec;
@@ -244,10 +244,9 @@ fn lesson(
         return Err(format!("{name}: no placement is predicted to help on these nodes"));
     }
     let (runs, predicted) = known_runs(entry, shape, &arms);
-    let late = &entry.runs[entry.runs.len().saturating_sub(WINDOW)..];
     let conditions = Conditions {
+        shape,
         experience: &entry.experience(shape),
-        elsewhere: late.iter().filter(|run| run.shape != shape).count(),
         in_a_hurry: arguments.no_trial || is_short(entry, shape),
         seed: lesson.key.build,
     };
@@ -286,11 +285,11 @@ fn lesson(
     Ok((start, lesson))
 }
 
-/// The runs of an entry on nodes of this shape as the policy takes them, and the predicted gains.
+/// The runs of an entry as the policy takes them for nodes of this shape, and the predicted gains.
 fn known_runs(entry: &Entry, shape: u64, arms: &[Arm]) -> (Vec<Run>, Vec<f64>) {
     let orders: Vec<String> = arms.iter().map(|arm| arm.order.clone()).collect();
     let predicted = std::iter::once(1.0).chain(arms.iter().map(Arm::gain));
-    (entry.runs_of(shape, &orders), predicted.collect())
+    (entry.runs_everywhere(shape, &orders), predicted.collect())
 }
 
 /// Returns whether the job's time limit is near what such jobs took.

@@ -164,8 +164,10 @@ pub fn entry(data: &[u8]) {
     let Some(run) = entry.runs.last().cloned() else { return };
     let runs = entry.runs_of(run.shape, &["blocks".to_owned()]);
     let experience = entry.experience(run.shape);
-    let conditions = Conditions { experience: &experience, ..Conditions::default() };
-    assert!(choose(&[1.0, 1.3], &runs, &conditions).arm < 2);
+    let shape = run.shape;
+    let conditions = Conditions { shape, experience: &experience, ..Conditions::default() };
+    let everywhere = entry.runs_everywhere(shape, &["blocks".to_owned()]);
+    assert!(choose(&[1.0, 1.3], &everywhere, &conditions).arm < 2);
     if let Some(gain) = gain(&runs, 1, 0.05) {
         assert!(gain.least <= gain.mean && gain.mean <= gain.most, "{gain:?}");
     }

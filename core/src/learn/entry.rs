@@ -219,13 +219,20 @@ impl Entry {
     /// The runs on nodes of a shape as the policy takes them, where the own order is 0 and `orders` are the others;
     /// runs in other placements are left out.
     pub fn runs_of(&self, shape: u64, orders: &[String]) -> Vec<Run> {
-        let runs = self.runs.iter().filter(|run| run.shape == shape);
-        let runs = runs.filter_map(|run| {
+        let mut runs = self.runs_everywhere(shape, orders);
+        runs.retain(|run| run.shape == shape);
+        runs
+    }
+
+    /// As `runs_of`, with the runs on nodes of other shapes, where every placement counts as the first of `orders`.
+    pub fn runs_everywhere(&self, shape: u64, orders: &[String]) -> Vec<Run> {
+        let runs = self.runs.iter().filter_map(|run| {
             let arm = match &run.order[..] {
                 "" => 0,
+                _ if run.shape != shape => 1,
                 order => orders.iter().position(|known| known == order)? + 1,
             };
-            Some(Run { arm, group: run.work as u64, seconds: run.seconds })
+            Some(Run { arm, group: run.work as u64, shape: run.shape, seconds: run.seconds })
         });
         runs.collect()
     }

@@ -23,8 +23,10 @@ const LEAST_NOISE: f64 = 0.003;
 pub struct Run {
     /// The placement, 0 for the launcher's own order.
     pub arm: usize,
-    /// The work and the shape of the job: only runs of one group are compared.
+    /// The work of the job: only runs of one group are compared.
     pub group: u64,
+    /// The shape of its nodes.
+    pub shape: u64,
     /// The time from `MPI_Init` to `MPI_Finalize`.
     pub seconds: f64,
 }
@@ -161,7 +163,9 @@ mod tests {
     use super::*;
 
     fn runs(all: &[(usize, f64)]) -> Vec<Run> {
-        all.iter().map(|(arm, seconds)| Run { arm: *arm, group: 1, seconds: *seconds }).collect()
+        all.iter()
+            .map(|(arm, seconds)| Run { arm: *arm, group: 1, shape: 0, seconds: *seconds })
+            .collect()
     }
 
     #[test]

@@ -3,15 +3,17 @@
 //! An *arm* is a placement. Arm 0 is the launcher's own order; the others are predicted to be faster. Runs are compared
 //! only within a *group*: those that did the same work on nodes of the same sizes.
 
+mod belief;
 mod entry;
 mod evidence;
 pub mod measure;
 mod policy;
 pub mod simulate;
+mod spent;
 mod traffic;
 mod windows;
 
 pub use entry::{Entry, Past, SCHEMA, Totals, Unusable, Work, digest, shape};
 pub use evidence::{CLAIMED, Gain, Run, SHOWN, gain, mean_times};
-pub use policy::{Choice, Conditions, Reason, WINDOW, choose};
+pub use policy::{Choice, Conditions, Reason, choose};
 pub use traffic::Traffic;

@@ -3,17 +3,19 @@
 //! Every job takes the placement that is best by what is known: the forecast, corrected by how right forecasts for this
 //! program were, and the times of the jobs before, later ones counting more. Now and then a job takes another: one that
 //! may be better by more than trying it costs, or the own order again, so that a change of the machine is noticed. Over
-//! any [`WINDOW`] jobs these trials may cost [`BUDGET`] of the time.
+//! any `WINDOW` jobs these trials may cost [`BUDGET`] of the time.
 
-use super::evidence::{Run, pairs};
+use super::belief::{Belief, NOISE, NOISE_OF_SHAPES, beliefs, measured, noise};
+use super::evidence::{Run, mean_times, pairs};
+use super::spent::{Spent, WINDOW};
 
 /// The conditions under which a job is started.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Conditions<'a> {
-    /// Forecasts for other nodes or numbers of processes, each with what was measured.
+    /// The shape of the nodes.
+    pub shape: u64,
+    /// Forecasts for nodes of other shapes, each with what was measured.
     pub experience: &'a [(f64, f64)],
-    /// The number of the last [`WINDOW`] jobs that ran on other nodes, and have their part of what trials may cost.
-    pub elsewhere: usize,
     /// True if the job has no time to lose: nothing is tried.
     pub in_a_hurry: bool,
     /// A number by which checks are spread; the same for one program.
@@ -44,34 +46,14 @@ pub struct Choice {
     pub expected: f64,
 }
 
-/// Jobs over which trials are bounded.
-pub const WINDOW: usize = 20;
-
-/// The part of the time of [`WINDOW`] jobs that trials may take, by estimate. The promise is 5 %: estimates err.
-const BUDGET: f64 = 0.03;
-
 /// A smaller advantage is not worth another placement.
 const LEAST: f64 = 0.02;
 
-/// The noise of a run before anything is known of it, as the logarithm of its time, and the number of runs that this
-/// counts.
-const NOISE: f64 = 0.05;
-const NOISE_RUNS: f64 = 4.0;
-
-/// The part of a predicted gain that is there, as a rule: replay knows no shared caches and no other jobs. With its
-/// variance.
-const TRUST: f64 = 0.6;
-const TRUST_VARIANCE: f64 = 0.16;
-
-/// The error of a corrected forecast: a constant part, and a part in proportion to the prediction.
-const FORECAST_ERROR: f64 = 0.12;
-const FORECAST_PART: f64 = 0.3;
+/// By runs on nodes of different shapes, a placement is better if its gain is this many standard deviations from none.
+const SURE: f64 = 2.5;
 
 /// A placement that is predicted to be faster is not slower than by this, as a logarithm.
 const WORST: f64 = 0.4;
-
-/// The weight of a run relative to that of the next job's.
-const FADING: f64 = 0.9;
 
 /// The runs of an arm after which it is not tried any more for what it might be.
 const MOST_TRIALS: usize = 3;
@@ -80,68 +62,127 @@ const MOST_TRIALS: usize = 3;
 const FIRST_GAP: usize = 4;
 const LAST_GAP: usize = 40;
 
-/// A belief on the logarithm of an arm's gain.
-#[derive(Debug, Clone, Copy)]
-struct Belief {
-    mean: f64,
-    deviation: f64,
-    /// By runs alone, if there are any; else by forecast.
-    found: f64,
-    /// The runs of the arm.
-    runs: usize,
+/// Chooses the placement of the next job: `predicted` has the predicted gain of each arm, the first of which is the own
+/// order, and `runs` what was run on all nodes, the oldest first. On nodes of another shape all arms but the own order
+/// count as one.
+pub fn choose(predicted: &[f64], runs: &[Run], conditions: &Conditions<'_>) -> Choice {
+    let Conditions { shape, experience, .. } = *conditions;
+    let is_here = |run: &Run| run.shape == shape;
+    let alike = |run: &Run| if is_here(run) { *run } else { Run { arm: run.arm.min(1), ..*run } };
+    let everywhere: Vec<Run> = runs.iter().map(alike).collect();
+    let here: Vec<Run> = runs.iter().copied().filter(is_here).collect();
+    if here.iter().any(|run| run.arm == 0) {
+        let noise = noise(&here, NOISE);
+        let beliefs = beliefs(predicted, &here, experience, |arm| measured(&here, 0, arm, noise));
+        let state = State { beliefs, runs: &here, everywhere: &everywhere, noise, sure: 0.0 };
+        return state.choose(conditions);
+    }
+    if !here.is_empty() || !experience.is_empty() {
+        return choose_without_own(predicted, &here, &everywhere, conditions);
+    }
+    // No nodes came again so far: jobs are compared whatever their nodes.
+    let (predicted, noise) =
+        (&predicted[..predicted.len().min(2)], noise(&everywhere, NOISE_OF_SHAPES));
+    let beliefs = beliefs(predicted, &everywhere, &[], |arm| measured(&everywhere, 0, arm, noise));
+    if !everywhere.iter().any(|run| run.arm == 0) {
+        return Choice { arm: 0, reason: Reason::Check, best: 0, expected: 1.0 };
+    }
+    let state = State { beliefs, runs: &everywhere, everywhere: &everywhere, noise, sure: SURE };
+    state.choose(conditions)
 }
 
-/// Chooses the placement of the next job: `predicted` has the predicted gain of each arm, the first of which is the own
-/// order, and `runs` what was run, the oldest first.
-pub fn choose(predicted: &[f64], runs: &[Run], conditions: &Conditions<'_>) -> Choice {
-    let beliefs = beliefs(predicted, runs, conditions.experience);
-    let best = (1..beliefs.len())
-        .filter(|arm| beliefs[*arm].runs > 0 && beliefs[*arm].mean > LEAST)
-        .max_by(|one, other| beliefs[*one].mean.total_cmp(&beliefs[*other].mean))
-        .unwrap_or(0);
-    let choice = |arm, reason| Choice { arm, reason, best, expected: beliefs[best].mean.exp() };
-    let spent = Spent::new(&beliefs, best, runs, conditions.elsewhere);
-    let now = beliefs[best].mean.max(beliefs[best].found);
-    // All others are compared with the own order. But what was faster on other nodes is not kept back on these.
-    if !runs.iter().any(|run| run.arm == 0) {
-        let ahead = (1..beliefs.len())
-            .max_by(|one, other| beliefs[*one].mean.total_cmp(&beliefs[*other].mean))
-            .filter(|arm| beliefs[*arm].mean > LEAST && is_proven(conditions.experience));
-        return match ahead.filter(|_| !conditions.in_a_hurry) {
-            Some(arm) if runs.is_empty() => choice(arm, Reason::Trial),
-            Some(_) if !spent.allows(now.exp_m1()) => choice(best, Reason::Best),
-            _ => choice(0, Reason::Check),
-        };
-    }
-    if conditions.in_a_hurry {
-        return choice(best, Reason::Best);
-    }
-    let worth = |arm: &usize| {
-        let Belief { mean, deviation, runs: tried, .. } = beliefs[*arm];
-        let direct = if best == 0 { None } else { measured(runs, best, *arm, noise(runs)) };
-        let (ahead, unsure) = match direct {
-            Some((ahead, variance)) => (ahead, variance.sqrt()),
-            None => (mean - beliefs[best].mean, deviation.hypot(beliefs[best].deviation)),
-        };
-        // That of which little is known may be far worse than it looks.
-        let worst = (mean - 2.0 * deviation).max(mean.min(-WORST));
-        let gains = WINDOW as f64 * improvement(ahead, unsure);
-        tried < MOST_TRIALS && gains > -ahead && spent.allows((now - worst).exp_m1())
+/// Chooses where the own order has not run on such nodes. A placement that was faster on others is used at once. It is
+/// compared when such nodes come again, unless that costs too much; by the times of the own order on other nodes this is
+/// noticed if it is not faster here.
+fn choose_without_own(
+    predicted: &[f64],
+    here: &[Run],
+    everywhere: &[Run],
+    conditions: &Conditions<'_>,
+) -> Choice {
+    let Conditions { experience, in_a_hurry, .. } = *conditions;
+    let own: Vec<Run> = everywhere.iter().copied().filter(|run| run.arm == 0).collect();
+    let variance = 2.0 * noise(&own, NOISE_OF_SHAPES);
+    let across = |arm: usize| {
+        let others = here.iter().filter(|run| run.arm == arm);
+        let ratio = mean_times(&own.iter().chain(others).copied().collect::<Vec<Run>>(), arm)?;
+        Some((ratio.ln(), variance))
     };
-    let promising = (1..beliefs.len()).filter(|arm| *arm != best).filter(worth);
-    let most = |arm: &usize| beliefs[*arm].mean + beliefs[*arm].deviation;
-    if let Some(arm) = promising.max_by(|one, other| most(one).total_cmp(&most(other)))
-        && is_spaced(runs, best)
-    {
-        return choice(arm, Reason::Trial);
+    let beliefs = beliefs(predicted, here, experience, across);
+    let ahead = (1..beliefs.len())
+        .max_by(|one, other| beliefs[*one].mean.total_cmp(&beliefs[*other].mean))
+        .filter(|arm| beliefs[*arm].mean > LEAST);
+    let tried = ahead.filter(|arm| beliefs[*arm].runs > 0);
+    let best = tried.unwrap_or(0);
+    let choice = |arm, reason| Choice { arm, reason, best, expected: beliefs[best].mean.exp() };
+    match (ahead, tried) {
+        (Some(arm), _) if here.is_empty() && is_proven(experience) && !in_a_hurry => {
+            choice(arm, Reason::Trial)
+        }
+        (_, Some(arm)) => {
+            let slower = beliefs[arm].mean.exp_m1();
+            let spent = Spent::new(&beliefs, arm, everywhere, conditions.shape);
+            match spent.allows_check(slower) {
+                true => choice(0, Reason::Check),
+                false => choice(arm, Reason::Best),
+            }
+        }
+        _ => choice(0, Reason::Check),
     }
-    if best > 0
-        && is_check_due(runs, best, &beliefs[best], conditions.seed)
-        && spent.allows(now.exp_m1())
-    {
-        return choice(0, Reason::Check);
+}
+
+/// What is known where the own order has run.
+struct State<'a> {
+    beliefs: Vec<Belief>,
+    /// The runs that are compared.
+    runs: &'a [Run],
+    everywhere: &'a [Run],
+    noise: f64,
+    /// The standard deviations by which an arm must be ahead.
+    sure: f64,
+}
+
+impl State<'_> {
+    fn choose(&self, conditions: &Conditions<'_>) -> Choice {
+        let Self { beliefs, runs, everywhere, noise, sure } = self;
+        let least = |arm: &usize| LEAST.max(sure * beliefs[*arm].deviation);
+        let best = (1..beliefs.len())
+            .filter(|arm| beliefs[*arm].runs > 0 && beliefs[*arm].mean > least(arm))
+            .max_by(|one, other| beliefs[*one].mean.total_cmp(&beliefs[*other].mean))
+            .unwrap_or(0);
+        let choice = |arm, reason| Choice { arm, reason, best, expected: beliefs[best].mean.exp() };
+        let spent = Spent::new(beliefs, best, everywhere, conditions.shape);
+        let now = beliefs[best].mean.max(beliefs[best].found);
+        if conditions.in_a_hurry {
+            return choice(best, Reason::Best);
+        }
+        let worth = |arm: &usize| {
+            let Belief { mean, deviation, runs: tried, .. } = beliefs[*arm];
+            let direct = if best == 0 { None } else { measured(runs, best, *arm, *noise) };
+            let (ahead, unsure) = match direct {
+                Some((ahead, variance)) => (ahead, variance.sqrt()),
+                None => (mean - beliefs[best].mean, deviation.hypot(beliefs[best].deviation)),
+            };
+            // That of which little is known may be far worse than it looks.
+            let worst = (mean - 2.0 * deviation).max(mean.min(-WORST));
+            let gains = WINDOW as f64 * improvement(ahead, unsure);
+            tried < MOST_TRIALS && gains > -ahead && spent.allows((now - worst).exp_m1())
+        };
+        let promising = (1..beliefs.len()).filter(|arm| *arm != best).filter(worth);
+        let most = |arm: &usize| beliefs[*arm].mean + beliefs[*arm].deviation;
+        if let Some(arm) = promising.max_by(|one, other| most(one).total_cmp(&most(other)))
+            && is_spaced(runs, best)
+        {
+            return choice(arm, Reason::Trial);
+        }
+        if best > 0
+            && is_check_due(runs, best, &beliefs[best], conditions.seed)
+            && spent.allows_check(now.exp_m1())
+        {
+            return choice(0, Reason::Check);
+        }
+        choice(best, Reason::Best)
     }
-    choice(best, Reason::Best)
 }
 
 /// Returns whether placements were faster on other nodes, by runs.
@@ -177,119 +218,6 @@ pub(super) fn mixed(seed: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The time of the last jobs in the best placement, as far as is known, and what trials among them took beyond it.
-struct Spent {
-    budget: f64,
-    lost: f64,
-    all: f64,
-    longest: f64,
-}
-
-impl Spent {
-    fn new(beliefs: &[Belief], best: usize, runs: &[Run], elsewhere: usize) -> Self {
-        let late = &runs[runs.len().saturating_sub(WINDOW - 1)..];
-        let here = WINDOW.saturating_sub(elsewhere).max(1) as f64 / WINDOW as f64;
-        let mut spent = Self { budget: BUDGET * here, lost: 0.0, all: 0.0, longest: 0.0 };
-        for (at, run) in late.iter().enumerate() {
-            let behind = beliefs.get(run.arm).map_or(0.0, |b| beliefs[best].found - b.found);
-            let seconds = run.seconds / behind.exp();
-            spent.all += seconds;
-            spent.longest = spent.longest.max(seconds);
-            // The first run of all is no trial: nothing else was known.
-            if behind > 0.0 && (at > 0 || late.len() < runs.len()) {
-                spent.lost += run.seconds - seconds;
-            }
-        }
-        // The jobs to come are like the shorter half of those before: the first ones may have been the long ones.
-        let mut times: Vec<f64> = late.iter().map(|run| run.seconds).collect();
-        times.sort_by(f64::total_cmp);
-        let middle = times.get((times.len().max(1) - 1) / 2).copied().unwrap_or(0.0);
-        spent.all += middle * (WINDOW - late.len()) as f64;
-        spent
-    }
-
-    /// Returns whether a job may be slower by this part of its time: the longest of those before may come again.
-    fn allows(&self, slower: f64) -> bool {
-        let lost = self.lost + slower.max(0.0) * self.longest;
-        lost <= self.budget * (self.all + lost)
-    }
-}
-
-/// The belief on each arm.
-fn beliefs(predicted: &[f64], runs: &[Run], experience: &[(f64, f64)]) -> Vec<Belief> {
-    let noise = noise(runs);
-    let measured: Vec<Option<(f64, f64)>> =
-        (0..predicted.len()).map(|arm| measured(runs, 0, arm, noise)).collect();
-    let here = predicted.iter().zip(&measured).skip(1);
-    let here = here.filter_map(|(predicted, found)| {
-        found.map(|(mean, variance)| (predicted.max(1.0).ln(), mean, variance))
-    });
-    let elsewhere = experience.iter().map(|(predicted, found)| {
-        (predicted.max(1.0).ln(), found.max(1e-3).ln(), 2.0 * NOISE.powi(2))
-    });
-    let trust = trust(here.chain(elsewhere));
-    let belief = |arm: usize| {
-        if arm == 0 {
-            return Belief { mean: 0.0, deviation: 0.0, found: 0.0, runs: 0 };
-        }
-        let runs = runs.iter().filter(|run| run.arm == arm).count();
-        let predicted = predicted[arm].max(1.0).ln();
-        let (before, error) = (trust * predicted, forecast_error(predicted));
-        match measured[arm] {
-            None => Belief { mean: before, deviation: error, found: before, runs },
-            Some((found, variance)) => {
-                let certain = error.powi(-2);
-                let all = certain + variance.recip();
-                let mean = (certain * before + found / variance) / all;
-                Belief { mean, deviation: all.recip().sqrt(), found, runs }
-            }
-        }
-    };
-    (0..predicted.len()).map(belief).collect()
-}
-
-/// The standard deviation of the gain about its corrected forecast.
-fn forecast_error(predicted: f64) -> f64 {
-    FORECAST_ERROR.hypot(FORECAST_PART * predicted)
-}
-
-/// The part of predicted gains that was there, of those tried.
-fn trust(tried: impl Iterator<Item = (f64, f64, f64)>) -> f64 {
-    let (mut over, mut under) = (TRUST / TRUST_VARIANCE, TRUST_VARIANCE.recip());
-    for (predicted, found, variance) in tried {
-        let certain = (forecast_error(predicted).powi(2) + variance).recip();
-        over += certain * predicted * found;
-        under += certain * predicted * predicted;
-    }
-    (over / under).clamp(0.0, 1.0)
-}
-
-/// The variance of a run's logarithm: from runs of one arm and group that follow each other, so that slow changes of
-/// the machine do not count.
-fn noise(runs: &[Run]) -> f64 {
-    let (mut squares, mut count) = (NOISE_RUNS * NOISE.powi(2), NOISE_RUNS);
-    for (at, run) in runs.iter().enumerate() {
-        let alike = |other: &&Run| other.arm == run.arm && other.group == run.group;
-        if let Some(other) = runs[..at].iter().rev().find(alike) {
-            squares += (run.seconds / other.seconds).ln().powi(2) / 2.0;
-            count += 1.0;
-        }
-    }
-    squares / count
-}
-
-/// The measured logarithm of an arm's gain over another and its variance: later comparisons count more.
-fn measured(runs: &[Run], over: usize, arm: usize, noise: f64) -> Option<(f64, f64)> {
-    let (mut sum, mut weights, mut squares) = (0.0, 0.0, 0.0);
-    for pair in pairs(runs, over, arm) {
-        let weight = FADING.powi((runs.len() - pair.at) as i32) / pair.variance;
-        sum += weight * pair.difference;
-        weights += weight;
-        squares += weight * weight * pair.variance;
-    }
-    (weights > 0.0).then(|| (sum / weights, noise * squares / (weights * weights)))
-}
-
 /// The expected improvement by something that is ahead by `ahead`, as far as is known.
 fn improvement(ahead: f64, deviation: f64) -> f64 {
     let z = ahead / deviation.max(1e-9);
@@ -307,7 +235,12 @@ mod tests {
     use super::*;
 
     fn next(predicted: &[f64], all: &[(usize, f64)]) -> (usize, Reason) {
-        let run = |(arm, seconds): &(usize, f64)| Run { arm: *arm, group: 1, seconds: *seconds };
+        let run = |(arm, seconds): &(usize, f64)| Run {
+            arm: *arm,
+            group: 1,
+            shape: 0,
+            seconds: *seconds,
+        };
         let runs: Vec<Run> = all.iter().map(run).collect();
         let choice = choose(predicted, &runs, &Conditions::default());
         (choice.arm, choice.reason)
@@ -349,8 +282,42 @@ mod tests {
         assert_eq!(next(&refuted, &[], false), (0, Reason::Check));
         assert_eq!(next(&[], &[], false).0, 0);
         // When such nodes come again it is compared.
-        let placed = Run { arm: 1, group: 1, seconds: 7.0 };
+        let placed = Run { arm: 1, group: 1, shape: 0, seconds: 7.0 };
         assert_eq!(next(&proven, &[placed], false), (0, Reason::Check));
+    }
+
+    #[test]
+    fn a_placement_that_is_slow_on_these_nodes_is_noticed_by_the_times_of_others() {
+        let own = |shape| Run { arm: 0, group: 1, shape, seconds: 16.0 };
+        let placed = |shape, seconds| Run { arm: 1, group: 1, shape, seconds };
+        let next = |seconds| {
+            let runs = [own(1), placed(1, 1.0), placed(1, 1.0), placed(2, seconds)];
+            let experience = &[(20.0, 16.0)];
+            let conditions = Conditions { shape: 2, experience, ..Conditions::default() };
+            let choice = choose(&[1.0, 20.0], &runs, &conditions);
+            (choice.arm, choice.reason)
+        };
+        // If it is faster, the own order would take too long.
+        assert_eq!(next(1.1), (1, Reason::Best));
+        assert_eq!(next(20.0), (0, Reason::Check));
+    }
+
+    #[test]
+    fn nodes_that_never_repeat_are_compared_with_each_other() {
+        let next = |runs: &[Run]| {
+            let conditions = Conditions { shape: 99, ..Conditions::default() };
+            let choice = choose(&[1.0, 1.5], runs, &conditions);
+            (choice.arm, choice.reason)
+        };
+        let own = |shape| Run { arm: 0, group: 1, shape, seconds: 10.0 };
+        let placed = |shape, seconds| Run { arm: 1, group: 1, shape, seconds };
+        assert_eq!(next(&[]).0, 0);
+        assert_eq!(next(&[own(1)]), (1, Reason::Trial));
+        let fast = [own(1), placed(2, 5.0), own(3), placed(4, 5.1), own(5)];
+        assert_eq!(next(&fast), (1, Reason::Best));
+        // What is no faster than noise allows is not used.
+        let unsure = [own(1), placed(2, 9.5), own(3), placed(4, 9.8), own(5), placed(6, 9.4)];
+        assert_eq!(next(&unsure).0, 0);
     }
 
     #[test]
@@ -365,7 +332,7 @@ mod tests {
 
     #[test]
     fn nothing_is_tried_in_a_hurry() {
-        let run = Run { arm: 0, group: 1, seconds: 10.0 };
+        let run = Run { arm: 0, group: 1, shape: 0, seconds: 10.0 };
         let hurry = Conditions { in_a_hurry: true, ..Conditions::default() };
         assert_eq!(choose(&[1.0, 1.3], &[run], &hurry).arm, 0);
         // What is known to be faster is not tried.

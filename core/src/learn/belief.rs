@@ -1,0 +1,112 @@
+//! Beliefs on the gains of placements: forecasts, corrected by how right they were, and the times of jobs.
+
+use super::evidence::{Run, pairs};
+
+/// The noise of a run before anything is known of it, as the logarithm of its time, and the number of runs that this
+/// counts.
+pub(super) const NOISE: f64 = 0.05;
+const NOISE_RUNS: f64 = 4.0;
+
+/// The same for runs on nodes of different shapes.
+pub(super) const NOISE_OF_SHAPES: f64 = 0.1;
+
+/// The part of a predicted gain that is there, as a rule: replay knows no shared caches and no other jobs. With its
+/// variance.
+const TRUST: f64 = 0.6;
+const TRUST_VARIANCE: f64 = 0.16;
+
+/// The error of a corrected forecast: a constant part, and a part in proportion to the prediction.
+const FORECAST_ERROR: f64 = 0.12;
+const FORECAST_PART: f64 = 0.3;
+
+/// The weight of a run relative to that of the next job's.
+const FADING: f64 = 0.9;
+
+/// A belief on the logarithm of an arm's gain.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Belief {
+    pub(super) mean: f64,
+    pub(super) deviation: f64,
+    /// By runs alone, if there are any; else by forecast.
+    pub(super) found: f64,
+    /// The runs of the arm.
+    pub(super) runs: usize,
+}
+
+/// The belief on each arm, by forecasts and by the measured gain of each.
+pub(super) fn beliefs(
+    predicted: &[f64],
+    runs: &[Run],
+    experience: &[(f64, f64)],
+    measured: impl Fn(usize) -> Option<(f64, f64)>,
+) -> Vec<Belief> {
+    let measured: Vec<Option<(f64, f64)>> = (0..predicted.len()).map(measured).collect();
+    let here = predicted.iter().zip(&measured).skip(1);
+    let here = here.filter_map(|(predicted, found)| {
+        found.map(|(mean, variance)| (predicted.max(1.0).ln(), mean, variance))
+    });
+    let elsewhere = experience.iter().map(|(predicted, found)| {
+        (predicted.max(1.0).ln(), found.max(1e-3).ln(), 2.0 * NOISE.powi(2))
+    });
+    let trust = trust(here.chain(elsewhere));
+    let belief = |arm: usize| {
+        if arm == 0 {
+            return Belief { mean: 0.0, deviation: 0.0, found: 0.0, runs: 0 };
+        }
+        let runs = runs.iter().filter(|run| run.arm == arm).count();
+        let predicted = predicted[arm].max(1.0).ln();
+        let (before, error) = (trust * predicted, forecast_error(predicted));
+        match measured[arm] {
+            None => Belief { mean: before, deviation: error, found: before, runs },
+            Some((found, variance)) => {
+                let certain = error.powi(-2);
+                let all = certain + variance.recip();
+                let mean = (certain * before + found / variance) / all;
+                Belief { mean, deviation: all.recip().sqrt(), found, runs }
+            }
+        }
+    };
+    (0..predicted.len()).map(belief).collect()
+}
+
+/// The standard deviation of the gain about its corrected forecast.
+fn forecast_error(predicted: f64) -> f64 {
+    FORECAST_ERROR.hypot(FORECAST_PART * predicted)
+}
+
+/// The part of predicted gains that was there, of those tried.
+fn trust(tried: impl Iterator<Item = (f64, f64, f64)>) -> f64 {
+    let (mut over, mut under) = (TRUST / TRUST_VARIANCE, TRUST_VARIANCE.recip());
+    for (predicted, found, variance) in tried {
+        let certain = (forecast_error(predicted).powi(2) + variance).recip();
+        over += certain * predicted * found;
+        under += certain * predicted * predicted;
+    }
+    (over / under).clamp(0.0, 1.0)
+}
+
+/// The variance of a run's logarithm, where its deviation is `before` if nothing is known: from runs of one arm and group that follow each other, so that slow changes of
+/// the machine do not count.
+pub(super) fn noise(runs: &[Run], before: f64) -> f64 {
+    let (mut squares, mut count) = (NOISE_RUNS * before.powi(2), NOISE_RUNS);
+    for (at, run) in runs.iter().enumerate() {
+        let alike = |other: &&Run| other.arm == run.arm && other.group == run.group;
+        if let Some(other) = runs[..at].iter().rev().find(alike) {
+            squares += (run.seconds / other.seconds).ln().powi(2) / 2.0;
+            count += 1.0;
+        }
+    }
+    squares / count
+}
+
+/// The measured logarithm of an arm's gain over another and its variance: later comparisons count more.
+pub(super) fn measured(runs: &[Run], over: usize, arm: usize, noise: f64) -> Option<(f64, f64)> {
+    let (mut sum, mut weights, mut squares) = (0.0, 0.0, 0.0);
+    for pair in pairs(runs, over, arm) {
+        let weight = FADING.powi((runs.len() - pair.at) as i32) / pair.variance;
+        sum += weight * pair.difference;
+        weights += weight;
+        squares += weight * weight * pair.variance;
+    }
+    (weights > 0.0).then(|| (sum / weights, noise * squares / (weights * weights)))
+}
