@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
-use cartograph_core::launcher::Line;
+use cartograph_core::launcher::{Line, Role};
 use cartograph_core::learn::{Conditions, Entry, Reason, Run, choose, shape};
 
 use crate::arms::{Arm, Job as Placed, Start, Way, grid};
@@ -204,12 +204,7 @@ fn lesson(
     let words = line.words();
     let own_order = || Start::of(line.clone().into());
     // What `cartograph where` prints would be in the job's own output.
-    let writes = |word: &OsString| {
-        let word = word.to_string_lossy();
-        let start = word.split('=').next().unwrap_or_default();
-        ["-o", "--output", "--output-filename", "-outfile-pattern"].contains(&start)
-    };
-    if line.options.iter().flat_map(|given| &given.words).any(writes) {
+    if line.options.iter().any(|given| given.role == Role::Output) {
         return Err(as_it_is("the launcher redirects the output to files"));
     }
     let mut allocation = Allocation::read(&lesson.store, &words);

@@ -37,6 +37,8 @@ pub enum Role {
     Management,
     /// A file with the programs.
     Programs,
+    /// Files that get the output of processes.
+    Output,
 }
 
 /// Options with the same effect and values.
@@ -61,7 +63,9 @@ const fn options(role: Role, values: Values, names: &'static str) -> Options {
     Options { role, values, names }
 }
 
-use Role::{Cores, Hosts, Management, Order, Other, Parameter, PerNode, Processes, Programs};
+use Role::{
+    Cores, Hosts, Management, Order, Other, Output, Parameter, PerNode, Processes, Programs,
+};
 use Values::{Attached, None, One, Pair, Two};
 
 /// Of Hydra, MPICH's and Intel's.
@@ -69,15 +73,17 @@ pub(super) const HYDRA: &[Options] = &[
     options(Processes, One, "n np"),
     options(Hosts, One, "hosts host f hostfile machinefile machine hosts-group"),
     options(Order, One, "rankmap order-nodes"),
-    options(PerNode, One, "ppn perhost grr rr"),
+    options(PerNode, One, "ppn perhost grr"),
+    options(PerNode, None, "rr"),
     options(Programs, One, "configfile"),
+    options(Output, One, "outfile-pattern"),
     options(Other, Pair, "genv env"),
     options(
         Other,
         One,
         "genvlist envlist wdir launcher bootstrap launcher-exec bootstrap-exec rmk topolib bind-to binding map-by membind \
-         cpu-bind demux iface prepend-pattern outfile-pattern errfile-pattern nameserver localhost usize gpus-per-proc \
-         memory-alloc-kinds s gtool gtoolfile tune path arch umask",
+         cpu-bind demux iface prepend-pattern errfile-pattern nameserver localhost usize gpus-per-proc memory-alloc-kinds \
+         s gtool gtoolfile tune path arch umask bootstrap-exec-args branch-count tmpdir",
     ),
     options(Other, Attached, "trace t check_mpi"),
     options(
@@ -85,7 +91,8 @@ pub(super) const HYDRA: &[Options] = &[
         None,
         "genvnone genvall envnone envall enable-x disable-x verbose v info print-all-exitcodes profile prepend-rank l \
          prepend-timestamp disable-auto-cleanup cleanup disable-hostname-propagation pmi-port hybrid-hosts \
-         skip-launch-node nolocal aps mps gdb gdb-args silent-abort print-rank-map prot help version V",
+         skip-launch-node nolocal aps mps gdb gdb-args silent-abort print-rank-map prot ilp64 localroot noconf \
+         ordered-output help version V",
     ),
 ];
 
@@ -99,11 +106,12 @@ pub(super) const ORTERUN: &[Options] = &[
     options(PerNode, None, "pernode"),
     options(Cores, One, "cpus-per-proc cpus-per-rank"),
     options(Programs, One, "app"),
+    options(Output, One, "output-filename"),
     options(Parameter, Two, "mca gmca"),
     options(
         Other,
         One,
-        "x bind-to am tune cpu-set cpu-list debugger report-events report-pid report-uri timeout output-filename xml-file \
+        "x bind-to am tune cpu-set cpu-list debugger report-events report-pid report-uri timeout xml-file \
          xterm stdin cf cartofile launch-agent path personality prefix preload-files wd wdir hnp max-vm-size ompi-server \
          slot-list tmpdir",
     ),
@@ -130,14 +138,15 @@ pub(super) const PRTERUN: &[Options] = &[
     options(PerNode, None, "pernode"),
     options(Cores, One, "cpus-per-proc cpus-per-rank"),
     options(Programs, One, "app appfile"),
+    options(Output, One, "output output-directory output-filename"),
     options(Parameter, Two, "mca gmca prtemca pmixmca gpmixmca omca gomca"),
     options(
         Other,
         One,
         "x bind-to bindto am amca tune cpu-set cpu-list report-pid report-uri personality dvm dvm-uri pid namespace \
-         launch-agent max-vm-size tmpdir prefix pmix-prefix forward-signals xterm timeout spawn-timeout output stdin \
+         launch-agent max-vm-size tmpdir prefix pmix-prefix forward-signals xterm timeout spawn-timeout stdin \
          preload-files wd wdir path pset runtime-options rtos max-restarts with-ft initial-errhandler memory-alloc-kinds \
-         arch file output-directory output-filename display display-topo stream-buffering keepalive gpu-support exec-agent",
+         arch file display display-topo stream-buffering keepalive gpu-support exec-agent",
     ),
     options(Other, Attached, "output-proctable fwd-environment h help"),
     options(
@@ -160,6 +169,7 @@ pub(super) const SRUN: &[Options] = &[
     options(PerNode, One, "ntasks-per-node ntasks-per-socket ntasks-per-core ntasks-per-gpu"),
     options(Programs, None, "multi-prog"),
     options(Management, One, "mpi"),
+    options(Output, One, "o output"),
     options(
         Other,
         One,
@@ -167,8 +177,8 @@ pub(super) const SRUN: &[Options] = &[
          constraint container container-id S core-spec cores-per-socket cpu-bind cpu-freq c cpus-per-task cpus-per-gpu \
          deadline delay-boot d dependency epilog e error x exclude export B extra-node-info extra gid gpu-bind gpu-freq G \
          gpus gpus-per-node gpus-per-socket gpus-per-task gres gres-flags het-group hint i input J job-name jobid L licenses \
-         mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus msg-timeout network N nodes open-mode o \
-         output p partition power prefer priority profile prolog q qos reservation segment signal slurmd-debug \
+         mail-type mail-user mcs-label mem mem-bind mem-per-cpu mem-per-gpu mincpus msg-timeout network N nodes open-mode \
+         p partition power prefer priority profile prolog q qos reservation segment signal slurmd-debug \
          sockets-per-node switches task-epilog task-prolog thread-spec T threads threads-per-core t time time-min tmp \
          tres-bind tres-per-task treewidth uid W wait wait-for-children wckey",
     ),
@@ -192,34 +202,37 @@ pub(super) const FLUX: &[Options] = &[
     options(Processes, One, "n ntasks"),
     options(Order, One, "taskmap"),
     options(PerNode, One, "tasks-per-node tasks-per-core"),
+    options(Output, One, "output"),
     options(
         Other,
         One,
         "N nodes c cores-per-task g gpus-per-task cores gpus-per-node t time-limit urgency job-name o setopt S setattr \
-         dependency requires env env-remove env-file rlimit input output error cwd flags signal B bank q queue begin-time \
-         conf add-file P",
+         dependency requires env env-remove env-file rlimit input error cwd flags signal B bank q queue begin-time \
+         conf add-file wait-event P",
     ),
     options(
         Other,
         None,
-        "u unbuffered l label-io dry-run quiet x exclusive v verbose debug-emulate h help",
+        "u unbuffered l label-io dry-run quiet x exclusive v verbose debug debug-emulate h help",
     ),
 ];
 
 /// Of IBM's `jsrun`.
 pub(super) const JSRUN: &[Options] = &[
     options(Processes, One, "p np"),
-    options(Order, One, "d launch_distribution U erf_input"),
+    options(Order, One, "d launch_distribution erf_input"),
     options(PerNode, One, "n nrs a tasks_per_rs r rs_per_host K rs_per_socket"),
     options(Programs, One, "f appfile"),
+    options(Output, One, "o stdio_stdout"),
     options(
         Other,
         One,
         "b bind c cpu_per_rs g gpu_per_rs m memory_per_rs l latency_priority E env D env_no_propagate F env_eval h chdir J \
-         use_reservation k stdio_stderr o stdio_stdout t stdio_input e stdio_mode M smpiargs P pre_post_exec S \
-         save_resources T allocate_only X exit_on_error erf_output",
+         use_reservation k stdio_stderr t stdio_input e stdio_mode I stdin_rank M smpiargs P pre_post_exec S save_resources \
+         U use_resources A allocate_only X exit_on_error Z progress H launch_node_task x exclude_hosts L use_spindle \
+         erf_output erf_output_pidx print_placement",
     ),
-    options(Other, None, "i immediate L use_spindle V version help zero_length_options"),
+    options(Other, None, "i immediate V version ? help usage"),
 ];
 
 /// Of Cray's `aprun`.
@@ -245,18 +258,20 @@ pub(super) const PALS: &[Options] = &[
     options(Processes, One, "n np"),
     options(Hosts, One, "hosts hostlist host hostfile f nodefile"),
     options(PerNode, One, "ppn"),
-    options(Programs, One, "configfile"),
-    options(Other, Pair, "genv"),
+    options(Programs, None, "configfile"),
+    options(Output, One, "o stdout"),
+    options(Other, Pair, "genv env"),
     options(
         Other,
         One,
-        "d depth cpu-bind cc gpu-bind mem-bind env e envlist genvlist wdir umask rlimits timeout pmi fanout vni-count network \
-         stdin stdout stderr",
+        "d depth cpu-bind cc gpu-bind mem-bind envlist genvlist wdir umask rlimits timeout pmi fanout vni-count network stdin \
+         e stderr soft arch path file include-tasks exclude-tasks procinfo-file",
     ),
     options(
         Other,
         None,
-        "l line-buffer label prepend-rank envall envnone genvall genvnone exclusive shared transfer no-transfer no-vni \
-         single-node-vni sstartup abort-on-failure no-abort-on-failure procinfo v verbose q quiet h help V version",
+        "l line-buffer no-line-buffer label no-label prepend-rank envall envnone genvall genvnone exclusive shared transfer \
+         no-transfer no-vni single-node-vni sstartup no-sstartup abort-on-failure no-abort-on-failure procinfo v verbose q \
+         quiet h help V version",
     ),
 ];

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 
 use super::line::{Line, Unreadable};
+use super::options::Role;
 
 fn words(text: &str) -> Vec<OsString> {
     text.split_whitespace().map(OsString::from).collect()
@@ -17,6 +18,7 @@ const HYDRA4: &str = "MPICH Version: 4.0.2";
 const HYDRA5: &str = "MPICH Version: 5.0.2";
 const ORTE: &str = "Open MPI v4.1.4";
 const PRTE: &str = "Open MPI v5.0.11";
+const INTEL: &str = "Intel(R) MPI Library 2021.17";
 const CRAY: &str = "MPI VERSION : CRAY MPICH version 8.1";
 
 #[test]
@@ -35,6 +37,29 @@ fn the_program_is_behind_the_options() {
         ("", "flux run -n4 -N2 -xl -o mpi=none --taskmap cyclic | ./app"),
         ("", "flux mini run -n 4 | ./app"),
         ("", "jsrun -n 4 -a1 --smpiargs=-gpu -d packed | ./app"),
+        ("", "flux run -N4 -n16 -o cpu-affinity=per-task --env=A=1 | ./app"),
+        ("", "flux run -N 4 --tasks-per-node=8 -x --wait-event start -t 30m --setattr=a=b | ./app"),
+        ("", "jsrun -n4 -a4 -c4 -bpacked:1 | ./app"),
+        ("", "jsrun -n 12 -r 6 -a 1 -g 1 -c 7 -d packed -l gpu-cpu -E OMP_NUM_THREADS=7 | ./app"),
+        ("", "jsrun --nrs 2 -L spindle -I 0 --print_placement 1 -k err --erf_input ranks | ./app"),
+        ("", "jsrun -p 8 --smpiargs -gpu -i -A 1 -x host1 | ./app"),
+        (CRAY, "mpiexec -n 16 --ppn 4 --cpu-bind depth -d 4 | ./app"),
+        (
+            CRAY,
+            "mpiexec --no-vni --pmi=pmix -np 48 -ppn 12 -env A 1 -env B=2 --depth=8 -e f -l | ./app",
+        ),
+        (
+            CRAY,
+            "mpiexec -n 4 --soft 2 --hostlist a,b --no-abort-on-failure --cpu-bind list:0:8 -- | ./app",
+        ),
+        (CRAY, "aprun -n 32 -N 16 -S 8 -j 1 -d 2 -cc cpu -e A=1 | ./app"),
+        ("", "srun --mpi=pmix -n 16 --distribution=block:cyclic | ./app"),
+        (
+            "",
+            "srun -n16 --cpu-bind=verbose,cores --ntasks-per-node=8 -c 2 --hint=nomultithread | ./app",
+        ),
+        (INTEL, "mpirun -n 8 -rr -genv I_MPI_DEBUG 5 -print-rank-map -ordered-output | ./app"),
+        (INTEL, "mpiexec.hydra -machinefile hosts -grr 2 -bootstrap-exec-args -q -n 8 | ./app"),
         ("", "aprun -n 8 -N 4 -cc depth -d 2 -ss | ./app"),
         (CRAY, "mpiexec -n 8 --ppn 4 --cpu-bind depth -d 2 --line-buffer | ./app"),
     ] {
@@ -52,6 +77,23 @@ fn the_program_is_behind_the_options() {
     let known = words("mpirun --new 3 -n 4 ./app");
     let line = Line::read(&known, Some(5), |_| String::new(), Some(ORTE)).unwrap();
     assert_eq!((line.words(), line.processes()), (known[..5].to_vec(), Some(4)));
+}
+
+#[test]
+fn files_that_get_the_output_are_known() {
+    for (mpi, text, expected) in [
+        ("", "srun -oout -n 4 ./app", true),
+        ("", "jsrun --stdio_stdout out -n 4 ./app", true),
+        ("", "flux run --output=out -n 4 ./app", true),
+        ("", "flux run -o mpi=none -n 4 ./app", false),
+        (PRTE, "mpirun --output dir=out -n 4 ./app", true),
+        (HYDRA4, "mpiexec -outfile-pattern out -n 4 ./app -o", true),
+        (CRAY, "mpiexec -n 4 ./app -o out", false),
+    ] {
+        let line = read(text, mpi).unwrap();
+        let found = line.options.iter().any(|given| given.role == Role::Output);
+        assert_eq!(found, expected, "{text}");
+    }
 }
 
 #[test]
@@ -116,7 +158,7 @@ fn what_stands_in_the_way_is_named() {
         (HYDRA5, "srun -n 4 ./app", "PMI-2 reports each rank"),
         (HYDRA5, "srun -n 4 --mpi=pmi2 ./app", "PMI-2 reports each rank"),
         (HYDRA5, "jsrun -n 4 ./app", "jsrun has no option that places ranks"),
-        ("Intel(R) MPI Library 2021.17", "mpirun -n 4 ./app", "Intel MPI's mpiexec has no"),
+        (INTEL, "mpirun -n 4 ./app", "Intel MPI's mpiexec has no"),
     ] {
         let found = read(text, mpi).unwrap().placement(mpi, |_| None);
         let obstacle = found.unwrap_err().to_string();
