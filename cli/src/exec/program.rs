@@ -2,13 +2,14 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use cartograph_shim::elf;
+use goblin::elf::Elf;
 
 use crate::output::{Failure, Result};
 
@@ -67,10 +68,25 @@ pub(crate) fn linked_mpi(program: &Path) -> Option<PathBuf> {
     let text = String::from_utf8_lossy(&list.stdout);
     text.lines().find_map(|line| {
         let (name, found) = line.trim().split_once(" => ")?;
-        let stem = name.rsplit('/').next()?.split(".so").next()?;
-        let is_mpi = ["libmpi", "libmpich", "libmpi_abi", "libsimgrid"].contains(&stem)
+        is_mpi(name).then(|| found.split(" (").next().unwrap_or_default().into())
+    })
+}
+
+/// True if a program is linked with an MPI, also if only the job's environment has what its loader needs to find it.
+pub(crate) fn needs_mpi(program: &Path) -> bool {
+    let names_mpi = || {
+        let bytes = fs::read(program).ok()?;
+        Some(Elf::parse(&bytes).ok()?.libraries.into_iter().any(is_mpi))
+    };
+    linked_mpi(program).is_some() || names_mpi() == Some(true)
+}
+
+/// True if this is the name of an MPI's library.
+fn is_mpi(name: &str) -> bool {
+    let stem = name.rsplit('/').next().and_then(|file| file.split(".so").next());
+    stem.is_some_and(|stem| {
+        ["libmpi", "libmpich", "libmpi_abi", "libsimgrid"].contains(&stem)
             // Cray's, one a compiler.
-            || ["libmpi_cray", "libmpi_gnu", "libmpi_intel"].iter().any(|own| stem.starts_with(own));
-        is_mpi.then(|| found.split(" (").next().unwrap_or_default().into())
+            || ["libmpi_cray", "libmpi_gnu", "libmpi_intel"].iter().any(|own| stem.starts_with(own))
     })
 }

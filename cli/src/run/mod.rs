@@ -20,7 +20,7 @@ use cartograph_core::learn::{Conditions, Entry, Reason, Run, choose, shape};
 
 use crate::arms::{Arm, Job as Placed, Start, Way, grid};
 use crate::exec;
-use crate::exec::program::{find_program, linked_mpi};
+use crate::exec::program::{find_program, needs_mpi};
 use crate::output::{Failure, say};
 use crate::store::{JOBS, Key, Store, program_at};
 pub(crate) use known::{Arguments as KnownArguments, run as known};
@@ -154,9 +154,7 @@ fn line(command: &[OsString], signals: &Signals) -> Result<Line, String> {
     let mut line = Line::read(command, None, prints, None);
     if line.is_err() {
         // Options that no table has: the program is the first word that is linked with an MPI.
-        let linked = |word: &OsString| {
-            find_program(word).is_ok_and(|program| linked_mpi(&program).is_some())
-        };
+        let linked = |word: &OsString| find_program(word).is_ok_and(|program| needs_mpi(&program));
         if let Some(at) = command.iter().position(linked).filter(|at| *at > 0) {
             line = Line::read(command, Some(at), prints, None);
         }

@@ -10,12 +10,12 @@ use cartograph_core::launcher::line::Unreadable;
 
 use super::input::Input;
 use super::job;
-use crate::exec::program::{find_program, linked_mpi};
+use crate::exec::program::{find_program, needs_mpi};
 use crate::output::{Failure, Result};
 
 /// Returns whether an argument of a command is a program that is linked with an MPI.
 fn is_linked_with_mpi(name: &OsStr) -> bool {
-    find_program(name).is_ok_and(|program| linked_mpi(&program).is_some())
+    find_program(name).is_ok_and(|program| needs_mpi(&program))
 }
 
 /// The index of the program, from the launcher's options, if all of them are known.

@@ -9,7 +9,7 @@ use cartograph_core::learn::digest;
 use goblin::elf::Elf;
 use goblin::elf::note::NT_GNU_BUILD_ID;
 
-use crate::exec::program::{find_program, linked_mpi};
+use crate::exec::program::{find_program, linked_mpi, needs_mpi};
 use crate::runs::command::Launch;
 
 /// The key of an entry: the program, what tells its builds apart, and the MPI.
@@ -66,9 +66,8 @@ impl Key {
 /// The place in a command line of the word that is the program: the first one that is linked with an MPI, behind what
 /// wraps it, or the first that can be run.
 pub(crate) fn program_at(words: &[OsString]) -> Option<usize> {
-    let linked = words
-        .iter()
-        .position(|word| find_program(word).is_ok_and(|program| linked_mpi(&program).is_some()));
+    let linked =
+        words.iter().position(|word| find_program(word).is_ok_and(|program| needs_mpi(&program)));
     linked.or_else(|| words.iter().position(|word| find_program(word).is_ok()))
 }
 
@@ -104,7 +103,31 @@ fn interpreter(script: &Path) -> Option<PathBuf> {
 
 #[cfg(test)]
 mod tests {
+    use std::process::Command;
+
     use super::*;
+
+    #[test]
+    fn a_program_is_known_though_the_loader_does_not_find_its_mpi() {
+        let directory = tempfile::tempdir().unwrap();
+        let [source, library, program] =
+            ["a.c", "libmpi.so.40", "app"].map(|name| directory.path().join(name));
+        fs::write(&source, "int MPI_Init(void) { return 0; }\n").unwrap();
+        let cc = |words: &[&OsStr]| {
+            assert!(Command::new("cc").args(words).status().unwrap().success());
+        };
+        let [shared, output, soname] =
+            ["-shared", "-o", "-Wl,-soname,libmpi.so.40"].map(OsStr::new);
+        let file = source.as_os_str();
+        cc(&[shared, soname, file, output, library.as_os_str()]);
+        fs::write(&source, "int MPI_Init(void); int main(void) { return MPI_Init(); }\n").unwrap();
+        cc(&[file, library.as_os_str(), output, program.as_os_str()]);
+        let variable = format!("LD_LIBRARY_PATH={}", directory.path().display());
+        let words = ["env".into(), variable.into(), program.clone().into_os_string()];
+        assert_eq!((linked_mpi(&program), program_at(&words)), (None, Some(2)));
+        let launch = Launch { launcher: vec!["sh".into()], program: words.to_vec() };
+        assert_eq!(Key::of(&launch, None).unwrap().program, "app");
+    }
 
     #[test]
     fn a_program_is_known_by_its_content_wherever_it_is() {
