@@ -15,13 +15,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 SPANK_PLUGIN(cartograph_run, 1)
 
 enum { MOST_WORDS = 1 << 16, LONGEST_NAME = 4096 };
-
-static const char VARIABLE[] = "CARTOGRAPH_RUN";
 
 /* The value of an argument in plugstack.conf. */
 static const char *argument(const char *name, int ac, char **av)
@@ -75,15 +74,26 @@ static int is_listed(const char *list, char **all, int count)
     return found;
 }
 
+/* Whether this srun was started by the command, or by what cannot be read. */
+static int is_within(const char *command)
+{
+    char path[64];
+    struct stat parent, own;
+    snprintf(path, sizeof path, "/proc/%ld/exe", (long)getppid());
+    if (stat(path, &parent) != 0 || stat(command, &own) != 0)
+        return 1;
+    return parent.st_dev == own.st_dev && parent.st_ino == own.st_ino;
+}
+
 int slurm_spank_init(spank_t spank, int ac, char **av)
 {
     (void)spank;
-    const char *wanted = getenv(VARIABLE), *command = argument("command", ac, av);
+    const char *wanted = getenv("CARTOGRAPH_RUN"), *command = argument("command", ac, av);
     int count;
     /* Only in srun, within an allocation: the nodes are known there, and a second step waits for none. */
     if (spank_context() != S_CTX_LOCAL || !wanted || strcmp(wanted, "1") != 0 || !command || access(command, X_OK) != 0)
         return ESPANK_SUCCESS;
-    if (!getenv("SLURM_JOB_ID") && !getenv("SLURM_JOBID"))
+    if ((!getenv("SLURM_JOB_ID") && !getenv("SLURM_JOBID")) || is_within(command))
         return ESPANK_SUCCESS;
     char **all = words(&count);
     if (!all || count < 2 || is_listed(argument("leave", ac, av), all, count))
@@ -98,9 +108,6 @@ int slurm_spank_init(spank_t spank, int ac, char **av)
     next[1] = "run";
     next[2] = own;
     memcpy(next + 3, all + 1, (count - 1) * sizeof *next);
-    /* The srun that the command starts goes on as it is. */
-    setenv(VARIABLE, "0", 1);
     execv(command, next);
-    setenv(VARIABLE, "1", 1);
     return ESPANK_SUCCESS;
 }
