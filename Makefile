@@ -60,9 +60,9 @@ all: tool preload
 help:
 	@sed -n 's/^## //p' Makefile
 
-## make demo                        a Poisson solver in C and in Fortran, without and with Cartograph; with HOST=openmpi also jobs that learn
+## make demo                        a Poisson solver in C and in Fortran, without and with Cartograph; with HOST=openmpi also as jobs that learn
 demo:
-	@scripts/setup.sh $(or $(HOST),mpich)
+	@scripts/setup.sh $(or $(HOST),mpich) $(if $(filter openmpi,$(HOST)),$(NETWORK))
 	@$(MAKE) -s --no-print-directory lib tool preload HOST=$(or $(HOST),mpich)
 	@scripts/demo.sh $(or $(HOST),mpich)
 

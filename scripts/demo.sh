@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # demo.sh HOST: the Poisson solver of the MPI-1.1 chapter, in C and in Fortran, alone and under
 # Cartograph: what it computes each time, and whose functions the loader gave it. Fails unless the
-# results are the same to the last bit and all of the chapter came from Cartograph.
+# results are the same to the last bit and all of the chapter came from Cartograph. For Open MPI then three jobs that learn.
 set -euo pipefail
 top=$(cd "$(dirname "$0")/.." && pwd)
 host=${1:?usage: demo.sh HOST}
@@ -11,6 +11,44 @@ out=$top/build/$host/demo
 read -ra launch <<<"$("$top/scripts/host.sh" "$host" exec)"
 mkdir -p "$out"
 failed=0
+
+# Three jobs by cartograph run, each on four of eight nodes of two processes with slow links: namespaces of this machine, which
+# the kernel takes down with this process.
+learns() {
+    local i job rate=1mbit words
+    mount -t tmpfs none /dev/shm && mount -t tmpfs none /run && mount -t sysfs none /sys
+    export TMPDIR=/dev/shm CARTOGRAPH_STORE=/dev/shm/store
+    ip link add switch type bridge && ip address add 10.77.0.254/24 dev switch && ip link set switch up && ip link set lo up
+    cp /etc/hosts /dev/shm/hosts
+    for ((i = 0; i < 8; i++)); do
+        ip netns add n$i && ip link add link$i type veth peer name eth0 netns n$i && ip link set link$i master switch up
+        ip -n n$i address add 10.77.0.$((i + 1))/24 dev eth0 && ip -n n$i link set eth0 up && ip -n n$i link set lo up
+        tc -n n$i qdisc add dev eth0 root tbf rate $rate burst 16kb limit 16mb
+        echo "10.77.0.$((i + 1)) n$i" >>/dev/shm/hosts
+    done
+    mount --bind /dev/shm/hosts /etc/hosts
+    # mpiexec starts its daemons by this as by ssh: options, the node, a command.
+    printf '%s\n' '#!/bin/bash' 'while [[ $1 == -* ]]; do shift; done' 'node=$1' 'shift' \
+        'exec ip netns exec "$node" unshare --uts bash -c "hostname $node; $*"' >/dev/shm/agent
+    chmod +x /dev/shm/agent
+    words=("${launch[@]}")
+    unset 'words[-1]'
+    words+=(--mca plm_rsh_agent /dev/shm/agent --mca plm_rsh_no_tree_spawn 1 --mca oob_tcp_if_include 10.77.0.0/24
+        --mca btl_tcp_if_include 10.77.0.0/24 --map-by node)
+    printf '\ncartograph run: c_tests/topology/poisson.c in three jobs, ranks round-robin over nodes with links of %s\n\n' $rate
+    for job in n0,n1,n2,n3 n4,n5,n6,n7 n0,n2,n4,n6; do
+        printf '  on %s\n' $job
+        timeout -k 5 60 "$top/build/bin/cartograph" run "${words[@]}" --host "${job//,/:2,}:2" -n $processes \
+            "$out/poisson_c" >/dev/shm/out 2>/dev/shm/err || { cat /dev/shm/err && failed=1; }
+        sed -n 's|^cartograph: |    |p' /dev/shm/err
+        cmp -s "$out/c.alone.out" /dev/shm/out || { printf '  THE RESULTS DIFFER.\n' && failed=1; }
+    done
+    printf '\n' && "$top/build/bin/cartograph" known | sed 's/^/  /'
+}
+if [ "${2:-}" = jobs ]; then
+    learns
+    exit $failed
+fi
 
 # Starts a program and keeps what it prints in NAME.out and what the loader did in NAME.loader.PID.
 run() { # NAME PRELOADED PROGRAM
@@ -91,32 +129,15 @@ else
     failed=1
 fi
 
-# A job script that learns, on two nodes of made-up names, which take root.
-learns() {
-    local agent=$out/agent program=$out/pairs job words=("${launch[@]}")
-    printf '%s\n' '#!/bin/bash' 'while [[ $1 == -* ]]; do shift; done' 'node=$1' 'shift' \
-        'exec unshare --uts bash -c "hostname $node; $*"' >"$agent"
-    chmod +x "$agent"
-    "$("$top/scripts/host.sh" "$host" cc)" -O1 -o "$program" "$top/c_tests/record/pairs.c"
-    unset 'words[-1]'
-    case $host in
-    mpich*) words+=(-launcher ssh -launcher-exec "$agent" -hosts) ;;
-    *) words+=(--mca plm_rsh_agent "$agent" --mca plm_rsh_no_tree_spawn 1 --host) ;;
-    esac
-    rm -rf "$out/store"
-    printf '\ncartograph run: each process exchanges with the one half the job away\n\n'
-    for job in a:2,b:2 c:2,d:2 e:2,f:2; do
-        printf '  on %s: ' "$job"
-        CARTOGRAPH_STORE=$out/store timeout -k 5 60 "$top/build/bin/cartograph" run "${words[@]}" "$job" -n 4 "$program" 2>&1 |
-            grep -E 'apart|^cartograph' | sed '2s/^/    /'
-    done
-    printf '\n'
-    CARTOGRAPH_STORE=$out/store "$top/build/bin/cartograph" known | sed 's/^/  /'
-}
-case $host in
-mpich | mpich5 | openmpi) ! unshare --uts true 2>/dev/null || learns ;;
-esac
-[ "$host" != mpich ] || printf "  MPICH 4's launcher cannot place ranks; make demo HOST=openmpi shows jobs that are placed.\n"
+# The C program in a job script.
+if [ "$host" != openmpi ]; then
+    printf '\nmake demo HOST=openmpi also shows jobs that learn (cartograph run): its launcher can place ranks.\n'
+elif [ "$(id -u)" = 0 ]; then
+    # What is started here ends with this script.
+    setpriv --pdeathsig KILL unshare --net --mount --pid --fork --kill-child --mount-proc "$0" "$host" jobs || failed=1
+else
+    printf '\nAs root it also shows jobs that learn (cartograph run), on made-up nodes.\n'
+fi
 
 printf '\nA larger grid, before it is run: cartograph plan --dims 16x12 --nodes 16 --ppn 12\n\n'
 "$top/build/bin/cartograph" plan --dims 16x12 --nodes 16 --ppn 12
