@@ -73,9 +73,6 @@ pub(crate) struct Arguments {
     /// Write a rank file for a launcher, for programs that pass reorder = 0; may be repeated
     #[arg(long, num_args = 2, value_names = ["openmpi|mpich|slurm|cray|flux", "FILE"], value_parser = LAUNCHERS, hide_possible_values = true)]
     pub(super) rankfile: Option<Vec<String>>,
-    /// With --traffic: write the variant predicted to be fastest as a profile, like those of cartograph tune
-    #[arg(long, value_name = "FILE", requires = "traffic", conflicts_with_all = ["where", "layout"])]
-    pub(super) profile: Option<PathBuf>,
     /// The names of the nodes, for the rank file and a --layout file of the network: a,b,c or n[0-7], or a file with
     /// one on each line, also as host:48 or host slots=48; by default those of --layout FILE or --traffic, or n0, n1,
     /// ...

@@ -17,7 +17,6 @@ use cartograph_core::mapping::{Distances, Objective, Options, Stop, plan_cart, p
 use crate::output::{self, Failure, Progress, Result};
 use crate::predict::{Forecast, MOST_CALLS, Ways, fewest_bytes};
 use crate::rank_file;
-use crate::tune;
 use answer::Solved;
 pub(crate) use arguments::Arguments;
 use arguments::Figures;
@@ -70,12 +69,6 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         ));
     }
     let solved = solve(arguments)?;
-    if let (Some(file), Problem::Traffic(recorded)) = (&arguments.profile, &solved.problem) {
-        let forecast = solved.forecast.as_ref().ok_or_else(|| {
-            Failure::new("--profile: the recorded run cannot be replayed, so there is no profile")
-        })?;
-        tune::write_predicted(&recorded.recording, &solved.layout, forecast, file)?;
-    }
     let svg = arguments.svg.as_ref().map(|file| Ok((file, solved.svg()?))).transpose()?;
     let ranks = formats.into_iter().map(|(format, file)| {
         let node_of = rank_file::launch_order(&solved.plan, &solved.layout);
@@ -139,10 +132,6 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
         Progress::new(&format!("placing {} processes (Ctrl-C: the best so far)", layout.ranks()));
     let start = Instant::now();
     let forecast = match &problem {
-        // What the profile sets is what is shown: of a grid that may be moved, its weights.
-        Problem::Traffic(recorded) if arguments.profile.is_some() => {
-            Some(tune::forecast(&recorded.recording, &layout, &options, arguments.network)?)
-        }
         Problem::Traffic(recorded) => {
             let recording = &recorded.recording;
             Forecast::new(recording, &layout, &options, arguments.network, Ways::STARTS, MOST_CALLS)

@@ -18,7 +18,6 @@ use cartograph_traffic::Recording;
 use crate::arms::{Arm, Job, Placer, Way};
 use crate::exec;
 use crate::output::{self, Failure, Progress, Result};
-use crate::predict::Forecast;
 use crate::run;
 use crate::runs::command::Launch;
 use crate::runs::input::Input;
@@ -28,7 +27,6 @@ use crate::traffic;
 pub(crate) use arguments::Arguments;
 use here::{Here, program_name};
 use rounds::Rounds;
-pub(crate) use variants::forecast;
 
 /// More work of others than this part of the processors makes times worth little.
 const MUCH_LOAD: f64 = 0.5;
@@ -71,7 +69,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         Here { recording: &recording, launcher, machine: &machine, placement: placer.format() };
     output::print(&here.text())?;
     let options = Options { stop: job::stop(), ..Options::default() };
-    let forecast = variants::forecast(&recording, &machine, &options, None)?;
+    let forecast = variants::forecast(&recording, &machine, &options)?;
     if job::is_interrupted() {
         return Err(job::interrupted());
     }
@@ -223,20 +221,4 @@ fn record(
     traffic::read(directory).map_err(|failure| {
         failure.with_hint("is TMPDIR shared by all nodes? set it to a directory that is")
     })
-}
-
-/// Writes the profile of a forecast, without running anything.
-pub(crate) fn write_predicted(
-    recording: &Recording,
-    machine: &Machine,
-    forecast: &Forecast,
-    file: &Path,
-) -> Result<()> {
-    let Some(best) = forecast.gaining().into_iter().next() else {
-        return Err(Failure::new(
-            "--profile: no placement is predicted to be faster, so there is no profile",
-        ));
-    };
-    let arm = Arm::new(best, &forecast.all[0], machine, Way::Own);
-    output::write(file, &arm.profile(program_name(recording), machine, None))
 }

@@ -3,7 +3,6 @@
 use cartograph_core::engine::combine::Payload;
 use cartograph_core::machine::Machine;
 use cartograph_core::mapping::Options;
-use cartograph_core::replay::Link;
 use cartograph_traffic::Recording;
 
 use crate::arms::{Arm, Placer, Way, grid};
@@ -18,16 +17,15 @@ const MOST_VARIANTS: usize = 3;
 const COMBINABLE: [(&str, Payload); 2] =
     [("MPI_Neighbor_allgather", Payload::Same), ("MPI_Neighbor_alltoall", Payload::Each)];
 
-/// The forecast of all variants, of which a profile can be made; on this network, if one is given.
-pub(crate) fn forecast(
+/// The forecast of all variants, of which a profile can be made.
+pub(super) fn forecast(
     recording: &Recording,
     machine: &Machine,
     options: &Options,
-    told: Option<Link>,
 ) -> Result<Forecast> {
     let grid = grid(recording);
     let ways = Ways { starts: grid.is_none(), grid };
-    Forecast::new(recording, machine, options, told, ways, MOST_CALLS).ok_or_else(|| {
+    Forecast::new(recording, machine, options, None, ways, MOST_CALLS).ok_or_else(|| {
         Failure::new(
             "the recorded run cannot be replayed, perhaps because several threads call MPI: cartograph plan --traffic places \
              ranks by their bytes",

@@ -355,25 +355,3 @@ fn dims_are_tried_where_the_user_asks() {
     let run = run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib"));
     assert_eq!(run.stdout_only(), "dims 1x10\n");
 }
-
-#[test]
-fn what_is_predicted_can_be_a_profile() {
-    let bench = Bench::new("predicted", true);
-    let run =
-        || cartograph("plan --traffic").arg(bench.directory.join("run.traffic")).arg("--profile");
-    run().arg(bench.profile()).stdout();
-    let profile = read(&bench.profile());
-    assert_eq!((&profile["weights"], &profile["measured"]), (&json!("4x4:1,1"), &Value::Null));
-    run().arg(bench.profile()).arg("--nodes=4").arg("--ppn=4").fails(2, "--profile");
-    // It is of what is shown, on the network that is told.
-    for network in ["1us,400Gbit", "100us,20Mbit"] {
-        let text = run().arg(bench.profile()).arg("--network").arg(network).stdout();
-        let profile = read(&bench.profile());
-        let (order, predicted) = (profile["order"].as_str().unwrap(), &profile["predicted"]);
-        let row = text.lines().find_map(|line| line.strip_prefix(order));
-        let row = row.unwrap_or_else(|| panic!("{order}\n{text}"));
-        let gain: f64 = row.split_whitespace().nth(1).unwrap().parse().unwrap();
-        let predicted = predicted.as_f64().unwrap();
-        assert!((predicted - gain).abs() < 0.006, "{predicted}\n{text}");
-    }
-}
