@@ -44,7 +44,12 @@ pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
     let nodes = partition.nodes();
     let mut changed = vec![true; nodes];
     let mut pair = Pair::default();
-    let mut touching = Vec::new();
+    // Nodes with too many edges come first: a single one makes all the rest useless, and the budget may not last for all.
+    for a in 0..nodes as u32 {
+        while goal.excess(partition.leaving(a)) > 0
+            && pair.improve_all(partition, (a, |_| true), goal, 0, &mut changed, budget)
+        {}
+    }
     loop {
         let before = std::mem::replace(&mut changed, vec![false; nodes]);
         // The busiest node must become better, the others must not become as bad as it.
@@ -54,30 +59,8 @@ pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
             if budget.is_spent() {
                 return;
             }
-            touching.clear();
-            let mut steps = 0;
-            for &vertex in partition.members(a) {
-                partition.graph.for_each_edge(vertex as usize, |to, _| {
-                    steps += 1;
-                    let b = partition.node(to);
-                    if b > a && (before[a as usize] || before[b as usize]) {
-                        touching.push(b);
-                    }
-                });
-            }
-            budget.spend(steps);
-            touching.sort_unstable();
-            touching.dedup();
-            for &b in &touching {
-                if budget.is_spent() {
-                    return;
-                }
-                if pair.improve(partition, (a, b), goal, worst, budget) {
-                    changed[a as usize] = true;
-                    changed[b as usize] = true;
-                    any = true;
-                }
-            }
+            let wanted = |b: u32| b > a && (before[a as usize] || before[b as usize]);
+            any |= pair.improve_all(partition, (a, wanted), goal, worst, &mut changed, budget);
         }
         if !any {
             return;
@@ -86,6 +69,41 @@ pub(in crate::mapping) fn swap_pairs<A: Adjacency>(
 }
 
 impl Pair {
+    /// Tries exchanges of a node with those that it touches and that are `wanted`, one after another, until the budget is
+    /// spent. Whether they brought something; then both nodes have `changed`.
+    fn improve_all<A: Adjacency>(
+        &mut self,
+        partition: &mut Partition<'_, A>,
+        (a, wanted): (u32, impl Fn(u32) -> bool),
+        goal: Goal,
+        worst: i64,
+        changed: &mut [bool],
+        budget: &mut Budget,
+    ) -> bool {
+        let (mut touching, mut steps) = (Vec::new(), 0);
+        for &vertex in partition.members(a) {
+            partition.graph.for_each_edge(vertex as usize, |to, _| {
+                steps += 1;
+                let b = partition.node(to);
+                if b != a && wanted(b) {
+                    touching.push(b);
+                }
+            });
+        }
+        budget.spend(steps);
+        touching.sort_unstable();
+        touching.dedup();
+        let mut any = false;
+        for b in touching {
+            if !budget.is_spent() && self.improve(partition, (a, b), goal, worst, budget) {
+                changed[a as usize] = true;
+                changed[b as usize] = true;
+                any = true;
+            }
+        }
+        any
+    }
+
     /// Takes up the vertices of two nodes.
     fn load<A: Adjacency>(
         &mut self,
@@ -227,5 +245,24 @@ impl Pair {
             self.second[moved] = now_second;
             self.locked[moved] = true;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mapping::model::csr::Csr;
+
+    #[test]
+    fn nodes_with_too_many_edges_are_mended_first() {
+        // A path on nodes of eight vertices, of which the last two have every second one of sixteen.
+        let path = Csr::from_edges(800, (1..800).flat_map(|v| [(v - 1, v, 1), (v, v - 1, 1)]));
+        let node = |v: u32| if v < 784 { v / 8 } else { 98 + v % 2 };
+        let goal = Goal { objective: Objective::Sum, most: 4 };
+        let mut partition = Partition::new(&path, (0..800).map(node).collect(), 100);
+        assert_eq!(partition.cost().max_node_edges, 16);
+        // The budget would be spent before the turn of the last nodes.
+        swap_pairs(&mut partition, goal, &mut Budget::seconds(1e-5));
+        assert!(partition.cost().max_node_edges <= 4, "{:?}", partition.cost());
     }
 }
