@@ -28,7 +28,7 @@ pub(super) fn bisect(
         if finest.vertices() <= SMALL {
             break;
         }
-        let Some(level) = coarsen(finest, most, rng, budget) else { break };
+        let Some(level) = coarsen(finest, most, budget) else { break };
         levels.push(level);
     }
     let smallest = levels.last().map_or(graph, |level| &level.graph);

@@ -13,7 +13,7 @@ use crate::mapping::search::refine::{Gains, settle};
 use crate::mapping::search::rng::Rng;
 
 /// A graph with so few vertices a part is not coarsened.
-const PER_PART: usize = 16;
+pub(super) const PER_PART: usize = 16;
 
 /// The most cuts of the smallest graph of each bisection where the budget does not allow all bisections of the graph
 /// as it is:
@@ -62,7 +62,7 @@ pub(super) fn divide(
         if is_small || fits(finest, budget) {
             break;
         }
-        let Some(level) = coarsen(finest, most, rng, budget) else { break };
+        let Some(level) = coarsen(finest, most, budget) else { break };
         levels.push(level);
     }
     let smallest = levels.last().map_or(graph, |level| &level.graph);

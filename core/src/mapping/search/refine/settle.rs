@@ -2,7 +2,7 @@
 //! is too small.
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BinaryHeap;
 
 use crate::mapping::budget::Budget;
 use crate::mapping::model::csr::Csr;
@@ -66,8 +66,8 @@ pub(in crate::mapping) fn first_on_first(
     settle(graph, part, excess, budget)
 }
 
-/// The cost of the cheapest move to each other part.
-type Costs = BTreeMap<u32, i64>;
+/// The other parts, ascending, and the cost of the cheapest move to each.
+type Costs = Vec<(u32, i64)>;
 
 struct Parts<'a> {
     graph: &'a Csr,
@@ -111,11 +111,11 @@ impl Parts<'_> {
         let mut costs = Costs::new();
         for vertex in &self.members[part as usize] {
             budget.spend(1 + self.graph.row(*vertex as usize).len());
-            for (part, gain) in self.gains.of(self.graph, &self.part, *vertex as usize) {
-                let least = costs.entry(part).or_insert(i64::MAX);
-                *least = (*least).min(-gain);
-            }
+            let gains = self.gains.of(self.graph, &self.part, *vertex as usize);
+            costs.extend(gains.map(|(part, gain)| (part, -gain)));
         }
+        costs.sort_unstable();
+        costs.dedup_by_key(|(part, _)| *part);
         costs
     }
 
@@ -161,7 +161,7 @@ impl Gains {
     }
 
     /// Other parts that a vertex has edges to, and what moving it there takes off the cut. A part may come again, with
-    /// less.
+    /// less, if there are negative weights.
     pub(in crate::mapping) fn of(
         &mut self,
         graph: &Csr,
@@ -174,8 +174,11 @@ impl Gains {
             if part[to] == own {
                 inside += weight;
             } else {
-                self.weight_to[part[to] as usize] += weight;
-                self.touched.push(part[to]);
+                let weight_to = &mut self.weight_to[part[to] as usize];
+                if *weight_to == 0 {
+                    self.touched.push(part[to]);
+                }
+                *weight_to += weight;
             }
         }
         let weight_to = &mut self.weight_to;
