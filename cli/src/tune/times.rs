@@ -56,7 +56,9 @@ mod tests {
     fn of_a_program_without_any_effect_one_gain_in_a_hundred_is_claimed() {
         const TUNED: u64 = 4000;
         let mut kinds = 0;
-        for (name, program) in KINDS.iter().filter(|(name, _)| name.starts_with("no effect")) {
+        // All runs of a tuning are on the same nodes.
+        let is_tuned = |name: &str| name.starts_with("no effect") && !name.ends_with("repeat");
+        for (name, program) in KINDS.iter().filter(|(name, _)| is_tuned(name)) {
             for (variants, rounds) in [(3, 5), (1, 3), (3, 4), (5, 8)] {
                 let claims = (0..TUNED).filter(|seed| {
                     let mut chance = Chance::new(seed ^ 0x0ddba11);

@@ -11,13 +11,28 @@ use crate::mapping::search::rng::Rng;
 /// Graphs of so few vertices are not coarsened.
 const SMALL: usize = 64;
 
+/// How bisections are found.
+#[derive(Clone, Copy)]
+pub(super) struct Bisections {
+    /// Cuts of the smallest graph, of which the best is taken.
+    pub(super) starts: usize,
+    /// Vertices are merged in the order of their numbers, not at random: see [`coarsen`].
+    pub(super) in_order: bool,
+}
+
+impl Bisections {
+    /// Those of a graph in so many parts.
+    pub(super) fn new(starts: usize, parts: usize) -> Self {
+        Self { starts, in_order: parts >= 1024 }
+    }
+}
+
 /// The side, 0 or 1, of each vertex, such that side 0 has the size `target`. Exactly, where all
-/// vertices have the size 1 and `target` is not more than there are. The smallest graph is cut
-/// `starts` times.
+/// vertices have the size 1 and `target` is not more than there are.
 pub(super) fn bisect(
     graph: &Csr,
     target: i64,
-    starts: usize,
+    how: Bisections,
     rng: &mut Rng,
     budget: &mut Budget,
 ) -> Vec<u8> {
@@ -28,11 +43,14 @@ pub(super) fn bisect(
         if finest.vertices() <= SMALL {
             break;
         }
-        let Some(level) = coarsen(finest, most, budget) else { break };
+        let Some(level) = coarsen(finest, most, (!how.in_order).then_some(&mut *rng), budget)
+        else {
+            break;
+        };
         levels.push(level);
     }
     let smallest = levels.last().map_or(graph, |level| &level.graph);
-    let mut sides = start(smallest, target, starts, rng, budget);
+    let mut sides = start(smallest, target, how.starts, rng, budget);
     while let Some(level) = levels.pop() {
         refine(&level.graph, &mut sides, target, limits(&level.graph), budget);
         sides = level.coarse_of.iter().map(|coarse| sides[*coarse as usize]).collect();

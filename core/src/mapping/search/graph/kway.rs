@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 
+use super::bisect::Bisections;
 use super::coarsen::{Coarse, coarsen};
 use super::partition::{partition, steps};
 use super::queue::Queue;
@@ -39,18 +40,17 @@ const PATIENCE: usize = 4;
 /// The most repetitions of the searches around all vertices at a border.
 const ROUNDS: usize = 3;
 
-/// The part of each vertex; part `i` has `sizes[i]` vertices, which are all of size 1. `starts`: see
-/// [`bisect`](super::bisect::bisect).
+/// The part of each vertex; part `i` has `sizes[i]` vertices, which are all of size 1.
 pub(super) fn divide(
     graph: &Csr,
     sizes: &[usize],
-    starts: usize,
+    how: Bisections,
     rng: &mut Rng,
     budget: &mut Budget,
 ) -> Vec<u32> {
     let most = 2 * (graph.vertices() / (sizes.len() * PER_PART)).max(1) as i64;
     if budget.left() < (LEAST * graph.extent()) as i64 {
-        return partition(graph, sizes, starts, rng, budget);
+        return partition(graph, sizes, how, rng, budget);
     }
     let fits = |graph: &Csr, budget: &Budget| {
         ROOM * steps(graph, sizes.len()) as f64 <= budget.left() as f64
@@ -62,13 +62,16 @@ pub(super) fn divide(
         if is_small || fits(finest, budget) {
             break;
         }
-        let Some(level) = coarsen(finest, most, budget) else { break };
+        let Some(level) = coarsen(finest, most, (!how.in_order).then_some(&mut *rng), budget)
+        else {
+            break;
+        };
         levels.push(level);
     }
     let smallest = levels.last().map_or(graph, |level| &level.graph);
     let has_room = levels.is_empty() && fits(graph, budget);
-    let starts = if has_room { starts } else { STARTS.min(starts) };
-    let mut part = partition(smallest, sizes, starts, rng, budget);
+    let starts = if has_room { how.starts } else { STARTS.min(how.starts) };
+    let mut part = partition(smallest, sizes, Bisections { starts, ..how }, rng, budget);
     // If moves find nothing, the random numbers after them are the same as without them.
     let rng = &mut rng.clone();
     let is_whole = levels.is_empty();

@@ -22,6 +22,7 @@ mod sweep;
 #[cfg(test)]
 mod tests;
 
+use self::bisect::Bisections;
 use self::repartition::Repartition;
 pub(super) use self::repartition::improve;
 use super::refine::{Partition, first_on_first, swap_pairs};
@@ -102,8 +103,9 @@ fn search(graph: &Csr, sizes: &[usize], goal: Goal, budget: &mut Budget) -> Vec<
     let mut more = { *budget }.split(10);
     let mut rest = budget.split(50);
     let mut rng = Rng::new(1);
+    let how = Bisections::new(8, sizes.len());
     let mut parts =
-        Repartition::new(graph, kway::divide(graph, sizes, 8, &mut rng, budget), sizes.len());
+        Repartition::new(graph, kway::divide(graph, sizes, how, &mut rng, budget), sizes.len());
     if graph.cut(&parts.part) > 0 {
         parts.improve_groups(usize::MAX, &mut rng, budget);
     }

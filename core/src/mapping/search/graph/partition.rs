@@ -1,6 +1,6 @@
 //! Many parts: by recursive bisection.
 
-use super::bisect::bisect;
+use super::bisect::{Bisections, bisect};
 use crate::mapping::budget::Budget;
 use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::Csr;
@@ -17,18 +17,18 @@ pub(super) fn steps(graph: &Csr, parts: usize) -> usize {
 }
 
 /// The part of each vertex; part `i` has about the size `sizes[i]`, and exactly if all vertices have the size 1. The
-/// sizes add up to that of the graph. `starts`: see [`bisect`].
+/// sizes add up to that of the graph.
 ///
 /// If the budget does not allow all bisections, the last ones are missing: the remaining parts are filled in one order.
 pub(super) fn partition(
     graph: &Csr,
     sizes: &[usize],
-    starts: usize,
+    how: Bisections,
     rng: &mut Rng,
     budget: &mut Budget,
 ) -> Vec<u32> {
     let all: Vec<u32> = (0..graph.vertices() as u32).collect();
-    let mut division = Division { part: vec![0; graph.vertices()], local: Vec::new(), starts, rng };
+    let mut division = Division { part: vec![0; graph.vertices()], local: Vec::new(), how, rng };
     division.split(graph, &all, sizes, 0, budget);
     division.part
 }
@@ -38,7 +38,7 @@ struct Division<'a> {
     part: Vec<u32>,
     /// Scratch: an entry a vertex, all of them `u32::MAX` between uses.
     local: Vec<u32>,
-    starts: usize,
+    how: Bisections,
     rng: &'a mut Rng,
 }
 
@@ -68,7 +68,7 @@ impl Division<'_> {
             };
             return self.fill(graph, &order, vertices, (sizes, first));
         }
-        let sides = bisect(graph, target as i64, self.starts, self.rng, budget);
+        let sides = bisect(graph, target as i64, self.how, self.rng, budget);
         budget.spend(2 * graph.sweep());
         for side in [0, 1] {
             let mine: Vec<u32> = (0..graph.vertices() as u32)

@@ -3,6 +3,7 @@
 use std::iter::repeat_n;
 
 use super::STEP;
+use super::bisect::Bisections;
 use super::partition::partition;
 use crate::mapping::budget::Budget;
 use crate::mapping::model::cost::{Adjacency, Goal};
@@ -91,9 +92,9 @@ impl<'a> Repartition<'a> {
             let seed = seeds.pop().expect("more than one part");
             let group = self.group(seed, 2 + rng.below(4), rng, budget);
             // Not always the best bisection: its halves may be worse to divide.
-            let starts = 1 + rng.below(4);
+            let how = Bisections::new(1 + rng.below(4), self.members.len());
             budget.spend(100);
-            if group.len() > 1 && self.redivide(&group, starts, rng, budget) {
+            if group.len() > 1 && self.redivide(&group, how, rng, budget) {
                 rounds = 0;
             }
         }
@@ -103,7 +104,7 @@ impl<'a> Repartition<'a> {
     fn redivide(
         &mut self,
         parts: &[u32],
-        starts: usize,
+        how: Bisections,
         rng: &mut Rng,
         budget: &mut Budget,
     ) -> bool {
@@ -114,7 +115,7 @@ impl<'a> Repartition<'a> {
             (0u32..).zip(&sizes).flat_map(|(i, size)| repeat_n(i, *size)).collect();
         let graph = Csr::induced(self.graph, &vertices, &mut self.local);
         budget.spend(2 * graph.sweep());
-        let after = partition(&graph, &sizes, starts, rng, budget);
+        let after = partition(&graph, &sizes, how, rng, budget);
         budget.spend(2 * graph.sweep());
         let (cut, cut_before) = (graph.cut(&after), graph.cut(&before));
         // An equally good division may lead to a better one.
