@@ -58,8 +58,9 @@ const WORST: f64 = 0.4;
 /// The runs of an arm after which it is not tried any more for what it might be.
 const MOST_TRIALS: usize = 3;
 
-/// Jobs between checks of the own order: from the first to the most.
-const FIRST_GAP: usize = 4;
+/// Jobs between checks of the own order: the first ones, where a gain is unsure and where it is sure, and the most.
+const UNSURE_GAP: usize = 4;
+const FIRST_GAP: usize = 8;
 const LAST_GAP: usize = 40;
 
 /// Chooses the placement of the next job: `predicted` has the predicted gain of each arm, the first of which is the own
@@ -203,8 +204,8 @@ fn is_check_due(runs: &[Run], best: usize, belief: &Belief, seed: u64) -> bool {
     let checks = pairs(runs, 0, best).len();
     // What may well be no gain at all is looked at soon, which costs little.
     let is_sure = belief.mean > 2.0 * belief.deviation;
-    let growth = if is_sure { 2 * checks.saturating_sub(1) } else { 0 };
-    let gap = (FIRST_GAP + growth).min(LAST_GAP);
+    let sure = (FIRST_GAP + 2 * checks.saturating_sub(1)).min(LAST_GAP);
+    let gap = if is_sure { sure } else { UNSURE_GAP };
     let spread = gap / 2 + 1;
     let by_chance = mixed(seed ^ (checks as u64) << 32) % spread as u64;
     since >= gap - spread / 2 + by_chance as usize
@@ -262,8 +263,11 @@ mod tests {
             runs.push((arm, if arm == 0 { 10.0 } else { 8.0 }));
         }
         let gaps: Vec<i32> = checks.windows(2).map(|pair| pair[1] - pair[0]).collect();
-        assert!(checks[0] <= 6 && gaps.len() >= 3, "{checks:?}");
+        assert!((8..=12).contains(&checks[0]) && gaps.len() >= 2, "{checks:?}");
         assert!(gaps.last() > gaps.first(), "{checks:?}");
+        // What is unsure is compared sooner.
+        let unsure = [(0, 10.0), (1, 9.6), (1, 9.5), (1, 9.7), (1, 9.4), (1, 9.6)];
+        assert!((4..=6).any(|runs| next(&predicted, &unsure[..runs]).0 == 0));
         // The own order costs too much where the gain is large.
         let huge: Vec<(usize, f64)> = std::iter::once((0, 17.0)).chain([(1, 1.0); 50]).collect();
         assert_eq!(next(&[1.0, 20.0], &huge), (1, Reason::Best));
