@@ -113,7 +113,7 @@ Examples:
   cartograph run srun $(cartograph halo mpiexec.mpich) -n 10000 262144 65536 65536
 
 The program:
-  halo [-n EXCHANGES | -t SECONDS] [BYTES...] exchanges faces of so many bytes in each dimension of a grid; its processes
+  halo [-n EXCHANGES | -t SECONDS] [BYTES...] exchanges faces of BYTES bytes in each dimension of a grid; its processes
   may be reordered. It prints the time of 1000 exchanges on stderr. Its source is examples/halo.c.
 
 Exit status:

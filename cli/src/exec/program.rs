@@ -75,6 +75,8 @@ pub(crate) fn linked_mpi(program: &Path) -> Option<PathBuf> {
 /// True if a program is linked with an MPI, also if only the job's environment has what its loader needs to find it.
 pub(crate) fn needs_mpi(program: &Path) -> bool {
     let names_mpi = || {
+        // Only programs with a loader are read: an argument may be a large file that happens to be executable.
+        loader(program).filter(|loader| !loader.is_empty())?;
         let bytes = fs::read(program).ok()?;
         Some(Elf::parse(&bytes).ok()?.libraries.into_iter().any(is_mpi))
     };

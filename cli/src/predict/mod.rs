@@ -23,8 +23,8 @@ const FEWER_BYTES: f64 = 0.95;
 /// A recording of which less than this part can be replayed gives no forecast.
 const LEAST_REPLAYED: f64 = 0.25;
 
-/// The most calls of all ranks in all replays of candidates together, and about as many in those that find the network:
-/// a second for each three millions.
+/// The most calls that are replayed, of all ranks and for all candidates together. The search for the network replays
+/// about the same number. Three million calls take a second.
 pub(crate) const MOST_CALLS: usize = 5_000_000;
 
 /// The fewest calls of a rank that are replayed, or two steps of the program if that is more: of larger jobs fewer

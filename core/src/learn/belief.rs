@@ -27,7 +27,7 @@ const FADING: f64 = 0.9;
 pub(super) struct Belief {
     pub(super) mean: f64,
     pub(super) deviation: f64,
-    /// By runs alone, if there are any; else by forecast.
+    /// The mean of the measured gains; without runs, the corrected forecast.
     pub(super) found: f64,
     /// The runs of the arm.
     pub(super) runs: usize,

@@ -66,7 +66,7 @@ impl Windows {
             return Some(BTreeMap::new());
         }
         let class_of = values(&self.class_of, size)?;
-        // With as many as a few calls for the window itself.
+        // A window itself takes the memory of about eight calls.
         let of_class = |window: &Window| {
             let gaps = window.clone().gaps_mut().len();
             window.calls.len() + gaps + self.groups.len() + 8

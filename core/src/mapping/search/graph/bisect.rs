@@ -21,7 +21,7 @@ pub(super) struct Bisections {
 }
 
 impl Bisections {
-    /// Those of a graph in so many parts.
+    /// The bisections that divide a graph into this number of parts.
     pub(super) fn new(starts: usize, parts: usize) -> Self {
         Self { starts, in_order: parts >= 1024 }
     }
