@@ -232,7 +232,7 @@ pub static RECORD: Setting<()> = any(
 /// The limits of a recording.
 pub static RECORD_LIMITED: Setting<()> = any(
     "CARTOGRAPH_RECORD_LIMITED",
-    "calls or sums: a small recording, with the first calls or without, which stops if it costs too much; set for cartograph run",
+    "calls or work: a small recording, with the first calls or of the work only, which stops if it costs too much; set for cartograph run",
 );
 
 /// The directory of times.

@@ -154,11 +154,11 @@ wrap_collectives! {
 }
 
 // MPI 4.1, 6.3.
-wrap! { @timed
+wrap! { TimedCall
     [MPI_Barrier] [] (comm: MPI_Comm) => crate::tally::collective(barrier(comm));
 }
 
-wrap! {
+wrap! { Call
     [MPI_Ibarrier] [] (comm: MPI_Comm, request: *mut MPI_Request)
         => crate::tally::count(barrier(comm));
     [MPI_Barrier_init] [] (comm: MPI_Comm, info: MPI_Info, request: *mut MPI_Request)

@@ -10,6 +10,7 @@
 //! - [`sent`] and [`neighborhoods`]: what a call sends. [`tally`]: the counts. [`peers`]: asks the host whose they are.
 //!   [`part`]: the file.
 //! - [`window`]: the first calls in order. [`ticks`]: how long they take. [`limits`]: what recording may cost.
+//!   [`work`]: how much the process sends in all.
 //! - [`messages`], [`waits`], [`onesided`], [`collectives`], [`process`]: the functions that are wrapped.
 
 #![deny(clippy::print_stderr, reason = "ranks write at once, so a line is one write: say!")]
@@ -37,6 +38,7 @@ mod tally;
 mod ticks;
 mod waits;
 mod window;
+mod work;
 
 /// For the comparison of types in `names!`. Never called.
 use mpi_sys as prototypes;

@@ -9,9 +9,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cartograph_traffic::Limits;
 
-use crate::ticks;
+use crate::{outermost, ticks};
 
-/// The variable that sets limits: `calls` or `sums`.
+/// The variable that sets limits: `calls`, or `work` for recordings of nothing else.
 const VARIABLE: &str = "CARTOGRAPH_RECORD_LIMITED";
 
 /// The parts of the time that the recorder may take before it keeps no further calls, and before it stops.
@@ -26,7 +26,6 @@ const LONGEST: u64 = 30_000;
 
 /// The limits, if there are any, and the rank of the process.
 static LIMITS: OnceLock<(Limits, u32)> = OnceLock::new();
-static IS_MEASURED: AtomicBool = AtomicBool::new(false);
 /// True if the recorder took too long to keep calls, and to count.
 static CALLS_STOPPED: AtomicBool = AtomicBool::new(false);
 static STOPPED: AtomicBool = AtomicBool::new(false);
@@ -35,11 +34,11 @@ static STOPPED: AtomicBool = AtomicBool::new(false);
 static START: AtomicU64 = AtomicU64::new(0);
 static COST: AtomicU64 = AtomicU64::new(0);
 
-/// Whether calls are kept in order; `None` without limits.
+/// True if only work is counted; `None` without limits.
 fn setting() -> Option<bool> {
     match std::env::var(VARIABLE).as_deref() {
-        Ok("calls") => Some(true),
-        Ok("sums") => Some(false),
+        Ok("calls") => Some(false),
+        Ok("work") => Some(true),
         _ => None,
     }
 }
@@ -51,21 +50,18 @@ pub(crate) fn are_set() -> bool {
 
 /// Sets the limits of a process of a job of this size, if there are any.
 pub(crate) fn begin(rank: u32, size: u32) {
-    let Some(keeps_calls) = setting() else { return };
+    let Some(only_work) = setting() else { return };
     START.store(ticks::now(), Ordering::Relaxed);
-    LIMITS.get_or_init(|| (Limits::new(size, keeps_calls), rank));
-    IS_MEASURED.store(true, Ordering::Relaxed);
+    LIMITS.get_or_init(|| (Limits::new(size), rank));
+    outermost::measure();
+    if only_work {
+        outermost::count_only_work();
+    }
 }
 
 /// The limits, if there are any, and the rank of the process.
 pub(crate) fn limits() -> Option<&'static (Limits, u32)> {
     LIMITS.get()
-}
-
-/// True if the recorder's cost is measured.
-#[inline]
-pub(crate) fn is_measured() -> bool {
-    IS_MEASURED.load(Ordering::Relaxed)
 }
 
 /// True if no further calls are kept, as that took too long.

@@ -7,7 +7,7 @@ use crate::sent::to;
 use crate::sys::{MPI_Comm, MPI_Count, MPI_Datatype, MPI_Info, MPI_Request, MPI_Status};
 use crate::tally::{exchange, forget, keep, send, started};
 
-wrap! {
+wrap! { Call
     // MPI 4.1, 3.2 and 3.4.
     [MPI_Send MPI_Bsend MPI_Ssend MPI_Rsend] [MPI_Send_c MPI_Bsend_c MPI_Ssend_c MPI_Rsend_c]
     (buf: *const c_void, count: Count, datatype: MPI_Datatype, dest: c_int, tag: c_int, comm: MPI_Comm)
@@ -52,7 +52,7 @@ wrap! {
     ) => exchange(to(comm, dest, count, datatype), sendtag, (comm, source, recvtag), Some(*request));
 }
 
-wrap! { @timed
+wrap! { TimedCall
     // MPI 4.1, 3.10.
     [MPI_Sendrecv] [MPI_Sendrecv_c]
     (
@@ -73,7 +73,7 @@ const _: () = {
         // SAFETY: every MPI_Request_free is of this type.
         let next: unsafe extern "C" fn(*mut MPI_Request) -> c_int =
             unsafe { std::mem::transmute(next.get()) };
-        let outermost = crate::outermost::enter(false);
+        let outermost = crate::outermost::enter(crate::outermost::Kind::Call);
         if outermost.is_some() && !request.is_null() {
             // SAFETY: the caller's request.
             forget(unsafe { *request });

@@ -6,7 +6,7 @@ use crate::sent::{exchange, get, put};
 use crate::sys::{MPI_Aint, MPI_Datatype, MPI_Op, MPI_Request, MPI_Win};
 use crate::tally::count as add;
 
-wrap! {
+wrap! { Call
     [MPI_Put] [MPI_Put_c]
     (
         origin_addr: *const c_void, origin_count: Count, origin_datatype: MPI_Datatype,

@@ -2,15 +2,30 @@
 
 use std::cell::Cell;
 use std::ptr;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 
 use crate::{limits, ticks};
 
-/// True if anything is counted: from the start of MPI to its end.
-static ON: AtomicBool = AtomicBool::new(false);
+/// The flags below, in one place: each call looks at them.
+static FLAGS: AtomicU8 = AtomicU8::new(0);
 
-/// True if the beginning of each call is noted.
-static TIMED: AtomicBool = AtomicBool::new(false);
+/// Set if anything is counted: from the start of MPI to its end.
+const ON: u8 = 1;
+/// Set if the beginning of each call is noted.
+const TIMED: u8 = 2;
+/// Set if the recorder's cost is measured.
+const MEASURED: u8 = 4;
+/// Set if nothing but work is counted.
+const ONLY_WORK: u8 = 8;
+
+/// Sets or clears a flag.
+fn set(flag: u8, on: bool) {
+    if on {
+        FLAGS.fetch_or(flag, Ordering::Release);
+    } else {
+        FLAGS.fetch_and(!flag, Ordering::Release);
+    }
+}
 
 /// The state of a thread.
 struct State {
@@ -44,9 +59,6 @@ impl State {
     /// Returns whether the recorder's cost is measured in this call.
     #[inline]
     fn measures(&self) -> bool {
-        if !limits::is_measured() {
-            return false;
-        }
         let left = self.left.get();
         self.left.set(left.wrapping_sub(1));
         left == 0
@@ -74,24 +86,40 @@ impl State {
 
 /// Begins or ends to count.
 pub(crate) fn switch(on: bool) {
-    ON.store(on, Ordering::Release);
+    set(ON, on);
 }
 
 /// Returns whether anything is counted.
 #[inline]
 pub(crate) fn is_on() -> bool {
-    ON.load(Ordering::Acquire)
+    FLAGS.load(Ordering::Acquire) & ON != 0
+}
+
+/// Measures the recorder's cost from now on.
+pub(crate) fn measure() {
+    set(MEASURED, true);
+}
+
+/// Counts nothing but work from now on.
+pub(crate) fn count_only_work() {
+    set(ONLY_WORK, true);
+}
+
+/// Returns whether nothing but work is counted.
+#[inline]
+pub(crate) fn counts_only_work() -> bool {
+    FLAGS.load(Ordering::Relaxed) & ONLY_WORK != 0
 }
 
 /// Starts or stops noting the time at which each call begins.
 pub(crate) fn time_all(on: bool) {
-    TIMED.store(on, Ordering::Relaxed);
+    set(TIMED, on);
 }
 
 /// Returns whether the beginning of each call is timed.
 #[inline]
 pub(crate) fn times_all() -> bool {
-    TIMED.load(Ordering::Relaxed)
+    FLAGS.load(Ordering::Relaxed) & TIMED != 0
 }
 
 /// For as long as a call lasts.
@@ -109,20 +137,36 @@ impl Outermost {
     }
 }
 
-/// A call begins. `None` if it is made by another that is wrapped, or nothing is counted. Its beginning is noted
-/// if it is `timed`, or that of each call is.
+/// A kind of function.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Kind {
+    /// It sends, or does something else that is counted.
+    Call,
+    /// It sends, and its time is that of waiting.
+    TimedCall,
+    /// It receives or waits, which is no work.
+    Receive,
+    /// It receives, and its time is that of waiting.
+    TimedReceive,
+}
+
+/// A call begins. `None` if it is made by another that is wrapped, or there is nothing to count. Its beginning is noted
+/// if its time is that of waiting, or if that of each call is noted.
 #[inline]
-pub(crate) fn enter(timed: bool) -> Option<Outermost> {
-    if !is_on() {
+pub(crate) fn enter(kind: Kind) -> Option<Outermost> {
+    let flags = FLAGS.load(Ordering::Acquire);
+    let is_receive = matches!(kind, Kind::Receive | Kind::TimedReceive);
+    if flags & ON == 0 || is_receive && flags & ONLY_WORK != 0 {
         return None;
     }
     STATE.with(|state| {
         if state.inside.replace(true) {
             return None;
         }
-        let is_measured = state.measures();
+        let is_measured = flags & MEASURED != 0 && state.measures();
         let start = if is_measured { ticks::now() } else { 0 };
-        if timed || times_all() {
+        let is_timed = matches!(kind, Kind::TimedCall | Kind::TimedReceive);
+        if is_timed && flags & ONLY_WORK == 0 || flags & TIMED != 0 {
             state.began.set(ticks::now());
         }
         if is_measured {

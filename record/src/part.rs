@@ -14,9 +14,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use cartograph_shim::say;
-use cartograph_traffic::{Line, Process};
+use cartograph_traffic::{Line, Process, Work};
 
-use crate::limits;
+use crate::{limits, work};
 
 /// The variable that names the directory.
 const VARIABLE: &str = "CARTOGRAPH_RECORD";
@@ -250,9 +250,11 @@ impl Part {
         (process.complete, process.lines) = (complete, written.kept.len());
         process.nanoseconds = u64::try_from(self.start.elapsed().as_nanos()).unwrap_or(u64::MAX);
         (process.cost, process.stopped) = (limits::nanoseconds(), limits::has_stopped());
+        process.work.add(work::take());
         let appended = text(process, &written.kept).and_then(|text| self.append(&text));
         if appended.is_ok() {
             process.part += 1;
+            process.work = Work::default();
             written.kept.clear();
         }
         written.failure = appended.err();

@@ -6,7 +6,7 @@ use std::sync::Once;
 
 use cartograph_shim::next::{self, Next};
 use cartograph_shim::say;
-use cartograph_traffic::{Address, Grid, Process, SCHEMA, host_name};
+use cartograph_traffic::{Address, Grid, Process, SCHEMA, Work, host_name};
 
 use crate::outermost;
 use crate::part;
@@ -78,6 +78,7 @@ fn own() -> Option<Process> {
         nanoseconds: 0,
         cost: 0,
         stopped: false,
+        work: Work::default(),
         lines: 0,
     })
 }
@@ -183,7 +184,7 @@ wrap_free! {
     MPI_Win_free(win: MPI_Win), Peers::Win;
 }
 
-wrap! {
+wrap! { Call
     [MPI_Cart_create] []
     (
         comm_old: MPI_Comm, ndims: c_int, dims: *const c_int, periods: *const c_int, reorder: c_int,

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_void};
 
 use cartograph_shim::next::Next;
 
-use crate::outermost;
+use crate::outermost::{self, Kind};
 use crate::peers::bits;
 #[allow(unused_imports, reason = "some are of functions that not every host declares")]
 use crate::sys::{
@@ -13,7 +13,7 @@ use crate::sys::{
 use crate::tally::{keep_receive, not_done, post_receive, received, waited, waited_on};
 use crate::ticks;
 
-wrap! { @timed
+wrap! { TimedReceive
     // The message of MPI_Mrecv was matched before.
     [MPI_Recv] [MPI_Recv_c]
     (
@@ -28,7 +28,7 @@ wrap! { @timed
         => { let _ = tag; waited_on(comm, source) };
 }
 
-wrap! {
+wrap! { Receive
     [MPI_Irecv] [MPI_Irecv_c]
     (
         buf: *mut c_void, count: Count, datatype: MPI_Datatype, source: c_int, tag: c_int, comm: MPI_Comm,
@@ -127,7 +127,7 @@ macro_rules! wrap_waits {
             unsafe fn call(next: &Next, $($arg: $ty),*) -> c_int {
                 // SAFETY: every function of this name is of this type: it is what mpi.h declares.
                 let next: Function = unsafe { std::mem::transmute(next.get()) };
-                let Some(outermost) = outermost::enter(false) else {
+                let Some(outermost) = outermost::enter(Kind::Receive) else {
                     // SAFETY: the caller keeps the standard's contract for this call.
                     return unsafe { next($($arg),*) };
                 };

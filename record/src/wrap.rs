@@ -3,24 +3,20 @@
 /// Wraps functions of one signature, each under its `MPI_` and its `PMPI_` name, if mpi.h declares it.
 ///
 /// ```text
+/// Call
 /// [MPI_Send MPI_Ssend] [MPI_Send_c MPI_Ssend_c]
 /// (buf: *const c_void, count: Count, ..., comm: MPI_Comm) => count(to(comm, dest, count, datatype));
 /// ```
 ///
-/// `Count` and `Displ` are the types of counts and displacements: `c_int`, and for the second list, that
+/// The [`Kind`](crate::outermost::Kind) of the functions is first. `Count` and `Displ` are the types of counts and displacements: `c_int`, and for the second list, that
 /// of functions with large counts, `MPI_Count` and `MPI_Aint`. What follows the arrow is done after the
 /// function has succeeded, unless it was called by another that is wrapped.
 macro_rules! wrap {
-    ($( [$($name:ident)*] [$($large:ident)*] $args:tt => $then:expr; )*) => { $(
-        $( wrap!(@one $name, ::core::ffi::c_int, ::core::ffi::c_int, false, $args, $then); )*
-        $( wrap!(@one $large, $crate::sys::MPI_Count, $crate::sys::MPI_Aint, false, $args, $then); )*
+    ($kind:ident $( [$($name:ident)*] [$($large:ident)*] $args:tt => $then:expr; )*) => { $(
+        $( wrap!(@one $kind, $name, ::core::ffi::c_int, ::core::ffi::c_int, $args, $then); )*
+        $( wrap!(@one $kind, $large, $crate::sys::MPI_Count, $crate::sys::MPI_Aint, $args, $then); )*
     )* };
-    // The functions whose time is measured.
-    (@timed $( [$($name:ident)*] [$($large:ident)*] $args:tt => $then:expr; )*) => { $(
-        $( wrap!(@one $name, ::core::ffi::c_int, ::core::ffi::c_int, true, $args, $then); )*
-        $( wrap!(@one $large, $crate::sys::MPI_Count, $crate::sys::MPI_Aint, true, $args, $then); )*
-    )* };
-    (@one $name:ident, $count:ty, $displ:ty, $timed:literal, ($($arg:ident: $ty:ty),*), $then:expr) => {
+    (@one $kind:ident, $name:ident, $count:ty, $displ:ty, ($($arg:ident: $ty:ty),*), $then:expr) => {
         if_declared! { $name
             const _: () = {
                 #[allow(dead_code, reason = "not all functions have counts or displacements")]
@@ -33,7 +29,7 @@ macro_rules! wrap {
                 unsafe fn call(next: &cartograph_shim::next::Next, $($arg: $ty),*) -> ::core::ffi::c_int {
                     // SAFETY: every function of this name is of this type: it is what mpi.h declares.
                     let next: Function = unsafe { ::core::mem::transmute(next.get()) };
-                    let outermost = $crate::outermost::enter($timed);
+                    let outermost = $crate::outermost::enter($crate::outermost::Kind::$kind);
                     // SAFETY: the caller keeps the standard's contract for this call.
                     let code = unsafe { next($($arg),*) };
                     outermost.iter().for_each($crate::outermost::Outermost::returned);
@@ -62,10 +58,10 @@ macro_rules! wrap_collectives {
         [$name:ident $large:ident] [$nonblocking:ident $large_nonblocking:ident]
         [$persistent:ident $large_persistent:ident] ($($arg:ident: $ty:ty),*) => $sent:expr;
     )*) => {
-    wrap! { @timed $(
+    wrap! { TimedCall $(
         [$name] [$large] ($($arg: $ty),*) => $crate::tally::collective($sent);
     )* }
-    wrap! { $(
+    wrap! { Call $(
         [$nonblocking] [$large_nonblocking] ($($arg: $ty,)* request: *mut MPI_Request)
             => { let _ = request; $crate::tally::count($sent) };
         [$persistent] [$large_persistent] ($($arg: $ty,)* info: MPI_Info, request: *mut MPI_Request)

@@ -183,6 +183,7 @@ impl PartialRecording {
         let Process { rank, part, complete, .. } = process;
         let recording = &mut self.recording;
         recording.nanoseconds = recording.nanoseconds.max(process.nanoseconds);
+        recording.work.add(process.work);
         let known = self.processes.entry(rank).or_default();
         match part.cmp(&known.parts) {
             std::cmp::Ordering::Less => return Err(ReadError::Twice(rank)),

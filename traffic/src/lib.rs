@@ -15,7 +15,7 @@ mod window;
 
 pub use files::OpenError;
 pub use limits::Limits;
-pub use line::{Address, Count, Grid, Line, MOST_GRIDS, Process, SCHEMA};
+pub use line::{Address, Count, Grid, Line, MOST_GRIDS, Process, SCHEMA, Work};
 pub use recording::{Edge, NodeIdentity, ReadError, Recording, Topology};
 pub use text::{host_name, is_host_name, printable};
 pub use weights::Scale;

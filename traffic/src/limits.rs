@@ -34,13 +34,13 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// The limits in a job of this size; without calls in order if these are not wanted.
+    /// The limits in a job of this size.
     ///
     /// All processes keep as many calls, so that each message that is replayed has both of its ends.
-    pub fn new(size: u32, keeps_calls: bool) -> Self {
+    pub fn new(size: u32) -> Self {
         let bytes = (MOST_BYTES / size.max(1)).saturating_sub(OTHER_BYTES);
         let calls = (MOST_CALLS / size.max(1)).min(bytes / 2 / CALL_BYTES).min(MOST_EVENTS as u32);
-        let calls = if keeps_calls && calls >= FEWEST_CALLS { calls } else { 0 };
+        let calls = if calls >= FEWEST_CALLS { calls } else { 0 };
         let bytes = bytes - calls * CALL_BYTES;
         Self {
             calls: calls as usize,
@@ -65,15 +65,14 @@ impl Limits {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Call, Count, Grid, Line, Process, SCHEMA, Window};
+    use crate::{Call, Count, Grid, Line, Process, SCHEMA, Window, Work};
 
     #[test]
     fn recordings_of_large_jobs_are_small() {
-        assert_eq!(Limits::new(100, true).calls, MOST_EVENTS);
-        assert_eq!(Limits::new(100, false).calls, 0);
+        assert_eq!(Limits::new(100).calls, MOST_EVENTS);
         let length = |line: &Line| serde_json::to_string(line).unwrap().len() + 1;
         for (size, steps) in [(2000, 10), (10_000, 3), (25_000, 1), (100_000, 0)] {
-            let Limits { calls, sums, grids } = Limits::new(size, true);
+            let Limits { calls, sums, grids } = Limits::new(size);
             // Each of a halo exchange with 26 neighbors.
             assert!(calls >= 55 * steps, "{calls}");
             // The neighbors of a process in a halo, but for some corners.
@@ -91,6 +90,7 @@ mod tests {
                 nanoseconds: 3_600_000_000_000,
                 cost: 36_000_000_000,
                 stopped: false,
+                work: Work { messages: 1 << 40, bytes: 1 << 50, collectives: 1 << 40 },
                 lines: sums + grids + 3,
             };
             let sum =

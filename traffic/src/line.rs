@@ -88,12 +88,36 @@ pub struct Process {
     /// True if the recorder stopped to count, as that took too long.
     #[serde(default, skip_serializing_if = "is_default")]
     pub stopped: bool,
+    /// The work of the process since its previous part.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub work: Work,
     /// The number of lines that follow.
     pub lines: usize,
 }
 
 fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
+}
+
+/// The work of a run, whichever processes exchange it: it tells runs of different inputs apart.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Work {
+    /// Messages sent or put, and data fetched.
+    pub messages: u64,
+    /// Their total size in bytes.
+    pub bytes: u64,
+    /// Calls of collectives whose messages are not counted.
+    pub collectives: u64,
+}
+
+impl Work {
+    /// Adds the work of another part or process.
+    pub fn add(&mut self, other: Self) {
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.messages, other.messages);
+        add(&mut self.bytes, other.bytes);
+        add(&mut self.collectives, other.collectives);
+    }
 }
 
 /// The address of a node in the network, from Slurm's variables.

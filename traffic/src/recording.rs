@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::Window;
-use crate::line::{Address, Count, SCHEMA};
+use crate::line::{Address, Count, SCHEMA, Work};
 
 /// Larger jobs are errors in a file.
 pub(crate) const MOST_PROCESSES: u32 = 1 << 25;
@@ -105,6 +105,8 @@ pub struct Recording {
     pub cost: u64,
     /// Processes in which the recorder stopped to count, as that took too long.
     pub stopped: usize,
+    /// The work of all processes together.
+    pub work: Work,
     /// The messages between ranks, ascending by sender and receiver, including those of a process to itself.
     pub edges: Vec<Edge>,
     /// The grids, in the order of their names and sizes.
@@ -166,6 +168,7 @@ mod tests {
             nanoseconds: 1000 * u64::from(rank),
             cost: 10,
             stopped: rank == 5,
+            work: Work { messages: 1, bytes: u64::from(rank), collectives: 2 },
             lines: lines.len(),
         };
         std::iter::once(&Line::Process(process))
@@ -204,6 +207,7 @@ mod tests {
         assert_eq!((recording.missing(), recording.first_missing()), (1, Some(4)));
         assert_eq!((&recording.hosts[&5].name[..], recording.nanoseconds), ("n2", 5000));
         assert_eq!((recording.cost, recording.stopped), (50, 1));
+        assert_eq!(recording.work, Work { messages: 5, bytes: 11, collectives: 10 });
         let edges: Vec<(u32, u32, u64)> =
             recording.edges.iter().map(|edge| (edge.from, edge.to, edge.count.bytes)).collect();
         let known =
@@ -308,7 +312,7 @@ mod tests {
                 .contains("line 4 is not an entry of a recording (it belongs")
         );
         assert!(
-            refused(&whole[..whole.len() - 9].replace("\"messages\"", "messages"))
+            refused(&whole[..whole.len() - 9].replace("\"to\"", "to"))
                 .contains("line 2")
         );
         assert!(

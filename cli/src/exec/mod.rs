@@ -32,8 +32,8 @@ pub(crate) struct Arguments {
     /// Record what each process sends, in DIR; no reordering without --reorder or --profile
     #[arg(long, value_name = "DIR", conflicts_with_all = ["report", "layout"])]
     record: Option<PathBuf>,
-    /// Keep a recording small and cheap, for cartograph run: with the first calls in order, or sums only
-    #[arg(long, value_name = "WHAT", hide = true, requires = "record", value_parser = ["calls", "sums"])]
+    /// Keep a recording small and cheap, for cartograph run: with the first calls in order, or the work only
+    #[arg(long, value_name = "WHAT", hide = true, requires = "record", value_parser = ["calls", "work"])]
     limited: Option<String>,
     /// Write to DIR how long each process runs from MPI_Init to MPI_Finalize, for cartograph tune; without --reorder
     /// preload nothing else

@@ -188,8 +188,8 @@ fn by_bytes(
 
 #[cfg(test)]
 mod tests {
-    use cartograph_core::learn::{Past, Work};
-    use cartograph_traffic::{Call, Count, Edge, Topology, Window};
+    use cartograph_core::learn::Past;
+    use cartograph_traffic::{Call, Count, Edge, Topology, Window, Work};
 
     use super::*;
 

@@ -1,8 +1,8 @@
 //! The lesson of a job that has ended, and the line that says it.
 
-use cartograph_core::learn::{CLAIMED, Entry, Past, Reason, SHOWN, Work, gain, mean_times, shape};
+use cartograph_core::learn::{CLAIMED, Entry, Past, Reason, SHOWN, gain, mean_times, shape};
 use cartograph_core::machine::Machine;
-use cartograph_traffic::{Edge, Recording};
+use cartograph_traffic::{Recording, Work};
 
 use super::arms;
 use super::placing::Placing;
@@ -66,14 +66,15 @@ impl Lesson {
                 Nodes { names: names.clone(), shape: shape(machine.nodes()), ranks: recording.size }
             }
         };
-        let traffic = self.arm.is_none().then(|| arms::traffic(&recording));
+        let traffic = (!self.is_known).then(|| arms::traffic(&recording));
         let order = self.arm.as_ref().map_or("", Arm::key);
         let seconds = (recording.nanoseconds as f64 * 1e-9).max(1e-9);
-        let work = if recording.stopped > 0 { Work::UNKNOWN } else { work(&recording) };
+        // Runs in which the recorder stopped itself are compared whatever they did.
+        let work = if recording.stopped > 0 { Work::default() } else { recording.work };
         let cost = 100.0 * recording.cost as f64 / (seconds * 1e9 * f64::from(recording.size));
         let mut is_first = false;
         let change = |entry: &mut Entry| {
-            is_first = entry.traffic.is_none();
+            is_first = entry.traffic.is_none() && traffic.is_some();
             if is_first {
                 entry.traffic = traffic;
                 entry.mpi = recording.mpi.clone();
@@ -167,7 +168,7 @@ pub(crate) fn keep<'a>(
             entry.traffic = Some(arms::traffic(recording));
             entry.mpi = recording.mpi.clone();
         }
-        let work = entry.work(work(recording));
+        let work = entry.work(recording.work);
         for (arm, seconds) in runs {
             let (order, predicted) = (arm.key().to_owned(), arm.gain());
             entry.add(Past { order, predicted, work, shape, nodes, seconds: seconds.max(1e-9) });
@@ -175,14 +176,4 @@ pub(crate) fn keep<'a>(
         failed.for_each(|arm| entry.fail(arm.key()));
     };
     Store::open()?.update(key, recording.size, change).map(drop)
-}
-
-/// The work of a recorded run.
-fn work(recording: &Recording) -> Work {
-    let sum = |of: fn(&Edge) -> u64| recording.edges.iter().map(of).fold(0u64, u64::saturating_add);
-    Work {
-        messages: sum(|edge| edge.count.messages),
-        bytes: sum(|edge| edge.count.bytes),
-        collectives: recording.collectives.values().copied().fold(0, u64::saturating_add),
-    }
 }

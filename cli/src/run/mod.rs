@@ -298,7 +298,7 @@ fn is_short(entry: &Entry, shape: u64) -> bool {
 /// The words of a start with the recorder before the program.
 fn recorded(start: &Start, lesson: &Lesson) -> Option<Vec<OsString>> {
     let directory = lesson.directory.path().join("run.traffic");
-    // The calls in order are of use once.
-    let what = if lesson.is_known { "sums" } else { "calls" };
+    // The traffic is of use once; the work tells whether the times of two runs may be compared.
+    let what = if lesson.is_known { "work" } else { "calls" };
     start.words(&["--record".into(), directory.into(), "--limited".into(), what.into()]).ok()
 }

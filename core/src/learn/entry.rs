@@ -1,5 +1,6 @@
 //! The entry of a program: what is known of it, in a file of the store.
 
+use cartograph_traffic::Work;
 use serde::{Deserialize, Serialize};
 
 use super::evidence::{Run, mean_times};
@@ -48,22 +49,6 @@ pub struct Entry {
     /// runs that had come to their end before.
     #[serde(default)]
     failed: Vec<(String, u64)>,
-}
-
-/// The work of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Work {
-    /// Messages of all processes.
-    pub messages: u64,
-    /// Their bytes.
-    pub bytes: u64,
-    /// Calls of collectives.
-    pub collectives: u64,
-}
-
-impl Work {
-    /// The work of runs in which the recorder stopped itself: they are compared whatever they did.
-    pub const UNKNOWN: Self = Self { messages: 0, bytes: 0, collectives: 0 };
 }
 
 /// A run that came to its end.
@@ -184,7 +169,7 @@ impl Entry {
 
     /// The index of a work, which is added if no run did it before.
     pub fn work(&mut self, work: Work) -> usize {
-        if let Some(at) = self.works.iter().position(|known| known.is_like(&work)) {
+        if let Some(at) = self.works.iter().position(|known| are_alike(known, &work)) {
             return at;
         }
         if self.works.len() == MOST_WORKS {
@@ -270,14 +255,12 @@ impl Entry {
     }
 }
 
-impl Work {
-    fn is_like(&self, other: &Self) -> bool {
-        let close =
-            |one: u64, other: u64| one.abs_diff(other) as f64 <= ALIKE * one.max(other) as f64;
-        close(self.messages, other.messages)
-            && close(self.bytes, other.bytes)
-            && close(self.collectives, other.collectives)
-    }
+/// True if two runs did the same work, but for what differs from run to run.
+fn are_alike(one: &Work, other: &Work) -> bool {
+    let close = |one: u64, other: u64| one.abs_diff(other) as f64 <= ALIKE * one.max(other) as f64;
+    close(one.messages, other.messages)
+        && close(one.bytes, other.bytes)
+        && close(one.collectives, other.collectives)
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ mod spent;
 mod traffic;
 mod windows;
 
-pub use entry::{Entry, Past, SCHEMA, Totals, Unusable, Work, digest, shape};
+pub use entry::{Entry, Past, SCHEMA, Totals, Unusable, digest, shape};
 pub use evidence::{CLAIMED, Gain, Run, SHOWN, gain, mean_times};
 pub use policy::{Choice, Conditions, Reason, choose};
 pub use traffic::Traffic;

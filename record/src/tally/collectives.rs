@@ -10,13 +10,16 @@ use crate::peers::{self, Peers};
 use crate::sent::{Block, Calls, Sent};
 use crate::sys::MPI_Comm;
 use crate::window;
-use crate::{outermost, ticks};
+use crate::{outermost, ticks, work};
 
 /// The tag of messages of neighborhood collectives, which no program has.
 const NEIGHBORHOOD: i32 = -1;
 
 /// Counts what a blocking collective has sent.
 pub(crate) fn collective(sent: Sent) {
+    if outermost::counts_only_work() {
+        return count(sent);
+    }
     let ticks = ticks::now().saturating_sub(outermost::began());
     if window::is_open() {
         match &sent {
@@ -33,6 +36,7 @@ pub(crate) fn collective(sent: Sent) {
     }
     match sent {
         Sent::Calls(calls) => {
+            work::add(work::of(&sent));
             let mut tally = tally();
             tally.call(calls.function, ticks);
             let is_due = tally.schedule.is_due();

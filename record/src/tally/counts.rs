@@ -8,7 +8,7 @@ use crate::part::{self, Schedule};
 use crate::peers::Peers;
 use crate::sent::{Block, Sent};
 use crate::window::Window;
-use crate::{limits, ticks};
+use crate::{limits, outermost, ticks, work};
 
 /// Lines, with that of a window.
 fn lines((mut lines, window): (Vec<Line>, Option<Window>)) -> Vec<Line> {
@@ -19,6 +19,9 @@ fn lines((mut lines, window): (Vec<Line>, Option<Window>)) -> Vec<Line> {
 /// Begins to look for when parts are due.
 pub(crate) fn begin(rank: u32, size: u32) {
     limits::begin(rank, size);
+    if outermost::counts_only_work() {
+        return;
+    }
     let mut tally = tally();
     let limits = limits::limits();
     // Of a job with limits that is killed, nothing is used.
@@ -52,6 +55,10 @@ pub(crate) fn finish(complete: bool) {
 /// Counts what a call has sent.
 #[inline]
 pub(crate) fn count(sent: Sent) {
+    work::add(work::of(&sent));
+    if outermost::counts_only_work() {
+        return;
+    }
     let is_due = match sent {
         Sent::One(_, block) if block.rank < 0 => false,
         Sent::One(peers, block) => {
@@ -83,6 +90,9 @@ fn many(peers: Peers, blocks: &[Block]) -> bool {
 
 /// Counts a grid that the process is in.
 pub(crate) fn grid(grid: Grid) {
+    if outermost::counts_only_work() {
+        return;
+    }
     let mut tally = tally();
     let most = limits::limits().map_or(MOST_GRIDS, |(limits, _)| limits.grids.min(MOST_GRIDS));
     if tally.grids.len() < most && !tally.grids.contains(&grid) {

@@ -2,17 +2,17 @@
 
 use std::ffi::c_int;
 
-use cartograph_traffic::Call;
+use cartograph_traffic::{Call, Work};
 
 use super::counts::{count, write_if};
 use super::locate::{locate, resolve, source};
-use super::requests::{Pending, Persistent};
+use super::requests::{Does, Pending, Persistent};
 use super::state::{Tally, tally};
 use crate::peers::{Peers, bits};
 use crate::sent::Sent;
 use crate::sys::{self, MPI_Comm, MPI_Request};
 use crate::window;
-use crate::{outermost, ticks};
+use crate::{outermost, ticks, work};
 
 fn known_tag(tag: c_int) -> Option<i32> {
     (tag != sys::CR_ANY_TAG).then_some(tag)
@@ -23,6 +23,10 @@ fn known_tag(tag: c_int) -> Option<i32> {
 pub(crate) fn send(sent: Sent, tag: c_int, request: Option<MPI_Request>) {
     let Sent::One(peers, block) = sent else { return count(sent) };
     if block.rank < 0 {
+        return;
+    }
+    work::add(work::of(&sent));
+    if outermost::counts_only_work() {
         return;
     }
     let (mut tally, Some(other)) = locate(peers, block.rank) else { return };
@@ -49,12 +53,16 @@ pub(crate) fn exchange(
     (comm, from, from_tag): (MPI_Comm, c_int, c_int),
     request: Option<MPI_Request>,
 ) {
+    if outermost::counts_only_work() {
+        return count(sent);
+    }
     let ticks = ticks::now().saturating_sub(outermost::began());
     let posts = tally().window.next_post();
     // As if the program had asked for two requests, of which it has none.
     let is_open = window::is_open();
     match sent {
         Sent::One(peers, block) if is_open && block.rank >= 0 => {
+            work::add(work::of(&sent));
             let (mut tally, other) = locate(peers, block.rank);
             if let Some(other) = other {
                 tally.add(other, block);
@@ -131,8 +139,8 @@ pub(crate) fn post_receive(request: MPI_Request, comm: MPI_Comm, from: c_int, ta
 /// Keeps what a persistent request receives, for when it is started.
 pub(crate) fn keep_receive(request: MPI_Request, comm: MPI_Comm, from: c_int, tag: c_int) {
     let Some((mut tally, on)) = source(comm, from) else { return };
-    let kept = Persistent::Receive(on, known_tag(tag));
-    tally.requests.keep(bits(request), kept);
+    let does = Does::Receive(on, known_tag(tag));
+    tally.requests.keep(bits(request), Persistent { work: Work::default(), does });
 }
 
 /// These requests are done, for which was waited since `began`.
@@ -177,34 +185,38 @@ pub(crate) fn not_done() {
 
 /// Keeps what a persistent request sends, for when it is started; `tag` is that of a message.
 pub(crate) fn keep(request: MPI_Request, sent: Sent, tag: Option<c_int>) {
-    let kept = match sent {
-        Sent::One(peers, block) => Persistent::Blocks(resolve(peers, &[block]).into(), tag),
-        Sent::Many(peers, blocks) => Persistent::Blocks(resolve(peers, &blocks).into(), None),
+    let work = work::of(&sent);
+    let does = match sent {
+        _ if outermost::counts_only_work() => Does::Nothing,
+        Sent::One(peers, block) => Does::Send(resolve(peers, &[block]).into(), tag),
+        Sent::Many(peers, blocks) => Does::Send(resolve(peers, &blocks).into(), None),
         Sent::Neighbors(_, comm, blocks) | Sent::All(_, comm, blocks) => {
-            Persistent::Blocks(resolve(Peers::Comm(comm), &blocks).into(), None)
+            Does::Send(resolve(Peers::Comm(comm), &blocks).into(), None)
         }
-        Sent::Calls(calls) => Persistent::Calls(calls.function),
+        Sent::Calls(calls) => Does::Call(calls.function),
     };
-    tally().requests.keep(bits(request), kept);
+    tally().requests.keep(bits(request), Persistent { work, does });
 }
 
 /// A persistent request has been started.
 pub(crate) fn started(request: MPI_Request) {
     let mut tally = tally();
-    match tally.requests.kept(bits(request)) {
-        Some(Persistent::Blocks(blocks, tag)) => {
+    let Some(Persistent { work, does }) = tally.requests.kept(bits(request)) else { return };
+    work::add(work);
+    match does {
+        Does::Nothing => return,
+        Does::Send(blocks, tag) => {
             blocks.iter().for_each(|(other, block)| tally.add(*other, *block));
             if let (true, [(other, block)], Some(tag)) = (window::is_open(), &*blocks, tag) {
                 let call = Call::Isend(tally.rank(*other), block.bytes, tag);
                 tally.post(Some(bits(request)), None, Some(call));
             }
         }
-        Some(Persistent::Calls(function)) => tally.call(function, 0),
-        Some(Persistent::Receive(on, tag)) => {
+        Does::Call(function) => tally.call(function, 0),
+        Does::Receive(on, tag) => {
             let call = window::is_open().then(|| Call::Irecv(on.map(|on| tally.rank(on)), tag));
             tally.post(Some(bits(request)), Some(on), call);
         }
-        None => return,
     }
     let is_due = tally.schedule.is_due();
     drop(tally);

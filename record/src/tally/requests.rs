@@ -3,6 +3,7 @@
 use std::ffi::c_int;
 use std::sync::Arc;
 
+use cartograph_traffic::Work;
 use rustc_hash::FxHashMap;
 
 use crate::peers::slot;
@@ -24,13 +25,22 @@ pub(super) struct Pending {
     pub(super) count: u32,
 }
 
-/// The message of a persistent request.
+/// A persistent request: what each start of it does.
 #[derive(Clone)]
-pub(super) enum Persistent {
-    /// The blocks, and the tag of a message.
-    Blocks(Arc<[(u32, Block)]>, Option<c_int>),
-    Calls(&'static str),
-    /// A receive, from any rank or one rank, and its tag.
+pub(super) struct Persistent {
+    pub(super) work: Work,
+    pub(super) does: Does,
+}
+
+/// What is counted beside its work.
+#[derive(Clone)]
+pub(super) enum Does {
+    Nothing,
+    /// Sends blocks, with the tag of a message.
+    Send(Arc<[(u32, Block)]>, Option<c_int>),
+    /// Calls a collective.
+    Call(&'static str),
+    /// Receives from any rank or one rank, with a tag.
     Receive(Option<u32>, Option<c_int>),
 }
 

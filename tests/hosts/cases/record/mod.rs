@@ -166,6 +166,10 @@ impl Recorder<'_, '_> {
         ] {
             self.session.check(what, parts.has(3, pattern));
         }
+        let work = |parts: &Parts| (0..5).map(|rank| parts.work(rank)).collect::<Vec<_>>();
+        let all = work(&parts);
+        let sums = (0..5).zip(&all).all(|(rank, work)| work.starts_with(&parts.sum(rank)));
+        self.session.check("the work is the sum of all messages", sums);
         let files = fs::read_dir(&self.traffic).into_iter().flatten().count();
         self.session.check("the processes of a node share a file", files == 1);
         let shown = self.shows("MPI_Cart_create: grid 5, periodic 1$");
@@ -173,6 +177,13 @@ impl Recorder<'_, '_> {
 
         self.clear();
         let command = command();
+        let exec = [word(&command), "exec", "--record", word(&self.traffic), "--limited", "work"];
+        let ran = self.session.run(5, &[], &[&exec, &[&*program][..]].concat());
+        let right = ran && self.session.is_quiet() && work(&Parts::read(&self.traffic)) == all;
+        let right = right && self.lines("\"lines\":0}") == 5;
+        self.session.check("nothing but the work is recorded, and all of it", right);
+
+        self.clear();
         let ran = self.session.run(
             2,
             &["SLURM_TOPOLOGY_ADDR=s0.n0", "SLURM_TOPOLOGY_ADDR_PATTERN=switch.node"],

@@ -74,6 +74,23 @@ impl Parts {
         if found.next().is_some() { "several lines".into() } else { first }
     }
 
+    /// The work in the only part of a rank.
+    pub(super) fn work(&self, rank: u32) -> String {
+        self.captured(rank, r#"^\{"process":.*,"work":\{([^}]*)\}"#)
+    }
+
+    /// The sum of its messages, as it is in its work.
+    pub(super) fn sum(&self, rank: u32) -> String {
+        let number = Regex::new(r#""messages":(\d+),"bytes":(\d+)"#).expect("a pattern");
+        let [mut messages, mut bytes] = [0; 2];
+        for line in self.messages(rank) {
+            let found = number.captures(&line).expect("a line of messages");
+            messages += found[1].parse::<u64>().expect("digits");
+            bytes += found[2].parse::<u64>().expect("digits");
+        }
+        format!("\"messages\":{messages},\"bytes\":{bytes}")
+    }
+
     /// Writes a file for each rank.
     pub(super) fn write(&self, directory: &Path) -> std::io::Result<()> {
         fs::create_dir(directory)?;

@@ -1,0 +1,46 @@
+//! The work of the process: how much it sends, whichever processes it is for. In a recording that is for `work` only,
+//! nothing else is counted: a call then costs little more than a look at a flag.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use cartograph_traffic::Work;
+
+use crate::sent::{Block, Sent};
+
+static MESSAGES: AtomicU64 = AtomicU64::new(0);
+static BYTES: AtomicU64 = AtomicU64::new(0);
+static COLLECTIVES: AtomicU64 = AtomicU64::new(0);
+
+/// The work of a call.
+pub(crate) fn of(sent: &Sent) -> Work {
+    match sent {
+        Sent::One(_, block) => blocks(std::slice::from_ref(block)),
+        Sent::Many(_, all) | Sent::Neighbors(_, _, all) | Sent::All(_, _, all) => blocks(all),
+        Sent::Calls(_) => Work { collectives: 1, ..Work::default() },
+    }
+}
+
+fn blocks(blocks: &[Block]) -> Work {
+    let sent = || blocks.iter().filter(|block| block.rank >= 0);
+    let bytes = sent().fold(0, |sum: u64, block| sum.saturating_add(block.bytes));
+    Work { messages: sent().count() as u64, bytes, collectives: 0 }
+}
+
+/// Counts work.
+#[inline]
+pub(crate) fn add(work: Work) {
+    for (sum, more) in
+        [(&MESSAGES, work.messages), (&BYTES, work.bytes), (&COLLECTIVES, work.collectives)]
+    {
+        if more > 0 {
+            sum.fetch_add(more, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Takes the work since the last call of this function.
+pub(crate) fn take() -> Work {
+    let [messages, bytes, collectives] =
+        [&MESSAGES, &BYTES, &COLLECTIVES].map(|sum| sum.swap(0, Ordering::Relaxed));
+    Work { messages, bytes, collectives }
+}
