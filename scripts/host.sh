@@ -27,7 +27,7 @@ case $host in
 mpich)
     debian='mpich libmpich-dev gfortran'
     cc=mpicc.mpich cxx=mpicxx.mpich fc=mpif90.mpich exec='mpiexec.mpich -n'
-    tests="c_tests/yield.c $ucx" ;;
+    tests="c_tests/yield_ucx.c $ucx" ;;
 openmpi)
     debian='openmpi-bin libopenmpi-dev gfortran'
     cc=mpicc.openmpi cxx=mpicxx.openmpi fc=mpif90.openmpi exec="mpiexec.openmpi $as_openmpi -n"
@@ -37,12 +37,12 @@ openmpi)
 mpich5)
     pypi='mpich==5.0.2'
     cc=$hosts/mpich/bin/mpicc cxx=$hosts/mpich/bin/mpicxx exec="$hosts/mpich/bin/mpiexec -n"
-    tests="$as_mpich5 $ucx" ;;
+    tests="c_tests/yield.c $as_mpich5 $ucx" ;;
 abi)
     # The same packages, by the standard ABI.
     pypi='mpich==5.0.2'
     cc=$hosts/mpich/bin/mpicc_abi cxx=$hosts/mpich/bin/mpicxx_abi exec="$hosts/mpich/bin/mpiexec -n"
-    tests="$as_mpich5 $ucx"
+    tests="c_tests/yield.c $as_mpich5 $ucx"
     header="-include $top/include/compat/mpi5abi.h"
     env="CFLAGS=$header"$'\t'"BINDGEN_EXTRA_CLANG_ARGS=-DMPI_ABI $header" ;;
 openmpi5)
