@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use cartograph_shim::elf::{FOLDER, KINDS, LIBRARY, Library, is_trusted};
+use goblin::elf::Elf;
 
+use super::program::own_path;
 use crate::output::{Failure, Result};
 
 /// The directory of the library to preload.
@@ -22,12 +24,11 @@ impl LibraryDirectory {
         let own = env::var_os("CARTOGRAPH_LIB_DIR").filter(|path| !path.is_empty());
         let place = match own {
             Some(path) => Self::of(std::path::absolute(path).ok(), None),
-            None => env::current_exe().and_then(|command| command.canonicalize()).ok().and_then(
-                |command| {
-                    let bin = command.parent().filter(|folder| folder.ends_with("bin"))?;
-                    Self::of(Some(bin.parent()?.join("lib")), Some(&command))
-                },
-            ),
+            None => own_path().and_then(|command| {
+                let bin = command.parent().filter(|folder| folder.ends_with("bin"))?;
+                // Not the path, where there may be no file while the command is installed anew.
+                Self::of(Some(bin.parent()?.join("lib")), Some(Path::new("/proc/self/exe")))
+            }),
         };
         place.ok_or_else(|| {
             Failure::new(format!(
@@ -100,10 +101,14 @@ impl LibraryDirectory {
     /// MPI's own file is of: one without functions that this does not have, for which programs may ask. The first, if
     /// the file is not known.
     pub(super) fn wrapper(&self, what: &str, of: Option<&Path>) -> Result<PathBuf> {
-        let names = of.and_then(|file| fs::read(file).ok()).unwrap_or_default();
+        let bytes = of.and_then(|file| fs::read(file).ok()).unwrap_or_default();
+        let library = Elf::parse(&bytes).ok();
         let has = |name: &str| {
-            let name = [name.as_bytes(), b"\0"].concat();
-            names.windows(name.len()).any(|part| part == name)
+            library.as_ref().is_some_and(|elf| {
+                let mut names =
+                    elf.dynsyms.iter().filter_map(|symbol| elf.dynstrtab.get_at(symbol.st_name));
+                names.any(|found| found.strip_prefix('P').unwrap_or(found) == name)
+            })
         };
         let (kind, _) = KINDS.iter().rev().find(|(_, name)| has(name)).unwrap_or(&KINDS[0]);
         let path = self.directory.join(FOLDER).join(format!("{what}-{kind}.so"));

@@ -1,12 +1,15 @@
 //! Programs: where they are, and what the loader finds for them.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
 use cartograph_shim::elf;
 use goblin::elf::Elf;
@@ -60,8 +63,26 @@ pub(super) fn loader(program: &Path) -> Option<String> {
     elf::loader(&start).map(str::to_owned)
 }
 
+/// The path of this command, also while it is being installed anew.
+pub(crate) fn own_path() -> Option<PathBuf> {
+    const REMOVED: &[u8] = b" (deleted)";
+    let path = env::current_exe().ok()?;
+    let bytes = path.as_os_str().as_bytes();
+    match bytes.strip_suffix(REMOVED).filter(|_| !path.exists()) {
+        Some(path) => Some(OsStr::from_bytes(path).into()),
+        None => Some(path),
+    }
+}
+
 /// The MPI's library that a program is linked with, itself or through what it needs, as its loader finds it.
 pub(crate) fn linked_mpi(program: &Path) -> Option<PathBuf> {
+    // The loader reads all that a program is linked with, so it is asked once of each.
+    static KNOWN: Mutex<BTreeMap<PathBuf, Option<PathBuf>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(program.to_owned()).or_insert_with(|| ask_loader(program)).clone()
+}
+
+fn ask_loader(program: &Path) -> Option<PathBuf> {
     let loader = loader(program).filter(|loader| !loader.is_empty())?;
     // Both glibc's and musl's know this, and do not run the program.
     let list = Command::new(loader).arg("--list").arg(program).output().ok()?;

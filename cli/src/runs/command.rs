@@ -1,6 +1,5 @@
 //! Finds the program in a launcher's command.
 
-use std::env;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 use std::time::Duration;
@@ -10,7 +9,7 @@ use cartograph_core::launcher::line::Unreadable;
 
 use super::input::Input;
 use super::job;
-use crate::exec::program::{find_program, needs_mpi};
+use crate::exec::program::{find_program, needs_mpi, own_path};
 use crate::output::{Failure, Result};
 
 /// Returns whether an argument of a command is a program that is linked with an MPI.
@@ -135,11 +134,10 @@ impl Launch {
     }
 }
 
-/// The path of this command.
+/// The path of this command, by which launchers start it.
 fn own() -> Result<OsString> {
-    let own = env::current_exe()
-        .map_err(|error| Failure::new(format!("cannot locate the cartograph executable: {error}")));
-    own.map(Into::into)
+    let own = own_path().filter(|path| path.exists()).map(Into::into);
+    own.ok_or_else(|| Failure::new("cannot locate the cartograph executable; was it removed?"))
 }
 
 impl From<Line> for Launch {

@@ -5,7 +5,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::run::{self, Directory, Run, cartograph};
+use crate::jobs::LAUNCHER;
+use crate::run::{self, COMMAND, Directory, Run, cartograph};
+use crate::tune::Bench;
 
 /// Builds something with the C compiler that Rust needs as well.
 fn cc(directory: &Path, source: &str, output: &str, flags: &[&str]) -> PathBuf {
@@ -274,4 +276,28 @@ fn libraries_are_taken_from_where_they_are_installed() {
             std::os::unix::fs::chown(at.join(file), Some(0), None).unwrap();
         }
     }
+}
+
+#[test]
+fn the_loader_is_asked_for_a_program_s_mpi_once() {
+    let bench = Bench::new("job-loader", false);
+    let asked = bench.directory.join("asked");
+    let loader =
+        format!("echo >>{}; echo 'libmpi.so.40 => /nowhere/libmpi.so.40 (0x0)'", asked.display());
+    let loader = bench.script("loader", &loader);
+    let source = bench.directory.join("program.c");
+    fs::write(&source, "int main(void) { return 0; }").unwrap();
+    let program = bench.directory.join("program");
+    let mut cc = Command::new("cc");
+    cc.arg(format!("-Wl,--dynamic-linker={}", loader.display()))
+        .arg("-o")
+        .args([&program, &source]);
+    assert!(cc.status().unwrap().success());
+    let launcher = format!("{LAUNCHER}[ \"$1\" != --version ] || echo '(OpenRTE) 4.1.4'");
+    let launcher = bench.script("mpiexec", &launcher);
+    let run = run::at(COMMAND.as_ref(), "run").arg(launcher).arg("-n").arg("16").arg(program);
+    let run = run.env("CARTOGRAPH_LIB_DIR", bench.directory.join("lib"));
+    let done = run.env("CARTOGRAPH_STORE", bench.directory.join("store")).output();
+    assert!(done.status.success(), "{done:?}");
+    assert_eq!(fs::read_to_string(asked).unwrap(), "\n", "{done:?}");
 }

@@ -13,7 +13,7 @@ use crate::trial::PROLOGUE;
 use crate::tune::{Bench, has};
 
 /// What a launcher does that starts `cartograph where` on four nodes, as a rank file says if there is one.
-const LAUNCHER: &str = r#"case "$*" in
+pub(crate) const LAUNCHER: &str = r#"case "$*" in
 *" where" | *" --reads "*)
     for file; do :; done
     case $file in where) ;; *) [ -r "$file" ] && [ -z "$BLIND" ] || exit 1 ;; esac
@@ -365,4 +365,26 @@ fn a_command_that_is_replaced_still_runs_the_job() {
     let done = at(&command, "run").arg(launcher).arg("-n").arg("2").arg("/bin/true").output();
     assert!(!command.exists() && done.status.success(), "{done:?}");
     assert_eq!(String::from_utf8_lossy(&done.stdout), "started -n 2 /bin/true\n");
+}
+
+#[test]
+fn a_command_that_is_installed_anew_goes_on() {
+    let words = "--host n0:4,n1:4,n2:4,n3:4 -n 16";
+    let jobs = Jobs::under("orterun", "Open MPI v4.1.4", words, "installed", false);
+    let command = jobs.bench.directory.join("bin/cartograph");
+    fs::create_dir(command.parent().unwrap()).unwrap();
+    fs::copy(COMMAND, &command).unwrap();
+    // Each start of the launcher installs it.
+    let launcher = fs::read_to_string(jobs.bench.directory.join("mpiexec")).unwrap();
+    let install = format!("rm -f {0}; cp {COMMAND} {0}", command.display());
+    jobs.bench.script("mpiexec", &format!("{install}\n{launcher}"));
+    for (options, said) in [("run", "recorded "), ("tune --runs 2", "measured, ")] {
+        let of_bench = jobs.command(options);
+        let mut job = Command::new(&command);
+        job.args(of_bench.get_args()).current_dir(jobs.bench.directory.join("here"));
+        job.envs(of_bench.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let done = job.env_remove("CARTOGRAPH_LIB_DIR").output().unwrap();
+        has(&String::from_utf8([done.stdout, done.stderr].concat()).unwrap(), said);
+        assert!(done.status.success());
+    }
 }
