@@ -69,7 +69,7 @@ pub(crate) fn usage(format: Format, file: &str, node_of: &[u32]) -> String {
     let ranks = node_of.len();
     let (kind, command) = launcher(format);
     let Passing { mut variables, options } =
-        Placement { format, kind }.passing(OsStr::new(file), &format!("$(cat {file})"));
+        Placement::of(format, kind).passing(OsStr::new(file), &format!("$(cat {file})"));
     variables.push(command.into());
     variables.extend(options);
     let line = variables.join(OsStr::new(" "));

@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use cartograph_core::launcher::line::Unreadable;
-use cartograph_core::launcher::{Format, Line, Placement};
+use cartograph_core::launcher::{Kind, Line, Placement};
 use cartograph_core::machine::Machine;
 
 use super::arm::{Arm, Way};
@@ -89,12 +89,14 @@ impl Placer {
                     Ok(text) => text,
                     Err(why) => return Ok(Err(why)),
                 };
-                let text = match (placement.format, job.cores) {
-                    (Format::Openmpi, Some(cores)) => on_any_core(&text, cores),
+                // Open MPI 4 has no other way to bind no rank: its rank file has precedence.
+                let text = match (placement.kind, job.cores) {
+                    (Kind::Orterun, Some(cores)) => on_any_core(&text, cores),
                     _ => text,
                 };
                 output::write(file, &text)?;
-                let line = line.placed(*placement, file.as_os_str(), &text, arm.node_of.len());
+                let placement = Placement { unbound: job.cores.is_some(), ..placement.clone() };
+                let line = line.placed(&placement, file.as_os_str(), &text, arm.node_of.len());
                 start.launch = line.into();
                 start.ranks = Some(text);
             }
@@ -121,11 +123,18 @@ impl Placer {
         Ok(Ok(start))
     }
 
-    /// The words by which users start `program` with a rank file, and whether the file has the names of nodes.
-    pub(crate) fn usage(&self, file: &Path, ranks: usize, program: &str) -> Option<(String, bool)> {
+    /// The words by which users start `program` with a rank file for this job, and whether the file has the names of
+    /// nodes.
+    pub(crate) fn usage(
+        &self,
+        file: &Path,
+        job: &Job<'_>,
+        program: &str,
+    ) -> Option<(String, bool)> {
         let (line, placement) = self.by_launcher.as_ref().ok()?;
         let text = format!("$(cat {})", file.display());
-        let line = line.placed(*placement, file.as_os_str(), &text, ranks);
+        let placement = Placement { unbound: job.cores.is_some(), ..placement.clone() };
+        let line = line.placed(&placement, file.as_os_str(), &text, job.machine.ranks());
         let line = Line { program: vec![program.into()], ..line };
         Some((line.to_string(), placement.format.takes_names()))
     }
@@ -144,7 +153,7 @@ impl Start {
     }
 }
 
-/// Open MPI's rank file with ranks on any core of their node: it ends if a core does not exist, and a rank may have
+/// Open MPI 4's rank file with ranks on any core of their node: it ends if a core does not exist, and a rank may have
 /// threads.
 fn on_any_core(text: &str, cores: usize) -> String {
     let slot = |line: &str| {

@@ -127,7 +127,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         let mut text = format!("\nwritten: {}\n", file.display());
         if let Some(placed) = &start.ranks {
             output::write(&ranks, placed)?;
-            text += &used(arm, &placer, &ranks);
+            text += &used(arm, &placer, &ranks, &nodes);
         }
         if start.ranks.is_none() || orders_world {
             let on = if start.ranks.is_some() { "on other nodes of these sizes, " } else { "" };
@@ -170,11 +170,11 @@ fn free_cores(launch: &Launch, machine: &Machine) -> Option<usize> {
 }
 
 /// The use of a rank file, in words.
-fn used(arm: &Arm, placer: &Placer, ranks: &Path) -> String {
+fn used(arm: &Arm, placer: &Placer, ranks: &Path, job: &Job<'_>) -> String {
     // Not by the profile, whose order of the world would come on top of the rank file's.
     let combining = "env CARTOGRAPH_COMBINE=on cartograph exec --reorder off PROGRAM";
     let program = if arm.combines { combining } else { "PROGRAM" };
-    let Some((usage, names_nodes)) = placer.usage(ranks, arm.node_of.len(), program) else {
+    let Some((usage, names_nodes)) = placer.usage(ranks, job, program) else {
         return String::new();
     };
     let on = if names_nodes { "these nodes, which the rank file names" } else { "this allocation" };

@@ -22,17 +22,18 @@ const HOSTS: &str = "n0:4,n1:4,n2:4,n3:4";
 
 /// Tunes a program whose grid of 4 x 4 stays, on four nodes, under a launcher with these words, and what that says.
 fn tunes(code: i32, (launcher, mpi): (&str, &str), words: &str, program: &str) -> String {
-    tunes_with(true, code, (launcher, mpi), words, program)
+    tunes_with(true, &[], code, (launcher, mpi), words, program)
 }
 
 fn tunes_with(
     has_world: bool,
+    variables: &[(&str, &str)],
     code: i32,
     (launcher, mpi): (&str, &str),
     words: &str,
     program: &str,
 ) -> String {
-    let name: String = format!("launcher-{mpi}-{words}-{has_world}")
+    let name: String = format!("launcher-{mpi}-{words}-{has_world}-{variables:?}")
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() { c } else { '-' })
         .collect();
@@ -51,6 +52,7 @@ fn tunes_with(
         bench.libraries(&["world-3.so"]);
     }
     let version = mpi.rsplit(' ').next().unwrap();
+    tune.envs(variables.iter().copied());
     tune.env("HYDRA", version).arg(stub).args(words.split_whitespace());
     let program = bench.program(program);
     let text = bench.said(code, &tune.arg(program).output().unwrap());
@@ -66,10 +68,31 @@ fn options_that_place_ranks_make_room() {
         (ORTERUN, format!("--map-by slot --host {HOSTS} -n 16"), "--rankfile "),
         (ORTERUN, format!("-N 4 --host {HOSTS}"), "-n 16 --host n0:4"),
         (ORTERUN, "--mca rmaps_base_mapping_policy slot -np 16".into(), " -np 16 PROGRAM"),
+        (
+            ORTERUN,
+            "--mca rmaps_base_n_pernode 4 --mca pml ob1".into(),
+            " -n 16 --mca pml ob1 PROGRAM",
+        ),
+        (ORTERUN, "--mca rmaps round_robin -n 16".into(), " -n 16 PROGRAM"),
+        (
+            ORTERUN,
+            "--mca rmaps_base_mapping_policy core:oversubscribe -n 16".into(),
+            " --oversubscribe -n 16",
+        ),
+        (PRTERUN, format!("--bind-to numa --host {HOSTS} -n 16"), ".ranks --bind-to none --host"),
+        (PRTERUN, format!("--prtemca rmaps seq --host {HOSTS} -n 16"), " -n 16 PROGRAM"),
         (PRTERUN, format!("--map-by slot --host {HOSTS} -n 16"), "--map-by rankfile:file="),
         (PRTERUN, format!("--bynode --host {HOSTS} -n 16"), " --host n0:4"),
-        (PRTERUN, format!("-N 4 --rank-by slot --host {HOSTS}"), " -n 16 --host n0:4"),
-        (PRTERUN, format!("--map-by :OVERSUBSCRIBE --host {HOSTS} -n 16"), ":oversubscribe --host"),
+        (
+            PRTERUN,
+            format!("-N 4 --rank-by slot --host {HOSTS}"),
+            " -n 16 --bind-to none --host n0:4",
+        ),
+        (
+            PRTERUN,
+            format!("--map-by :OVERSUBSCRIBE --host {HOSTS} -n 16"),
+            ":oversubscribe --bind-to none --host",
+        ),
         (
             SRUN,
             "-n16 -N4 --distribution=cyclic".into(),
@@ -94,6 +117,27 @@ fn options_that_place_ranks_make_room() {
 }
 
 #[test]
+fn variables_that_place_ranks_make_room() {
+    for (launcher, name, value, line) in [
+        (ORTERUN, "OMPI_MCA_rmaps_base_mapping_policy", "slot", " --rankfile "),
+        (ORTERUN, "OMPI_MCA_rmaps_base_mapping_policy", "core:OVERSUBSCRIBE", " --oversubscribe "),
+        (ORTERUN, "OMPI_MCA_rmaps_base_n_pernode", "4", " --rankfile "),
+        (PRTERUN, "PRTE_MCA_rmaps", "seq", " --map-by rankfile:file="),
+    ] {
+        let words = format!("--host {HOSTS} -n 16");
+        let text = tunes_with(true, &[(name, value)], 0, launcher, &words, BY_PLACES);
+        has(&text, "x faster than the default order");
+        has(&text, &format!(" run: env -u {name} "));
+        has(&text, line);
+    }
+    let cores = [("OMPI_MCA_rmaps_base_mapping_policy", "slot:PE=2")];
+    let words = format!("--host {HOSTS} -n 16");
+    let text = tunes_with(true, &cores, 0, ORTERUN, &words, BY_PLACES);
+    has(&text, "OMPI_MCA_rmaps_base_mapping_policy=slot:PE=2 sets the cores of ranks");
+    has(&text, "MPI_COMM_WORLD gets another order instead");
+}
+
+#[test]
 fn where_a_launcher_cannot_place_ranks_the_world_gets_another_order() {
     for (launcher, words, why) in [
         (
@@ -104,7 +148,7 @@ fn where_a_launcher_cannot_place_ranks_the_world_gets_another_order() {
         (
             PRTERUN,
             format!("--map-by ppr:4:node:PE=2 --host {HOSTS}"),
-            "--map-by ppr:4:node:PE=2 gives each rank several cores",
+            "--map-by ppr:4:node:PE=2 sets the cores of ranks",
         ),
         (
             ("srun", "MPICH Version: 4.0.2"),
@@ -125,7 +169,7 @@ fn where_a_launcher_cannot_place_ranks_the_world_gets_another_order() {
 fn what_cannot_be_run_is_no_finding() {
     // Neither by the launcher nor by an order of MPI_COMM_WORLD.
     let line = format!("-launcher fork -hosts {HOSTS} -n 16");
-    let text = tunes_with(false, 1, HYDRA4, &line, BY_PLACES);
+    let text = tunes_with(false, &[], 1, HYDRA4, &line, BY_PLACES);
     has(&text, "no placement could be tried: ");
     has(&text, "nor can MPI_COMM_WORLD get another order: ");
     // The program fails where it is placed, and its error is shown.

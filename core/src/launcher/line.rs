@@ -13,7 +13,7 @@ pub struct Given {
     pub words: Vec<OsString>,
     /// The name in the table, without dashes; `None` for an argument that is not in the table.
     pub name: Option<&'static str>,
-    /// The value, or the first of several.
+    /// The value; of a parameter its own, and of other pairs the first.
     pub value: Option<String>,
     /// The effect on where ranks run.
     pub role: Role,
@@ -50,8 +50,25 @@ pub enum Unreadable {
     NoProgram(&'static str),
 }
 
-/// The ends of the names of Open MPI's and PRRTE's parameters that map ranks to nodes.
-const POLICIES: [&str; 2] = ["_mapping_policy", "_ranking_policy"];
+/// Open MPI's and PRRTE's parameters that map ranks to nodes.
+pub(super) const MAPPING: [&str; 13] = [
+    "rmaps",
+    "rmaps_base_mapping_policy",
+    "rmaps_base_ranking_policy",
+    "rmaps_default_mapping_policy",
+    "rmaps_default_ranking_policy",
+    "rmaps_base_bynode",
+    "rmaps_base_byslot",
+    "rmaps_base_bycore",
+    "rmaps_base_pernode",
+    "rmaps_base_n_pernode",
+    "rmaps_base_n_persocket",
+    "rmaps_base_pattern",
+    "rmaps_ppr_pattern",
+];
+
+/// Those that set the cores of each rank.
+pub(super) const CORES: [&str; 2] = ["rmaps_base_cpus_per_proc", "rmaps_base_cpus_per_rank"];
 
 impl Line {
     /// Parses a line. `program` is the index of the program, if known; otherwise the program is the first argument that
@@ -174,8 +191,13 @@ impl Launcher {
             Values::Pair if next(1).is_some_and(|word| word.contains('=')) => 1,
             Values::Pair | Values::Two => 2,
         };
-        let value = joined.or_else(|| next(1).filter(|_| count > 0));
-        let role = role(options.role, value.as_deref());
+        let mut value = joined.or_else(|| next(1).filter(|_| count > 0));
+        let mut role = options.role;
+        if role == Role::Parameter {
+            role = of_parameter(value.as_deref().unwrap_or_default());
+            value = next(2);
+        }
+        let role = with_value(role, value.as_deref());
         let words = words[..words.len().min(1 + count)].to_vec();
         Some(Given { words, name: Some(name), value, role })
     }
@@ -223,18 +245,24 @@ impl Launcher {
     }
 }
 
-/// The effect of an option with its value.
-fn role(role: Role, value: Option<&str>) -> Role {
+/// The effect of a parameter with this name.
+pub(super) fn of_parameter(name: &str) -> Role {
+    match name {
+        _ if MAPPING.contains(&name) => Role::Order,
+        _ if CORES.contains(&name) => Role::Cores,
+        _ => Role::Other,
+    }
+}
+
+/// The effect of an option or a parameter with its value.
+pub(super) fn with_value(role: Role, value: Option<&str>) -> Role {
     let value = value.unwrap_or_default();
-    let places = |end: &&str| value.starts_with("rmaps_") && value.ends_with(*end);
     // Modifiers stand behind a colon or a comma: slot:PE=4, ppr:2:node:pe=4.
     let has_cores = value.split([':', ',']).any(|modifier| {
         let modifier = modifier.to_ascii_lowercase();
         modifier.starts_with("pe-list=") || modifier.starts_with("pe=") && modifier != "pe=1"
     });
     match role {
-        Role::Parameter if POLICIES.iter().any(places) => Role::Order,
-        Role::Parameter => Role::Other,
         Role::Order | Role::PerNode if has_cores => Role::Cores,
         // As without the option.
         Role::Cores if value == "1" => Role::Order,

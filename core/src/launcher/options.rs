@@ -33,6 +33,8 @@ pub enum Role {
     Cores,
     /// A parameter and its value, which may be the order.
     Parameter,
+    /// The part of the node that each rank is bound to.
+    Binding,
     /// The process management interface, through which processes learn their places.
     Management,
     /// A file with the programs.
@@ -64,7 +66,8 @@ const fn options(role: Role, values: Values, names: &'static str) -> Options {
 }
 
 use Role::{
-    Cores, Hosts, Management, Order, Other, Output, Parameter, PerNode, Processes, Programs,
+    Binding, Cores, Hosts, Management, Order, Other, Output, Parameter, PerNode, Processes,
+    Programs,
 };
 use Values::{Attached, None, One, Pair, Two};
 
@@ -136,14 +139,16 @@ pub(super) const PRTERUN: &[Options] = &[
     options(Order, None, "bynode bycore byslot nolocal"),
     options(PerNode, One, "N npernode npersocket ppr"),
     options(PerNode, None, "pernode"),
-    options(Cores, One, "cpus-per-proc cpus-per-rank"),
+    options(Cores, One, "cpus-per-proc cpus-per-rank cpu-set cpu-list"),
+    options(Binding, One, "bind-to bindto"),
+    options(Binding, None, "bind-to-core"),
     options(Programs, One, "app appfile"),
     options(Output, One, "output output-directory output-filename"),
     options(Parameter, Two, "mca gmca prtemca pmixmca gpmixmca omca gomca"),
     options(
         Other,
         One,
-        "x bind-to bindto am amca tune cpu-set cpu-list report-pid report-uri personality dvm dvm-uri pid namespace \
+        "x am amca tune report-pid report-uri personality dvm dvm-uri pid namespace \
          launch-agent max-vm-size tmpdir prefix pmix-prefix forward-signals xterm timeout spawn-timeout stdin \
          preload-files wd wdir path pset runtime-options rtos max-restarts with-ft initial-errhandler memory-alloc-kinds \
          arch file display display-topo stream-buffering keepalive gpu-support exec-agent",
@@ -157,7 +162,7 @@ pub(super) const PRTERUN: &[Options] = &[
          get-stack-traces do-not-aggregate-help s preload-binary show-progress set-cwd-to-session-dir do-not-launch \
          do-not-resolve enable-recovery disable-recovery continuous display-comm display-comm-finalize soft xml tag-output \
          timestamp-output merge-stderr-to-stdout display-devel-map report-bindings display-map display-allocation \
-         oversubscribe nooversubscribe use-hwthread-cpus bind-to-core debug index-argv-by-rank",
+         oversubscribe nooversubscribe use-hwthread-cpus debug index-argv-by-rank",
     ),
 ];
 

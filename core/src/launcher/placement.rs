@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 
 use super::format::Format;
-use super::line::{Given, Line};
+use super::line::{CORES, Given, Line, MAPPING, of_parameter, with_value};
 use super::options::Role;
 use super::table::Kind;
 
@@ -16,8 +16,8 @@ pub enum Obstacle {
     /// MPICH's mpiexec before version 5.
     #[error("this mpiexec of MPICH has no option -rankmap to place ranks")]
     NoRankmap,
-    /// A rank file would reduce the available cores.
-    #[error("{0} gives each rank several cores, and a rank file would give it one")]
+    /// A rank file would set other cores.
+    #[error("{0} sets the cores of ranks, and a rank file would replace them")]
     Cores(String),
     /// With PMI-2, Slurm reports every process on a separate node to MPICH.
     #[error(
@@ -27,12 +27,16 @@ pub enum Obstacle {
 }
 
 /// How a launcher places ranks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Placement {
     /// The format of its rank file.
     pub format: Format,
     /// The launcher.
     pub kind: Kind,
+    /// True if ranks may use all cores of their node.
+    pub unbound: bool,
+    /// The variables that place ranks as options do, with their values.
+    pub variables: Vec<(String, String)>,
 }
 
 /// The arguments and variables that pass a rank file.
@@ -76,29 +80,68 @@ impl Line {
                 return Err(Obstacle::NoOption(self.launcher.name));
             }
         };
-        let takes_cores = |given: &&Given| given.role == Role::Cores;
-        match self.options.iter().find(takes_cores).filter(|_| format == Format::Openmpi) {
-            Some(given) => {
-                Err(Obstacle::Cores(given.words.join(OsStr::new(" ")).to_string_lossy().into()))
+        let variables = self.variables(environment);
+        if format == Format::Openmpi {
+            let option = self.options.iter().find(|given| given.role == Role::Cores);
+            let option = option
+                .map(|given| given.words.join(OsStr::new(" ")).to_string_lossy().into_owned());
+            let sets_cores = |(name, value): &&(String, String)| {
+                let parameter = name.split_once("MCA_").map_or("", |(_, parameter)| parameter);
+                with_value(of_parameter(parameter), Some(value)) == Role::Cores
+            };
+            let variable = variables.iter().find(sets_cores);
+            let variable = variable.map(|(name, value)| format!("{name}={value}"));
+            if let Some(found) = option.or(variable) {
+                return Err(Obstacle::Cores(found));
             }
-            None => Ok(Placement { format, kind }),
         }
+        Ok(Placement { format, kind, unbound: false, variables })
+    }
+
+    /// The variables that place ranks as this launcher's options do: those that the arguments before it set, or else
+    /// those of the environment.
+    fn variables(&self, environment: impl Fn(&str) -> Option<String>) -> Vec<(String, String)> {
+        let starts: &[&str] = match self.launcher.kind {
+            Kind::Orterun => &["OMPI_MCA_"],
+            Kind::Prterun => &["PRTE_MCA_", "OMPI_MCA_"],
+            _ => &[],
+        };
+        let set = |name: &str| {
+            let words = self.before.iter().rev().filter_map(|word| word.to_str()?.split_once('='));
+            let found = words.into_iter().find(|(set, _)| *set == name);
+            found.map(|(_, value)| value.to_owned()).or_else(|| environment(name))
+        };
+        let parameters = || MAPPING.iter().chain(&CORES);
+        let names =
+            starts.iter().flat_map(|start| parameters().map(move |own| format!("{start}{own}")));
+        names.filter_map(|name| set(&name).map(|value| (name, value))).collect()
     }
 
     /// This line, changed so that the launcher places `processes` ranks with a rank file, whose text is returned too.
     /// Placement options of the line that the launcher refuses together with the file are removed.
     #[must_use]
-    pub fn placed(&self, placement: Placement, file: &OsStr, text: &str, processes: usize) -> Self {
-        let Placement { format, kind } = placement;
+    pub fn placed(
+        &self,
+        placement: &Placement,
+        file: &OsStr,
+        text: &str,
+        processes: usize,
+    ) -> Self {
+        let Placement { format, kind, unbound, variables: unset } = placement;
+        let unbinds = *kind == Kind::Prterun && *unbound;
+        let is_replaced =
+            |given: &Given| format.replaces(given.role) || unbinds && given.role == Role::Binding;
         let (replaced, kept): (Vec<Given>, Vec<Given>) =
-            self.options.iter().cloned().partition(|given| format.replaces(given.role));
+            self.options.iter().cloned().partition(is_replaced);
         let Passing { variables, mut options } = placement.passing(file, text);
         // The order may say whether a core may have several ranks, or a separate option.
-        let oversubscribes = |given: &Given| {
-            let value = given.value.as_deref().unwrap_or_default().to_ascii_lowercase();
+        let oversubscribes = |value: &str| {
+            let value = value.to_ascii_lowercase();
             value.split([':', ',']).any(|modifier| modifier == "oversubscribe")
         };
-        if replaced.iter().any(oversubscribes) {
+        let options_say = replaced.iter().filter_map(|given| given.value.as_deref());
+        let variables_say = unset.iter().map(|(_, value)| value.as_str());
+        if options_say.chain(variables_say).any(oversubscribes) {
             match kind {
                 Kind::Prterun => {
                     options.iter_mut().rev().take(1).for_each(|last| last.push(":oversubscribe"))
@@ -109,9 +152,14 @@ impl Line {
         if format.replaces(Role::PerNode) && self.processes().is_none() {
             options.extend(["-n".into(), processes.to_string().into()]);
         }
+        // The launcher refuses ranks whose cores overlap in the file, and without binding does not look at them.
+        if unbinds {
+            options.extend(["--bind-to".into(), "none".into()]);
+        }
         let mut before = self.before.clone();
-        if !variables.is_empty() {
+        if !variables.is_empty() || !unset.is_empty() {
             before.push("env".into());
+            before.extend(unset.iter().flat_map(|(name, _)| ["-u".into(), name.into()]));
             before.extend(variables);
         }
         let own = Given { words: options, name: None, value: None, role: Role::Other };
@@ -121,8 +169,13 @@ impl Line {
 }
 
 impl Placement {
+    /// A placement by this launcher with nothing else that places ranks.
+    pub const fn of(format: Format, kind: Kind) -> Self {
+        Self { format, kind, unbound: false, variables: Vec::new() }
+    }
+
     /// The arguments that pass a rank file to the launcher, and its text.
-    pub fn passing(self, file: &OsStr, text: &str) -> Passing {
+    pub fn passing(&self, file: &OsStr, text: &str) -> Passing {
         let joined = |start: &str| {
             let mut word = OsString::from(start);
             word.push(file);

@@ -122,6 +122,11 @@ fn options_of_placement_make_room() {
         ),
         (PRTE, "mpirun --bynode -np 8 ./app", "mpirun --map-by rankfile:file=F -np 8 ./app"),
         (
+            ORTE,
+            "env A=1 OMPI_MCA_rmaps_ppr_pattern=2:node mpirun --mca rmaps seq -np 8 ./app",
+            "env A=1 OMPI_MCA_rmaps_ppr_pattern=2:node env -u OMPI_MCA_rmaps_ppr_pattern mpirun --rankfile F -np 8 ./app",
+        ),
+        (
             PRTE,
             "time srun -N2 --ntasks-per-node=4 -m cyclic -w a,b ./app",
             "time env SLURM_HOSTFILE=F srun --distribution=arbitrary -n 8 -N2 ./app",
@@ -144,7 +149,7 @@ fn options_of_placement_make_room() {
     ] {
         let line = read(text, mpi).unwrap();
         let placement = line.placement(mpi, |_| None).unwrap();
-        let placed = line.placed(placement, OsStr::new("F"), "-hosts x -rankmap 0\n", 8);
+        let placed = line.placed(&placement, OsStr::new("F"), "-hosts x -rankmap 0\n", 8);
         assert_eq!(placed.to_string(), expected);
     }
 }
@@ -153,8 +158,12 @@ fn options_of_placement_make_room() {
 fn what_stands_in_the_way_is_named() {
     for (mpi, text, expected) in [
         (HYDRA4, "mpiexec -hosts a,b -n 4 ./app", "no option -rankmap"),
-        (PRTE, "mpirun --map-by ppr:2:node:PE=4 ./app", "--map-by ppr:2:node:PE=4 gives each"),
-        (ORTE, "mpirun --cpus-per-proc 2 ./app", "--cpus-per-proc 2 gives"),
+        (PRTE, "mpirun --map-by ppr:2:node:PE=4 ./app", "--map-by ppr:2:node:PE=4 sets the"),
+        (ORTE, "mpirun --cpus-per-proc 2 ./app", "--cpus-per-proc 2 sets"),
+        (ORTE, "mpirun --mca rmaps_base_mapping_policy slot:PE=4 ./app", "policy slot:PE=4 sets"),
+        (ORTE, "mpirun --mca rmaps_base_cpus_per_rank 2 ./app", "per_rank 2 sets"),
+        (ORTE, "env OMPI_MCA_rmaps_base_cpus_per_rank=2 mpirun ./app", "per_rank=2 sets"),
+        (PRTE, "mpirun --cpu-set 0,1 ./app", "--cpu-set 0,1 sets"),
         (HYDRA5, "srun -n 4 ./app", "PMI-2 reports each rank"),
         (HYDRA5, "srun -n 4 --mpi=pmi2 ./app", "PMI-2 reports each rank"),
         (HYDRA5, "jsrun -n 4 ./app", "jsrun has no option that places ranks"),

@@ -24,8 +24,8 @@ const HYDRA: [&str; 13] = [
     "-map-by core -bind-to core -n 2",
 ];
 
-/// Lines for Open MPI's launchers.
-const OPENMPI: [&str; 20] = [
+/// Lines for Open MPI's launchers, perhaps behind variables.
+const OPENMPI: [&str; 29] = [
     "-n 2",
     "--map-by slot -n 2",
     "--rankfile ranks -n 2",
@@ -45,6 +45,15 @@ const OPENMPI: [&str; 20] = [
     "--host HERE:2 --map-by rankfile:file=ranks -n 2",
     "--hostfile hosts --rankfile ranks -n 2",
     "--bind-to core --rankfile ranks -n 2",
+    "--map-by rankfile:file=shared -n 2",
+    "--rankfile shared -n 2",
+    "--map-by rankfile:file=shared:oversubscribe -n 2",
+    "--bind-to none --map-by rankfile:file=shared -n 2",
+    "--bind-to none --bind-to core -n 2",
+    "--mca rmaps_base_n_pernode 2 --rankfile ranks -n 2",
+    "--cpu-set 0,1 --map-by rankfile:file=ranks -n 2",
+    "OMPI_MCA_rmaps_base_mapping_policy=slot --rankfile ranks -n 2",
+    "PRTE_MCA_rmaps=seq --map-by rankfile:file=ranks -n 2",
     "--nosuch 2 -n 2",
 ];
 
@@ -59,7 +68,8 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         other => return Err(format!("nothing stands for the launcher of {other}")),
     };
     let ranks = format!("rank 0={here} slot=0\nrank 1={here} slot=1\n");
-    for (name, text) in [("hosts", hosts), ("ranks", ranks)] {
+    let shared = format!("rank 0={here} slot=0-1\nrank 1={here} slot=0-1\n");
+    for (name, text) in [("hosts", hosts), ("ranks", ranks), ("shared", shared)] {
         fs::write(session.work(name), text).map_err(|error| error.to_string())?;
     }
     let directory = session.work("");
@@ -69,8 +79,11 @@ pub(super) fn run(mut session: Session<'_>) -> Outcome {
         let line = line.replace("HERE", &here);
         let mut codes = [0; 2];
         for (code, launcher) in codes.iter_mut().zip([real.as_ref(), stub.as_os_str()]) {
-            let mut command = Command::new(launcher);
-            command.args(line.split_whitespace()).arg("true").current_dir(&directory);
+            let is_variable = |word: &&str| word.contains("MCA_");
+            let mut command = Command::new("env");
+            command.args(line.split_whitespace().filter(is_variable)).arg(launcher);
+            command.args(line.split_whitespace().filter(|word| !is_variable(word)));
+            command.arg("true").current_dir(&directory);
             command.envs(session.host.settings()).env("HYDRA", version);
             for name in ["OMPI", "PRTE"] {
                 command.env(format!("{name}_ALLOW_RUN_AS_ROOT"), "1");
