@@ -28,6 +28,8 @@ struct Runs {
     arm: Arm,
     /// Its start, unless it cannot be run.
     start: Option<Start>,
+    /// The node of each rank, by name, if the launcher is to place them.
+    nodes: Option<Vec<String>>,
     times: Vec<f64>,
     lines: Vec<Lines>,
     /// Why it was dropped.
@@ -94,8 +96,11 @@ impl<'a> Rounds<'a> {
                 None => why.clone(),
             });
             let failed = dropped.is_some();
+            let names = arm.node_of.iter().map(|node| job.names[*node as usize].clone());
+            let nodes = (arm.way == Way::Launcher).then(|| names.collect());
             let (times, lines, start) = (Vec::new(), Vec::new(), start.ok());
-            Ok(Runs { arm, start, times, lines, dropped, differs: false, failed, ignorable: None })
+            let (differs, ignorable) = (false, None);
+            Ok(Runs { arm, start, nodes, times, lines, dropped, differs, failed, ignorable })
         };
         let all = variants.into_iter().enumerate().map(runs).collect::<Result<_>>()?;
         let files = Files::below(env::current_dir().unwrap_or_default(), Some(directory));
@@ -162,11 +167,12 @@ impl<'a> Rounds<'a> {
             }
         }
         let noted = noted(&self.clock);
-        if (at, round, noted) == (0, 0, None) && self.time == Time::OfJob {
+        let seconds = noted.as_ref().map(|noted| noted.seconds);
+        if (at, round, seconds) == (0, 0, None) && self.time == Time::OfJob {
             self.time = Time::OfLauncher;
         }
         let time = match (self.time, &self.arguments.time) {
-            (Time::OfJob, _) => noted,
+            (Time::OfJob, _) => seconds,
             (_, None) => Some(run.took.as_secs_f64()),
             (_, Some(regex)) => printed(regex, &run.stdout).or_else(|| printed(regex, &run.stderr)),
         };
@@ -175,10 +181,15 @@ impl<'a> Rounds<'a> {
             (runs.dropped, runs.failed) = (Some(format!("it {}", run.end())), true);
         } else if let Some(why) = refusal(&runs.arm, &run.stderr) {
             (runs.dropped, runs.failed) = (Some(why.to_owned()), true);
+        } else if let (Some(noted), Some(nodes)) = (&noted, &runs.nodes)
+            && noted.nodes != *nodes
+        {
+            let why = "the launcher did not place ranks as in the rank file";
+            (runs.dropped, runs.failed) = (Some(why.to_owned()), true);
         } else if let Some(time) = time {
             runs.times.push(time);
             runs.lines.push(lines);
-            self.ended.extend(noted.map(|seconds| (at, seconds)));
+            self.ended.extend(seconds.map(|seconds| (at, seconds)));
         } else {
             runs.dropped = Some(match self.time {
                 Time::Printed => "--time did not match the output".to_owned(),
@@ -323,7 +334,7 @@ impl<'a> Rounds<'a> {
         let mut words = match (&sure, left().find(|(_, gain)| gain.most > LEAST_GAIN)) {
             (Some((runs, gain)), _) => faster(&runs.arm.order, gain, count(runs)),
             (None, Some((runs, Gain { mean, least, most, .. }))) => format!(
-                "no significant speedup over the default order; {}: {mean:.2}x its speed ({} runs, 95 % CI \
+                "no significant speedup over the default order at the 99 % level; {}: {mean:.2}x its speed ({} runs, 95 % CI \
                  {least:.2}-{most:.2}); try more --runs or an idle machine",
                 runs.arm.order,
                 count(runs)

@@ -25,13 +25,21 @@ pub(super) fn is_faster(baseline: &[f64], times: &[f64], tests: usize) -> bool {
     found.is_some_and(|gain| gain.least > 1.0 && gain.mean >= LEAST_GAIN)
 }
 
-/// The time from `MPI_Init` to `MPI_Finalize` that all processes have noted. The directory is free for the next run
-/// then.
-pub(super) fn noted(directory: &Path) -> Option<f64> {
+/// What all processes of a run have noted.
+pub(super) struct Noted {
+    /// The time from `MPI_Init` to `MPI_Finalize`, in seconds.
+    pub(super) seconds: f64,
+    /// The name of each rank's node.
+    pub(super) nodes: Vec<String>,
+}
+
+/// Reads what processes have noted, if all of them have. The directory is free for the next run then.
+pub(super) fn noted(directory: &Path) -> Option<Noted> {
     let found = Recording::open(directory).ok();
     let _ = fs::remove_dir_all(directory);
     let found = found.filter(|job| job.missing() + job.cut_short == 0)?;
-    Some(found.nanoseconds as f64 * 1e-9)
+    let nodes = found.hosts.into_values().map(|node| node.name).collect();
+    Some(Noted { seconds: found.nanoseconds as f64 * 1e-9, nodes })
 }
 
 /// The last time that a program prints.

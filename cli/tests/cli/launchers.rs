@@ -4,6 +4,7 @@
 use std::fs;
 
 use crate::tune::{Bench, has};
+use crate::tuning::NOTED;
 
 /// The directory of the launchers.
 const STUBS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/launchers");
@@ -178,6 +179,10 @@ fn what_cannot_be_run_is_no_finding() {
     has(&text, "no placement could be tried: ");
     has(&text, "it exited with code 3 (it is broken)");
     assert!(!text.contains("no variant is faster"), "{text}");
+    // The launcher takes the rank file, and does not do what it says.
+    let stays = format!("{NOTED}noted 20; echo took 2.0$(($$ % 10))");
+    let text = tunes(1, ORTERUN, "-n 16 --mca pml ob1", &stays);
+    has(&text, ": the launcher did not place ranks as in the rank file");
     // The world keeps its order, and says why.
     let keeps = "[ \"$CARTOGRAPH_WORLD\" ] && echo cartograph: world order unchanged >&2; echo took 2.0$(($$ % 10))";
     let text = tunes(1, HYDRA4, &line, keeps);

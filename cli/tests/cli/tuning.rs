@@ -11,7 +11,7 @@ use crate::run::cartograph;
 use crate::tune::{BY_WEIGHTS, Bench, has, read};
 
 /// Notes for all ranks that they ran for $1 tenths of a second.
-const NOTED: &str = "noted() { mkdir -p $CARTOGRAPH_CLOCK; for rank in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 \
+pub(crate) const NOTED: &str = "noted() { mkdir -p $CARTOGRAPH_CLOCK; for rank in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 \
                                 15; do \
     echo '{\"process\":{\"schema\":1,\"rank\":'$rank',\"size\":16,\"host\":\"n0\",\"program\":\"./program\",\"mpi\":\"Open MPI v4.1.4\",\"part\":0,\"complete\":true,\"nanoseconds\":'$1'00000000,\"lines\":0}}'; \
     done >$CARTOGRAPH_CLOCK/n0.jsonl; }\n";
