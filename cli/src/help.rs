@@ -95,7 +95,8 @@ Examples:
   cartograph try --ignore \"wall time\" mpiexec -n 8 -- python3 app.py
 
 Exit status:
-  0 if the output is the same with reordered ranks, or no rank was moved; 1 if not, or if unclear; 2 for wrong arguments";
+  0 if the output is the same with reordered ranks, or no rank was moved; 1 if not, or if unclear; 2 for wrong arguments; 130 if
+  interrupted, 143 by SIGTERM";
 
 pub(crate) const TUNE: &str = "\
 Examples:
@@ -104,7 +105,7 @@ Examples:
   mpiexec -n 64 cartograph exec --profile app.cartograph.json ./app
 
 Exit status:
-  0, also if no variant is faster; 1 on failure, 2 for wrong arguments, 130 if interrupted";
+  0, also if no variant is faster; 1 on failure, 2 for wrong arguments, 130 if interrupted, 143 by SIGTERM";
 
 pub(crate) const HALO: &str = "\
 Examples:

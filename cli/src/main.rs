@@ -17,6 +17,7 @@ mod rank_file;
 mod run;
 mod runs;
 mod show;
+mod signals;
 mod site;
 mod store;
 mod traffic;

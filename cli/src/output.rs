@@ -2,7 +2,7 @@
 
 use std::fs::{self, OpenOptions, Permissions};
 use std::io::{self, ErrorKind, IsTerminal, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -145,9 +145,22 @@ pub(crate) fn write(path: &Path, text: &str) -> Result<()> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             replace(path, text, Permissions::from_mode(0o666))
         }
+        Ok(there) if there.file_type().is_fifo() => write_pipe(path, text),
         _ => fs::write(path, text),
     };
     written.map_err(|error| Failure::new(format!("cannot write {}: {error}", path.display())))
+}
+
+/// Writes to a named pipe that some process reads; if none did, opening it would take forever.
+fn write_pipe(path: &Path, text: &str) -> io::Result<()> {
+    let probe = OpenOptions::new().write(true).custom_flags(nix::libc::O_NONBLOCK).open(path);
+    let is_unread = |error: &io::Error| error.raw_os_error() == Some(nix::libc::ENXIO);
+    // Open until the end: without a writer, the reader would end.
+    let _probe = probe.map_err(|error| match is_unread(&error) {
+        true => io::Error::other("no process reads this pipe"),
+        false => error,
+    })?;
+    fs::write(path, text)
 }
 
 /// Gives a file a new content. Where a directory takes no new files it must be in place.
@@ -160,8 +173,9 @@ fn replace(path: &Path, text: &str, permissions: Permissions) -> io::Result<()> 
         Err(error) if error.kind() == ErrorKind::PermissionDenied => return fs::write(path, text),
         fresh => fresh?,
     };
-    fresh.write_all(text.as_bytes())?;
-    fresh.persist(path)?;
+    // By the file itself: errors of the other name its passing name.
+    fresh.as_file_mut().write_all(text.as_bytes())?;
+    fresh.persist(path).map_err(|failed| failed.error)?;
     Ok(())
 }
 

@@ -86,6 +86,7 @@ const FLOORS: [(&str, &str, &[&str]); 6] = [
         &[
             "help",
             "output",
+            "signals",
             "exec",
             "runs",
             "hosts",

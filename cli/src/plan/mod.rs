@@ -17,13 +17,11 @@ use cartograph_core::mapping::{Distances, Objective, Options, Stop, plan_cart, p
 use crate::output::{self, Failure, Progress, Result};
 use crate::predict::{Forecast, MOST_CALLS, Ways, fewest_bytes};
 use crate::rank_file;
+use crate::signals;
 use answer::Solved;
 pub(crate) use arguments::Arguments;
 use arguments::Figures;
 use problem::Problem;
-
-/// The exit code for a command that Ctrl-C ended.
-const INTERRUPTED: i32 = 130;
 
 /// Returns whether a text is an output of `--json`.
 pub(crate) fn is_answer(text: &str) -> bool {
@@ -150,19 +148,21 @@ fn solve(arguments: &Arguments) -> Result<Solved> {
     };
     let seconds = start.elapsed().as_secs_f64();
     drop(progress);
+    SEARCHED.store(true, Ordering::Relaxed);
     let stopped = STOPPED.load(Ordering::Relaxed);
     Ok(Solved { problem, layout, names, plan, forecast, seconds, stopped })
 }
 
-/// True once Ctrl-C has ended the search.
+/// True once a signal has ended the search, and once the search has ended.
 static STOPPED: AtomicBool = AtomicBool::new(false);
+static SEARCHED: AtomicBool = AtomicBool::new(false);
 
-/// Lets Ctrl-C end the search, which then returns the best mapping found; a second Ctrl-C ends the command as usual.
+/// Lets a signal end the search, which then returns the best mapping found; a second one, and one after the search,
+/// ends the command.
 fn stop_when_interrupted() -> Stop {
-    // Without a handler, Ctrl-C ends the command.
-    let _ = ctrlc::set_handler(|| {
-        if STOPPED.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED);
+    signals::on_end(|signal| {
+        if SEARCHED.load(Ordering::Relaxed) || STOPPED.swap(true, Ordering::Relaxed) {
+            std::process::exit(signals::code(signal).into());
         }
     });
     Stop(Some(&STOPPED))

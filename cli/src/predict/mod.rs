@@ -330,6 +330,10 @@ pub(crate) fn parse_network(text: &str) -> Result<Link, String> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+
+    use cartograph_traffic::{Call, Count, Edge};
+
     use super::*;
 
     #[test]
@@ -344,6 +348,32 @@ mod tests {
             let (kept, each) = shares(size, candidates, 15, MOST_CALLS);
             assert!(kept >= 2 && kept * each * size <= MOST_CALLS, "{size}");
         }
+    }
+
+    #[test]
+    fn a_replay_that_is_to_end_ends_with_the_order_of_the_ranks() {
+        static STOPPED: AtomicBool = AtomicBool::new(true);
+        let mut recording = Recording { size: 8, ..Recording::default() };
+        for rank in 0..recording.size {
+            let to = (rank + 4) % recording.size;
+            let count = Count { messages: 50, bytes: 50 << 16 };
+            recording.edges.push(Edge { from: rank, to, count });
+            let calls =
+                [Call::Irecv(Some(to), Some(0)), Call::Isend(to, 1 << 16, 0), Call::Wait(2, 2)];
+            let events: Vec<(u32, u64)> =
+                (0..50).flat_map(|_| [0, 1, 2]).map(|at| (at, 9)).collect();
+            recording.windows.insert(rank, Window::new(&calls, &events, 1_000_000, true));
+        }
+        let machine = Machine::blocks(&[4, 4]);
+        let predicted = |stop| {
+            let options = Options { stop, ..Options::default() };
+            let link = parse_network("2us,50Gbit").ok();
+            let found =
+                Forecast::new(&recording, &machine, &options, link, Ways::STARTS, MOST_CALLS);
+            found.unwrap().all.len()
+        };
+        assert!(predicted(Stop::default()) > 1);
+        assert_eq!(predicted(Stop(Some(&STOPPED))), 1);
     }
 
     #[test]

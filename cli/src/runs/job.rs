@@ -9,7 +9,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Command, ExitStatus};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -21,8 +21,9 @@ use nix::unistd::Pid;
 
 use super::input::Input;
 use crate::output::{Failure, Result};
+use crate::signals;
 
-/// The time that a launcher has to end its processes after it got a signal.
+/// The time that a launcher has to end its processes after it got a signal, unless the user interrupts again.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// The bytes that must still have room beside what a run has printed.
@@ -31,11 +32,12 @@ const SPARE: usize = 1 << 16;
 /// How soon a run notices that it is to end.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// The exit code of shells for a command that Ctrl-C has ended.
-const INTERRUPTED: u8 = 130;
-
-/// Ctrl-C was pressed, or the command got a signal to end.
+/// The command got a signal to end.
 static IS_INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// The number of the first such signal, and how many there were.
+static SIGNAL: AtomicI32 = AtomicI32::new(0);
+static COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// The end of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,8 +80,11 @@ impl Run {
 
 /// Makes Ctrl-C and other signals to end also end the running job.
 pub(crate) fn end_jobs_when_interrupted() {
-    // Without a handler, Ctrl-C ends the command.
-    let _ = ctrlc::set_handler(|| IS_INTERRUPTED.store(true, Ordering::Relaxed));
+    signals::on_end(|signal| {
+        let _ = SIGNAL.compare_exchange(0, signal, Ordering::Relaxed, Ordering::Relaxed);
+        COUNT.fetch_add(1, Ordering::Relaxed);
+        IS_INTERRUPTED.store(true, Ordering::Relaxed);
+    });
 }
 
 /// Lets a search end when the user interrupts the command.
@@ -157,7 +162,7 @@ pub(crate) fn is_interrupted() -> bool {
 }
 
 pub(crate) fn interrupted() -> Failure {
-    Failure::new("interrupted").with_code(INTERRUPTED)
+    Failure::new("interrupted").with_code(signals::code(SIGNAL.load(Ordering::Relaxed)))
 }
 
 fn failed_to_keep(error: &io::Error) -> Failure {
@@ -195,7 +200,12 @@ fn wait(ends: &Receiver<End>, started: Instant, longest: Duration) -> Option<End
 /// own group is killed.
 fn end(group: Pid, ends: &Receiver<End>) {
     let _ = killpg(group, Signal::SIGTERM);
-    let has_ended = ends.recv_timeout(GRACE).is_ok();
+    let start = Instant::now();
+    let has_time = || start.elapsed() < GRACE && COUNT.load(Ordering::Relaxed) < 2;
+    let mut has_ended = false;
+    while !has_ended && has_time() {
+        has_ended = ends.recv_timeout(PAUSE).is_ok();
+    }
     let _ = killpg(group, Signal::SIGKILL);
     if !has_ended {
         let _ = ends.recv();

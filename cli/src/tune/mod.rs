@@ -151,7 +151,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<()> {
         output::print(&text)?;
     }
     match interrupted {
-        true => Err(Failure::new("interrupted; best result so far").with_code(130)),
+        true => Err(job::interrupted().with_hint("best result so far")),
         false => Ok(()),
     }
 }

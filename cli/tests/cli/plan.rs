@@ -279,10 +279,9 @@ fn graphs_are_read_and_planned() {
     cartograph("plan --nodes 2 --ppn 3 --graph x --dims 6").fails(2, "cannot be used with");
 }
 
-#[test]
-fn an_interrupted_search_answers_what_it_has() {
-    // No bricks tile it, so the search does not end by itself.
-    let child = cartograph("plan --dims 53x47 --nodes 53 --ppn 47 --seconds 3000").spawn();
+/// The output of a command that gets a signal while it searches.
+fn interrupted(signal: &str, command: &str) -> std::process::Output {
+    let child = cartograph(command).spawn();
     let id = child.id();
     // Once the command handles SIGINT, signal 2, it is searching or about to.
     let handles = || {
@@ -294,9 +293,41 @@ fn an_interrupted_search_answers_what_it_has() {
         std::thread::sleep(std::time::Duration::from_millis(10));
     }
     std::thread::sleep(std::time::Duration::from_millis(300));
-    let killed = std::process::Command::new("kill").args(["-INT", &id.to_string()]).status();
+    let killed = std::process::Command::new("kill").args([signal, &id.to_string()]).status();
     assert!(killed.unwrap().success());
-    let output = child.wait_with_output().unwrap();
-    let text = String::from_utf8(output.stdout).unwrap();
-    assert!(output.status.success() && text.contains(", interrupted\n"), "{text}");
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+fn an_interrupted_search_answers_what_it_has() {
+    for signal in ["-INT", "-TERM"] {
+        // No bricks tile it, so the search does not end by itself.
+        let output = interrupted(signal, "plan --dims 53x47 --nodes 53 --ppn 47 --seconds 3000");
+        let text = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && text.contains(", interrupted\n"), "{text}");
+    }
+}
+
+#[test]
+fn a_pipe_that_no_process_reads_is_not_waited_for() {
+    let directory = Directory::new("plan-pipe");
+    let pipe = directory.join("pipe");
+    let mkfifo = std::process::Command::new("mkfifo").arg(&pipe).status();
+    assert!(mkfifo.unwrap().success());
+    let plan = format!("plan --dims 4x4 --nodes 4 --ppn 4 --rankfile slurm {}", pipe.display());
+    let done = cartograph(&plan).output();
+    let text = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.code() == Some(1) && text.contains("no process reads this pipe"), "{text}");
+    let reader = std::process::Command::new("cat")
+        .arg(&pipe)
+        .stdout(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Until it has opened the pipe, there is no reader.
+    let read = (0..100).any(|_| {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        cartograph(&plan).output().status.success()
+    });
+    let text = reader.wait_with_output().unwrap().stdout;
+    assert!(read && text.starts_with(b"n0\n"), "{text:?}");
 }

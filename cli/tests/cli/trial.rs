@@ -299,7 +299,7 @@ fn a_job_that_hangs_is_ended() {
     let text = bench.said(1, bench.command("--seconds 1", hangs));
     has(&text, "it did not end within 1 s, twice");
     is_gone();
-    for signal in ["INT", "TERM"] {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
         let _ = fs::remove_file(bench.directory.join("state.child"));
         let mut command = bench.command("--in-place", &format!("echo $run >out; {hangs}"));
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -310,7 +310,7 @@ fn a_job_that_hangs_is_ended() {
         }
         let mut kill = Command::new("kill");
         assert!(kill.args(["-s", signal, &child.id().to_string()]).status().unwrap().success());
-        let text = said(130, &child.wait_with_output().unwrap(), &bench.directory.join("tmp"));
+        let text = said(code, &child.wait_with_output().unwrap(), &bench.directory.join("tmp"));
         has(&text, "cartograph: interrupted");
         is_gone();
         has(&text, "files below this directory may be those of a run with reordered ranks");

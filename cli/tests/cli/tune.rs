@@ -339,6 +339,23 @@ fn a_program_whose_grids_stay_gets_a_rank_file() {
 }
 
 #[test]
+fn the_source_of_a_node_s_name_is_named() {
+    let bench = Bench::new("one-node", false);
+    for part in fs::read_dir(bench.directory.join("run.traffic")).unwrap() {
+        let part = part.unwrap().path();
+        let text = fs::read_to_string(&part).unwrap();
+        let hosts = ["n1", "n2", "n3"].map(|name| format!("\"host\":\"{name}\""));
+        fs::write(
+            part,
+            hosts.iter().fold(text, |text, host| text.replace(host, "\"host\":\"n0\"")),
+        )
+        .unwrap();
+    }
+    let text = bench.tune(1, "", "echo took 2");
+    has(&text, "all 16 processes run on n0 (MPI_Get_processor_name): nothing to place on one node");
+}
+
+#[test]
 fn dims_are_tried_where_the_user_asks() {
     let bench = Bench::long("dims");
     let by_dims =

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Stdio};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 
@@ -107,23 +107,49 @@ fn small_blocks_are_combined_where_that_is_faster() {
     assert!(!text.contains("combined"), "{text}");
 }
 
+/// Sends a signal to a process.
+fn send(signal: &str, id: u32) {
+    let mut kill = Command::new("kill");
+    assert!(kill.args(["-s", signal, &id.to_string()]).status().unwrap().success());
+}
+
 #[test]
-fn ctrl_c_gives_the_best_so_far() {
-    let bench = Bench::new("interrupted", true);
+fn a_signal_gives_the_best_so_far() {
+    for (signal, code) in [("INT", 130), ("TERM", 143)] {
+        let bench = Bench::new(&format!("interrupted-{signal}"), true);
+        let state = bench.directory.join("state");
+        let program = format!(
+            "echo >>{}; case $CARTOGRAPH_WEIGHTS in 4x4:*) echo took 1 ;; *) echo took 2 ;; esac; sleep 0.05",
+            state.display()
+        );
+        let mut command = bench.command("--runs 1000", &program);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        while fs::read_to_string(&state).map_or(0, |text| text.len()) < 12 {
+            thread::sleep(Duration::from_millis(10));
+        }
+        send(signal, child.id());
+        let text = bench.said(code, &child.wait_with_output().unwrap());
+        has(&text, "weights 1,1: 2.00x faster than the default order");
+        has(&text, "cartograph: interrupted; best result so far");
+        assert_eq!(read(&bench.profile())["weights"], "4x4:1,1");
+    }
+}
+
+#[test]
+fn a_second_signal_ends_a_launcher_that_ignores_the_first() {
+    let bench = Bench::new("twice", true);
     let state = bench.directory.join("state");
-    let program = format!(
-        "echo >>{}; case $CARTOGRAPH_WEIGHTS in 4x4:*) echo took 1 ;; *) echo took 2 ;; esac; sleep 0.05",
-        state.display()
-    );
-    let mut command = bench.command("--runs 1000", &program);
+    let stubborn = format!("trap '' TERM; echo >{}; sleep 60", state.display());
+    let mut command = bench.command("--runs 2", &format!("echo took 1; {stubborn}"));
     let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-    while fs::read_to_string(&state).map_or(0, |text| text.len()) < 12 {
+    while !state.exists() {
         thread::sleep(Duration::from_millis(10));
     }
-    let mut kill = Command::new("kill");
-    assert!(kill.args(["-s", "INT", &child.id().to_string()]).status().unwrap().success());
-    let text = bench.said(130, &child.wait_with_output().unwrap());
-    has(&text, "weights 1,1: 2.00x faster than the default order");
-    has(&text, "cartograph: interrupted; best result so far");
-    assert_eq!(read(&bench.profile())["weights"], "4x4:1,1");
+    let start = Instant::now();
+    for _ in 0..2 {
+        send("INT", child.id());
+        thread::sleep(Duration::from_millis(500));
+    }
+    bench.said(130, &child.wait_with_output().unwrap());
+    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
 }
