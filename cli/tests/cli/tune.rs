@@ -271,6 +271,9 @@ fn nothing_is_claimed_that_was_not_measured() {
     has(&text, "if they only say where ranks are, run again with --ignore 'Cart coords'\n");
     let text = bench.tune(0, "--ignore Cart", comb);
     has(&text, "weights 1,1: ");
+    has(&text, "; its output was not compared: no line of stdout and no file below this directory");
+    let text = bench.tune(0, "", &format!("{BY_WEIGHTS}; echo sum 5"));
+    assert!(text.contains("weights 1,1: ") && !text.contains("not compared"), "{text}");
     fs::remove_file(bench.profile()).unwrap();
     // Nobody is clearly behind where times are far apart.
     let spread = format!(
