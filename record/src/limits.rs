@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use cartograph_traffic::Limits;
 
-use crate::{outermost, ticks};
+use crate::ticks;
 
 /// The variable that sets limits: `calls`, or `work` for recordings of nothing else.
 const VARIABLE: &str = "CARTOGRAPH_RECORD_LIMITED";
@@ -34,11 +34,20 @@ static STOPPED: AtomicBool = AtomicBool::new(false);
 static START: AtomicU64 = AtomicU64::new(0);
 static COST: AtomicU64 = AtomicU64::new(0);
 
-/// True if only work is counted; `None` without limits.
-fn setting() -> Option<bool> {
+/// What a recording with limits keeps.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum Keeps {
+    /// The first calls in order, and sums.
+    Calls,
+    /// The work.
+    Work,
+}
+
+/// What the recording keeps; `None` without limits.
+fn setting() -> Option<Keeps> {
     match std::env::var(VARIABLE).as_deref() {
-        Ok("calls") => Some(false),
-        Ok("work") => Some(true),
+        Ok("calls") => Some(Keeps::Calls),
+        Ok("work") => Some(Keeps::Work),
         _ => None,
     }
 }
@@ -48,15 +57,12 @@ pub(crate) fn are_set() -> bool {
     setting().is_some()
 }
 
-/// Sets the limits of a process of a job of this size, if there are any.
-pub(crate) fn begin(rank: u32, size: u32) {
-    let Some(only_work) = setting() else { return };
+/// Sets the limits of a process of a job of this size, if there are any, and returns what it keeps then.
+pub(crate) fn begin(rank: u32, size: u32) -> Option<Keeps> {
+    let keeps = setting()?;
     START.store(ticks::now(), Ordering::Relaxed);
     LIMITS.get_or_init(|| (Limits::new(size), rank));
-    outermost::measure();
-    if only_work {
-        outermost::count_only_work();
-    }
+    Some(keeps)
 }
 
 /// The limits, if there are any, and the rank of the process.

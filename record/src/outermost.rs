@@ -4,7 +4,8 @@ use std::cell::Cell;
 use std::ptr;
 use std::sync::atomic::{AtomicU8, Ordering};
 
-use crate::{limits, ticks};
+use crate::limits::{self, Keeps};
+use crate::ticks;
 
 /// The flags below, in one place: each call looks at them.
 static FLAGS: AtomicU8 = AtomicU8::new(0);
@@ -95,14 +96,10 @@ pub(crate) fn is_on() -> bool {
     FLAGS.load(Ordering::Acquire) & ON != 0
 }
 
-/// Measures the recorder's cost from now on.
-pub(crate) fn measure() {
+/// Measures the recorder's cost from now on, and counts nothing but work if that is all that is kept.
+pub(crate) fn limit(keeps: Keeps) {
     set(MEASURED, true);
-}
-
-/// Counts nothing but work from now on.
-pub(crate) fn count_only_work() {
-    set(ONLY_WORK, true);
+    set(ONLY_WORK, keeps == Keeps::Work);
 }
 
 /// Returns whether nothing but work is counted.

@@ -311,10 +311,7 @@ mod tests {
             refused(&(whole.clone() + lines[1]))
                 .contains("line 4 is not an entry of a recording (it belongs")
         );
-        assert!(
-            refused(&whole[..whole.len() - 9].replace("\"to\"", "to"))
-                .contains("line 2")
-        );
+        assert!(refused(&whole[..whole.len() - 9].replace("\"to\"", "to")).contains("line 2"));
         assert!(
             refused(&(part(0, 2, &[]) + &part(1, 3, &[]))).contains("jobs of 2 and 3 processes")
         );

@@ -4,11 +4,12 @@ use cartograph_traffic::{Grid, Line, MOST_EVENTS, MOST_GRIDS};
 
 use super::locate::{locate, resolve};
 use super::state::{tally, tally_patiently};
+use crate::limits::{self, Keeps};
 use crate::part::{self, Schedule};
 use crate::peers::Peers;
 use crate::sent::{Block, Sent};
 use crate::window::Window;
-use crate::{limits, outermost, ticks, work};
+use crate::{outermost, ticks, work};
 
 /// Lines, with that of a window.
 fn lines((mut lines, window): (Vec<Line>, Option<Window>)) -> Vec<Line> {
@@ -18,9 +19,11 @@ fn lines((mut lines, window): (Vec<Line>, Option<Window>)) -> Vec<Line> {
 
 /// Begins to look for when parts are due.
 pub(crate) fn begin(rank: u32, size: u32) {
-    limits::begin(rank, size);
-    if outermost::counts_only_work() {
-        return;
+    if let Some(keeps) = limits::begin(rank, size) {
+        outermost::limit(keeps);
+        if keeps == Keeps::Work {
+            return;
+        }
     }
     let mut tally = tally();
     let limits = limits::limits();
