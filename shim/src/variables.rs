@@ -63,12 +63,14 @@ pub const ALL: [Variables; 9] = [
     SLURM,
 ];
 
-/// The variables in which batch systems and launchers name a job; the first one set counts. The first is Slurm's.
-pub const JOBS: [&str; 7] = [
+/// The variables in which batch systems and launchers name a job; the first one set counts. The first is Slurm's. Flux has
+/// one for a process's job, and one for the job in which that was started.
+pub const JOBS: [&str; 8] = [
     "SLURM_JOB_ID",
     "PBS_JOBID",
     "LSB_JOBID",
     "FLUX_JOB_ID",
+    "FLUX_ENCLOSING_ID",
     "COBALT_JOBID",
     "JOB_ID",
     "PMIX_NAMESPACE",

@@ -213,12 +213,12 @@ pub(super) const FLUX: &[Options] = &[
         One,
         "N nodes c cores-per-task g gpus-per-task cores gpus-per-node t time-limit urgency job-name o setopt S setattr \
          dependency requires env env-remove env-file rlimit input error cwd flags signal B bank q queue begin-time \
-         conf add-file wait-event P",
+         conf add-file wait-event P resources-shape resources-json",
     ),
     options(
         Other,
         None,
-        "u unbuffered l label-io dry-run quiet x exclusive v verbose debug debug-emulate h help",
+        "u unbuffered l label-io dry-run quiet x exclusive v verbose list-plugins debug debug-emulate h help",
     ),
 ];
 

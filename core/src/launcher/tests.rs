@@ -39,6 +39,7 @@ fn the_program_is_behind_the_options() {
         ("", "jsrun -n 4 -a1 --smpiargs=-gpu -d packed | ./app"),
         ("", "flux run -N4 -n16 -o cpu-affinity=per-task --env=A=1 | ./app"),
         ("", "flux run -N 4 --tasks-per-node=8 -x --wait-event start -t 30m --setattr=a=b | ./app"),
+        ("", "flux run --resources-shape slot=2/node --input in -c 2 --list-plugins | ./app"),
         ("", "jsrun -n4 -a4 -c4 -bpacked:1 | ./app"),
         ("", "jsrun -n 12 -r 6 -a 1 -g 1 -c 7 -d packed -l gpu-cpu -E OMP_NUM_THREADS=7 | ./app"),
         ("", "jsrun --nrs 2 -L spindle -I 0 --print_placement 1 -k err --erf_input ranks | ./app"),
