@@ -163,6 +163,12 @@ fn line(command: &[OsString], signals: &Signals) -> Result<Line, String> {
     if line.names_programs() {
         return Err("MPMD jobs are not placed".into());
     }
+    if line.allocates(|name| env::var_os(name).is_some()) {
+        return Err(format!(
+            "outside an allocation, the nodes of {} are unknown before the job; use it in a job script",
+            line.launcher.name
+        ));
+    }
     if line.processes() == Some(1) {
         return Err("a job of one process; nothing to place".into());
     }

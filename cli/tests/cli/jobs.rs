@@ -388,3 +388,32 @@ fn a_command_that_is_installed_anew_goes_on() {
         assert!(done.status.success());
     }
 }
+
+#[test]
+fn no_nodes_are_asked_for_outside_of_an_allocation() {
+    let bench = Bench::new("job-queued", false);
+    for (launcher, options, variable) in
+        [("srun", "-n 2", "SLURM_JOB_ID"), ("flux", "run -n 2", "FLUX_URI")]
+    {
+        let starts = bench.script(launcher, r#"echo "started $*" >>"$(dirname "$0")/starts""#);
+        let run = |value: Option<&str>| {
+            let mut command = Command::new(COMMAND);
+            command.arg("run").arg(&starts).args(options.split_whitespace()).arg("/bin/true");
+            command.env("CARTOGRAPH_STORE", bench.directory.join("store"));
+            match value {
+                Some(value) => command.env(variable, value),
+                None => command.env_remove(variable),
+            };
+            let done = bench.said(0, &command.output().unwrap());
+            let log = bench.directory.join("starts");
+            let started = fs::read_to_string(&log).unwrap();
+            fs::remove_file(log).unwrap();
+            (started, done)
+        };
+        let (started, said) = run(None);
+        assert_eq!(started, format!("started {options} /bin/true\n"));
+        has(&said, "outside an allocation, the nodes of ");
+        let (_, said) = run(Some("1"));
+        assert!(!said.contains("outside an allocation"), "{said}");
+    }
+}

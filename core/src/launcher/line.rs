@@ -149,6 +149,13 @@ impl Line {
         given.value.as_ref()?.parse().ok()
     }
 
+    /// True if the launcher gets the nodes of each job by itself: then another job says nothing about this one's, and may
+    /// have to wait for nodes.
+    pub fn allocates(&self, is_set: impl Fn(&str) -> bool) -> bool {
+        let variables = self.launcher.allocations;
+        !variables.is_empty() && !variables.iter().any(|variable| is_set(variable))
+    }
+
     /// Returns whether the programs are in a file.
     pub fn names_programs(&self) -> bool {
         self.options.iter().any(|given| given.role == Role::Programs)

@@ -179,3 +179,16 @@ fn what_stands_in_the_way_is_named() {
     assert!(read("srun --mpi=pmix ./app", HYDRA5).unwrap().placement(HYDRA5, |_| None).is_ok());
     assert!(read("srun --multi-prog conf", HYDRA5).unwrap().names_programs());
 }
+
+#[test]
+fn launchers_that_get_nodes_for_each_job_are_known() {
+    for (text, variable, expected) in [
+        ("srun -n 4 ./app", "SLURM_JOB_ID", false),
+        ("srun -n 4 ./app", "FLUX_URI", true),
+        ("flux run -n 4 ./app", "FLUX_URI", false),
+        ("flux run -n 4 ./app", "", true),
+        ("jsrun -n 4 ./app", "", false),
+    ] {
+        assert_eq!(read(text, "").unwrap().allocates(|name| name == variable), expected, "{text}");
+    }
+}
