@@ -5,10 +5,13 @@ use cartograph_core::machine::Machine;
 use cartograph_core::mapping::Options;
 use cartograph_traffic::Recording;
 
+use super::arguments::Arguments;
+use super::recorded::Recorded;
 use crate::arms::{Arm, Placer, Way, grid};
-use crate::output::{Failure, Result};
+use crate::output::{self, Failure, Result};
 use crate::predict::{Forecast, MOST_CALLS, Ways};
-use crate::traffic::BetterDims;
+use crate::runs::job;
+use crate::traffic::{BetterDims, better_dims};
 
 /// The number of variants that run besides the baseline.
 const MOST_VARIANTS: usize = 3;
@@ -17,24 +20,45 @@ const MOST_VARIANTS: usize = 3;
 const COMBINABLE: [(&str, Payload); 2] =
     [("MPI_Neighbor_allgather", Payload::Same), ("MPI_Neighbor_alltoall", Payload::Each)];
 
-/// The forecast of all variants, of which a profile can be made.
-pub(super) fn forecast(
-    recording: &Recording,
-    machine: &Machine,
-    options: &Options,
-) -> Result<Forecast> {
+/// The forecast of all variants, and those that are worth a run: the default order first. Prints what speaks for them.
+pub(super) fn choose(arguments: &Arguments, recorded: &Recorded) -> Result<(Forecast, Vec<Arm>)> {
+    let Recorded { recording, machine, placer, .. } = recorded;
+    output::print(&recorded.text())?;
+    let options = Options { stop: job::stop(), ..Options::default() };
     let grid = grid(recording);
     let ways = Ways { starts: grid.is_none(), grid };
-    Forecast::new(recording, machine, options, None, ways, MOST_CALLS).ok_or_else(|| {
+    let forecast = Forecast::new(recording, machine, &options, None, ways, MOST_CALLS);
+    let forecast = forecast.ok_or_else(|| {
         Failure::new(
             "the recorded run cannot be replayed, perhaps because several threads call MPI: cartograph plan --traffic places \
              ranks by their bytes",
         )
-    })
+    })?;
+    if job::is_interrupted() {
+        return Err(job::interrupted());
+    }
+    output::print(&forecast.text())?;
+    let better = recording.topologies.iter().filter_map(|grid| better_dims(recording, grid));
+    let better: Vec<_> = better.collect();
+    for line in &better {
+        output::print(&format!("{line}\n"))?;
+    }
+    let mut variants = of_forecast(&forecast, recording, machine, placer);
+    if let Some(why) =
+        placer.obstacle().filter(|_| variants.iter().any(|arm| arm.way == Way::World))
+    {
+        output::print(&format!(
+            "\nthe launcher does not place ranks: {why}; MPI_COMM_WORLD gets another order instead\n"
+        ))?;
+    }
+    if arguments.dims {
+        variants.extend(better.into_iter().find_map(|better| of_dims(better, machine)));
+    }
+    Ok((forecast, variants))
 }
 
 /// The default order, and the best of the others.
-pub(super) fn chosen(
+fn of_forecast(
     forecast: &Forecast,
     recording: &Recording,
     machine: &Machine,
@@ -73,7 +97,7 @@ fn may_combine(recording: &Recording, machine: &Machine) -> bool {
 }
 
 /// The order in which the program is started, with other dims; `None` if no small box has them.
-pub(super) fn of_dims(better: BetterDims, machine: &Machine) -> Option<Arm> {
+fn of_dims(better: BetterDims, machine: &Machine) -> Option<Arm> {
     Some(Arm {
         order: format!("dims {}", better.better),
         predicted: None,

@@ -1,0 +1,117 @@
+//! The recorded run of a tuned program: its traffic, its MPI, its launcher and its nodes, and whether its ranks can be
+//! placed there.
+
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Duration;
+
+use cartograph_core::machine::Machine;
+use cartograph_traffic::Recording;
+
+use super::arguments::Arguments;
+use crate::arms::Placer;
+use crate::output::{Failure, Progress, Result};
+use crate::runs::command::Launch;
+use crate::runs::input::Input;
+use crate::runs::job::{self, Ended};
+use crate::store::Key;
+use crate::traffic;
+
+/// The facts about a job.
+pub(super) struct Recorded {
+    pub(super) recording: Recording,
+    pub(super) machine: Machine,
+    /// The names of the nodes.
+    pub(super) names: Vec<String>,
+    /// The launcher's name, if it is known.
+    pub(super) launcher: Option<&'static str>,
+    pub(super) placer: Placer,
+    /// The program in the store, if it can be read.
+    pub(super) key: Option<Key>,
+}
+
+impl Recorded {
+    /// Runs the program in the default order, and records what it sends.
+    pub(super) fn of_run(
+        arguments: &Arguments,
+        launch: Launch,
+        input: &Input,
+        directory: &Path,
+    ) -> Result<Self> {
+        let mpi = arguments.mpi.as_deref();
+        let directory = directory.join("run.traffic");
+        let mut options: Vec<OsString> = vec!["--record".into(), directory.clone().into()];
+        options.extend(mpi.into_iter().flat_map(|mpi| ["--mpi".into(), mpi.into()]));
+        let progress = Progress::of_run("recording a run");
+        let longest = Duration::from_secs(arguments.seconds);
+        let run = job::run(&launch.under_exec(None, &options)?, None, input, longest);
+        drop(progress);
+        let run = run?;
+        if run.ended != Ended::Code(0) {
+            let failure = Failure::new(format!("the recorded run {}", run.end()));
+            let failure = match run.ended {
+                Ended::Never(_) => failure.with_hint("--seconds sets this limit"),
+                _ => failure,
+            };
+            return Err(input.explained(failure));
+        }
+        let recording = traffic::read(&directory).map_err(|failure| {
+            failure.with_hint("is TMPDIR shared by all nodes? set it to a directory that is")
+        })?;
+        let (machine, names) = traffic::layout(&recording).ok_or_else(|| {
+            Failure::new("parts of the recording are missing: is the directory for temporary files shared by all nodes? \
+                          set TMPDIR to one that is")
+        })?;
+        if names.len() < 2 {
+            return Err(Failure::new(format!(
+                "all {} processes run on {} (MPI_Get_processor_name): nothing to place on one node",
+                recording.size, names[0]
+            )));
+        }
+        let key = Key::of(&launch, None);
+        let line = launch.line(&recording.mpi);
+        let launcher = line.as_ref().ok().map(|line| line.launcher.name);
+        let placer = Placer::new(launch, line, &recording.mpi, mpi);
+        Ok(Self { recording, machine, names, launcher, placer, key })
+    }
+
+    /// The first words of what `MPI_Get_library_version` says.
+    pub(super) fn mpi(&self) -> &str {
+        self.recording.mpi.split([',', '\n']).next().unwrap_or_default().trim()
+    }
+
+    /// The name of the program's file.
+    pub(super) fn program(&self) -> &str {
+        let program = self.recording.program.split(' ').next().unwrap_or_default();
+        program.rsplit('/').next().unwrap_or_default()
+    }
+
+    /// The facts in words.
+    pub(super) fn text(&self) -> String {
+        let mut text = format!(
+            "{} by {}: {} ranks on {}",
+            self.mpi(),
+            self.launcher.unwrap_or("an unknown launcher"),
+            self.machine.ranks(),
+            sizes(&self.machine.node_sizes())
+        );
+        for level in self.machine.above() {
+            let _ = write!(text, ", {} {}", level.groups(), level.kind);
+        }
+        text + &match self.placer.format() {
+            Ok(format) => {
+                format!("\nranks can be placed by the launcher, with a rank file ({format})\n")
+            }
+            Err(why) => format!("\nranks cannot be placed by the launcher: {why}\n"),
+        }
+    }
+}
+
+/// "4 nodes of 16", or the least and the most.
+fn sizes(nodes: &[usize]) -> String {
+    let least = nodes.iter().min().copied().unwrap_or_default();
+    let most = nodes.iter().max().copied().unwrap_or_default();
+    let range = if least == most { most.to_string() } else { format!("{least} to {most}") };
+    format!("{} nodes of {range}", nodes.len())
+}
