@@ -86,9 +86,17 @@ fn attach_to(
 
 /// Makes the private communicator of a new topology, or takes the one of others that were made on `old`. Collective.
 fn make_private(comm: &HostComm, old: Option<MPI_Comm>) -> Result<Option<Private>> {
-    match old {
-        // Messages of a single process to itself have no tags.
-        Some(old) if comm.size()? > 1 => Private::of_several(old, comm),
-        _ => Ok(comm.private().map(Private::of_one)),
+    // Messages of a single process to itself have no tags.
+    if let Some(old) = old
+        && comm.size()? > 1
+    {
+        if old == HostComm::world().0 {
+            return Private::of_world(comm);
+        }
+        // SAFETY: the program is in a call on the communicator.
+        if let Some(attached) = unsafe { attributes::attached(old)? } {
+            return attached.private_of_next(comm);
+        }
     }
+    Ok(comm.private().map(Private::of_one))
 }

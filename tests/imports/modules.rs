@@ -52,23 +52,30 @@ impl Crate {
             self.imports.entry([module, &[inner.to_owned()]].concat()).or_default();
         }
         let mut imports = Vec::new();
-        let mut lines = text.lines().map(str::trim);
+        // A module that is written in the file is a part of it, though its paths begin one level below.
+        let mut place = module.to_vec();
+        let mut lines = text.lines();
         while let Some(line) = lines.next() {
-            let Some((before, first)) = line.split_once("use ") else { continue };
+            match declared(line) {
+                Some(inner) if line.ends_with('{') => place.push(inner.to_owned()),
+                _ if line == "}" => place.truncate(module.len()),
+                _ => {}
+            }
+            let Some((before, first)) = line.trim().split_once("use ") else { continue };
             let is_export = before.starts_with("pub");
             if !before.is_empty() && !is_export {
                 continue;
             }
             let mut statement = first.to_owned();
             while !statement.contains(';') {
-                statement += lines.next().expect("statements end");
+                statement += lines.next().expect("statements end").trim();
             }
             for path in paths(statement.split(';').next().unwrap_or_default()) {
                 let (path, name) = path.split_once(" as ").unwrap_or((&path, ""));
-                let import = absolute(module, path.trim());
+                let import = absolute(&place, path.trim());
                 let name = Some(name.to_owned()).filter(|name| !name.is_empty());
                 match name.or(import.path.last().cloned()).filter(|_| is_export) {
-                    Some(name) => drop(self.exports.insert([module, &[name]].concat(), import)),
+                    Some(name) => drop(self.exports.insert([&place[..], &[name]].concat(), import)),
                     None => imports.push(import),
                 }
             }

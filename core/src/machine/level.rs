@@ -57,6 +57,10 @@ impl fmt::Display for Kind {
     }
 }
 
+/// The largest number of levels of a layout, including the nodes: no machine has more, and the memory for each
+/// process grows with them.
+pub const MOST_LEVELS: usize = 12;
+
 /// One level of a [`Machine`](super::Machine).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Level {

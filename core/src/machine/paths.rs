@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 
 use super::torus::{self, At};
-use super::{Kind, LayoutError, Level, MOST_LEVELS, Machine, numbered};
+use super::tree::numbered;
+use super::{Kind, LayoutError, Level, MOST_LEVELS, Machine};
 
 /// The parts of a path that are below the node: the word before the number.
 const BELOW: [(&str, Kind); 3] =

@@ -101,7 +101,9 @@ impl Runs {
         let levels = (0..self.levels()).map(level).collect();
         let torus =
             Torus::from_words(&self.words[HEAD + self.levels()..][..self.words[2] as usize]);
-        Machine { torus, ..Machine::of_levels(levels).expect("levels of a layout") }
+        let mut machine = Machine::of_levels(levels).expect("levels of a layout");
+        machine.torus = torus;
+        machine
     }
 }
 

@@ -32,6 +32,11 @@ struct Entry {
     carried: AtomicPtr<()>,
 }
 
+/// The kinds of [`TaggedAttribute`].
+pub(super) const CART: usize = 2;
+pub(super) const GRAPH: usize = 3;
+pub(super) const DIST_GRAPH: usize = 4;
+
 /// The attribute of a communicator: an address whose low bits, which its alignment leaves free, say of
 /// which kind it is. `MPI_Topo_test` needs no more.
 #[derive(Clone, Copy)]

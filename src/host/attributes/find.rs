@@ -1,14 +1,12 @@
 //! The topology of a communicator, from the [`cache`] or from the host's attribute.
 
 use std::ffi::{c_int, c_void};
-use std::ptr;
-use std::sync::atomic::Ordering;
 
-use super::cache::{self, TaggedAttribute};
-use super::{KEY, TopologyAttribute};
+use super::cache::{self, CART, DIST_GRAPH, GRAPH};
+use super::topology_attribute::{KEY, TopologyAttribute};
 use crate::host::Result;
 use crate::host::sys::{self, MPI_Comm};
-use crate::topology::{self, Topology};
+use crate::topology;
 
 /// The attribute of a communicator, or `None` if it has no topology of ours. Local.
 ///
@@ -70,7 +68,7 @@ impl ByTopology {
 pub(crate) struct ByKind;
 
 impl ByKind {
-    /// The numbers of [`TaggedAttribute::kind`], those of the host.
+    /// The numbers of [`TaggedAttribute::kind`](cache::TaggedAttribute::kind), those of the host.
     const NUMBERS: [c_int; 8] = {
         let mut numbers = [sys::CG_UNDEFINED; 8];
         numbers[CART] = sys::CG_CART;
@@ -106,44 +104,6 @@ impl ByKind {
         // SAFETY: as the caller promises.
         let found = unsafe { attached(comm)? };
         Ok(found.map_or(sys::CG_UNDEFINED, |attached| Self::NUMBERS[attached.kind()]))
-    }
-}
-
-/// The kinds of [`TaggedAttribute`].
-const CART: usize = 2;
-const GRAPH: usize = 3;
-const DIST_GRAPH: usize = 4;
-
-impl TopologyAttribute {
-    fn kind(&self) -> usize {
-        match &*self.topology {
-            Topology::Cart(_) => CART,
-            Topology::Graph(_) => GRAPH,
-            Topology::DistGraph(_) => DIST_GRAPH,
-        }
-    }
-
-    /// Gives the communicator that carries this an entry in the cache, if it has none and there is room. Of two threads
-    /// one does it.
-    pub(super) fn cache(&self, comm: MPI_Comm, fits: bool) {
-        if self.has_entry.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        let tagged = TaggedAttribute::new(ptr::from_ref(self).cast(), self.kind());
-        if cache::insert(comm, if fits { tagged } else { TaggedAttribute::NOTHING }) {
-            cache::uncount();
-        } else {
-            self.has_entry.store(false, Ordering::Relaxed);
-        }
-    }
-
-    /// Takes the communicator out of the cache, which carries this no more.
-    pub(super) fn uncache(&self, comm: MPI_Comm) {
-        if self.has_entry.load(Ordering::Relaxed) {
-            cache::forget(comm);
-        } else {
-            cache::uncount();
-        }
     }
 }
 

@@ -11,7 +11,7 @@ use std::mem;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::{attached, lifetime};
+use super::lifetime;
 use crate::engine::Comm;
 use crate::host::sys::MPI_Comm;
 use crate::host::{HostComm, Result};
@@ -41,7 +41,7 @@ impl SharedPrivate {
     }
 
     /// The part of a topology on `comm`; `None` if the host has no room. Collective over `comm`.
-    fn next(&self, comm: &HostComm) -> Result<Option<Private>> {
+    pub(super) fn next(&self, comm: &HostComm) -> Result<Option<Private>> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).clone();
         if let Some(found) = known.and_then(Private::next_of) {
             return Ok(Some(found));
@@ -81,22 +81,15 @@ impl Private {
         Self { comm, number: 0, most: 1, shared: None }
     }
 
-    /// One for a topology on `comm`, which has the processes of `old` with the ranks that they have there; `None` if the host
-    /// has no room for it. Collective over `old`.
+    /// One for a topology on `comm`, which has the processes of `MPI_COMM_WORLD` with the ranks that they have there; `None`
+    /// if the host has no room for it. Collective.
     ///
     /// # Errors
     ///
     /// The host's.
-    pub(in crate::host) fn of_several(old: MPI_Comm, comm: &HostComm) -> Result<Option<Self>> {
-        if old == HostComm::world().0 {
-            lifetime::calls_at_the_end(forget_of_world);
-            return OF_WORLD.next(comm);
-        }
-        // SAFETY: the program is in a call on the communicator.
-        match unsafe { attached(old)? } {
-            Some(attached) => attached.of_next.next(comm),
-            None => Ok(comm.private().map(Self::of_one)),
-        }
+    pub(in crate::host) fn of_world(comm: &HostComm) -> Result<Option<Self>> {
+        lifetime::calls_at_the_end(forget_of_world);
+        OF_WORLD.next(comm)
     }
 
     /// The part of the next topology that shares one, unless too many do.

@@ -1,21 +1,16 @@
 //! Grids made ready for searching: no dimension of size 1, no edge that never counts.
 
-mod rows;
 #[cfg(test)]
 mod tests;
 
-#[cfg(test)]
-pub(in crate::mapping) use self::rows::READ;
-
-use super::cost::Adjacency;
 use super::grid::Grid;
 
 /// The most dimensions of size 2 or more in a grid whose cells an `i32` can number.
-const MAX_NDIMS: usize = 31;
+pub(super) const MAX_NDIMS: usize = 31;
 
 /// A number to divide by often: a multiplication takes a fraction of a division's time.
 #[derive(Debug, Clone, Copy)]
-struct Divisor {
+pub(super) struct Divisor {
     /// 2^63 divided by the number, rounded up.
     inverse: u64,
 }
@@ -28,7 +23,7 @@ impl Divisor {
 
     /// Exact for dividends below 2^31: the inverse is too large by less than 1, so the product is too
     /// large by less than 2^31, which is not more than 2^63 divided by the divisor.
-    fn quotient(self, dividend: u32) -> u32 {
+    pub(super) fn quotient(self, dividend: u32) -> u32 {
         ((u128::from(dividend) * u128::from(self.inverse)) >> 63) as u32
     }
 }
@@ -45,7 +40,7 @@ pub(in crate::mapping) struct Axis {
     /// The weights of the vectors along it, each times its length: the cost of a cut, per line cut.
     pub(in crate::mapping) weight: i64,
     by_size: Divisor,
-    by_stride: Divisor,
+    pub(super) by_stride: Divisor,
 }
 
 impl Axis {
@@ -64,18 +59,18 @@ impl Axis {
 
 /// One vector: the axes along which it leads, how far, and the difference in cell numbers.
 #[derive(Debug, Clone)]
-struct Vector {
-    steps: Vec<(u8, i32)>,
-    flat: i64,
-    weight: i64,
+pub(super) struct Vector {
+    pub(super) steps: Vec<(u8, i32)>,
+    pub(super) flat: i64,
+    pub(super) weight: i64,
 }
 
 /// A grid without its dimensions of size 1. Cells have the same numbers as in the [`Grid`].
 #[derive(Debug, Clone)]
 pub(in crate::mapping) struct Lattice {
-    axes: Vec<Axis>,
-    vectors: Vec<Vector>,
-    cells: usize,
+    pub(super) axes: Vec<Axis>,
+    pub(super) vectors: Vec<Vector>,
+    pub(super) cells: usize,
 }
 
 impl Lattice {
@@ -254,75 +249,5 @@ impl Lattice {
             sum += vector.weight * (all - inside);
         }
         sum
-    }
-}
-
-impl Adjacency for Grid {
-    fn vertices(&self) -> usize {
-        self.dims().iter().product()
-    }
-
-    fn for_each_edge(&self, vertex: usize, mut visit: impl FnMut(usize, i64)) {
-        'offsets: for offset in self.stencil() {
-            let (mut rest, mut stride, mut to) = (vertex, 1, 0);
-            for i in (0..self.dims().len()).rev() {
-                let side = self.dims()[i];
-                let there = (rest % side) as i64 + i64::from(offset.by[i]);
-                rest /= side;
-                let inside = if self.periodic()[i] { there.rem_euclid(side as i64) } else { there };
-                if !(0..side as i64).contains(&inside) {
-                    continue 'offsets;
-                }
-                to += inside as usize * stride;
-                stride *= side;
-            }
-            visit(to, offset.weight);
-        }
-    }
-
-    fn for_each_cut_edge(&self, node_of: &[u32], visit: impl FnMut(u32, u32, i64)) {
-        // The same edges, read faster.
-        Lattice::directed(self).for_each_cut_edge(node_of, visit);
-    }
-
-    fn total(&self) -> i128 {
-        let lattice = Lattice::directed(self);
-        lattice.tiled(&vec![1; lattice.axes().len()]).into()
-    }
-}
-
-impl Adjacency for Lattice {
-    fn vertices(&self) -> usize {
-        self.cells
-    }
-
-    #[inline]
-    fn for_each_edge(&self, vertex: usize, mut visit: impl FnMut(usize, i64)) {
-        let mut coordinates = [0; MAX_NDIMS];
-        let mut rest = vertex as u32;
-        for (coordinate, axis) in coordinates.iter_mut().zip(&self.axes) {
-            let quotient = axis.by_stride.quotient(rest);
-            *coordinate = quotient as i32;
-            rest -= quotient * axis.stride;
-        }
-        'vectors: for vector in &self.vectors {
-            let mut to = vertex as i64 + vector.flat;
-            for &(i, step) in &vector.steps {
-                let axis = &self.axes[i as usize];
-                let there = coordinates[i as usize] + step;
-                if there < 0 || there >= axis.size as i32 {
-                    if !axis.periodic {
-                        continue 'vectors;
-                    }
-                    let around = i64::from(axis.size) * i64::from(axis.stride);
-                    to += if there < 0 { around } else { -around };
-                }
-            }
-            visit(to as usize, vector.weight);
-        }
-    }
-
-    fn for_each_cut_edge(&self, node_of: &[u32], visit: impl FnMut(u32, u32, i64)) {
-        rows::for_each_cut_edge(self, node_of, visit);
     }
 }

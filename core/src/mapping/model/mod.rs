@@ -2,6 +2,7 @@
 
 pub(super) mod cost;
 pub(super) mod csr;
+pub(super) mod edges;
 pub(super) mod grid;
 pub(super) mod lattice;
 pub(super) mod order;

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::{Adjacency, Divisor, Grid, Lattice};
+use super::{Divisor, Grid, Lattice};
 use crate::mapping::Offset;
+use crate::mapping::model::cost::Adjacency;
 
 /// The edges among some cells, by their places in the list.
 fn among(lattice: &Lattice, cells: &[u32]) -> BTreeMap<(usize, usize), i64> {

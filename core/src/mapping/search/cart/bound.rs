@@ -9,7 +9,7 @@
 //! nodes cannot all be compact and have their share of the walls as well, so for these walls are at a price: what a node has
 //! there counts less, by the same share that what all have there is less. Every price gives a bound (Lagrange's).
 
-use super::compact_box;
+use super::compact_box::compact_box;
 use crate::mapping::model::lattice::Lattice;
 
 /// Nodes of more cells get a bound in closed form: the exact one takes O(size^2 log(size)).

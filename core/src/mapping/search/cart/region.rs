@@ -2,7 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::{bisect, bound, map};
+use super::bisect::bisect;
+use super::bound;
+use super::construct::map;
 use crate::mapping::budget::Budget;
 use crate::mapping::model::cost::{Adjacency, Goal, Objective};
 use crate::mapping::model::csr::Csr;

@@ -10,7 +10,7 @@ mod tests;
 
 use std::cmp::{Ordering, Reverse};
 
-use super::compact_box;
+use super::compact_box::compact_box;
 use crate::mapping::budget::Budget;
 use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::lattice::{Axis, Lattice};
@@ -295,12 +295,41 @@ impl<'a> Search<'a> {
 }
 
 impl Strips {
+    /// The node of each cell, one of those in `sequence`, which are filled one after the other along the strips.
+    pub(super) fn fill(&self, lattice: &Lattice, sizes: &[u32], sequence: &[u32]) -> Vec<u32> {
+        let mut fill = Fill { sizes, sequence, left: 0, node_of: vec![0; lattice.vertices()] };
+        self.walk(lattice, |cell| fill.put(cell));
+        fill.node_of
+    }
+
     /// Calls `visit` for every cell, along the strips.
-    pub(super) fn walk(&self, lattice: &Lattice, visit: impl FnMut(u32)) {
+    fn walk(&self, lattice: &Lattice, visit: impl FnMut(u32)) {
         let axes: Vec<Axis> = self.order.iter().map(|i| lattice.axes()[*i]).collect();
         let ranges = axes.iter().map(|axis| (0, axis.size)).collect();
         let back = vec![false; axes.len()];
         Walk { axes, widths: self.widths.iter(), ranges, back, visit }.slabs(1);
+    }
+}
+
+/// Fills nodes one after the other.
+struct Fill<'a> {
+    sizes: &'a [u32],
+    /// The node that is being filled, and those after it.
+    sequence: &'a [u32],
+    left: u32,
+    node_of: Vec<u32>,
+}
+
+impl Fill<'_> {
+    fn put(&mut self, cell: u32) {
+        if self.left == 0 {
+            self.left = self.sizes[self.sequence[0] as usize];
+        }
+        self.node_of[cell as usize] = self.sequence[0];
+        self.left -= 1;
+        if self.left == 0 {
+            self.sequence = &self.sequence[1..];
+        }
     }
 }
 

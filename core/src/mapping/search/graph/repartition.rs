@@ -2,9 +2,9 @@
 
 use std::iter::repeat_n;
 
-use super::STEP;
 use super::bisect::Bisections;
 use super::partition::partition;
+use super::sweep::STEP;
 use crate::mapping::budget::Budget;
 use crate::mapping::model::cost::{Adjacency, Goal};
 use crate::mapping::model::csr::Csr;

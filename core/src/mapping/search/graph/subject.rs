@@ -1,9 +1,35 @@
 //! Graphs as subjects of the driver.
 
-use super::{GraphDivider, STEP, lower_bound, seconds_for};
+use super::divider::GraphDivider;
+use super::kway;
+use super::sweep::STEP;
 use crate::mapping::budget::Budget;
+use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::Csr;
 use crate::mapping::search::subject::Subject;
+
+/// Seconds that a graph is worth: one for a mesh of triangles of 100,000 vertices, and for each 200,000 of large ones.
+/// From 1,024 parts on others get less, so that meshes take less than 1.5 times as long as by METIS, and large ones more,
+/// by the bisections that lead to a part, up to twice as much if bisections cannot begin with a coarser graph.
+pub(in crate::mapping::search) fn seconds_for(graph: &Csr, parts: usize) -> f64 {
+    let size = (graph.vertices() + graph.len()) as f64 / 7e5;
+    let bisections = f64::from(parts.next_power_of_two().ilog2());
+    let many = (parts as f64 / 1024.0).max(1.0);
+    let twice = (2 * kway::PER_PART * parts) as f64 / graph.vertices() as f64;
+    (size / many).sqrt().max(size / 2.0 * (bisections / 10.0).max(1.0) * twice.clamp(1.0, 2.0))
+}
+
+/// A lower bound: of the edges that leave a vertex, at most `largest - 1`, one a neighbor, lead to its own node, at
+/// best the heaviest. Valid for negative weights as well. O(edges log degree).
+pub(super) fn lower_bound(graph: &Csr, largest: usize) -> i64 {
+    let outside = |vertex| {
+        let mut weights: Vec<i64> = graph.edges(vertex).map(|(_, weight)| weight).collect();
+        weights.sort_unstable_by(|a, b| b.cmp(a));
+        let (inside, outside) = weights.split_at(largest.saturating_sub(1).min(weights.len()));
+        inside.iter().map(|weight| *weight.min(&0)).chain(outside.iter().copied()).sum::<i64>()
+    };
+    (0..graph.vertices()).map(outside).sum()
+}
 
 /// The part of the time with levels that nodes get. Over 30 graphs of 6,000 to 100,000 vertices J is 0.97 of that of
 /// SharedMap's eco by this and [`TOP_DOWN`](Subject::TOP_DOWN), 1.04 by those of grids.

@@ -1,7 +1,10 @@
-//! The steps that a look at all of a graph takes.
+//! The steps that a search takes, and a look at all of a graph.
 
 use crate::mapping::model::cost::Adjacency;
 use crate::mapping::model::csr::Csr;
+
+/// The steps of the budget that a step of this search counts as; its queues take more time than that.
+pub(in crate::mapping::search) const STEP: f64 = 0.3;
 
 /// The factor by which reading an edge takes longer in a graph that fits no cache, since vertices come in random order.
 fn misses(vertices: usize) -> usize {

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::lower_bound;
+use super::subject::lower_bound;
 use crate::machine::{Kind, Machine};
 use crate::mapping::budget::SPENT;
 use crate::mapping::search::rng::Rng;

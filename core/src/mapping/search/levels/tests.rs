@@ -150,7 +150,7 @@ fn large_grids_on_fragments_of_switches_are_near_the_bound_in_time() {
 #[test]
 fn switches_of_regular_boxes_take_no_search() {
     use crate::mapping::budget::SPENT;
-    use crate::mapping::model::lattice::READ;
+    use crate::mapping::model::edges::READ;
     let grid = nearest(&[256, 128], &[false; 2]);
     let nodes = Machine::blocks(&[64; 512]);
     let switches = switched(&[64; 512], &(0..512).map(|node| node / 16).collect::<Vec<_>>());

@@ -2,7 +2,6 @@
 
 use super::*;
 use crate::mapping::Grid;
-use crate::mapping::search::cart::Fill;
 
 /// Calls `visit` with all widths from 1 on that add up to a size.
 fn compositions(size: u32, widths: &mut Vec<u32>, visit: &mut impl FnMut(&[u32])) {
@@ -37,10 +36,7 @@ fn no_other_widths_cost_less() {
             let sizes: Vec<u32> = sizes.collect();
             let sequence: Vec<u32> = (0..sizes.len() as u32).collect();
             let built = |strips: &Strips| {
-                let node_of = vec![0; cells as usize];
-                let mut fill = Fill { sizes: &sizes, sequence: &sequence, left: 0, node_of };
-                strips.walk(&lattice, |cell| fill.put(cell));
-                lattice.cost(&fill.node_of).inter_node_edges
+                lattice.cost(&strips.fill(&lattice, &sizes, &sequence)).inter_node_edges
             };
             let found = strips(&lattice, &sizes, &mut Budget::seconds(1.0));
             // With two strips around a ring a node may have both walls.

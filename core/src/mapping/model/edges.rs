@@ -1,17 +1,85 @@
-//! The edges of a grid row by row: where an edge begins and where it leads are looked up once for a row of cells along
-//! the last dimension, not for each cell.
+//! The edges of grids.
 
-use super::{Lattice, MAX_NDIMS, Vector};
+use super::cost::Adjacency;
+use super::grid::Grid;
+use super::lattice::{Lattice, MAX_NDIMS, Vector};
 
 /// The number of cells that are compared at once with those that they send to: mostly both are on the same nodes.
 const TOGETHER: usize = 16;
 
-/// As [`Adjacency::for_each_cut_edge`](crate::mapping::Adjacency::for_each_cut_edge).
-pub(super) fn for_each_cut_edge(
-    lattice: &Lattice,
-    node_of: &[u32],
-    mut visit: impl FnMut(u32, u32, i64),
-) {
+impl Adjacency for Grid {
+    fn vertices(&self) -> usize {
+        self.dims().iter().product()
+    }
+
+    fn for_each_edge(&self, vertex: usize, mut visit: impl FnMut(usize, i64)) {
+        'offsets: for offset in self.stencil() {
+            let (mut rest, mut stride, mut to) = (vertex, 1, 0);
+            for i in (0..self.dims().len()).rev() {
+                let side = self.dims()[i];
+                let there = (rest % side) as i64 + i64::from(offset.by[i]);
+                rest /= side;
+                let inside = if self.periodic()[i] { there.rem_euclid(side as i64) } else { there };
+                if !(0..side as i64).contains(&inside) {
+                    continue 'offsets;
+                }
+                to += inside as usize * stride;
+                stride *= side;
+            }
+            visit(to, offset.weight);
+        }
+    }
+
+    fn for_each_cut_edge(&self, node_of: &[u32], visit: impl FnMut(u32, u32, i64)) {
+        // The same edges, read faster.
+        Lattice::directed(self).for_each_cut_edge(node_of, visit);
+    }
+
+    fn total(&self) -> i128 {
+        let lattice = Lattice::directed(self);
+        lattice.tiled(&vec![1; lattice.axes().len()]).into()
+    }
+}
+
+impl Adjacency for Lattice {
+    fn vertices(&self) -> usize {
+        self.cells
+    }
+
+    #[inline]
+    fn for_each_edge(&self, vertex: usize, mut visit: impl FnMut(usize, i64)) {
+        let mut coordinates = [0; MAX_NDIMS];
+        let mut rest = vertex as u32;
+        for (coordinate, axis) in coordinates.iter_mut().zip(&self.axes) {
+            let quotient = axis.by_stride.quotient(rest);
+            *coordinate = quotient as i32;
+            rest -= quotient * axis.stride;
+        }
+        'vectors: for vector in &self.vectors {
+            let mut to = vertex as i64 + vector.flat;
+            for &(i, step) in &vector.steps {
+                let axis = &self.axes[i as usize];
+                let there = coordinates[i as usize] + step;
+                if there < 0 || there >= axis.size as i32 {
+                    if !axis.periodic {
+                        continue 'vectors;
+                    }
+                    let around = i64::from(axis.size) * i64::from(axis.stride);
+                    to += if there < 0 { around } else { -around };
+                }
+            }
+            visit(to as usize, vector.weight);
+        }
+    }
+
+    fn for_each_cut_edge(&self, node_of: &[u32], visit: impl FnMut(u32, u32, i64)) {
+        for_each_cut_edge(self, node_of, visit);
+    }
+}
+
+/// The edges between nodes, row by row: where an edge begins and where it leads are looked up once for a row of cells
+/// along the last dimension, not for each cell.
+fn for_each_cut_edge(lattice: &Lattice, node_of: &[u32], mut visit: impl FnMut(u32, u32, i64)) {
     let Some((inner, outer)) = lattice.axes.split_last() else { return };
     let size = inner.size as usize;
     let mut coordinates = [0; MAX_NDIMS];
