@@ -7,8 +7,10 @@ use cartograph_core::replay::Link;
 use cartograph_traffic::Recording;
 
 use crate::arms::{Arm, Way, grid};
-use crate::predict::{By, Candidate, Forecast, LEAST_GAIN, MOST_CALLS, Ways, link, of_grid};
-use crate::{rank_file, traffic};
+use crate::predict::{
+    By, Candidate, Forecast, LEAST_GAIN, MOST_CALLS, Prediction, Ways, link, of_grid,
+};
+use crate::traffic;
 
 /// The most placements beside the launcher's own order.
 const MOST: usize = 2;
@@ -146,7 +148,7 @@ fn by_bytes(
 ) -> (Arm, Vec<Arm>) {
     let (graph, _) = traffic::graph(recording);
     let options = Options::default();
-    let now = Plan::identity(&graph, machine, &Distances::default(), |_| 0);
+    let plan = Plan::identity(&graph, machine, &Distances::default(), |_| 0);
     let bytes = |plan: &Plan| plan.after.max_node_edges as f64;
     let mut candidates = Vec::new();
     if ways.starts {
@@ -163,27 +165,22 @@ fn by_bytes(
     if let Some(grid) = ways.grid {
         candidates.extend(of_grid(recording, grid, &graph, machine, &options));
     }
-    let of = |Candidate { order, by, plan }: &Candidate| {
-        let left = bytes(plan) / bytes(&now).max(1.0);
-        Arm {
-            order: order.clone(),
-            predicted: Some((1.0 - known.waited * (1.0 - left)).max(1e-3).recip()),
-            busiest: Some(plan.after.max_node_edges),
-            way: match by {
-                By::Ranks => start.clone(),
-                By::Weights(weights) => Way::Weights(weights.clone()),
-            },
-            combines: false,
-            node_of: rank_file::launch_order(plan, machine),
-        }
+    let order = "default order".to_owned();
+    let busiest = plan.after.max_node_edges;
+    // The time of the run is 1.
+    let own = Prediction { order, by: By::Ranks, seconds: 1.0, busiest, plan };
+    let of = |Candidate { order, by, plan }| {
+        let left = bytes(&plan) / bytes(&own.plan).max(1.0);
+        let seconds = (1.0 - known.waited * (1.0 - left)).max(1e-3);
+        Prediction { order, by, seconds, busiest: plan.after.max_node_edges, plan }
     };
-    let mut found: Vec<Arm> = candidates.iter().map(of).collect();
+    let arm = |one: &Prediction, start: &Way| Arm::new(one, &own, machine, start.clone());
+    let found = candidates.into_iter().map(of);
+    let mut found: Vec<Arm> = found.map(|one| arm(&one, start)).collect();
     found.retain(|arm| arm.gain() >= LEAST_GAIN);
     found.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
     found.dedup_by(|one, other| one.node_of == other.node_of);
-    let order = "default order".to_owned();
-    let own = of(&Candidate { order, by: By::Ranks, plan: now.clone() });
-    (Arm { way: Way::Own, ..own }, found)
+    (arm(&own, &Way::Own), found)
 }
 
 #[cfg(test)]

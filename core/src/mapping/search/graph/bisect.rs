@@ -1,6 +1,6 @@
 //! Two parts of exact sizes: coarsen, cut the smallest graph, refine while uncoarsening.
 
-use super::coarsen::{Coarse, coarsen};
+use super::coarsen::levels;
 use super::fm::{Limits, Quality, refine};
 use super::queue::Queue;
 use crate::mapping::budget::Budget;
@@ -37,18 +37,9 @@ pub(super) fn bisect(
     budget: &mut Budget,
 ) -> Vec<u8> {
     let most = (graph.total_size() / 24).max(1);
-    let mut levels: Vec<Coarse> = Vec::new();
-    loop {
-        let finest = levels.last().map_or(graph, |level| &level.graph);
-        if finest.vertices() <= SMALL {
-            break;
-        }
-        let Some(level) = coarsen(finest, most, (!how.in_order).then_some(&mut *rng), budget)
-        else {
-            break;
-        };
-        levels.push(level);
-    }
+    let random = (!how.in_order).then_some(&mut *rng);
+    let is_small = |graph: &Csr, _: &Budget| graph.vertices() <= SMALL;
+    let mut levels = levels(graph, most, random, budget, is_small);
     let smallest = levels.last().map_or(graph, |level| &level.graph);
     let mut sides = start(smallest, target, how.starts, rng, budget);
     while let Some(level) = levels.pop() {

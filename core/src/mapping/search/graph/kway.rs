@@ -4,7 +4,7 @@
 use std::cmp::Reverse;
 
 use super::bisect::Bisections;
-use super::coarsen::{Coarse, coarsen};
+use super::coarsen::levels;
 use super::partition::{partition, steps};
 use super::queue::Queue;
 use crate::mapping::budget::Budget;
@@ -55,19 +55,10 @@ pub(super) fn divide(
     let fits = |graph: &Csr, budget: &Budget| {
         ROOM * steps(graph, sizes.len()) as f64 <= budget.left() as f64
     };
-    let mut levels: Vec<Coarse> = Vec::new();
-    loop {
-        let finest = levels.last().map_or(graph, |level| &level.graph);
-        let is_small = finest.vertices() <= PER_PART * sizes.len();
-        if is_small || fits(finest, budget) {
-            break;
-        }
-        let Some(level) = coarsen(finest, most, (!how.in_order).then_some(&mut *rng), budget)
-        else {
-            break;
-        };
-        levels.push(level);
-    }
+    let random = (!how.in_order).then_some(&mut *rng);
+    let mut levels = levels(graph, most, random, budget, |graph, budget| {
+        graph.vertices() <= PER_PART * sizes.len() || fits(graph, budget)
+    });
     let smallest = levels.last().map_or(graph, |level| &level.graph);
     let has_room = levels.is_empty() && fits(graph, budget);
     let starts = if has_room { how.starts } else { STARTS.min(how.starts) };
