@@ -1,8 +1,8 @@
-//! Runs the programs and scripts of `c_tests/testlist` on real MPIs, alone and under Cartograph.
+//! Runs the programs and cases of `c_tests/testlist` on real MPIs, alone and under Cartograph.
 //!
 //! `CARTOGRAPH_TEST_HOST` names the hosts, which `make test` has built the library for; without it
 //! there is nothing to run, as in `cargo test` on a machine without MPI. One trial is one program with
-//! one way of using it, on all the numbers of processes that the list gives, or one script. Of several hosts
+//! one way of using it, on all the numbers of processes that the list gives, or one case. Of several hosts
 //! at once one of each family runs all of it, the others what may be another there (the list says which), on
 //! the least and the largest number: what depends on that is in the pure layers. One host alone checks what no host makes
 //! different, such as texts and files. Trials run side by side, two
@@ -86,7 +86,6 @@ fn main() -> ExitCode {
 
 fn run(host: &Host, test: &Test) -> Result<Completion, Failed> {
     let library = match test.way {
-        Way::Script => return Ok(completion(host.run_script(test)?)),
         Way::Case => return Ok(completion(cases::run(host, &test.source)?)),
         Way::Hostile => return Ok(completion(cases::hostile::run(host, test)?)),
         Way::Forwarded => Library::Forwarded,

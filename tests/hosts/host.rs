@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::output::Verdict;
 use crate::testlist::{Test, top};
 
 /// The way in which Cartograph comes into a program.
@@ -333,18 +332,6 @@ impl Host {
             }
         }
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-    }
-
-    /// Runs a script for this host. `YIELD` is what it should preload besides.
-    pub(crate) fn run_script(&self, test: &Test) -> Result<Verdict, String> {
-        let mut command = Command::new(&test.source);
-        command.arg(&self.name).current_dir(top());
-        command.envs(self.settings());
-        if let Some(library) = &self.yielding {
-            command.env("YIELD", library);
-        }
-        let output = succeeded(&test.source.display().to_string(), command.output())?;
-        Verdict::of(&String::from_utf8_lossy(&output.stdout))
     }
 }
 

@@ -1,4 +1,4 @@
-//! The verdict that a program or a script that ended without an error has in its last line.
+//! The verdict that a program that ended without an error has in its last line.
 
 /// The outcome of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub(crate) enum Verdict {
 }
 
 impl Verdict {
-    /// Reads the last line of what was printed. A script has its name in front of the counts.
+    /// Reads the last line of what was printed.
     pub(crate) fn of(output: &str) -> Result<Self, String> {
         let last = output.trim_end().lines().next_back().unwrap_or_default().trim();
         if let Some(reason) = last.strip_prefix("ignored: ") {
@@ -25,8 +25,7 @@ impl Verdict {
                 _ => Err(format!("of {plan} points {right} are right, and {wrong} are wrong")),
             };
         }
-        let counts = last.rsplit(": ").next().unwrap_or_default();
-        let passed = counts.strip_suffix(" passed, 0 failed").and_then(|n| n.parse::<u64>().ok());
+        let passed = last.strip_suffix(" passed, 0 failed").and_then(|n| n.parse::<u64>().ok());
         match passed {
             Some(1..) => Ok(Self::Passed),
             Some(0) => Err("no check was made".into()),

@@ -1,4 +1,4 @@
-//! `c_tests/testlist`: the programs and scripts, and how they are run.
+//! `c_tests/testlist`: the programs and cases, and how they are run.
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +17,6 @@ pub(crate) enum Way {
     Static,
     /// Linked with the shared library, over a mini that fails, waits and runs out of room.
     Hostile,
-    /// A script, which takes the host's name and does all by itself.
-    Script,
     /// A test in Rust, in `cases`.
     Case,
 }
@@ -26,7 +24,7 @@ pub(crate) enum Way {
 impl Way {
     /// Returns whether the test starts processes by itself.
     pub(crate) fn is_by_itself(self) -> bool {
-        matches!(self, Self::Script | Self::Case)
+        self == Self::Case
     }
 }
 
@@ -48,7 +46,7 @@ pub(crate) struct Test {
 }
 
 impl Test {
-    /// The script, or source and way, arguments and settings if there are any: unique in the list.
+    /// The case, or source and way, arguments and settings if there are any: unique in the list.
     pub(crate) fn name(&self) -> String {
         let way = match self.way {
             Way::Same => "same",
@@ -57,7 +55,7 @@ impl Test {
             Way::Linked => "linked",
             Way::Static => "static",
             Way::Hostile => "hostile",
-            Way::Script | Way::Case => return self.source.display().to_string(),
+            Way::Case => return self.source.display().to_string(),
         };
         let source = self.source.display().to_string();
         [&[source, way.into()][..], &self.arguments, &self.settings].concat().join(" ")
@@ -156,7 +154,7 @@ pub(crate) fn expand(line: &str) -> Vec<String> {
     lines.collect()
 }
 
-/// `way processes [arguments] [settings] [@hosts]`, with processes as in `1,2,4-6`; of a script `script [@hosts]`, of a case `case [@hosts]`.
+/// `way processes [arguments] [settings] [@hosts]`, with processes as in `1,2,4-6`; of a case `case [@hosts]`.
 /// Definitions are groups of hosts, `@name`, and words that stand for others, `$name`.
 fn parse(source: &str, words: &[&str], definitions: &[(&str, &str)]) -> Option<Test> {
     let mut words = words.iter().copied();
@@ -167,7 +165,6 @@ fn parse(source: &str, words: &[&str], definitions: &[(&str, &str)]) -> Option<T
         "linked" => Way::Linked,
         "static" => Way::Static,
         "hostile" => Way::Hostile,
-        "script" => Way::Script,
         "case" => Way::Case,
         _ => return None,
     };

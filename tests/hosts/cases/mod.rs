@@ -21,6 +21,7 @@ mod preload;
 mod record;
 mod reorder;
 mod report;
+mod setup;
 mod site;
 mod small;
 mod soak;
@@ -68,6 +69,7 @@ pub(crate) fn run(host: &Host, name: &Path) -> Outcome {
         Some("record") => record::run(session),
         Some("reorder") => reorder::run(session),
         Some("report") => report::run(session),
+        Some("setup") => setup::run(session),
         Some("site") => site::run(session),
         Some("soak") => soak::run(session),
         Some("spawn") => small::spawn(session),
