@@ -11,7 +11,7 @@ use cartograph_traffic::Recording;
 
 use super::arguments::Arguments;
 use crate::arms::Placer;
-use crate::output::{Failure, Progress, Result};
+use crate::output::{self, Failure, Progress, Result};
 use crate::runs::command::Launch;
 use crate::runs::input::Input;
 use crate::runs::job::{self, Ended};
@@ -32,7 +32,7 @@ pub(super) struct Recorded {
 }
 
 impl Recorded {
-    /// Runs the program in the default order, and records what it sends.
+    /// Runs the program in the default order, records what it sends, and prints the facts.
     pub(super) fn of_run(
         arguments: &Arguments,
         launch: Launch,
@@ -73,7 +73,9 @@ impl Recorded {
         let line = launch.line(&recording.mpi);
         let launcher = line.as_ref().ok().map(|line| line.launcher.name);
         let placer = Placer::new(launch, line, &recording.mpi, mpi);
-        Ok(Self { recording, machine, names, launcher, placer, key })
+        let recorded = Self { recording, machine, names, launcher, placer, key };
+        output::print(&recorded.text())?;
+        Ok(recorded)
     }
 
     /// The first words of what `MPI_Get_library_version` says.
@@ -88,7 +90,7 @@ impl Recorded {
     }
 
     /// The facts in words.
-    pub(super) fn text(&self) -> String {
+    fn text(&self) -> String {
         let mut text = format!(
             "{} by {}: {} ranks on {}",
             self.mpi(),

@@ -23,7 +23,6 @@ const COMBINABLE: [(&str, Payload); 2] =
 /// The forecast of all variants, and those that are worth a run: the default order first. Prints what speaks for them.
 pub(super) fn choose(arguments: &Arguments, recorded: &Recorded) -> Result<(Forecast, Vec<Arm>)> {
     let Recorded { recording, machine, placer, .. } = recorded;
-    output::print(&recorded.text())?;
     let options = Options { stop: job::stop(), ..Options::default() };
     let grid = grid(recording);
     let ways = Ways { starts: grid.is_none(), grid };
