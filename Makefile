@@ -48,7 +48,7 @@ CROSS := $(CARGO_BUILD_TARGET:%=%/)
 BOUND := CARGO_TARGET_DIR=$(OUT) MPICC=$(MPICC) $(if $(KNOWN),scripts/with-env.sh $(ONE))
 
 .PHONY: all help demo test check packages hosts lib lib-path preload tool install install-lib uninstall clean
-## make [all]                       the libraries for all MPIs that are here, the one to preload, and the command
+## make [all]                       the libraries for all MPIs found, the one to preload, and the command
 # All but mini, which is for tests only; a wrapper mpicc that is none of the known ones' comes last.
 FOUND = $(shell scripts/found.sh $(filter-out mini,$(HOSTS)))
 all: tool preload
@@ -105,7 +105,7 @@ check:
 	$(PURE) cargo test --profile unwind -p cartograph-preload --lib
 	$(PURE) RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps $(CHECKED)
 
-## make hosts                       gets every host that is missing here
+## make hosts                       installs every missing host
 hosts:
 	scripts/setup.sh $(HOSTS) $(RUNTIMES)
 
@@ -121,7 +121,7 @@ lib:
 	install -d $(BUILD)/lib/cartograph
 	ln -sfn ../../$(ONE)/lib $(BUILD)/lib/cartograph/$(ONE)
 
-## make preload                     builds what to preload for every MPI: build/lib/libcartograph.so, recorders, and the world's
+## make preload                     builds the libraries to preload for every MPI: build/lib/libcartograph.so, recorders, and the world's
 preload:
 	@scripts/preflight.sh
 	set -e; for kind in : record:cartograph/record-3.so record,mpi4:cartograph/record-4.so record,mpi4c:cartograph/record-4c.so \
@@ -138,7 +138,7 @@ lint: lib
 	$(BOUND) cargo clippy --release --lib --no-deps -- -D warnings
 	$(if $(RECORDED),$(BOUND) cargo clippy --release -p cartograph-record -p cartograph-world -p cartograph-shim --no-deps -- -D warnings)
 
-## make -s lib-path [HOST=|MPICC=]  prints where that libcartograph.so is
+## make -s lib-path [HOST=|MPICC=]  prints the path of that libcartograph.so
 lib-path:
 	@echo $(LIB)/libcartograph.so
 
@@ -170,11 +170,11 @@ install-lib: $(if $(CARGO),lib)
 packages:
 	packaging/try.sh $(PARTS)
 
-## make uninstall [PREFIX= DESTDIR=]  removes what make install has put there
+## make uninstall [PREFIX= DESTDIR=]  removes what make install has installed
 uninstall:
 	scripts/install.sh uninstall $(BUILD) "$(DESTDIR)" "$(PREFIX)"
 
-## make dist [DIRECTORY=build/dist]  a tarball for every Linux machine of this kind since glibc 2.17, which needs no Rust there
+## make dist [DIRECTORY=build/dist]  a tarball for Linux machines of this kind with glibc 2.17 or newer, even without Rust
 DIRECTORY ?= build/dist
 .PHONY: dist wheel sdist
 dist:
@@ -185,7 +185,7 @@ dist:
 wheel: dist
 	scripts/wheel.sh build/dist$(CARGO_BUILD_TARGET:%=-%)/tree $(DIRECTORY)
 
-## make sdist [DIRECTORY=build/dist] the source for pip, of the commit: it builds a wheel for the mpicc on the PATH, by Rust
+## make sdist [DIRECTORY=build/dist] the source of the commit for pip, which builds a wheel for the mpicc on the PATH with Rust
 sdist:
 	scripts/wheel.sh --source $(DIRECTORY)
 
@@ -194,5 +194,5 @@ clean:
 	rm -rf book
 	for host in $(HOSTS) pure bin lib bench threads dist; do rm -rf $(TOP)/build/$$host; done
 
-## make lab                         what developers measure and test besides, as make lab-NAME
+## make lab                         further measurements and tests for developers, as make lab-NAME
 include lab/lab.mk

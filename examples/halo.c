@@ -5,9 +5,10 @@
  *
  *     halo [-n EXCHANGES | -t SECONDS] [BYTES_OF_A_FACE_IN_EACH_DIMENSION...]
  *
- * By default two dimensions of 65536 bytes, for two seconds. Installed for each MPI: `cartograph halo` prints where.
+ * By default two dimensions with faces of 65536 bytes, for two seconds. It is installed for each MPI: `cartograph halo`
+ * prints its path.
  *
- * What makes it safe to be moved: after MPI_Cart_create it uses the new communicator and the rank in it, only. */
+ * Its ranks may be reordered because, after MPI_Cart_create, it uses only the new communicator and the rank in it. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,7 @@ enum { MOST_DIMS = 8 };
 struct Halo {
     MPI_Comm grid;
     int blocks;
-    /* Of each face: the process behind it, the number of its words, and what is sent and received. */
+    /* For each face: the process behind it, the number of words, and the data to send and to receive. */
     int neighbor[2 * MOST_DIMS], words[2 * MOST_DIMS];
     int *sent[2 * MOST_DIMS], *received[2 * MOST_DIMS];
 };
@@ -28,7 +29,7 @@ static void exchange(const struct Halo *halo)
     MPI_Request requests[4 * MOST_DIMS];
     MPI_Status statuses[4 * MOST_DIMS];
     for (int face = 0; face < halo->blocks; face++) {
-        /* What leaves by the lower face arrives by the upper one. */
+        /* Data sent through the lower face arrives through the upper one. */
         MPI_Irecv(halo->received[face], halo->words[face], MPI_INT, halo->neighbor[face], face ^ 1, halo->grid,
                   &requests[2 * face]);
         MPI_Isend(halo->sent[face], halo->words[face], MPI_INT, halo->neighbor[face], face, halo->grid,
@@ -37,7 +38,7 @@ static void exchange(const struct Halo *halo)
     MPI_Waitall(2 * halo->blocks, requests, statuses);
 }
 
-/* Repeats the exchange, this often or for so long as the first process says; returns how often. */
+/* Repeats the exchange, this many times or for the time on the first process; returns the number of exchanges. */
 static int repeat(const struct Halo *halo, int exchanges, double seconds)
 {
     double start = MPI_Wtime();
@@ -119,7 +120,7 @@ int main(int argc, char **argv)
         for (int d = 0; d < ndims; d++)
             printf("%s%d", d ? " x " : "", dims[d]);
         printf(", %d wrong\n", all_wrong);
-        /* Not the program's result. */
+        /* The time is not part of the program's result. */
         fprintf(stderr, "1000 exchanges take %.6f s, by %d\n", longest * 1000 / done, done);
     }
     MPI_Comm_free(&halo.grid);

@@ -1,9 +1,9 @@
-"""Places the devices of a mesh on uneven switches, and draws what goes between switches, before and after.
+"""Places the devices of a mesh on uneven switches, and draws the traffic between switches, before and after.
 
     pip install mpi_cartograph-*.whl
     python3 examples/mesh.py mesh.svg
 
-64 devices on four switches, 18, 18, 18 and 10; groups of four exchange all with all, as experts do, in rings of 16.
+64 devices on four switches, 18, 18, 18 and 10; groups of four exchange data all to all, like experts, in rings of 16.
 """
 import sys
 

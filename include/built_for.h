@@ -1,5 +1,5 @@
-/* A note in the file of a library (elf(5)): the MPI that it was built for. By it the library to preload takes the right
- * one of several, and `cartograph info` lists them. Private, as cartograph_host.h. */
+/* A note in the file of a library (elf(5)): the MPI for which it was built. With it, the library to preload chooses
+ * among several, and `cartograph info` lists them. Private, like cartograph_host.h. */
 #ifndef CARTOGRAPH_BUILT_FOR_H
 #define CARTOGRAPH_BUILT_FOR_H
 

@@ -1,5 +1,5 @@
-/* Which binary interface the MPI that answers has: the standard one (MPI 5.0, chapter 20), or its own. MPIs call themselves
- * alike in both. Private, as cartograph_host.h. */
+/* Which binary interface the loaded MPI has: the standard one (MPI 5.0, chapter 20), or its own. MPIs report the same
+ * name in both. Private, like cartograph_host.h. */
 #ifndef CARTOGRAPH_STANDARD_ABI_H
 #define CARTOGRAPH_STANDARD_ABI_H
 
@@ -13,8 +13,8 @@
 extern int PMPI_Abi_get_version(int *major, int *minor) __attribute__((weak));
 #pragma weak PMPI_Get_library_version
 
-/* Returns whether it is the standard one. Allowed at any time. A process may have two MPIs: the one that answers, and
- * one that this library was linked with, which is asked only if it is the one that answers. */
+/* True if it is the standard one. Allowed at any time. A process may have two MPIs: the one whose functions are called,
+ * and one that this library was linked with, which is used only if it is the former. */
 static int has_standard_abi(void)
 {
     Dl_info answers, asked;
@@ -27,7 +27,7 @@ static int has_standard_abi(void)
     return PMPI_Abi_get_version(&major, &minor) == MPI_SUCCESS && major > 0;
 }
 
-/* Returns whether the MPI that answers, with this name, has the binary interface that this was compiled for. */
+/* True if the loaded MPI, with this name, has the binary interface for which this was compiled. */
 static inline int is_built_for(int is_open_mpi)
 {
 #if defined(MPI_ABI)

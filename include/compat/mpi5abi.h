@@ -1,5 +1,5 @@
-/* Names that mpi-sys expects and that the header of the MPI-5 standard ABI does not have. Forced in
- * before everything else when HOST=abi is built, for the C compiler and for bindgen alike. */
+/* Names that mpi-sys expects and that the header of the MPI-5 standard ABI lacks. Included before everything else when
+ * HOST=abi is built, for the C compiler and for bindgen alike. */
 #ifndef CARTOGRAPH_COMPAT_MPI5ABI_H
 #define CARTOGRAPH_COMPAT_MPI5ABI_H
 

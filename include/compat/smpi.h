@@ -1,6 +1,5 @@
-/* mpi-sys initializes constants with these two, which are a variable and a function of SMPI. Nothing
- * uses those constants; src/host/shim.c takes the real ones. Forced in before everything else when
- * HOST=smpi is built. */
+/* mpi-sys initializes constants with these two, which are a variable and a function on SMPI. Nothing uses those
+ * constants; src/host/shim.c uses the originals. Included before everything else when HOST=smpi is built. */
 #ifndef CARTOGRAPH_COMPAT_SMPI_H
 #define CARTOGRAPH_COMPAT_SMPI_H
 

@@ -1,7 +1,7 @@
-"""The process-topology chapter of MPI as a library of its own.
+"""The process-topology chapter of MPI as a separate library.
 
-``plan`` and ``mesh`` say which process or device should have which place, ``read_report``, ``read_recording`` and
-``read_profile`` read what runs have written, and ``import cartograph.mpi`` before mpi4py loads the library.
+``plan`` and ``mesh`` find which process or device should have which position; ``read_report``, ``read_recording`` and
+``read_profile`` read the files of runs; and ``import cartograph.mpi`` before mpi4py loads the library.
 """
 
 from ._files import (

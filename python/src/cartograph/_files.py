@@ -16,11 +16,11 @@ PathLike = Union[str, "os.PathLike[str]"]
 
 @dataclass(frozen=True)
 class Job:
-    """The job that a report is of."""
+    """The job of a report."""
 
     mpi: str
     processes: int
-    #: Processes on each node, where they are known.
+    #: Processes on each node, if known.
     node_sizes: tuple[int, ...] | None
     #: The job's name, user, host, program and date, in reports that a site collects.
     origin: dict[str, str] | None
@@ -28,7 +28,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Effect:
-    """What a mapping has changed, or would."""
+    """The effect of a mapping, whether it was applied or not."""
 
     before: Edges
     after: Edges
@@ -38,18 +38,18 @@ class Effect:
 
 @dataclass(frozen=True)
 class Topology:
-    """Topology communicators that are alike."""
+    """Topology communicators of the same kind."""
 
     function: str
-    #: How many were made.
+    #: The number of these communicators.
     count: int
     #: "cart", "graph" or "dist_graph".
     kind: str
-    #: Of a grid.
+    #: For a grid.
     dims: tuple[int, ...]
     periodic: tuple[bool, ...]
     processes: int
-    #: Why every process kept its rank, in words; None if they were moved.
+    #: Why every process kept its rank, as text; None if ranks were reordered.
     kept: str | None
     #: The same as a code, such as "one_node".
     kept_code: str | None
@@ -59,7 +59,7 @@ class Topology:
 
 @dataclass(frozen=True)
 class Report:
-    """What ``CARTOGRAPH_REPORT=name.json`` has written."""
+    """A report written with ``CARTOGRAPH_REPORT=name.json``."""
 
     version: str
     job: Job | None
@@ -69,7 +69,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Edge:
-    """What one rank has sent to another."""
+    """The messages from one rank to another."""
 
     source: int
     target: int
@@ -79,47 +79,47 @@ class Edge:
 
 @dataclass(frozen=True)
 class GridTraffic:
-    """What went along the dimensions of grids that are alike."""
+    """The messages along the dimensions of grids of the same kind."""
 
     function: str
     dims: tuple[int, ...]
     periodic: tuple[bool, ...]
     #: Messages and bytes along each dimension.
     along: tuple[tuple[int, int], ...]
-    #: The same elsewhere.
+    #: Messages and bytes between other ranks of the grids.
     elsewhere: tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Recording:
-    """What ``cartograph exec --record`` has written."""
+    """A recording by ``cartograph exec --record``."""
 
     program: str
     mpi: str
     processes: int
-    #: The name of each rank's node; None where nothing of it is there.
+    #: The name of each rank's node; None if the rank's part is missing.
     nodes: tuple[str | None, ...]
     edges: tuple[Edge, ...]
     grids: tuple[GridTraffic, ...]
     #: Calls of collectives whose messages are not counted, by function.
     collectives: dict[str, int]
-    #: Seconds that a rank waited for another, or for nobody who is known.
+    #: Seconds that a rank waited for another, or for an unknown rank.
     waits: tuple[tuple[int, int | None, float], ...]
 
 
 @dataclass(frozen=True)
 class Profile:
-    """What ``cartograph tune`` has written."""
+    """A profile written by ``cartograph tune``."""
 
     program: str
     processes: int
-    #: The numbers of processes that nodes have, each once.
+    #: The numbers of processes per node, without repetitions.
     node_sizes: tuple[int, ...]
-    #: The order of ranks, in words.
+    #: The name of the rank order.
     order: str
-    #: CARTOGRAPH_WEIGHTS, where grids are moved.
+    #: CARTOGRAPH_WEIGHTS, if grids are reordered.
     weights: str | None
-    #: CARTOGRAPH_DIMS, where other dims than the standard's are faster.
+    #: CARTOGRAPH_DIMS, if other dims than the standard's are faster.
     dims: str | None
     moves_grids: bool
     #: True if small blocks of neighborhood collectives share messages.
@@ -133,7 +133,7 @@ class Profile:
 
 
 def read_report(path: PathLike) -> Report:
-    """Reads a report in JSON, with the parts of other processes beside it."""
+    """Reads a JSON report, with the files of other processes (FILE.RANK)."""
     found = answer("show", "--json", os.fspath(path))
     job = found["job"]
     return Report(

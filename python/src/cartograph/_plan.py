@@ -24,23 +24,23 @@ Topology = Union[str, Sequence["int | Topology"]]
 class Edges:
     """The weights of edges between nodes; both directions count."""
 
-    #: All of them.
+    #: All edges between nodes.
     between: int
-    #: Those that leave the node with most of them.
+    #: Edges that leave the busiest node.
     busiest: int
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What ``plan`` has found."""
+    """The result of ``plan``."""
 
     #: The process with the old rank ``order[r]`` becomes rank ``r``.
     order: Order
     before: Edges
     after: Edges
-    #: No order has fewer edges between nodes; 0 where nothing is known.
+    #: A lower bound on the edges between nodes; 0 if unknown.
     bound: int
-    #: What found it.
+    #: The algorithm that found it.
     algorithm: str
     #: Processes on each node.
     node_sizes: tuple[int, ...]
@@ -53,14 +53,14 @@ class Plan:
 
 @dataclass(frozen=True)
 class Mesh:
-    """What ``mesh`` has found."""
+    """The result of ``mesh``."""
 
     #: The number of the device at each place of the mesh.
     order: Order
     #: Edges between the innermost segments.
     before: Edges
     after: Edges
-    #: No order has fewer edges between them; 0 where nothing is known.
+    #: A lower bound on the edges between them; 0 if unknown.
     bound: int
     #: The picture of both orders, which notebooks show.
     svg: str = field(repr=False)
@@ -69,7 +69,7 @@ class Mesh:
         return self.svg
 
     def of(self, devices: Iterable[Any]) -> npt.NDArray[Any]:
-        """The devices in their places, as ``jax.sharding.Mesh`` takes them."""
+        """The devices in mesh order, for ``jax.sharding.Mesh``."""
         listed = list(devices)
         if len(listed) != self.order.size:
             raise CartographError(f"the mesh has {self.order.size} places, but there are {len(listed)} devices")
@@ -88,11 +88,12 @@ def plan(
     levels: Sequence[int] | None = None,
     topology: Topology | None = None,
 ) -> Plan:
-    """Finds which process of a grid should have which place.
+    """Finds which process should have which position in a grid.
 
     The machine is ``nodes``, a number of equal nodes or the number of processes on each; or ``levels``, such as
-    ``(4, 8, 32)`` for four switches with eight nodes of 32 processes; or a ``topology``, as ``mesh`` takes it. ``weights``
-    say what is sent along each dimension; without them an order is taken only if it is no loss where they differ.
+    ``(4, 8, 32)`` for four switches with eight nodes of 32 processes; or a ``topology``, as for ``mesh``. ``weights``
+    are the relative amounts of data along each dimension; without them, an order is used only if it does not increase
+    the traffic for unequal weights either.
     """
     dims = [int(side) for side in dims]
     if isinstance(periodic, (bool, np.bool_)):
@@ -130,13 +131,14 @@ def mesh(
     axes: Sequence[str | tuple[str, int]],
     topology: Topology,
 ) -> Mesh:
-    """Finds which device should have which place of a mesh.
+    """Finds which device should have which position in a mesh.
 
-    Each axis is ``"ring"`` (each place sends to the next, and the last to the first), ``"line"`` (without the last), or
-    ``"all"`` (each pair of places along the axis exchanges data, as experts do), with a weight: ``("ring", 4)``.
+    Each axis is ``"ring"`` (each position sends to the next, and the last to the first), ``"line"`` (the same without
+    the last), or ``"all"`` (all pairs of positions along the axis exchange data, like experts), with a weight:
+    ``("ring", 4)``.
 
     ``topology`` are the segments of the machine in the order of the devices: ``[18, 18, 18, 10]`` for devices on four
-    switches, ``[[8, 8], [8, 8, 8]]`` for two switches with nodes of eight devices, or a text as CARTOGRAPH_LAYOUT has it.
+    switches, ``[[8, 8], [8, 8, 8]]`` for two switches with nodes of eight devices, or a text as in CARTOGRAPH_LAYOUT.
     Edges between the outer segments count ten times those between inner ones of one outer segment.
     """
     shape = [int(side) for side in shape]
@@ -175,7 +177,7 @@ def mesh(
 
 
 def _cost(found: dict[str, Any]) -> tuple[int, int]:
-    """What an answer costs: over all levels where there are some above the nodes."""
+    """The cost of a result: over all levels, if there are some above the nodes."""
     inner: int = found["after"]["inter_node_edges"]
     outer: int = found["weighted"]["after"] if found["weighted"] else inner
     return outer, inner
@@ -204,7 +206,7 @@ def _pairs(kind: str, side: int) -> Iterator[tuple[int, int]]:
 
 
 def _metis(shape: Sequence[int], kinds: Sequence[str], weights: Sequence[int]) -> str:
-    """The graph of a mesh, as METIS has them."""
+    """The graph of a mesh, in METIS format."""
     places = np.arange(math.prod(shape)).reshape(shape)
     neighbors: list[defaultdict[int, int]] = [defaultdict(int) for _ in range(places.size)]
     for axis, (kind, weight) in enumerate(zip(kinds, weights)):
@@ -219,7 +221,7 @@ def _metis(shape: Sequence[int], kinds: Sequence[str], weights: Sequence[int]) -
 
 
 class _Machine:
-    """The machine as arguments of the command, and its answers, for as long as this is entered."""
+    """A context manager with the machine as arguments of the command, and the command's results."""
 
     def __enter__(self) -> _Machine:
         self._directory = tempfile.TemporaryDirectory(prefix="cartograph-")
@@ -229,7 +231,7 @@ class _Machine:
         self._directory.cleanup()
 
     def plan(self, *arguments: str, stdin: str | None = None) -> Any:
-        """An answer of ``cartograph plan``, and its picture."""
+        """A result of ``cartograph plan``, with its picture."""
         picture = Path(self._directory.name, "plan.svg")
         found = answer("plan", "--json", "--svg", str(picture), *arguments, stdin=stdin)
         found["svg"] = picture.read_text(encoding="utf-8")
@@ -251,7 +253,7 @@ class _Machine:
 
 
 def _segments(segments: Sequence[int | Topology], above: str = "") -> Iterator[tuple[str, int]]:
-    """The innermost segments, each with its path and its devices. Of names that come twice none would be known."""
+    """The innermost segments, each with its path and its devices. Names include their path, so that they are unique."""
     for number, segment in enumerate(segments):
         path = f"{above}{above.replace('/', '.')}s{number}"
         if isinstance(segment, (int, np.integer)):

@@ -19,8 +19,8 @@ class CartographError(ValueError):
 
 
 def trust() -> None:
-    """Takes the permission to write from others: pip leaves it as the umask has it, and libraries that a whole group
-    can write are not loaded into programs."""
+    """Removes the write permission of others: pip sets it by the umask, and libraries that a group can write are not
+    loaded into programs."""
     others = stat.S_IWGRP | stat.S_IWOTH
     if not LIBRARY.stat().st_mode & others:
         return
@@ -31,7 +31,7 @@ def trust() -> None:
 
 
 def answer(*arguments: str, stdin: str | None = None) -> Any:
-    """The answer of the command in JSON."""
+    """The command's output, parsed as JSON."""
     run = subprocess.run(
         [str(COMMAND), *arguments], input=stdin, capture_output=True, text=True, check=False
     )

@@ -1,7 +1,7 @@
-"""``import cartograph.mpi`` before mpi4py: its topology functions are Cartograph's then, as under ``cartograph exec``.
+"""``import cartograph.mpi`` before mpi4py makes it use Cartograph's topology functions, as under ``cartograph exec``.
 
-The library finds the MPI that mpi4py brings when the first of these functions is called. Where it is preloaded
-already, nothing is done.
+The library finds mpi4py's MPI when the first of these functions is called. If it is already preloaded, this module
+does nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ._tree import LIBRARY, trust
 
 
 def _loaded() -> bool:
-    """Whether the process has the library, or the one for an MPI, already."""
+    """True if the process has already loaded the library, or the one for an MPI."""
     return "/libcartograph.so" in Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace")
 
 
